@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace fuselage {
+
+/// Element type of a value or of a stored tensor.
+enum class DType : std::uint8_t { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 };
+
+/// Size of one element in bytes.
+std::size_t size_of(DType dtype);
+
+/// "f32", "i8", …
+std::string_view to_string(DType dtype);
+
+/// The inverse of to_string; nothing for an unknown name.
+std::optional<DType> dtype_from_string(std::string_view name);
+
+}  // namespace fuselage

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <fmt/core.h>
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace fuselage {
+
+/// What a user did or gave that cannot work: a bad file, option, shape or model. The message is one
+/// line and says what, where, both values when two disagree, and what to do. Commands print it and
+/// exit with status 1.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message) {}
+
+  /// Formats as fmt::format does.
+  template <typename... Args>
+  explicit Error(fmt::format_string<Args...> format, Args&&... args)
+      : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
+};
+
+/// A broken invariant of Fuselage itself; the message carries the source location.
+class InternalError : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Throws InternalError with `message` and the caller's location unless `condition` holds.
+inline void check(bool condition, const char* message,
+                  std::source_location where = std::source_location::current()) {
+  if (!condition)
+    throw InternalError(fmt::format("internal error: {} ({}:{})", message, where.file_name(),
+                                    where.line()));
+}
+
+}  // namespace fuselage

@@ -1,0 +1,103 @@
+#include "base/tensor.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Eigen/Core>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+std::shared_ptr<std::byte[]> allocate(std::size_t bytes) {
+  auto* raw = static_cast<std::byte*>(::operator new[](bytes + 1, kAlignment));
+  std::memset(raw, 0, bytes + 1);
+  return {raw, [](std::byte* p) { ::operator delete[](p, kAlignment); }};
+}
+
+std::int64_t element_count(const std::vector<std::int64_t>& shape, DType dtype) {
+  const auto limit = std::numeric_limits<std::int64_t>::max() / std::int64_t{16};
+  std::int64_t size = 1;
+  for (const std::int64_t dim : shape) {
+    if (dim < 0) throw Error("a tensor dimension is negative in shape {}", shape_to_string(shape));
+    if (dim > 0 && size > limit / dim)
+      throw Error("a tensor of shape {} and type {} does not fit in memory", shape_to_string(shape),
+                  to_string(dtype));
+    size *= dim;
+  }
+  return size;
+}
+
+template <typename From, typename To, typename Convert>
+void convert(const Tensor& from, Tensor& to, Convert f) {
+  for (std::int64_t i = 0; i < from.size(); ++i)
+    to.mutable_data<To>()[i] = f(from.data<From>()[i]);
+}
+
+}  // namespace
+
+Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape)
+    : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_, dtype)) {
+  data_ = allocate(size_bytes());
+}
+
+Tensor Tensor::reshaped(std::vector<std::int64_t> shape) const {
+  check(element_count(shape, dtype_) == size_, "a reshape changes the number of elements");
+  Tensor result = *this;
+  result.shape_ = std::move(shape);
+  return result;
+}
+
+Tensor Tensor::to_f32() const {
+  if (dtype_ == DType::f32) return *this;
+  Tensor result(DType::f32, shape_);
+  const auto cast = [](auto v) { return static_cast<float>(v); };
+  switch (dtype_) {
+    case DType::f16: convert<std::uint16_t, float>(*this, result, half_to_float); break;
+    case DType::bf16:
+      convert<std::uint16_t, float>(*this, result, [](std::uint16_t v) {
+        return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16);
+      });
+      break;
+    case DType::f64: convert<double, float>(*this, result, cast); break;
+    case DType::i8: convert<std::int8_t, float>(*this, result, cast); break;
+    case DType::i16: convert<std::int16_t, float>(*this, result, cast); break;
+    case DType::i32: convert<std::int32_t, float>(*this, result, cast); break;
+    case DType::i64: convert<std::int64_t, float>(*this, result, cast); break;
+    case DType::u8: convert<std::uint8_t, float>(*this, result, cast); break;
+    case DType::u16: convert<std::uint16_t, float>(*this, result, cast); break;
+    case DType::u32: convert<std::uint32_t, float>(*this, result, cast); break;
+    case DType::u64: convert<std::uint64_t, float>(*this, result, cast); break;
+    case DType::f32: break;
+  }
+  return result;
+}
+
+Tensor Tensor::to_f16() const {
+  if (dtype_ == DType::f16) return *this;
+  const Tensor wide = to_f32();
+  Tensor result(DType::f16, shape_);
+  convert<float, std::uint16_t>(wide, result, float_to_half);
+  return result;
+}
+
+float half_to_float(std::uint16_t half) {
+  return static_cast<float>(Eigen::numext::bit_cast<Eigen::half>(half));
+}
+
+std::uint16_t float_to_half(float value) {
+  return Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(value));
+}
+
+std::string shape_to_string(const std::vector<std::int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+}  // namespace fuselage

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+
+namespace fuselage {
+
+/// A dense row-major array in memory. Copies share the bytes, so a Tensor is cheap to pass on;
+/// whoever fills one does so before sharing it.
+class Tensor {
+ public:
+  Tensor() = default;
+
+  /// Allocates zeroed storage, aligned to 64 bytes. Throws Error when the size overflows or a
+  /// dimension is negative.
+  Tensor(DType dtype, std::vector<std::int64_t> shape);
+
+  DType dtype() const { return dtype_; }
+  const std::vector<std::int64_t>& shape() const { return shape_; }
+
+  /// Number of elements: the product of the dimensions, 1 for a scalar.
+  std::int64_t size() const { return size_; }
+  std::size_t size_bytes() const { return static_cast<std::size_t>(size_) * size_of(dtype_); }
+
+  const std::byte* bytes() const { return data_.get(); }
+  std::byte* mutable_bytes() { return data_.get(); }
+
+  /// The elements as T, whose size must be the dtype's.
+  template <typename T>
+  const T* data() const {
+    return reinterpret_cast<const T*>(data_.get());
+  }
+  template <typename T>
+  T* mutable_data() {
+    return reinterpret_cast<T*>(data_.get());
+  }
+
+  /// The same bytes under another shape of the same size.
+  Tensor reshaped(std::vector<std::int64_t> shape) const;
+
+  /// The same numbers as f32, from any dtype.
+  Tensor to_f32() const;
+
+  /// The same numbers rounded to the nearest f16, from any dtype.
+  Tensor to_f16() const;
+
+ private:
+  DType dtype_ = DType::f32;
+  std::vector<std::int64_t> shape_;
+  std::int64_t size_ = 0;
+  std::shared_ptr<std::byte[]> data_;
+};
+
+/// Tensors by parameter name.
+using TensorMap = std::map<std::string, Tensor>;
+
+/// IEEE 754 half precision, round to nearest even.
+float half_to_float(std::uint16_t half);
+std::uint16_t float_to_half(float value);
+
+/// "[256, 512]".
+std::string shape_to_string(const std::vector<std::int64_t>& shape);
+
+}  // namespace fuselage

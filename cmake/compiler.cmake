@@ -1,0 +1,22 @@
+# Language level, warnings and sanitizers for every target.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+# A result must not depend on how a compiler fuses: contraction is written out where it is wanted.
+add_compile_options(-ffp-contract=off)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ 12 reports these in the standard library's and Eigen's own inlined code.
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds
+                      -Wno-stringop-overflow)
+endif()
+if(FUSELAGE_SANITIZE)
+  add_compile_options(-fsanitize=${FUSELAGE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${FUSELAGE_SANITIZE})
+endif()
