@@ -1,0 +1,62 @@
+#include "backends/cpu/kernels/copy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+
+namespace fuselage::cpu {
+
+const float* zero_row(std::size_t columns) {
+  thread_local std::vector<float> zeros;
+  if (zeros.size() < columns) zeros.assign(std::max<std::size_t>(columns, 4096), 0.0f);
+  return zeros.data();
+}
+
+void copy_rows(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsOut& out) {
+  if (cols == 0) return;
+  check(in.columns == cols || in.columns == 1, "copy_rows: column counts differ");
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* from = row_of(in, r, cols);
+    float* to = out.data + r * out.stride;
+    if (in.columns == cols)
+      std::memcpy(to, from, cols * sizeof(float));
+    else
+      std::fill_n(to, cols, *from);
+  }
+}
+
+void copy_rows_i32(const std::int32_t* data, std::size_t stride, const std::int32_t* index,
+                   const std::int32_t* fallback, std::size_t rows, std::size_t cols,
+                   std::int32_t* out, std::size_t out_stride) {
+  for (std::size_t r = 0; r < rows; ++r, out += out_stride) {
+    const std::int32_t* from = fallback;
+    if (!index)
+      from = data + r * stride;
+    else if (index[r] >= 0)
+      from = data + static_cast<std::size_t>(index[r]) * stride;
+    if (from)
+      std::copy_n(from, cols, out);
+    else
+      std::fill_n(out, cols, 0);
+  }
+}
+
+void sinusoid(const std::int32_t* positions, std::size_t rows, std::size_t dim,
+              const RowsOut& out) {
+  const std::size_t n = dim / 2;
+  const float inc = n > 1 ? std::log(10000.0f) / static_cast<float>(n - 1) : 0.0f;
+  for (std::size_t r = 0; r < rows; ++r) {
+    float* to = out.data + r * out.stride;
+    for (std::size_t i = 0; i < n; ++i) {
+      const float angle = static_cast<float>(positions[r]) * std::exp(-inc * static_cast<float>(i));
+      to[i] = std::sin(angle);
+      to[n + i] = std::cos(angle);
+    }
+    if (dim % 2) to[dim - 1] = 0.0f;
+  }
+}
+
+}  // namespace fuselage::cpu

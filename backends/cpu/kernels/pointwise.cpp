@@ -1,0 +1,173 @@
+#include <cstddef>
+
+#include "backends/cpu/kernels/families.h"
+#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/kernels/targets.h"
+#include "base/error.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/pointwise.cpp"
+#include "hwy/foreach_target.h"
+// Compiled once a target, so after that.
+#include "backends/cpu/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+namespace {
+
+template <Unary kOp>
+HWY_INLINE Vector apply(Vector x) {
+  if constexpr (kOp == Unary::neg) return hn::Neg(x);
+  if constexpr (kOp == Unary::sigmoid) return sigmoid_of(x);
+  if constexpr (kOp == Unary::tanh) return tanh_of(x);
+  // Not Max, which would turn NaN into 0.
+  if constexpr (kOp == Unary::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(Tag())), x);
+  if constexpr (kOp == Unary::swish) return swish_of(x);
+  if constexpr (kOp == Unary::gelu) return gelu_of(x);
+  if constexpr (kOp == Unary::exp) return exp_of(x);
+  if constexpr (kOp == Unary::log) return log_of(x);
+  if constexpr (kOp == Unary::sqrt) return hn::Sqrt(x);
+  if constexpr (kOp == Unary::abs) return hn::Abs(x);
+}
+
+template <Binary kOp>
+HWY_INLINE Vector apply(Vector a, Vector b) {
+  if constexpr (kOp == Binary::add) return hn::Add(a, b);
+  if constexpr (kOp == Binary::sub) return hn::Sub(a, b);
+  if constexpr (kOp == Binary::mul) return hn::Mul(a, b);
+  if constexpr (kOp == Binary::div) return hn::Div(a, b);
+  if constexpr (kOp == Binary::max) return hn::Max(a, b);
+  if constexpr (kOp == Binary::min) return hn::Min(a, b);
+}
+
+// One element repeated, or a row.
+template <bool kScalar>
+HWY_INLINE Vector read(const float* p, std::size_t i) {
+  return kScalar ? broadcast(*p) : load(p + i);
+}
+template <bool kScalar>
+HWY_INLINE Vector read_n(const float* p, std::size_t i, std::size_t n) {
+  return kScalar ? broadcast(*p) : load_n(p + i, n, 1.0f);
+}
+
+template <Unary kOp, bool kScalar>
+void unary_row(const float* x, std::size_t cols, float* out) {
+  std::size_t i = 0;
+  for (; i + kLanes <= cols; i += kLanes) store(apply<kOp>(read<kScalar>(x, i)), out + i);
+  if (i < cols) store_n(apply<kOp>(read_n<kScalar>(x, i, cols - i)), out + i, cols - i);
+}
+
+template <Binary kOp, bool kScalarA, bool kScalarB>
+void binary_row(const float* a, const float* b, std::size_t cols, float* out) {
+  std::size_t i = 0;
+  for (; i + kLanes <= cols; i += kLanes)
+    store(apply<kOp>(read<kScalarA>(a, i), read<kScalarB>(b, i)), out + i);
+  if (i < cols)
+    store_n(apply<kOp>(read_n<kScalarA>(a, i, cols - i), read_n<kScalarB>(b, i, cols - i)), out + i,
+            cols - i);
+}
+
+// Rows without gaps are one long row: every lane goes through the same instructions.
+bool is_dense(const RowsIn& in, std::size_t cols) {
+  return !in.rows && in.stride == cols && in.columns == cols;
+}
+
+using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
+using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
+
+template <Unary kOp>
+UnaryRow unary_row_for(bool scalar) {
+  return scalar ? unary_row<kOp, true> : unary_row<kOp, false>;
+}
+
+template <Binary kOp>
+BinaryRow binary_row_for(bool scalar_a, bool scalar_b) {
+  if (scalar_a) return scalar_b ? binary_row<kOp, true, true> : binary_row<kOp, true, false>;
+  return scalar_b ? binary_row<kOp, false, true> : binary_row<kOp, false, false>;
+}
+
+UnaryRow choose(Unary op, bool scalar) {
+  switch (op) {
+    case Unary::neg:
+      return unary_row_for<Unary::neg>(scalar);
+    case Unary::sigmoid:
+      return unary_row_for<Unary::sigmoid>(scalar);
+    case Unary::tanh:
+      return unary_row_for<Unary::tanh>(scalar);
+    case Unary::relu:
+      return unary_row_for<Unary::relu>(scalar);
+    case Unary::swish:
+      return unary_row_for<Unary::swish>(scalar);
+    case Unary::gelu:
+      return unary_row_for<Unary::gelu>(scalar);
+    case Unary::exp:
+      return unary_row_for<Unary::exp>(scalar);
+    case Unary::log:
+      return unary_row_for<Unary::log>(scalar);
+    case Unary::sqrt:
+      return unary_row_for<Unary::sqrt>(scalar);
+    case Unary::abs:
+      return unary_row_for<Unary::abs>(scalar);
+  }
+  throw InternalError("unary: unknown operation");
+}
+
+BinaryRow choose(Binary op, bool scalar_a, bool scalar_b) {
+  switch (op) {
+    case Binary::add:
+      return binary_row_for<Binary::add>(scalar_a, scalar_b);
+    case Binary::sub:
+      return binary_row_for<Binary::sub>(scalar_a, scalar_b);
+    case Binary::mul:
+      return binary_row_for<Binary::mul>(scalar_a, scalar_b);
+    case Binary::div:
+      return binary_row_for<Binary::div>(scalar_a, scalar_b);
+    case Binary::max:
+      return binary_row_for<Binary::max>(scalar_a, scalar_b);
+    case Binary::min:
+      return binary_row_for<Binary::min>(scalar_a, scalar_b);
+  }
+  throw InternalError("binary: unknown operation");
+}
+
+void unary(Unary op, const RowsIn& x, std::size_t rows, std::size_t cols, const RowsOut& out) {
+  if (rows == 0 || cols == 0) return;
+  check(x.columns == cols || x.columns == 1, "unary: column counts differ");
+  const UnaryRow run = choose(op, x.columns != cols);
+  if (is_dense(x, cols) && out.stride == cols) return run(x.data, rows * cols, out.data);
+  for (std::size_t r = 0; r < rows; ++r) run(row_of(x, r, cols), cols, out.data + r * out.stride);
+}
+
+void binary(Binary op, const RowsIn& a, const RowsIn& b, std::size_t rows, std::size_t cols,
+            const RowsOut& out) {
+  if (rows == 0 || cols == 0) return;
+  check(a.columns == cols || a.columns == 1, "binary: column counts of a differ");
+  check(b.columns == cols || b.columns == 1, "binary: column counts of b differ");
+  const BinaryRow run = choose(op, a.columns != cols, b.columns != cols);
+  if (is_dense(a, cols) && is_dense(b, cols) && out.stride == cols)
+    return run(a.data, b.data, rows * cols, out.data);
+  for (std::size_t r = 0; r < rows; ++r)
+    run(row_of(a, r, cols), row_of(b, r, cols), cols, out.data + r * out.stride);
+}
+
+}  // namespace
+
+std::int64_t fill_pointwise(KernelTable& table) {
+  table.unary = unary;
+  table.binary = binary;
+  return HWY_TARGET;
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fuselage::cpu {
+namespace {
+HWY_EXPORT(fill_pointwise);
+}
+std::int64_t fill_pointwise(KernelTable& table) {
+  return HWY_DYNAMIC_DISPATCH(fill_pointwise)(table);
+}
+}  // namespace fuselage::cpu
+#endif

@@ -1,0 +1,124 @@
+#include "backends/reference/interpreter.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace fuselage {
+
+template <typename T>
+Interpreter<T>::Interpreter(const Graph& graph, const TensorMap& weights)
+    : graph_(graph),
+      weights_(weights),
+      schedule_(schedule(graph)),
+      values_(graph.value_limit()),
+      carried_(graph.node_limit()) {}
+
+template <typename T>
+void Interpreter<T>::run(BindingTime time, RowFrame& frame) {
+  for (const ScheduleItem& item : schedule_) {
+    if (graph_.binding(item.nodes.front()) != time) continue;
+    if (!item.scan.valid()) {
+      run_node(item.nodes.front(), frame.table());
+      continue;
+    }
+    for (std::int64_t t = 0; t < frame.iterations(item.scan); ++t) {
+      frame.begin_iteration(item.scan, t);
+      for (const NodeId id : item.nodes) run_node(id, frame.table());
+    }
+  }
+}
+
+template <typename T>
+void Interpreter<T>::run_node(NodeId id, const RowTable& rows) {
+  const Node& node = graph_.node(id);
+  if (node.has(Trait::external)) {
+    values_[node.results[0].index] = external(node);
+  } else if (node.has(Trait::loop_state)) {
+    run_state(node, id, rows);
+  } else if (node.has(Trait::loop_next)) {
+    carried_[graph_.value(node.operands[0]).producer.index] = values_[node.operands[1].index];
+  } else if (node.has(Trait::changes_domain)) {
+    run_domain_change(node, rows);
+  } else {
+    EvalContext<T> context{.graph = graph_, .node = node, .rows = rows};
+    for (const ValueId operand : node.operands) context.operands.push_back(&values_[operand.index]);
+    for (const ValueId result : node.results) {
+      const Type& type = graph_.value(result).type;
+      context.results.emplace_back(rows.rows(type.domain), row_size(type));
+    }
+    if constexpr (std::is_same_v<T, float>)
+      node.op->evaluate_f32(context);
+    else
+      node.op->evaluate_f64(context);
+    for (std::size_t i = 0; i < node.results.size(); ++i)
+      values_[node.results[i].index] = std::move(context.results[i]);
+  }
+}
+
+template <typename T>
+Array<T> Interpreter<T>::external(const Node& node) const {
+  const auto& name = node.attr<std::string>("name");
+  if (const auto import = imports_.find(name); import != imports_.end()) return import->second;
+  const Type& type = graph_.value(node.results[0]).type;
+  const Domain& domain = graph_.domain(type.domain);
+  const auto weight = weights_.find(name);
+  if (weight == weights_.end()) throw Error("{}: there is no weight '{}'", graph_.describe(node), name);
+  const std::int64_t rows = domain.kind == DomainKind::vocabulary ? domain.size : 1;
+  Array<T> value(rows, row_size(type));
+  if (weight->second.size() != rows * value.cols)
+    throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements",
+                graph_.describe(node), name, shape_to_string(weight->second.shape()),
+                rows * value.cols);
+  const Tensor wide = weight->second.to_f32();
+  std::copy_n(wide.data<float>(), wide.size(), value.data.begin());
+  return value;
+}
+
+template <typename T>
+void Interpreter<T>::run_state(const Node& node, NodeId id, const RowTable& rows) {
+  const Type& type = graph_.value(node.results[0]).type;
+  const Array<T>& init = values_[node.operands[0].index];
+  const DomainId init_domain = graph_.value(node.operands[0]).type.domain;
+  std::vector<std::int32_t> sentence;
+  MapPath path;
+  if (init_domain != graph_.none() && graph_.structural_path(type.domain, init_domain, path))
+    rows.resolve(path, sentence);
+  const auto previous = rows.previous(type.domain);
+  Array<T> value(rows.rows(type.domain), row_size(type));
+  for (std::int64_t r = 0; r < value.rows; ++r) {
+    const auto at = static_cast<std::size_t>(r);
+    const T* from = previous[at] >= 0 ? carried_[id.index].row(previous[at])
+                                      : init.row(sentence.empty() ? 0 : sentence[at]);
+    std::copy_n(from, value.cols, value.row(r));
+  }
+  values_[node.results[0].index] = std::move(value);
+}
+
+/// collect: rows of this iteration go to their source positions. history: rows of this step go
+/// behind those of earlier steps.
+template <typename T>
+void Interpreter<T>::run_domain_change(const Node& node, const RowTable& rows) {
+  const Array<T>& x = values_[node.operands[0].index];
+  const DomainId from = graph_.value(node.operands[0]).type.domain;
+  const Type& type = graph_.value(node.results[0]).type;
+  Array<T>& value = values_[node.results[0].index];
+  const std::int64_t first_new = rows.first_new(type.domain);
+  if (graph_.domain(type.domain).kind == DomainKind::prefix) {
+    if (first_new == 0) value = Array<T>(0, x.cols);
+    value.rows = rows.rows(type.domain);
+    value.data.resize(static_cast<std::size_t>(value.rows * value.cols));
+    std::copy(x.data.begin(), x.data.end(), value.row(first_new));
+    return;
+  }
+  if (rows.previous(from).front() < 0) value = Array<T>(rows.rows(type.domain), x.cols);
+  const auto index = rows.index(graph_.map_of(from, MapKind::structural));
+  for (std::int64_t r = 0; r < x.rows; ++r)
+    std::copy_n(x.row(r), x.cols, value.row(index[static_cast<std::size_t>(r)]));
+}
+
+template class Interpreter<float>;
+template class Interpreter<double>;
+
+}  // namespace fuselage

@@ -1,0 +1,78 @@
+#include "backends/reference/reference_backend.h"
+
+#include "backends/reference/interpreter.h"
+#include "base/error.h"
+#include "graph/verifier.h"
+
+namespace fuselage {
+namespace {
+
+class ReferenceWorker : public Worker {
+ public:
+  ReferenceWorker(const Graph& graph, const TensorMap& weights)
+      : graph_(graph), frame_(graph), interpreter_(graph, weights) {
+    interpreter_.run(BindingTime::load, frame_);
+  }
+
+  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
+    frame_.begin_batch(sentences);
+    frame_.reserve_steps(limits);
+    interpreter_.run(BindingTime::source, frame_);
+  }
+
+  void step(const StepInput& input) override {
+    frame_.begin_step(input);
+    interpreter_.run(BindingTime::step, frame_);
+  }
+
+  OutputRows<float> floats(std::size_t output) const override {
+    const Array<float>& value = interpreter_.value(graph_.outputs()[output].value);
+    return {value.data.data(), value.rows, value.cols};
+  }
+
+  OutputRows<std::int32_t> integers(std::size_t output) const override {
+    const Array<float>& value = interpreter_.value(graph_.outputs()[output].value);
+    integers_.assign(value.data.begin(), value.data.end());
+    return {integers_.data(), value.rows, value.cols};
+  }
+
+ private:
+  const Graph& graph_;
+  RowFrame frame_;
+  Interpreter<float> interpreter_;
+  mutable std::vector<std::int32_t> integers_;
+};
+
+class ReferenceExecutable : public Executable {
+ public:
+  ReferenceExecutable(Graph graph, TensorMap weights)
+      : graph_(std::move(graph)), weights_(std::move(weights)) {
+    verify(graph_);
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<ReferenceWorker>(graph_, weights_);
+  }
+
+  std::size_t output(std::string_view name) const override {
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
+      if (graph_.outputs()[i].name == name) return i;
+    throw Error("graph '{}' has no output '{}'", graph_.name(), name);
+  }
+
+  bool has_output(std::string_view name) const override {
+    return graph_.find_output(name).valid();
+  }
+
+ private:
+  Graph graph_;
+  TensorMap weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> compile_reference(Graph graph, TensorMap weights) {
+  return std::make_unique<ReferenceExecutable>(std::move(graph), std::move(weights));
+}
+
+}  // namespace fuselage

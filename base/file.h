@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fuselage {
+
+/// The whole content of a file or pipe. Throws Error with the path and the system's reason when it
+/// cannot be opened or read, and when it is a directory.
+std::string read_file(const std::string& path);
+
+/// Makes `path` hold `bytes`: readers see the old content or the new one, never a part. Throws
+/// Error with the path and the system's reason, and then leaves `path` as it was.
+void write_file_atomically(const std::string& path, std::string_view bytes);
+
+/// What follows the last dot of the last path component: "yml" for "models/vocab.en.yml"; empty
+/// when there is no dot.
+std::string_view file_extension(std::string_view path);
+
+}  // namespace fuselage

@@ -1,0 +1,216 @@
+#include "decoding/beam_search.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+/// Most words that a translation may have: the first count that reaches factor × source length.
+std::int32_t length_limit(float factor, std::int32_t source_length) {
+  return std::max(1, static_cast<std::int32_t>(
+                         std::ceil(factor * static_cast<float>(source_length))));
+}
+
+}  // namespace
+
+std::int32_t BeamSearch::candidates_per_row(const SearchOptions& options) {
+  return options.beam_size + static_cast<std::int32_t>(options.suppressed.size());
+}
+
+BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
+    : options_(std::move(options)),
+      worker_(executable.make_worker()),
+      best_scores_(executable.output("best_scores")),
+      best_words_(executable.output("best_words")) {
+  if (options_.beam_size < 1) throw Error("beam-size must be at least 1, not {}", options_.beam_size);
+  std::sort(options_.suppressed.begin(), options_.suppressed.end());
+  if (options_.alignment) alignment_output_ = executable.output("alignment");
+}
+
+bool BeamSearch::suppressed(std::int32_t word) const {
+  return std::binary_search(options_.suppressed.begin(), options_.suppressed.end(), word);
+}
+
+void BeamSearch::reserve(std::span<const WordIds> sentences) {
+  StepLimits limits;
+  std::size_t tokens = 0;
+  std::size_t rows = 0;
+  std::size_t weights = 0;
+  const auto beam = static_cast<std::size_t>(options_.beam_size);
+  source_lengths_.clear();
+  for (const WordIds& sentence : sentences) {
+    const auto length = static_cast<std::int32_t>(sentence.size());
+    const std::int32_t steps = length_limit(options_.max_length_factor, length);
+    source_lengths_.push_back(length);
+    limits.hypotheses.push_back(options_.beam_size);
+    limits.steps.push_back(steps);
+    tokens += beam * static_cast<std::size_t>(steps);
+    rows += beam;
+    weights += beam * static_cast<std::size_t>(steps) * sentence.size();
+  }
+  tokens_.clear();
+  tokens_.reserve(tokens);
+  live_.clear();
+  live_.reserve(rows);
+  next_live_.reserve(rows);
+  finished_.assign(sentences.size(), {});
+  for (auto& list : finished_) list.reserve(beam);
+  candidates_.reserve(beam * static_cast<std::size_t>(candidates_per_row(options_)));
+  for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
+    list->reserve(rows);
+  alignments_.clear();
+  alignment_begin_.reserve(rows + 1);
+  if (options_.alignment) alignments_.reserve(weights);
+  worker_->begin(sentences, limits);
+}
+
+std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences) {
+  reserve(sentences);
+  for (std::size_t s = 0; s < sentences.size(); ++s)
+    live_.push_back({static_cast<std::int32_t>(s), -1, -1, 0, 0});
+  while (!live_.empty()) {
+    run_step();
+    expand(sentences);
+  }
+  std::vector<NBest> results;
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    auto& finished = finished_[s];
+    std::stable_sort(finished.begin(), finished.end(),
+                     [](const Finished& a, const Finished& b) { return a.score > b.score; });
+    NBest n_best;
+    for (const Finished& hypothesis : finished)
+      n_best.push_back(trace_back(hypothesis, sentences[s].size()));
+    results.push_back(std::move(n_best));
+  }
+  return results;
+}
+
+void BeamSearch::run_step() {
+  for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
+    list->clear();
+  for (std::size_t h = 0; h < live_.size(); ++h) {
+    const Live& live = live_[h];
+    // Hypotheses of one sentence are neighbours, and few: look for a sibling among them.
+    std::int32_t parent = -1;
+    for (std::size_t i = h; live.row >= 0 && i-- > 0 && live_[i].sentence == live.sentence;)
+      if (live_[i].row == live.row) parent = hypothesis_parent_[i];
+    if (parent < 0) {
+      parent = static_cast<std::int32_t>(parents_.size());
+      parents_.push_back(live.row);
+      parent_sentence_.push_back(live.sentence);
+    }
+    hypothesis_parent_.push_back(parent);
+    words_.push_back(live.token < 0 ? -1 : tokens_[static_cast<std::size_t>(live.token)].word);
+    positions_.push_back(live.length);
+  }
+  worker_->step({parents_, parent_sentence_, hypothesis_parent_, words_, positions_});
+}
+
+void BeamSearch::expand(std::span<const WordIds> sentences) {
+  next_live_.clear();
+  alignment_begin_.assign(1, 0);
+  if (options_.alignment)
+    for (const Live& live : live_)
+      alignment_begin_.push_back(alignment_begin_.back() +
+                                 source_lengths_[static_cast<std::size_t>(live.sentence)]);
+  for (std::size_t begin = 0; begin < live_.size();) {
+    std::size_t end = begin;
+    while (end < live_.size() && live_[end].sentence == live_[begin].sentence) ++end;
+    const auto sentence = static_cast<std::size_t>(live_[begin].sentence);
+    collect_candidates(begin, end);
+    take_candidates(begin, end, sentence, static_cast<std::int32_t>(sentences[sentence].size()));
+    begin = end;
+  }
+  std::swap(live_, next_live_);
+}
+
+void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
+  const OutputRows<float> scores = worker_->floats(best_scores_);
+  const OutputRows<std::int32_t> words = worker_->integers(best_words_);
+  candidates_.clear();
+  for (std::size_t row = begin; row < end; ++row) {
+    const auto row_scores = scores.row(static_cast<std::int64_t>(row));
+    const auto row_words = words.row(static_cast<std::int64_t>(row));
+    for (std::size_t i = 0; i < row_words.size(); ++i)
+      if (row_words[i] >= 0 && !suppressed(row_words[i]))
+        candidates_.push_back({live_[row].path_score + row_scores[i],
+                               static_cast<std::int32_t>(row), row_words[i]});
+  }
+}
+
+void BeamSearch::take_candidates(std::size_t begin, std::size_t end, std::size_t sentence,
+                                 std::int32_t source_length) {
+  const std::int32_t length = live_[begin].length + 1;
+  const bool first = live_[begin].token < 0;
+  const std::size_t width =
+      std::min(first ? static_cast<std::size_t>(options_.beam_size) : end - begin,
+               candidates_.size());
+  std::partial_sort(candidates_.begin(),
+                    candidates_.begin() + static_cast<std::ptrdiff_t>(width), candidates_.end(),
+                    [](const Candidate& a, const Candidate& b) {
+                      if (a.path_score != b.path_score) return a.path_score > b.path_score;
+                      return a.row != b.row ? a.row < b.row : a.word < b.word;
+                    });
+  if (width == 0 || !std::isfinite(candidates_[0].path_score))
+    throw Error("the model's scores are not numbers after {} words of a translation; its weights may "
+                "be damaged",
+                length - 1);
+  const bool cut = length >= length_limit(options_.max_length_factor, source_length);
+  for (std::size_t i = 0; i < width; ++i) {
+    const Candidate& chosen = candidates_[i];
+    if (!std::isfinite(chosen.path_score)) break;
+    const Live& parent = live_[static_cast<std::size_t>(chosen.row)];
+    const auto token = static_cast<std::int32_t>(tokens_.size());
+    tokens_.push_back({chosen.word, parent.token, chosen.path_score, keep_alignment(chosen.row)});
+    if (chosen.word == options_.end_id || cut)
+      finish(sentence, token, length, chosen.path_score);
+    else
+      next_live_.push_back(
+          {static_cast<std::int32_t>(sentence), token, chosen.row, length, chosen.path_score});
+  }
+}
+
+std::int32_t BeamSearch::keep_alignment(std::int64_t row) {
+  if (!options_.alignment) return 0;
+  const OutputRows<float> weights = worker_->floats(alignment_output_);
+  const auto at = static_cast<std::int32_t>(alignments_.size());
+  alignments_.insert(alignments_.end(),
+                     weights.data + alignment_begin_[static_cast<std::size_t>(row)],
+                     weights.data + alignment_begin_[static_cast<std::size_t>(row) + 1]);
+  return at;
+}
+
+void BeamSearch::finish(std::size_t sentence, std::int32_t token, std::int32_t length,
+                        float path_score) {
+  const auto n = static_cast<float>(length);
+  const float score =
+      (path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
+  finished_[sentence].push_back({token, length, path_score, score});
+}
+
+Hypothesis BeamSearch::trace_back(const Finished& finished, std::size_t source_length) const {
+  Hypothesis result;
+  result.log_probability = finished.path_score;
+  result.score = finished.score;
+  for (std::int32_t at = finished.token; at >= 0;) {
+    const Token& token = tokens_[static_cast<std::size_t>(at)];
+    const float before =
+        token.previous < 0 ? 0 : tokens_[static_cast<std::size_t>(token.previous)].path_score;
+    result.words.push_back(token.word);
+    result.word_scores.push_back(token.path_score - before);
+    if (options_.alignment) {
+      const auto begin = alignments_.begin() + token.alignment;
+      result.alignment.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(source_length));
+    }
+    at = token.previous;
+  }
+  std::reverse(result.words.begin(), result.words.end());
+  std::reverse(result.word_scores.begin(), result.word_scores.end());
+  std::reverse(result.alignment.begin(), result.alignment.end());
+  return result;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,48 @@
+// Feeds arbitrary text to the graph parser. What it takes must survive printing and parsing again.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "graph/text.h"
+#include "graph/traversal.h"
+#include "graph/verifier.h"
+#include "ops/registry.h"
+
+namespace {
+
+void require(bool condition, const char* what, const std::string& printed) {
+  if (condition) return;
+  std::fprintf(stderr, "%s\n%s", what, printed.c_str());
+  std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace fuselage;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  Graph graph;
+  try {
+    graph = parse_graph(text, "input", all_ops());
+  } catch (const Error& error) {
+    require(std::string_view(error.what()).find('\n') == std::string_view::npos,
+            "a message has more than one line", error.what());
+    return 0;
+  }
+  const std::string printed = print_graph(graph);
+  // No handler: what was printed must parse.
+  const Graph again = parse_graph(printed, "printed", all_ops());
+  require(same_graph(graph, again), "the printed graph is another graph", printed);
+  require(structural_hash(graph) == structural_hash(again), "the hashes differ", printed);
+  require(print_graph(again) == printed, "printing is not stable", printed);
+  try {
+    verify(graph);
+  } catch (const Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,18 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "models/marian_options.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const bool ignore_unknown : {false, true}) {
+    try {
+      fuselage::parse_marian_options(std::string(bytes), "fuzz.npz", ignore_unknown);
+    } catch (const fuselage::Error&) {
+    }
+  }
+  return 0;
+}

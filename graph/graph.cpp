@@ -1,0 +1,404 @@
+#include "graph/graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "graph/text.h"
+
+namespace fuselage {
+namespace {
+
+/// Fills in defaults and checks the kinds of named attributes.
+std::vector<Attr> complete_attrs(const OpDef& op,
+                                 std::vector<std::pair<std::string_view, Attr>> given) {
+  std::vector<std::optional<Attr>> slots(op.attributes.size());
+  for (auto& [name, value] : given) {
+    const auto index = op.attribute_index(name);
+    if (!index) throw Error("{}: it has no attribute '{}'", op.name, name);
+    if (slots[*index]) throw Error("{}: attribute '{}' is given twice", op.name, name);
+    slots[*index] = std::move(value);
+  }
+  std::vector<Attr> attrs;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i]) slots[i] = op.attributes[i].default_value;
+    if (!slots[i]) throw Error("{}: attribute '{}' is missing", op.name, op.attributes[i].name);
+    attrs.push_back(std::move(*slots[i]));
+  }
+  return attrs;
+}
+
+void check_attr_kinds(const OpDef& op, const std::vector<Attr>& attrs) {
+  check(attrs.size() == op.attributes.size(),
+        "a node has another number of attributes than its op");
+  for (std::size_t i = 0; i < attrs.size(); ++i)
+    if (attrs[i].index() != static_cast<std::size_t>(op.attributes[i].kind))
+      throw Error("{}: attribute '{}' must be of kind {}, not {}", op.name, op.attributes[i].name,
+                  to_string(op.attributes[i].kind),
+                  to_string(static_cast<AttrKind>(attrs[i].index())));
+}
+
+void check_operand_count(const OpDef& op, std::size_t count) {
+  std::size_t least = op.operands.size();
+  std::size_t most = op.operands.size();
+  if (!op.operands.empty()) {
+    if (op.operands.back().arity == OperandSpec::Arity::optional) --least;
+    if (op.operands.back().arity == OperandSpec::Arity::repeated) most = SIZE_MAX;
+  }
+  if (count < least || count > most)
+    throw Error("{}: it takes {}{} operands, not {}", op.name, most == SIZE_MAX ? "at least " : "",
+                least == most || most == SIZE_MAX ? fmt::format("{}", least)
+                                                  : fmt::format("{} or {}", least, most),
+                count);
+}
+
+/// Only what the text form can write may name a domain, a map or an output.
+void check_name(std::string_view what, std::string_view name) {
+  if (!valid_name(name))
+    throw Error("{} name {} must be made of letters, digits, '_' and '.'", what, in_quotes(name));
+}
+
+/// Keeps every size in bytes far from overflow, whatever the attributes of a file say.
+void check_size(const Graph& graph, const Node& node, const Type& type) {
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 36;
+  const Domain& domain = graph.domain(type.domain);
+  std::int64_t size = domain.kind == DomainKind::vocabulary ? domain.size : 1;
+  for (const std::int64_t dim : type.dims) {
+    if (dim <= 0 || dim > kMaxSize / size)
+      throw Error("{}: its result {} is out of range", graph.describe(node), graph.show(type));
+    size *= dim;
+  }
+}
+
+}  // namespace
+
+Graph::Graph(std::string name) : name_(std::move(name)) {
+  domains_.push_back(Domain{.name = "none"});
+}
+
+Graph Graph::declarations() const {
+  Graph bare(name_);
+  bare.domains_ = domains_;
+  bare.maps_ = maps_;
+  return bare;
+}
+
+// --- Domains and maps ---
+
+DomainId Graph::add_domain(Domain domain) {
+  check_name("domain", domain.name);
+  if (dtype_from_string(domain.name))
+    throw Error("domain '{}' has the name of an element type", domain.name);
+  if (find_domain(domain.name).valid()) throw Error("domain '{}' is declared twice", domain.name);
+  domains_.push_back(std::move(domain));
+  return DomainId{static_cast<std::uint32_t>(domains_.size() - 1)};
+}
+
+MapId Graph::add_map(RowMap map) {
+  check_name("map", map.name);
+  if (find_map(map.name).valid()) throw Error("map '{}' is declared twice", map.name);
+  maps_.push_back(std::move(map));
+  return MapId{static_cast<std::uint32_t>(maps_.size() - 1)};
+}
+
+namespace {
+
+/// Throws unless `of` is a domain of kind `kind`.
+void expect_kind(const Graph& graph, std::string_view name, DomainId of, DomainKind kind) {
+  const Domain& domain = graph.domain(of);
+  if (domain.kind != kind)
+    throw Error("domain '{}' must be of a {} domain, but '{}' is a {} domain", name,
+                to_string(kind), domain.name, to_string(domain.kind));
+}
+
+}  // namespace
+
+DomainId Graph::add_vocabulary(std::string name, std::int64_t size) {
+  constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
+  if (size <= 0 || size > kMaxRows)
+    throw Error("vocabulary '{}' must have 1 to {} entries, not {}", name, kMaxRows, size);
+  return add_domain({.name = std::move(name), .kind = DomainKind::vocabulary, .size = size});
+}
+
+DomainId Graph::add_sentences(std::string name) {
+  return add_domain(
+      {.name = std::move(name), .kind = DomainKind::sentence, .binding = BindingTime::source});
+}
+
+DomainId Graph::add_source(std::string name, DomainId sentences) {
+  expect_kind(*this, name, sentences, DomainKind::sentence);
+  const DomainId id = add_domain(
+      {.name = name, .kind = DomainKind::source, .of = sentences, .binding = BindingTime::source});
+  add_map({.name = name + ".sentence", .from = id, .to = sentences});
+  return id;
+}
+
+DomainId Graph::add_scan(std::string name, DomainId source, bool reversed) {
+  expect_kind(*this, name, source, DomainKind::source);
+  const DomainId id = add_domain({.name = name,
+                                  .kind = DomainKind::scan,
+                                  .of = source,
+                                  .reversed = reversed,
+                                  .binding = BindingTime::source});
+  add_map({.name = name + ".source", .from = id, .to = source});
+  return id;
+}
+
+DomainId Graph::add_parents(std::string name, DomainId sentences) {
+  expect_kind(*this, name, sentences, DomainKind::sentence);
+  const DomainId id = add_domain(
+      {.name = name, .kind = DomainKind::parent, .of = sentences, .binding = BindingTime::step});
+  add_map({.name = name + ".sentence", .from = id, .to = sentences});
+  return id;
+}
+
+DomainId Graph::add_hypotheses(std::string name, DomainId parents) {
+  expect_kind(*this, name, parents, DomainKind::parent);
+  const DomainId id = add_domain(
+      {.name = name, .kind = DomainKind::hypothesis, .of = parents, .binding = BindingTime::step});
+  add_map({.name = name + ".parent", .from = id, .to = parents});
+  return id;
+}
+
+DomainId Graph::add_prefix(std::string name, DomainId hypotheses) {
+  expect_kind(*this, name, hypotheses, DomainKind::hypothesis);
+  const std::string newest = domain(hypotheses).name + ".newest";
+  const DomainId id = add_domain({.name = std::move(name),
+                                  .kind = DomainKind::prefix,
+                                  .of = hypotheses,
+                                  .binding = BindingTime::step});
+  add_map({.name = newest, .from = hypotheses, .to = id, .kind = MapKind::newest});
+  return id;
+}
+
+DomainId Graph::add_pairs(std::string name, DomainId left, DomainId right) {
+  const DomainId sentences = sentences_of(left);
+  if (!sentences.valid() || sentences != sentences_of(right))
+    throw Error("domain '{}': '{}' and '{}' do not belong to the same sentences", name,
+                domain(left).name, domain(right).name);
+  const BindingTime binding = std::max(domain(left).binding, domain(right).binding);
+  const DomainId id = add_domain(
+      {.name = name, .kind = DomainKind::pairs, .left = left, .right = right, .binding = binding});
+  add_map({.name = name + ".left", .from = id, .to = left, .kind = MapKind::left});
+  add_map({.name = name + ".right", .from = id, .to = right, .kind = MapKind::right});
+  return id;
+}
+
+MapId Graph::add_word_map(std::string name, DomainId tokens, DomainId vocabulary, bool partial) {
+  const DomainKind kind = domain(tokens).kind;
+  if (kind != DomainKind::source && kind != DomainKind::hypothesis)
+    throw Error("map '{}' must start at a source or hypothesis domain, but '{}' is a {} domain",
+                name, domain(tokens).name, to_string(kind));
+  expect_kind(*this, name, vocabulary, DomainKind::vocabulary);
+  return add_map({.name = std::move(name),
+                  .from = tokens,
+                  .to = vocabulary,
+                  .kind = MapKind::word,
+                  .partial = partial});
+}
+
+const Domain& Graph::domain(DomainId id) const {
+  check(id.index < domains_.size(), "a domain id of another graph");
+  return domains_[id.index];
+}
+
+const RowMap& Graph::map(MapId id) const {
+  check(id.index < maps_.size(), "a map id of another graph");
+  return maps_[id.index];
+}
+
+DomainId Graph::find_domain(std::string_view name) const {
+  for (std::uint32_t i = 0; i < domains_.size(); ++i)
+    if (domains_[i].name == name) return DomainId{i};
+  return {};
+}
+
+MapId Graph::find_map(std::string_view name) const {
+  for (std::uint32_t i = 0; i < maps_.size(); ++i)
+    if (maps_[i].name == name) return MapId{i};
+  return {};
+}
+
+MapId Graph::map_of(DomainId domain, MapKind kind) const {
+  for (std::uint32_t i = 0; i < maps_.size(); ++i)
+    if (maps_[i].from == domain && maps_[i].kind == kind) return MapId{i};
+  check(false, "a domain has no map of that kind");
+  return {};
+}
+
+bool Graph::structural_path(DomainId from, DomainId to, MapPath& path) const {
+  path.clear();
+  while (from != to) {
+    const Domain& at = domain(from);
+    if (!at.of.valid() || at.kind == DomainKind::prefix) return false;
+    path.push_back(map_of(from, MapKind::structural));
+    from = at.of;
+  }
+  return true;
+}
+
+DomainId Graph::sentences_of(DomainId id) const {
+  while (true) {
+    const Domain& at = domain(id);
+    if (at.kind == DomainKind::sentence) return id;
+    if (at.kind == DomainKind::pairs)
+      id = at.left;
+    else if (at.of.valid())
+      id = at.of;
+    else
+      return {};
+  }
+}
+
+// --- Nodes ---
+
+std::size_t Node::attr_index(std::string_view name) const {
+  const auto index = op->attribute_index(name);
+  check(index.has_value(), "an op has no attribute of that name");
+  return *index;
+}
+
+NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands,
+                       std::vector<std::pair<std::string_view, Attr>> attrs, Location location) {
+  return add_node_with_attrs(op, std::move(operands), complete_attrs(op, std::move(attrs)),
+                             std::move(location));
+}
+
+NodeId Graph::add_node_with_attrs(const OpDef& op, std::vector<ValueId> operands,
+                                  std::vector<Attr> attrs, Location location) {
+  check_attr_kinds(op, attrs);
+  check_operand_count(op, operands.size());
+  for (const ValueId operand : operands) value(operand);
+
+  const NodeId id{static_cast<std::uint32_t>(nodes_.size())};
+  Node made{.op = &op,
+            .operands = std::move(operands),
+            .attrs = std::move(attrs),
+            .location = std::move(location)};
+  std::vector<Type> types = op.infer(InferContext(*this, made));
+  for (const Type& type : types) check_size(*this, made, type);
+
+  for (std::uint32_t i = 0; i < made.operands.size(); ++i)
+    mutable_value(made.operands[i]).uses.push_back({id, i});
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
+    made.results.push_back(ValueId{static_cast<std::uint32_t>(values_.size())});
+    values_.push_back(Value{.type = std::move(types[i]), .producer = id, .result = i});
+  }
+  nodes_.push_back(std::move(made));
+  ++live_nodes_;
+  return id;
+}
+
+const Node& Graph::node(NodeId id) const {
+  check(alive(id), "the id of a removed node, or of a node of another graph");
+  return nodes_[id.index];
+}
+
+const Value& Graph::value(ValueId id) const {
+  check(id.index < values_.size() && alive(values_[id.index].producer),
+        "the id of a removed value, or of a value of another graph");
+  return values_[id.index];
+}
+
+Value& Graph::mutable_value(ValueId id) { return const_cast<Value&>(value(id)); }
+
+std::vector<NodeId> Graph::nodes() const {
+  std::vector<NodeId> ids;
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i].op) ids.push_back(NodeId{i});
+  return ids;
+}
+
+void Graph::set_provenance(NodeId id, Provenance provenance) {
+  node(id);
+  nodes_[id.index].provenance = std::move(provenance);
+}
+
+void Graph::add_output(std::string name, ValueId id) {
+  value(id);
+  check_name("output", name);
+  if (find_output(name).valid()) throw Error("output '{}' is given twice", name);
+  outputs_.push_back({std::move(name), id});
+}
+
+bool Graph::is_output(ValueId id) const {
+  return std::any_of(outputs_.begin(), outputs_.end(),
+                     [id](const Output& output) { return output.value == id; });
+}
+
+ValueId Graph::find_output(std::string_view name) const {
+  for (const Output& output : outputs_)
+    if (output.name == name) return output.value;
+  return {};
+}
+
+// --- Edits ---
+
+void Graph::remove_use(ValueId id, Use use) {
+  auto& uses = mutable_value(id).uses;
+  const auto at = std::find(uses.begin(), uses.end(), use);
+  check(at != uses.end(), "a use is missing from a value's list");
+  uses.erase(at);
+}
+
+void Graph::replace_uses(ValueId from, ValueId to) {
+  check(value(from).type == value(to).type, "a replacement has another type");
+  if (from == to) return;
+  const std::vector<Use> uses = value(from).uses;
+  for (const Use& use : uses) set_operand(use, to);
+  for (Output& output : outputs_)
+    if (output.value == from) output.value = to;
+}
+
+void Graph::set_operand(Use use, ValueId id) {
+  node(use.node);
+  value(id);
+  ValueId& slot = nodes_[use.node.index].operands.at(use.operand);
+  remove_use(slot, use);
+  slot = id;
+  mutable_value(id).uses.push_back(use);
+}
+
+void Graph::remove_node(NodeId id) {
+  const Node& removed = node(id);
+  for (const ValueId result : removed.results)
+    check(value(result).uses.empty() && !is_output(result), "a removed node is still used");
+  for (std::uint32_t i = 0; i < removed.operands.size(); ++i)
+    remove_use(removed.operands[i], {id, i});
+  nodes_[id.index] = Node{};
+  --live_nodes_;
+}
+
+BindingTime Graph::binding(NodeId id) const {
+  const Node& at = node(id);
+  BindingTime time = BindingTime::load;
+  for (const ValueId value : at.results.empty() ? at.operands : at.results)
+    time = std::max(time, binding(value));
+  return time;
+}
+
+// --- Messages ---
+
+std::string Graph::show(const Type& type) const {
+  const std::string row = fmt::format("{}[{}]", to_string(type.dtype), fmt::join(type.dims, ", "));
+  if (type.domain == none()) return row;
+  return fmt::format("{} {}", domain(type.domain).name, row);
+}
+
+std::string Graph::describe(NodeId id) const { return describe(node(id)); }
+
+std::string Graph::describe(const Node& node) const {
+  std::string text{node.op->name};
+  if (!node.results.empty() && !value(node.results[0]).name.empty())
+    text += fmt::format(" '{}'", value(node.results[0]).name);
+  if (!node.location.file.empty())
+    text += fmt::format(" ({}:{})", node.location.file, node.location.line);
+  return text;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,55 @@
+#include "graph/op.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+namespace fuselage {
+
+std::string_view to_string(AttrKind kind) {
+  constexpr std::array<std::string_view, 9> kNames{"integer", "real", "boolean", "string", "domain",
+                                                   "path",    "dims", "reals",   "dtype"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t row_size(const Type& type) {
+  std::int64_t size = 1;
+  for (const std::int64_t dim : type.dims) size *= dim;
+  return size;
+}
+
+std::size_t InferContext::operand_count() const { return node_.operands.size(); }
+
+const Type& InferContext::operand(std::size_t i) const {
+  return graph_.value(node_.operands.at(i)).type;
+}
+
+DomainId InferContext::none() const { return graph_.none(); }
+
+void InferContext::fail(const std::string& message) const {
+  throw Error("{}: {}", graph_.describe(node_), message);
+}
+
+std::string InferContext::show(const Type& type) const { return graph_.show(type); }
+
+std::optional<std::size_t> OpDef::attribute_index(std::string_view attribute) const {
+  for (std::size_t i = 0; i < attributes.size(); ++i)
+    if (attributes[i].name == attribute) return i;
+  return std::nullopt;
+}
+
+void OpRegistry::add(std::span<const OpDef> ops) {
+  for (const OpDef& op : ops) {
+    check(find(op.name) == nullptr, "two ops have one name");
+    ops_.push_back(&op);
+  }
+}
+
+const OpDef* OpRegistry::find(std::string_view name) const {
+  for (const OpDef* op : ops_)
+    if (op->name == name) return op;
+  return nullptr;
+}
+
+}  // namespace fuselage

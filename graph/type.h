@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dtype.h"
+#include "graph/ids.h"
+
+namespace fuselage {
+
+/// Dimensions of one row, leading first.
+using Dims = std::vector<std::int64_t>;
+
+/// The type of a value: a row of shape `dims` for each row of `domain`. How many rows there are is
+/// symbolic: it is known when the domain's binding time comes.
+struct Type {
+  DType dtype = DType::f32;
+  DomainId domain;  ///< never invalid in a graph; the graph's `none()` for a value without rows
+  Dims dims;
+
+  friend bool operator==(const Type&, const Type&) = default;
+};
+
+/// Number of elements in one row.
+std::int64_t row_size(const Type& type);
+
+}  // namespace fuselage

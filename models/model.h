@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/tensor.h"
+#include "graph/graph.h"
+
+namespace fuselage {
+
+/// A translation model, whatever it was loaded from: a graph that gives "logits" (a row per live
+/// hypothesis, an element per target word) and, where it has attention to tell it, "alignment" (a
+/// weight per pair of hypothesis and source token); its weights; and what the text around it needs.
+struct Model {
+  Graph graph;
+  TensorMap weights;
+  /// Paths of the source and the target vocabulary; empty when the model does not bring them.
+  std::vector<std::string> vocabularies;
+  /// Source and target read from right to left.
+  bool right_left = false;
+};
+
+}  // namespace fuselage

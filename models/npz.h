@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/tensor.h"
+
+namespace fuselage {
+
+/// The content of an .npz model file.
+struct NpzFile {
+  /// Arrays by member name without ".npy", in the shape that the file states. Members named
+  /// "special:…" and arrays of text or of Python objects are left out.
+  TensorMap tensors;
+  /// Text of the member special:model.yml up to its first NUL; empty when there is none.
+  std::string config_yaml;
+};
+
+/// Reads stored and deflated members of little-endian numbers, in C or Fortran order. Throws Error
+/// with the path, and the member where one is at fault, when the file cannot be read, is truncated
+/// or damaged (checksums are verified), names a member twice, or holds a type that no Tensor has.
+NpzFile read_npz(const std::string& path);
+
+/// The same for an archive in memory; `name_for_errors` stands for its path.
+NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors);
+
+}  // namespace fuselage

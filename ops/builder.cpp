@@ -1,0 +1,225 @@
+#include "ops/builder.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+std::string base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+[[noreturn]] void fail(const Operand& x, const std::string& message) {
+  throw Error("{}:{}: {}", base_name(x.location.file_name()), x.location.line(), message);
+}
+
+/// The builder of a value; a number alone does not say in which graph it stands.
+Builder& builder_of(const Operand& x) {
+  if (!x.expr.valid()) fail(x, "this needs a value of a graph, not a number or an empty Expr");
+  return x.expr.builder();
+}
+
+/// The map of that kind of x's rows.
+MapPath map_of_rows(const Operand& x, MapKind kind) {
+  Builder& builder = builder_of(x);
+  const Graph& graph = builder.graph();
+  const Type& type = x.expr.type();
+  const DomainKind from = graph.domain(type.domain).kind;
+  const DomainKind wanted = kind == MapKind::structural ? DomainKind::source : DomainKind::pairs;
+  if (from != wanted)
+    fail(x, fmt::format("this needs rows of a {} domain, not {}", to_string(wanted),
+                        graph.show(type)));
+  return {graph.map_of(type.domain, kind)};
+}
+
+Expr unary(std::string_view op, const Operand& x) {
+  return builder_of(x).add(op, {x.expr}, {}, x.location);
+}
+
+Expr binary(std::string_view op, const Operand& a, const Operand& b) {
+  Builder& builder = builder_of(a.expr.valid() ? a : b);
+  const auto value = [&builder](const Operand& operand) {
+    return operand.expr.valid() ? operand.expr
+                                : builder.constant(operand.number, {}, operand.location);
+  };
+  return builder.add(op, {value(a), value(b)}, {}, a.location);
+}
+
+/// Path from pairs through one member on to the domain of x; empty if x has no such rows.
+MapPath member_path(const Graph& graph, DomainId pairs, MapKind member, DomainId to) {
+  const Domain& domain = graph.domain(pairs);
+  MapPath path;
+  if (!graph.structural_path(member == MapKind::left ? domain.left : domain.right, to, path))
+    return {};
+  path.insert(path.begin(), graph.map_of(pairs, member));
+  return path;
+}
+
+Expr select_member(const Operand& x, DomainId pairs, MapKind member) {
+  const Graph& graph = builder_of(x).graph();
+  const Domain& domain = graph.domain(pairs);
+  if (domain.kind != DomainKind::pairs)
+    fail(x, fmt::format("'{}' is a {} domain and has no members", domain.name,
+                        to_string(domain.kind)));
+  const MapPath path = member_path(graph, pairs, member, x.expr.type().domain);
+  if (path.empty())
+    fail(x, fmt::format("{} has no rows of the {} member of '{}', '{}'", graph.show(x.expr.type()),
+                        member == MapKind::left ? "left" : "right", domain.name,
+                        graph.domain(member == MapKind::left ? domain.left : domain.right).name));
+  return select_rows(x, path);
+}
+
+}  // namespace
+
+const Type& Expr::type() const {
+  check(valid(), "an empty Expr has no type");
+  return builder_->graph().value(id_).type;
+}
+
+std::int64_t Expr::width() const { return type().dims.empty() ? 1 : type().dims.back(); }
+
+const Expr& Expr::named(std::string_view name) const {
+  check(valid(), "an empty Expr has no name");
+  builder_->graph().set_value_name(id_, std::string(name));
+  return *this;
+}
+
+Builder::Scope::Scope(Builder& builder, std::string name)
+    : builder_(builder), outer_(std::move(builder.scope_)) {
+  builder_.scope_ = outer_.empty() ? std::move(name) : outer_ + "." + name;
+}
+
+Expr Builder::add(std::string_view name, const std::vector<Expr>& operands,
+                  std::vector<std::pair<std::string_view, Attr>> attrs, std::source_location at) {
+  std::vector<ValueId> ids;
+  for (const Expr& operand : operands) {
+    check(operand.valid() && &operand.builder() == this, "an operand of another builder", at);
+    ids.push_back(operand.id());
+  }
+  const NodeId node = graph_.add_node(op(name), std::move(ids), std::move(attrs),
+                                      {base_name(at.file_name()), at.line()});
+  if (graph_.node(node).results.empty()) return {};
+  const ValueId result = graph_.result(node);
+  if (!scope_.empty()) graph_.set_value_name(result, fmt::format("{}.{}", scope_, name));
+  return {this, result};
+}
+
+Expr Builder::param(const std::string& name, Dims dims, DomainId domain, std::source_location at) {
+  return add("param", {}, {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}}, at)
+      .named(name);
+}
+
+Expr Builder::constant(double number, Dims dims, std::source_location at) {
+  return add("constant", {}, {{"values", std::vector<double>{number}}, {"dims", std::move(dims)}},
+             at);
+}
+
+Expr Builder::position(DomainId domain, std::source_location at) {
+  return add("position", {}, {{"domain", domain}}, at);
+}
+
+Expr Builder::state(Expr init, DomainId domain, std::source_location at) {
+  return add("state", {init}, {{"domain", domain}}, at);
+}
+
+void Builder::next(Expr state, Expr value, std::source_location at) {
+  add("next", {state, value}, {}, at);
+}
+
+Expr operator+(Operand a, Operand b) { return binary("add", a, b); }
+Expr operator-(Operand a, Operand b) { return binary("sub", a, b); }
+Expr operator*(Operand a, Operand b) { return binary("mul", a, b); }
+Expr operator/(Operand a, Operand b) { return binary("div", a, b); }
+
+Expr dot(Operand x, Expr w) { return builder_of(x).add("matmul", {x.expr, w}, {}, x.location); }
+
+Expr dot_transposed(Operand x, Expr w) {
+  return builder_of(x).add("matmul", {x.expr, w}, {{"transposed", true}}, x.location);
+}
+
+Expr sigmoid(Operand x) { return unary("sigmoid", x); }
+Expr tanh(Operand x) { return unary("tanh", x); }
+Expr relu(Operand x) { return unary("relu", x); }
+Expr swish(Operand x) { return unary("swish", x); }
+Expr gelu(Operand x) { return unary("gelu", x); }
+Expr softmax(Operand x) { return unary("softmax", x); }
+Expr log_softmax(Operand x) { return unary("log_softmax", x); }
+
+Expr layer_norm(Operand x, Expr gain, Expr bias, double epsilon) {
+  std::vector<Expr> operands{x.expr, gain};
+  if (bias.valid()) operands.push_back(bias);
+  return builder_of(x).add("layer_norm", operands, {{"epsilon", epsilon}}, x.location);
+}
+
+Expr rms_norm(Operand x, Expr gain, double epsilon) {
+  return builder_of(x).add("rms_norm", {x.expr, gain}, {{"epsilon", epsilon}}, x.location);
+}
+
+Expr concat(const std::vector<Expr>& parts, std::source_location at) {
+  check(!parts.empty(), "nothing to put side by side", at);
+  return parts[0].builder().add("concat", parts, {}, at);
+}
+
+Expr slice(Operand x, std::int64_t begin, std::int64_t end) {
+  return builder_of(x).add("slice", {x.expr}, {{"begin", begin}, {"end", end}}, x.location);
+}
+
+Expr select_rows(Operand x, MapPath via) {
+  return builder_of(x).add("select_rows", {x.expr}, {{"via", std::move(via)}}, x.location);
+}
+
+Expr spread(Operand x, DomainId domain) {
+  const Graph& graph = builder_of(x).graph();
+  const DomainId from = x.expr.type().domain;
+  if (from == domain || from == graph.none()) return x.expr;
+  if (graph.domain(domain).kind == DomainKind::pairs) {
+    const bool is_left = !member_path(graph, domain, MapKind::left, from).empty();
+    return select_member(x, domain, is_left ? MapKind::left : MapKind::right);
+  }
+  MapPath path;
+  if (!graph.structural_path(domain, from, path))
+    fail(x, fmt::format("rows of '{}' do not belong to rows of {}", graph.domain(domain).name,
+                        graph.show(x.expr.type())));
+  return select_rows(x, path);
+}
+
+Expr collect(Operand x) { return unary("collect", x); }
+
+Expr history(Operand x, DomainId prefix) {
+  return builder_of(x).add("history", {x.expr}, {{"domain", prefix}}, x.location);
+}
+
+Expr mean_rows(Operand x) {
+  const MapPath to = map_of_rows(x, MapKind::structural);
+  return x.expr.builder().add("mean_rows", {x.expr}, {{"to", to}}, x.location);
+}
+
+Expr left(Operand x, DomainId pairs) { return select_member(x, pairs, MapKind::left); }
+Expr right(Operand x, DomainId pairs) { return select_member(x, pairs, MapKind::right); }
+
+Expr softmax_over_right(Operand scores) {
+  const MapPath to = map_of_rows(scores, MapKind::left);
+  return scores.expr.builder().add("segment_softmax", {scores.expr}, {{"to", to}}, scores.location);
+}
+
+Expr mix(Operand weights, Expr right_values) {
+  const MapPath to = map_of_rows(weights, MapKind::left);
+  const MapPath via = map_of_rows(weights, MapKind::right);
+  return weights.expr.builder().add("mix_rows", {weights.expr, right_values},
+                                    {{"to", to}, {"via", via}}, weights.location);
+}
+
+Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale) {
+  return builder_of(a).add("head_dot", {a.expr, b}, {{"heads", heads}, {"scale", scale}},
+                           a.location);
+}
+
+Expr sinusoid(Operand position, std::int64_t dim) {
+  return builder_of(position).add("sinusoid", {position.expr}, {{"dim", dim}}, position.location);
+}
+
+}  // namespace fuselage

@@ -1,0 +1,44 @@
+#pragma once
+
+// Eigen views of reference arrays. Include it only in a .cpp file.
+
+#include <Eigen/Core>
+
+#include "ops/evaluate.h"
+
+namespace fuselage {
+
+template <typename T>
+using RowMajor = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <typename T>
+using MatrixView = Eigen::Map<RowMajor<T>>;
+template <typename T>
+using ConstMatrixView = Eigen::Map<const RowMajor<T>>;
+template <typename T>
+using RowView = Eigen::Map<Eigen::Array<T, 1, Eigen::Dynamic>>;
+template <typename T>
+using ConstRowView = Eigen::Map<const Eigen::Array<T, 1, Eigen::Dynamic>>;
+
+template <typename T>
+ConstMatrixView<T> view(const Array<T>& array) {
+  return {array.data.data(), array.rows, array.cols};
+}
+
+template <typename T>
+MatrixView<T> view(Array<T>& array) {
+  return {array.data.data(), array.rows, array.cols};
+}
+
+/// A result's row r.
+template <typename T>
+RowView<T> row_view(Array<T>& array, std::int64_t r) {
+  return {array.row(r), array.cols};
+}
+
+/// An operand's row r (its only row for an operand without rows).
+template <typename T>
+ConstRowView<T> row_view(const EvalContext<T>& context, std::size_t operand, std::int64_t r) {
+  return {context.operand_row(operand, r), context.operands[operand]->cols};
+}
+
+}  // namespace fuselage

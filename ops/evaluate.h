@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/row_table.h"
+
+namespace fuselage {
+
+/// The value of a graph value in the reference evaluation: a row-major matrix with one row per row of
+/// its domain (a value without rows has one). Integers are kept as T; they are small enough.
+template <typename T>
+struct Array {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::vector<T> data;
+
+  Array() = default;
+  Array(std::int64_t r, std::int64_t c) : rows(r), cols(c), data(static_cast<std::size_t>(r * c)) {}
+
+  T* row(std::int64_t r) { return data.data() + r * cols; }
+  const T* row(std::int64_t r) const { return data.data() + r * cols; }
+};
+
+/// What an op's reference evaluation gets and gives. `results` arrive with their size and zeros.
+template <typename T>
+struct EvalContext {
+  const Graph& graph;
+  const Node& node;
+  const RowTable& rows;
+  std::vector<const Array<T>*> operands;
+  std::vector<Array<T>> results;
+
+  const Type& operand_type(std::size_t i) const { return graph.value(node.operands[i]).type; }
+
+  /// Row r of an operand, which stays the same row for an operand without rows.
+  const T* operand_row(std::size_t i, std::int64_t r) const {
+    return operands[i]->row(operands[i]->rows == 1 ? 0 : r);
+  }
+};
+
+}  // namespace fuselage

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include "graph/graph.h"
+
+namespace fuselage {
+
+// Rules for types that several families share. All throw Error through the context.
+
+/// The one domain that the operands have besides none.
+inline DomainId common_domain(const InferContext& in) {
+  DomainId domain = in.none();
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < in.operand_count(); ++i) {
+    const DomainId other = in.operand(i).domain;
+    if (other == in.none() || other == domain) continue;
+    if (domain != in.none())
+      in.fail(fmt::format(
+          "operands {} and {} range over different rows: {} and {}; give one the other's rows with "
+          "select_rows",
+          from, i, in.show(in.operand(from)), in.show(in.operand(i))));
+    domain = other;
+    from = i;
+  }
+  return domain;
+}
+
+/// Throws unless operand i holds f32.
+inline void expect_f32(const InferContext& in, std::size_t i) {
+  if (in.operand(i).dtype != DType::f32)
+    in.fail(fmt::format("operand {} must be f32, not {}", i, in.show(in.operand(i))));
+}
+
+/// Throws unless operand i is a vector of f32 a row; returns its length.
+inline std::int64_t expect_vector(const InferContext& in, std::size_t i) {
+  expect_f32(in, i);
+  if (in.operand(i).dims.size() != 1)
+    in.fail(fmt::format("operand {} must be a vector a row, not {}", i, in.show(in.operand(i))));
+  return in.operand(i).dims[0];
+}
+
+/// Throws unless operand i is a parameter-like row [length].
+inline void expect_gain(const InferContext& in, std::size_t i, std::int64_t length) {
+  expect_f32(in, i);
+  const Type& type = in.operand(i);
+  if (type.domain != in.none() || row_size(type) != length)
+    in.fail(fmt::format("operand {} must be f32[{}] without rows, not {}", i, length,
+                        in.show(type)));
+}
+
+/// An op that gives its first operand's type back.
+inline std::vector<Type> same_as_first(const InferContext& in) {
+  expect_f32(in, 0);
+  return {in.operand(0)};
+}
+
+/// Checks the dimensions that an op declares by attribute: positive, and small enough that sizes in
+/// bytes cannot overflow.
+inline void expect_dims(const InferContext& in, const Dims& dims) {
+  constexpr std::int64_t kMaxSize = std::int64_t{1} << 36;
+  std::int64_t size = 1;
+  for (const std::int64_t dim : dims) {
+    if (dim <= 0 || dim > kMaxSize / size)
+      in.fail(fmt::format("dimensions [{}] are out of range", fmt::join(dims, ", ")));
+    size *= dim;
+  }
+}
+
+}  // namespace fuselage

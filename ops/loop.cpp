@@ -1,0 +1,85 @@
+// The contract of loops over source positions (scan) and over target positions (the decoder step).
+// An executor gives these ops their meaning; see docs/architecture.md, "Loops are domains".
+
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+const Domain& domain_of(const InferContext& in, std::size_t operand) {
+  return in.graph().domain(in.operand(operand).domain);
+}
+
+std::vector<Type> infer_state(const InferContext& in) {
+  const DomainId loop = in.attr<DomainId>("domain");
+  const Domain& domain = in.graph().domain(loop);
+  if (domain.kind != DomainKind::scan && domain.kind != DomainKind::parent)
+    in.fail(fmt::format("a state lives in a scan or parent domain, but '{}' is a {} domain",
+                        domain.name, to_string(domain.kind)));
+  const Type& init = in.operand(0);
+  if (init.domain != in.none() && init.domain != in.graph().sentences_of(loop))
+    in.fail(fmt::format("its initial value must have no rows or one per sentence, not {}",
+                        in.show(init)));
+  return {{init.dtype, loop, init.dims}};
+}
+
+std::vector<Type> infer_next(const InferContext& in) {
+  const Type& state = in.operand(0);
+  const Type& value = in.operand(1);
+  const Domain& value_domain = domain_of(in, 1);
+  const bool same_rows = value_domain.kind == DomainKind::hypothesis
+                             ? value_domain.of == state.domain
+                             : value.domain == state.domain;
+  if (!same_rows || value.dims != state.dims || value.dtype != state.dtype)
+    in.fail(fmt::format("the next value {} does not fit the state {}", in.show(value),
+                        in.show(state)));
+  return {};
+}
+
+std::vector<Type> infer_collect(const InferContext& in) {
+  const Domain& scan = domain_of(in, 0);
+  if (scan.kind != DomainKind::scan)
+    in.fail(fmt::format("it collects the rows of a scan, not {}", in.show(in.operand(0))));
+  return {{in.operand(0).dtype, scan.of, in.operand(0).dims}};
+}
+
+std::vector<Type> infer_history(const InferContext& in) {
+  const DomainId prefix = in.attr<DomainId>("domain");
+  const Domain& domain = in.graph().domain(prefix);
+  if (domain.kind != DomainKind::prefix || domain.of != in.operand(0).domain)
+    in.fail(fmt::format("'{}' is no prefix domain of the rows of {}", domain.name,
+                        in.show(in.operand(0))));
+  return {{in.operand(0).dtype, prefix, in.operand(0).dims}};
+}
+
+const OpDef kOps[] = {
+    {.name = "state",
+     .summary = "A value carried from one iteration of a loop to the next; first it is `init`.",
+     .operands = {{"init"}},
+     .attributes = {{"domain", AttrKind::domain}},
+     .traits = static_cast<std::uint32_t>(Trait::loop_state),
+     .infer = infer_state},
+    {.name = "next",
+     .summary = "Gives a state its value for the next iteration.",
+     .operands = {{"state"}, {"value"}},
+     .traits = Trait::loop_next | Trait::sink,
+     .infer = infer_next},
+    {.name = "collect",
+     .summary = "The rows of all iterations of a scan, each at its source position.",
+     .operands = {{"x"}},
+     .traits = static_cast<std::uint32_t>(Trait::changes_domain),
+     .infer = infer_collect},
+    {.name = "history",
+     .summary = "A hypothesis value kept for every token generated so far.",
+     .operands = {{"x"}},
+     .attributes = {{"domain", AttrKind::domain}},
+     .traits = static_cast<std::uint32_t>(Trait::changes_domain),
+     .infer = infer_history},
+};
+
+}  // namespace
+
+std::span<const OpDef> loop_ops() { return kOps; }
+
+}  // namespace fuselage

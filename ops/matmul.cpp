@@ -1,0 +1,80 @@
+// Products with a weight matrix.
+
+#include "ops/eigen_view.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+struct WeightShape {
+  std::int64_t in = 0, out = 0;
+};
+
+/// Rows and columns of the weight operand; a value with a row per vocabulary entry is a matrix too.
+WeightShape weight_shape(const InferContext& in) {
+  expect_f32(in, 1);
+  const Type& weight = in.operand(1);
+  const Domain& domain = in.graph().domain(weight.domain);
+  if (domain.binding != BindingTime::load)
+    in.fail(fmt::format("its second operand must be known at load time, not {}", in.show(weight)));
+  Dims dims = weight.dims;
+  if (domain.kind == DomainKind::vocabulary) dims.insert(dims.begin(), domain.size);
+  if (dims.size() != 2)
+    in.fail(fmt::format("its second operand must be a matrix, not {}", in.show(weight)));
+  if (in.attr<bool>("transposed")) return {dims[1], dims[0]};
+  return {dims[0], dims[1]};
+}
+
+std::vector<Type> infer_matmul(const InferContext& in) {
+  expect_f32(in, 0);
+  const WeightShape weight = weight_shape(in);
+  Type result = in.operand(0);
+  if (result.dims.empty() || result.dims.back() != weight.in)
+    in.fail(fmt::format("inner dimensions differ: {} by {}{}", in.show(in.operand(0)),
+                        in.show(in.operand(1)),
+                        in.attr<bool>("transposed") ? " transposed" : ""));
+  result.dims.back() = weight.out;
+  return {result};
+}
+
+Cost cost_matmul(const InferContext& in) {
+  const WeightShape weight = weight_shape(in);
+  const double rows = static_cast<double>(row_size(in.operand(0))) / static_cast<double>(weight.in);
+  const auto k = static_cast<double>(weight.in);
+  const auto n = static_cast<double>(weight.out);
+  return {.flop = 2 * rows * k * n, .bytes = 4 * rows * (k + n), .weight_bytes = 4 * k * n};
+}
+
+template <typename T>
+void evaluate_matmul(EvalContext<T>& context) {
+  const WeightShape weight = weight_shape(InferContext(context.graph, context.node));
+  const Array<T>& x = *context.operands[0];
+  Array<T>& out = context.results[0];
+  const std::int64_t rows = x.rows * x.cols / weight.in;
+  const ConstMatrixView<T> a(x.data.data(), rows, weight.in);
+  MatrixView<T> c(out.data.data(), rows, weight.out);
+  const T* w = context.operands[1]->data.data();
+  if (context.node.template attr<bool>("transposed"))
+    c.noalias() = a * ConstMatrixView<T>(w, weight.out, weight.in).transpose();
+  else
+    c.noalias() = a * ConstMatrixView<T>(w, weight.in, weight.out);
+}
+
+const OpDef kOps[] = {
+    {.name = "matmul",
+     .summary = "x W, or x Wᵀ when transposed; W is known at load time.",
+     .operands = {{"x"}, {"w"}},
+     .attributes = {{"transposed", AttrKind::boolean, false}},
+     .traits = Trait::row_wise | Trait::linear,
+     .infer = infer_matmul,
+     .cost = cost_matmul,
+     .evaluate_f32 = evaluate_matmul<float>,
+     .evaluate_f64 = evaluate_matmul<double>},
+};
+
+}  // namespace
+
+std::span<const OpDef> matmul_ops() { return kOps; }
+
+}  // namespace fuselage

@@ -1,0 +1,113 @@
+// Functions of single elements, of one or of two values.
+
+#include <cmath>
+
+#include "ops/eigen_view.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+/// Both operands have the same dimensions, or one of them has one element a row.
+std::vector<Type> infer_binary(const InferContext& in) {
+  expect_f32(in, 0);
+  expect_f32(in, 1);
+  const DomainId domain = common_domain(in);
+  const Type& a = in.operand(0);
+  const Type& b = in.operand(1);
+  if (a.dims == b.dims || row_size(b) == 1) return {{DType::f32, domain, a.dims}};
+  if (row_size(a) == 1) return {{DType::f32, domain, b.dims}};
+  in.fail(fmt::format("dimensions differ: {} and {}", in.show(a), in.show(b)));
+}
+
+Cost cost_pointwise(const InferContext& in) {
+  double size = 1;
+  double bytes = 0;
+  for (std::size_t i = 0; i < in.operand_count(); ++i) {
+    const auto row = static_cast<double>(row_size(in.operand(i)));
+    size = std::max(size, row);
+    if (in.operand(i).domain != in.none()) bytes += 4 * row;
+  }
+  return {.flop = size, .bytes = bytes + 4 * size};
+}
+
+template <typename T, typename F>
+void evaluate_binary(EvalContext<T>& context, F f) {
+  Array<T>& out = context.results[0];
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    const T* a = context.operand_row(0, r);
+    const T* b = context.operand_row(1, r);
+    const bool scalar_a = context.operands[0]->cols == 1;
+    const bool scalar_b = context.operands[1]->cols == 1;
+    for (std::int64_t c = 0; c < out.cols; ++c)
+      out.row(r)[c] = f(a[scalar_a ? 0 : c], b[scalar_b ? 0 : c]);
+  }
+}
+
+template <typename T, typename F>
+void evaluate_unary(EvalContext<T>& context, F f) {
+  const auto& in = context.operands[0]->data;
+  std::transform(in.begin(), in.end(), context.results[0].data.begin(), f);
+}
+
+template <typename T>
+T sigmoid(T x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+
+// One line an op: name, summary, formula over `a` (and `b`).
+#define FUSELAGE_UNARY(NAME, SUMMARY, TRAITS, FORMULA)                                          \
+  OpDef {                                                                                       \
+    .name = NAME, .summary = SUMMARY, .operands = {{"a"}}, .traits = TRAITS,                    \
+    .infer = same_as_first, .cost = cost_pointwise,                                             \
+    .evaluate_f32 = [](EvalContext<float>& c) {                                                 \
+      evaluate_unary(c, [](float a) -> float { return FORMULA; });                              \
+    },                                                                                          \
+    .evaluate_f64 = [](EvalContext<double>& c) {                                                \
+      evaluate_unary(c, [](double a) -> double { return FORMULA; });                            \
+    }                                                                                           \
+  }
+#define FUSELAGE_BINARY(NAME, SUMMARY, TRAITS, FORMULA)                                         \
+  OpDef {                                                                                       \
+    .name = NAME, .summary = SUMMARY, .operands = {{"a"}, {"b"}}, .traits = TRAITS,             \
+    .infer = infer_binary, .cost = cost_pointwise,                                              \
+    .evaluate_f32 = [](EvalContext<float>& c) {                                                 \
+      evaluate_binary(c, [](float a, float b) -> float { return FORMULA; });                    \
+    },                                                                                          \
+    .evaluate_f64 = [](EvalContext<double>& c) {                                                \
+      evaluate_binary(c, [](double a, double b) -> double { return FORMULA; });                 \
+    }                                                                                           \
+  }
+
+constexpr auto kRowWise = static_cast<std::uint32_t>(Trait::row_wise);
+constexpr auto kCommutative = Trait::row_wise | Trait::commutative;
+
+const OpDef kOps[] = {
+    FUSELAGE_UNARY("neg", "-a", Trait::row_wise | Trait::linear, -a),
+    FUSELAGE_UNARY("sigmoid", "1 / (1 + exp(-a))", kRowWise, sigmoid(a)),
+    FUSELAGE_UNARY("tanh", "Hyperbolic tangent.", kRowWise, std::tanh(a)),
+    FUSELAGE_UNARY("relu", "max(a, 0)", kRowWise, a > 0 ? a : 0),
+    FUSELAGE_UNARY("swish", "a sigmoid(a)", kRowWise, a* sigmoid(a)),
+    FUSELAGE_UNARY("gelu", "a Φ(a), by the error function", kRowWise,
+                   a / 2 * (1 + std::erf(a / std::sqrt(decltype(a){2})))),
+    FUSELAGE_UNARY("exp", "Exponential.", kRowWise, std::exp(a)),
+    FUSELAGE_UNARY("log", "Natural logarithm.", kRowWise, std::log(a)),
+    FUSELAGE_UNARY("sqrt", "Square root.", kRowWise, std::sqrt(a)),
+    FUSELAGE_UNARY("abs", "Absolute value.", kRowWise, std::abs(a)),
+    FUSELAGE_BINARY("add", "a + b", kCommutative, a + b),
+    FUSELAGE_BINARY("sub", "a - b", kRowWise, a - b),
+    FUSELAGE_BINARY("mul", "a b, element by element", kCommutative, a* b),
+    FUSELAGE_BINARY("div", "a / b", kRowWise, a / b),
+    FUSELAGE_BINARY("max", "The larger of a and b.", kCommutative, a > b ? a : b),
+    FUSELAGE_BINARY("min", "The smaller of a and b.", kCommutative, a < b ? a : b),
+};
+
+#undef FUSELAGE_UNARY
+#undef FUSELAGE_BINARY
+
+}  // namespace
+
+std::span<const OpDef> pointwise_ops() { return kOps; }
+
+}  // namespace fuselage

@@ -1,0 +1,72 @@
+// Positions of tokens in their sentences, and the signal that encodes them.
+
+#include <cmath>
+
+#include "ops/evaluate.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+std::vector<Type> infer_position(const InferContext& in) {
+  const DomainId id = in.attr<DomainId>("domain");
+  const Domain& domain = in.graph().domain(id);
+  if (domain.kind != DomainKind::source && domain.kind != DomainKind::hypothesis)
+    in.fail(fmt::format("rows of a {} domain have no position", to_string(domain.kind)));
+  return {{DType::i32, id, {}}};
+}
+
+template <typename T>
+void evaluate_position(EvalContext<T>& context) {
+  const auto positions = context.rows.positions(context.node.template attr<DomainId>("domain"));
+  std::copy(positions.begin(), positions.end(), context.results[0].data.begin());
+}
+
+std::vector<Type> infer_sinusoid(const InferContext& in) {
+  const auto dim = in.attr<std::int64_t>("dim");
+  if (in.operand(0).dtype != DType::i32 || !in.operand(0).dims.empty())
+    in.fail(fmt::format("its operand must be one i32 a row, not {}", in.show(in.operand(0))));
+  if (dim < 4 || dim % 2 != 0)
+    in.fail(fmt::format("the width of a position signal must be even and at least 4, not {}", dim));
+  return {{DType::f32, in.operand(0).domain, {dim}}};
+}
+
+// The angle is rounded to float in both precisions: at position 500 its rounding is what decides
+// whether two implementations agree to 1e-4.
+template <typename T>
+void evaluate_sinusoid(EvalContext<T>& context) {
+  Array<T>& out = context.results[0];
+  const std::int64_t half = out.cols / 2;
+  const float increment = std::log(10000.0f) / (static_cast<float>(half) - 1.0f);
+  for (std::int64_t r = 0; r < out.rows; ++r)
+    for (std::int64_t i = 0; i < half; ++i) {
+      const float angle = static_cast<float>(context.operand_row(0, r)[0]) *
+                          std::exp(static_cast<float>(i) * -increment);
+      out.row(r)[i] = static_cast<T>(std::sin(angle));
+      out.row(r)[half + i] = static_cast<T>(std::cos(angle));
+    }
+}
+
+const OpDef kOps[] = {
+    {.name = "position",
+     .summary = "Position of each row in its sentence, from 0.",
+     .attributes = {{"domain", AttrKind::domain}},
+     .infer = infer_position,
+     .evaluate_f32 = evaluate_position<float>,
+     .evaluate_f64 = evaluate_position<double>},
+    {.name = "sinusoid",
+     .summary = "[sin(p f₀) … | cos(p f₀) …], fᵢ = 10000^(-i / (dim/2 - 1)).",
+     .operands = {{"position"}},
+     .attributes = {{"dim", AttrKind::integer}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_sinusoid,
+     .evaluate_f32 = evaluate_sinusoid<float>,
+     .evaluate_f64 = evaluate_sinusoid<double>},
+};
+
+}  // namespace
+
+std::span<const OpDef> position_ops() { return kOps; }
+
+}  // namespace fuselage

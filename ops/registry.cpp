@@ -1,0 +1,26 @@
+#include "ops/registry.h"
+
+#include "base/error.h"
+#include "ops/families.h"
+
+namespace fuselage {
+
+const OpRegistry& all_ops() {
+  static const OpRegistry registry = [] {
+    OpRegistry made;
+    for (const auto family : {leaf_ops, loop_ops, pointwise_ops, matmul_ops, normalization_ops,
+                              softmax_ops, shape_ops, row_ops, attention_ops, position_ops,
+                              search_ops})
+      made.add(family());
+    return made;
+  }();
+  return registry;
+}
+
+const OpDef& op(std::string_view name) {
+  const OpDef* found = all_ops().find(name);
+  check(found != nullptr, "there is no op of that name");
+  return *found;
+}
+
+}  // namespace fuselage

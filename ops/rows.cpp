@@ -1,0 +1,195 @@
+// The two ways in which a value changes its row domain: selecting rows and mixing them.
+
+#include "ops/eigen_view.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+/// Checks that the maps of a path meet end to end; returns its first and last domain.
+std::pair<DomainId, DomainId> path_ends(const InferContext& in, const MapPath& path) {
+  if (path.empty()) in.fail("its path of maps is empty");
+  const Graph& graph = in.graph();
+  for (std::size_t i = 1; i < path.size(); ++i)
+    if (graph.map(path[i - 1]).to != graph.map(path[i]).from)
+      in.fail(fmt::format("map '{}' leads to '{}', but the next one, '{}', starts at '{}'",
+                          graph.map(path[i - 1]).name, graph.domain(graph.map(path[i - 1]).to).name,
+                          graph.map(path[i]).name, graph.domain(graph.map(path[i]).from).name));
+  return {graph.map(path.front()).from, graph.map(path.back()).to};
+}
+
+std::vector<Type> infer_select(const InferContext& in) {
+  const auto [from, to] = path_ends(in, in.attr<MapPath>("via"));
+  Type type = in.operand(0);
+  if (type.domain != to)
+    in.fail(fmt::format("its path leads to rows of '{}', but the operand is {}",
+                        in.graph().domain(to).name, in.show(type)));
+  if (in.operand_count() > 1) {
+    const Type& fallback = in.operand(1);
+    if (fallback.domain != in.none() || fallback.dims != type.dims || fallback.dtype != type.dtype)
+      in.fail(fmt::format("its default row must be {}, not {}",
+                          in.show({type.dtype, in.none(), type.dims}), in.show(fallback)));
+  }
+  type.domain = from;
+  return {type};
+}
+
+/// The map along which an op gathers rows; only maps with contiguous rows qualify.
+const RowMap& grouping_map(const InferContext& in) {
+  const MapPath& path = in.attr<MapPath>("to");
+  path_ends(in, path);
+  const RowMap& map = in.graph().map(path.front());
+  const DomainKind kind = in.graph().domain(map.from).kind;
+  if (path.size() != 1 || (map.kind != MapKind::left &&
+                           !(map.kind == MapKind::structural && kind == DomainKind::source)))
+    in.fail(
+        "rows are gathered along one map, from pairs to their left member or from source "
+        "tokens to sentences");
+  return map;
+}
+
+std::vector<Type> infer_segment_softmax(const InferContext& in) {
+  expect_f32(in, 0);
+  const RowMap& map = grouping_map(in);
+  if (in.operand(0).domain != map.from)
+    in.fail(fmt::format("its operand must have the rows of '{}', not {}",
+                        in.graph().domain(map.from).name, in.show(in.operand(0))));
+  return {in.operand(0)};
+}
+
+std::vector<Type> infer_mix(const InferContext& in) {
+  expect_f32(in, 0);
+  const std::int64_t width = expect_vector(in, 1);
+  const RowMap& map = grouping_map(in);
+  const auto [from, to] = path_ends(in, in.attr<MapPath>("via"));
+  const Type& weights = in.operand(0);
+  if (weights.domain != map.from || from != map.from)
+    in.fail(fmt::format("its weights, {}, must have the rows of '{}', and its path start there",
+                        in.show(weights), in.graph().domain(map.from).name));
+  if (in.operand(1).domain != to)
+    in.fail(fmt::format("its path leads to rows of '{}', but the mixed value is {}",
+                        in.graph().domain(to).name, in.show(in.operand(1))));
+  if (weights.dims.size() != 1 || width % weights.dims[0] != 0)
+    in.fail(fmt::format("{} cannot be cut into {} heads", in.show(in.operand(1)),
+                        weights.dims.empty() ? 0 : weights.dims[0]));
+  return {{DType::f32, map.to, in.operand(1).dims}};
+}
+
+std::vector<Type> infer_mean(const InferContext& in) {
+  expect_f32(in, 0);
+  const RowMap& map = grouping_map(in);
+  if (in.operand(0).domain != map.from)
+    in.fail(fmt::format("its operand must have the rows of '{}', not {}",
+                        in.graph().domain(map.from).name, in.show(in.operand(0))));
+  return {{DType::f32, map.to, in.operand(0).dims}};
+}
+
+Cost cost_select(const InferContext& in) {
+  return {.bytes = 8.0 * static_cast<double>(row_size(in.operand(0)))};
+}
+
+template <typename T>
+void evaluate_select(EvalContext<T>& context) {
+  std::vector<std::int32_t> index;
+  context.rows.resolve(context.node.template attr<MapPath>("via"), index);
+  Array<T>& out = context.results[0];
+  for (std::int64_t r = 0; r < out.rows; ++r) {
+    const std::int32_t from = index[static_cast<std::size_t>(r)];
+    const T* row = nullptr;
+    if (from >= 0)
+      row = context.operands[0]->row(from);
+    else if (context.operands.size() > 1)
+      row = context.operands[1]->row(0);
+    if (row) std::copy(row, row + out.cols, out.row(r));
+  }
+}
+
+template <typename T>
+std::span<const std::int32_t> segments(const EvalContext<T>& context) {
+  return context.rows.segments(context.node.template attr<MapPath>("to").front());
+}
+
+template <typename T>
+void evaluate_segment_softmax(EvalContext<T>& context) {
+  const auto begin = segments(context);
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    const std::int64_t count = begin[s + 1] - begin[s];
+    if (count == 0) continue;
+    const auto x = view(*context.operands[0]).middleRows(begin[s], count).array();
+    auto y = view(context.results[0]).middleRows(begin[s], count).array();
+    y = (x.rowwise() - x.colwise().maxCoeff()).exp();
+    const Eigen::Array<T, 1, Eigen::Dynamic> sum = y.colwise().sum();
+    y.rowwise() /= sum;
+  }
+}
+
+template <typename T>
+void evaluate_mix(EvalContext<T>& context) {
+  std::vector<std::int32_t> index;
+  context.rows.resolve(context.node.template attr<MapPath>("via"), index);
+  const auto begin = segments(context);
+  const Array<T>& weights = *context.operands[0];
+  Array<T>& out = context.results[0];
+  const std::int64_t head_width = out.cols / weights.cols;
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    for (std::int32_t p = begin[s]; p < begin[s + 1]; ++p) {
+      const std::int32_t from = index[static_cast<std::size_t>(p)];
+      if (from < 0) continue;
+      const T* x = context.operands[1]->row(from);
+      T* y = out.row(static_cast<std::int64_t>(s));
+      for (std::int64_t c = 0; c < out.cols; ++c) y[c] += weights.row(p)[c / head_width] * x[c];
+    }
+}
+
+template <typename T>
+void evaluate_mean(EvalContext<T>& context) {
+  const auto begin = segments(context);
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    const std::int64_t count = begin[s + 1] - begin[s];
+    if (count > 0)
+      view(context.results[0]).row(static_cast<std::int64_t>(s)) =
+          view(*context.operands[0]).middleRows(begin[s], count).colwise().mean();
+  }
+}
+
+const OpDef kOps[] = {
+    {.name = "select_rows",
+     .summary = "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
+     .operands = {{"x"}, {"default", OperandSpec::Arity::optional}},
+     .attributes = {{"via", AttrKind::path}},
+     .traits = static_cast<std::uint32_t>(Trait::selects_rows),
+     .infer = infer_select,
+     .cost = cost_select,
+     .evaluate_f32 = evaluate_select<float>,
+     .evaluate_f64 = evaluate_select<double>},
+    {.name = "segment_softmax",
+     .summary = "Softmax over the rows that `to` maps to one row, column by column.",
+     .operands = {{"x"}},
+     .attributes = {{"to", AttrKind::path}},
+     .infer = infer_segment_softmax,
+     .evaluate_f32 = evaluate_segment_softmax<float>,
+     .evaluate_f64 = evaluate_segment_softmax<double>},
+    {.name = "mix_rows",
+     .summary = "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
+     .operands = {{"weights"}, {"x"}},
+     .attributes = {{"to", AttrKind::path}, {"via", AttrKind::path}},
+     .traits = static_cast<std::uint32_t>(Trait::mixes_rows),
+     .infer = infer_mix,
+     .evaluate_f32 = evaluate_mix<float>,
+     .evaluate_f64 = evaluate_mix<double>},
+    {.name = "mean_rows",
+     .summary = "Mean of the rows that `to` maps to one row.",
+     .operands = {{"x"}},
+     .attributes = {{"to", AttrKind::path}},
+     .traits = static_cast<std::uint32_t>(Trait::mixes_rows),
+     .infer = infer_mean,
+     .evaluate_f32 = evaluate_mean<float>,
+     .evaluate_f64 = evaluate_mean<double>},
+};
+
+}  // namespace
+
+std::span<const OpDef> row_ops() { return kOps; }
+
+}  // namespace fuselage

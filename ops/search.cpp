@@ -1,0 +1,62 @@
+// What a search asks of a step.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "ops/evaluate.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+std::vector<Type> infer_k_best(const InferContext& in) {
+  const std::int64_t width = expect_vector(in, 0);
+  const auto k = in.attr<std::int64_t>("k");
+  if (k <= 0 || k > width)
+    in.fail(fmt::format("it cannot take the {} best of {}", k, in.show(in.operand(0))));
+  const DomainId domain = in.operand(0).domain;
+  return {{DType::f32, domain, {k}}, {DType::i32, domain, {k}}};
+}
+
+template <typename T>
+void evaluate_k_best(EvalContext<T>& context) {
+  const Array<T>& x = *context.operands[0];
+  const std::int64_t k = context.results[0].cols;
+  std::vector<std::int64_t> ids(static_cast<std::size_t>(x.cols));
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    std::iota(ids.begin(), ids.end(), 0);
+    const T* row = x.row(r);
+    const auto key = [row](std::int64_t id) {
+      return std::isnan(row[id]) ? -std::numeric_limits<T>::infinity() : row[id];
+    };
+    std::partial_sort(ids.begin(), ids.begin() + k, ids.end(),
+                      [&key](std::int64_t a, std::int64_t b) {
+                        return key(a) > key(b) || (key(a) == key(b) && a < b);
+                      });
+    for (std::int64_t i = 0; i < k; ++i) {
+      const std::int64_t id = ids[static_cast<std::size_t>(i)];
+      context.results[0].row(r)[i] = key(id);
+      context.results[1].row(r)[i] = static_cast<T>(id);
+    }
+  }
+}
+
+const OpDef kOps[] = {
+    {.name = "k_best",
+     .summary = "The k largest elements of a row, and where they stand; ties go to the lower index.",
+     .operands = {{"x"}},
+     .attributes = {{"k", AttrKind::integer}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_k_best,
+     .evaluate_f32 = evaluate_k_best<float>,
+     .evaluate_f64 = evaluate_k_best<double>},
+};
+
+}  // namespace
+
+std::span<const OpDef> search_ops() { return kOps; }
+
+}  // namespace fuselage

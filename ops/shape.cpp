@@ -1,0 +1,102 @@
+// Parts of rows, put side by side or cut out.
+
+#include <algorithm>
+
+#include "ops/evaluate.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+Type replace_last(Type type, std::int64_t last) {
+  type.dims.back() = last;
+  return type;
+}
+
+/// All operands agree but for their last dimension.
+std::vector<Type> infer_concat(const InferContext& in) {
+  std::int64_t width = 0;
+  for (std::size_t i = 0; i < in.operand_count(); ++i) {
+    expect_f32(in, i);
+    const Type& type = in.operand(i);
+    if (type.dims.empty() || type.domain != in.operand(0).domain ||
+        type.dims.size() != in.operand(0).dims.size() ||
+        !std::equal(type.dims.begin(), type.dims.end() - 1, in.operand(0).dims.begin()))
+      in.fail(fmt::format("operands 0 and {} cannot stand side by side: {} and {}", i,
+                          in.show(in.operand(0)), in.show(type)));
+    width += type.dims.back();
+  }
+  return {replace_last(in.operand(0), width)};
+}
+
+std::vector<Type> infer_slice(const InferContext& in) {
+  expect_f32(in, 0);
+  const Type& x = in.operand(0);
+  const auto begin = in.attr<std::int64_t>("begin");
+  const auto end = in.attr<std::int64_t>("end");
+  if (x.dims.empty() || begin < 0 || begin >= end || end > x.dims.back())
+    in.fail(fmt::format("elements {} to {} are not a part of {}", begin, end, in.show(x)));
+  return {replace_last(x, end - begin)};
+}
+
+Cost cost_copy(const InferContext& in) {
+  double size = 0;
+  for (std::size_t i = 0; i < in.operand_count(); ++i)
+    size += static_cast<double>(row_size(in.operand(i)));
+  return {.bytes = 8 * size};
+}
+
+std::int64_t last_dim(const Type& type) { return type.dims.back(); }
+
+// Leading dimensions only repeat the last one, so they count as further rows.
+template <typename T>
+void evaluate_concat(EvalContext<T>& context) {
+  Array<T>& out = context.results[0];
+  const std::int64_t width = last_dim(context.graph.value(context.node.results[0]).type);
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < context.operands.size(); ++i) {
+    const std::int64_t part = last_dim(context.operand_type(i));
+    const T* from = context.operands[i]->data.data();
+    for (std::int64_t at = offset; at < out.rows * out.cols; at += width, from += part)
+      std::copy(from, from + part, out.data.data() + at);
+    offset += part;
+  }
+}
+
+template <typename T>
+void evaluate_slice(EvalContext<T>& context) {
+  const auto begin = context.node.template attr<std::int64_t>("begin");
+  const std::int64_t width = last_dim(context.operand_type(0));
+  const std::int64_t part = last_dim(context.graph.value(context.node.results[0]).type);
+  auto to = context.results[0].data.begin();
+  const auto& from = context.operands[0]->data;
+  for (auto at = from.begin(); at != from.end(); at += width)
+    to = std::copy(at + begin, at + begin + part, to);
+}
+
+const OpDef kOps[] = {
+    {.name = "concat",
+     .summary = "Operands side by side, along the last dimension.",
+     .operands = {{"x", OperandSpec::Arity::repeated}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_concat,
+     .cost = cost_copy,
+     .evaluate_f32 = evaluate_concat<float>,
+     .evaluate_f64 = evaluate_concat<double>},
+    {.name = "slice",
+     .summary = "Elements begin to end of the last dimension.",
+     .operands = {{"x"}},
+     .attributes = {{"begin", AttrKind::integer}, {"end", AttrKind::integer}},
+     .traits = Trait::row_wise | Trait::linear,
+     .infer = infer_slice,
+     .cost = cost_copy,
+     .evaluate_f32 = evaluate_slice<float>,
+     .evaluate_f64 = evaluate_slice<double>},
+};
+
+}  // namespace
+
+std::span<const OpDef> shape_ops() { return kOps; }
+
+}  // namespace fuselage

@@ -1,0 +1,57 @@
+// Softmax over the elements of a row.
+
+#include "ops/eigen_view.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+Cost cost_softmax(const InferContext& in) {
+  const auto n = static_cast<double>(row_size(in.operand(0)));
+  return {.flop = 4 * n, .bytes = 8 * n};
+}
+
+template <typename T>
+void evaluate_softmax(EvalContext<T>& context) {
+  for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
+    const auto x = row_view(context, 0, r);
+    auto y = row_view(context.results[0], r);
+    y = (x - x.maxCoeff()).exp();
+    y /= y.sum();
+  }
+}
+
+template <typename T>
+void evaluate_log_softmax(EvalContext<T>& context) {
+  for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
+    const auto x = row_view(context, 0, r);
+    const T max = x.maxCoeff();
+    row_view(context.results[0], r) = x - (max + std::log((x - max).exp().sum()));
+  }
+}
+
+const OpDef kOps[] = {
+    {.name = "softmax",
+     .summary = "exp(x) / sum exp(x), over a row.",
+     .operands = {{"x"}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = same_as_first,
+     .cost = cost_softmax,
+     .evaluate_f32 = evaluate_softmax<float>,
+     .evaluate_f64 = evaluate_softmax<double>},
+    {.name = "log_softmax",
+     .summary = "x - log sum exp(x), over a row.",
+     .operands = {{"x"}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = same_as_first,
+     .cost = cost_softmax,
+     .evaluate_f32 = evaluate_log_softmax<float>,
+     .evaluate_f64 = evaluate_log_softmax<double>},
+};
+
+}  // namespace
+
+std::span<const OpDef> softmax_ops() { return kOps; }
+
+}  // namespace fuselage

@@ -1,0 +1,156 @@
+#include <algorithm>
+
+#include "tests/backends/kernels/support.h"
+
+namespace fuselage::cpu {
+namespace {
+
+class AttentionTest : public KernelTest {};
+
+// Runs of pairs with an empty one, starting off 0.
+const std::vector<std::int32_t> kBegin = {2, 5, 5, 6, 19, 36};
+
+Segments all_segments() { return {kBegin.data(), kBegin.size() - 1}; }
+std::size_t pair_count() { return static_cast<std::size_t>(kBegin.back()); }
+
+TEST_P(AttentionTest, HeadDot) {
+  for (const std::size_t width : kWidths)
+    for (const std::size_t heads : {1, 3, 8})
+      for (const std::size_t rows : {1, 2, 13}) {
+        const std::size_t cols = width * heads;
+        const Matrix q = Matrix::random(rows, cols, 1), k = Matrix::random(rows, cols, 2);
+        Matrix y = Matrix::result(rows, heads);
+        kernels().head_dot(q.in(), k.in(), heads, 0.125f, rows, cols, y.out());
+        ASSERT_TRUE(y.guards_intact());
+        for (std::size_t r = 0; r < rows; ++r) {
+          Matrix alone = Matrix::result(1, heads);
+          kernels().head_dot(q.alone(r), k.alone(r), heads, 0.125f, 1, cols, alone.out());
+          ASSERT_TRUE(same_bits(alone.row(0), y.row(r), heads));
+          for (std::size_t h = 0; h < heads; ++h) {
+            double sum = 0;
+            for (std::size_t c = h * width; c < (h + 1) * width; ++c)
+              sum += static_cast<double>(q(r, c)) * k(r, c);
+            ASSERT_NEAR(y(r, h), 0.125 * sum, 1e-6 * std::sqrt(static_cast<double>(width)));
+          }
+        }
+      }
+}
+
+TEST_P(AttentionTest, HeadDotReadsRowsThroughAnIndex) {
+  const Matrix q = Matrix::random(3, 24, 3), k = Matrix::random(5, 24, 4);
+  const Matrix fallback = Matrix::random(1, 24, 5);
+  const std::vector<std::int32_t> iq = {0, 0, 2, 1}, ik = {4, -1, 3, -1};
+  Matrix y = Matrix::result(4, 2), want = Matrix::result(1, 2);
+  kernels().head_dot(q.in(iq, nullptr), k.in(ik, fallback.row(0)), 2, 1.0f, 4, 24, y.out());
+  for (std::size_t r = 0; r < 4; ++r) {
+    const RowsIn right = ik[r] < 0 ? fallback.in() : k.alone(ik[r]);
+    kernels().head_dot(q.alone(iq[r]), right, 2, 1.0f, 1, 24, want.out());
+    EXPECT_TRUE(same_bits(want.row(0), y.row(r), 2));
+  }
+}
+
+TEST_P(AttentionTest, SegmentSoftmax) {
+  for (const std::size_t heads : kWidths) {
+    Matrix e = Matrix::random(pair_count(), heads, 6, 3.0f, 0);
+    Matrix y = Matrix::result(pair_count(), heads, 0);
+    kernels().segment_softmax(e.row(0), heads, all_segments(), y.row(0));
+    ASSERT_TRUE(y.guards_intact());
+    for (std::size_t p = 0; p < 2; ++p)
+      for (std::size_t h = 0; h < heads; ++h) ASSERT_EQ(y(p, h), Matrix::kGuard);
+    for (std::size_t i = 0; i + 1 < kBegin.size(); ++i) {
+      Matrix alone = Matrix::result(pair_count(), heads, 0);
+      kernels().segment_softmax(e.row(0), heads, {kBegin.data() + i, 1}, alone.row(0));
+      for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p)
+        ASSERT_TRUE(same_bits(alone.row(p), y.row(p), heads));
+      for (std::size_t h = 0; h < heads; ++h) {
+        double sum = 0;
+        for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p)
+          sum += std::exp(static_cast<double>(e(p, h)));
+        for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p)
+          ASSERT_NEAR(y(p, h), std::exp(static_cast<double>(e(p, h))) / sum, 1e-6);
+      }
+    }
+    kernels().segment_softmax(e.row(0), heads, all_segments(), e.row(0));
+    for (std::size_t p = 2; p < pair_count(); ++p)
+      ASSERT_TRUE(same_bits(e.row(p), y.row(p), heads)) << "in place";
+  }
+}
+
+TEST_P(AttentionTest, SegmentSoftmaxOfMinusInfinity) {
+  const std::vector<std::int32_t> begin = {0, 2, 4};
+  for (const std::size_t heads : {1, 8, 17}) {
+    std::vector<float> e(4 * heads, -kInf);
+    e[0] = 7.0f;
+    kernels().segment_softmax(e.data(), heads, {begin.data(), 2}, e.data());
+    EXPECT_EQ(e[0], 1.0f);
+    for (std::size_t i = 1; i < e.size(); ++i) EXPECT_EQ(e[i], 0.0f);
+  }
+}
+
+TEST_P(AttentionTest, MixRows) {
+  for (const std::size_t width : {1, 2, 7, 8, 15, 16, 17, 32, 33, 63, 64, 65, 100, 129})
+    for (const std::size_t heads : {1, 3, 8}) {
+      const std::size_t cols = width * heads;
+      const Matrix x = Matrix::random(pair_count(), cols, 7);
+      const Matrix w = Matrix::random(pair_count(), heads, 8, 1.0f, 0);
+      Matrix y = Matrix::result(kBegin.size() - 1, cols);
+      kernels().mix_rows(w.row(0), heads, x.in(), cols, all_segments(), y.out());
+      ASSERT_TRUE(y.guards_intact());
+      for (std::size_t i = 0; i + 1 < kBegin.size(); ++i) {
+        Matrix alone = Matrix::result(1, cols);
+        kernels().mix_rows(w.row(0), heads, x.in(), cols, {kBegin.data() + i, 1}, alone.out());
+        ASSERT_TRUE(same_bits(alone.row(0), y.row(i), cols));
+        for (std::size_t c = 0; c < cols; ++c) {
+          double sum = 0, size = 0;
+          for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p) {
+            sum += static_cast<double>(w(p, c / width)) * x(p, c);
+            size += std::fabs(static_cast<double>(w(p, c / width)) * x(p, c));
+          }
+          ASSERT_NEAR(y(i, c), sum, 2e-6 * size);
+        }
+      }
+    }
+}
+
+TEST_P(AttentionTest, MixAndMeanReadRowsThroughAnIndex) {
+  const std::size_t cols = 42;
+  const Matrix x = Matrix::random(4, cols, 9), fallback = Matrix::random(1, cols, 10);
+  const std::vector<std::int32_t> index = {3, -1, 0, 1, 1}, begin = {0, 3, 5};
+  const std::vector<float> ones(5, 1.0f);
+  Matrix y = Matrix::result(2, cols), mean = Matrix::result(2, cols);
+  const Segments segments{begin.data(), 2};
+  kernels().mix_rows(ones.data(), 1, x.in(index, fallback.row(0)), cols, segments, y.out());
+  kernels().mean_rows(x.in(index, fallback.row(0)), cols, segments, mean.out());
+  for (std::size_t c = 0; c < cols; ++c) {
+    EXPECT_EQ(y(0, c), x(3, c) + fallback(0, c) + x(0, c));
+    EXPECT_EQ(y(1, c), x(1, c) + x(1, c));
+    EXPECT_EQ(mean(0, c), y(0, c) / 3.0f);
+    EXPECT_EQ(mean(1, c), x(1, c));
+  }
+  kernels().mean_rows(x.in(index, nullptr), cols, segments, mean.out());
+  for (std::size_t c = 0; c < cols; ++c) EXPECT_EQ(mean(0, c), (x(3, c) + x(0, c)) / 3.0f);
+}
+
+TEST_P(AttentionTest, MeanRows) {
+  for (const std::size_t cols : kColumnCounts) {
+    const Matrix x = Matrix::random(pair_count(), cols, 11);
+    Matrix y = Matrix::result(kBegin.size() - 1, cols);
+    kernels().mean_rows(x.in(), cols, all_segments(), y.out());
+    ASSERT_TRUE(y.guards_intact());
+    for (std::size_t i = 0; i + 1 < kBegin.size(); ++i) {
+      Matrix alone = Matrix::result(1, cols);
+      kernels().mean_rows(x.in(), cols, {kBegin.data() + i, 1}, alone.out());
+      ASSERT_TRUE(same_bits(alone.row(0), y.row(i), cols));
+      for (std::size_t c = 0; c < cols; ++c) {
+        float sum = 0;
+        for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p) sum += x(p, c);
+        ASSERT_EQ(y(i, c), sum / static_cast<float>(std::max(kBegin[i + 1] - kBegin[i], 1)));
+      }
+    }
+  }
+}
+
+FUSELAGE_TEST_EVERY_LEVEL(AttentionTest);
+
+}  // namespace
+}  // namespace fuselage::cpu

@@ -1,0 +1,124 @@
+#include "backends/cpu/isa.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "tests/backends/kernels/support.h"
+
+namespace fuselage::cpu {
+namespace {
+
+using testing::HasSubstr;
+
+class IsaTest : public KernelTest {};
+
+TEST_P(IsaTest, ForcedLevelIsActive) { EXPECT_EQ(active_isa(), GetParam()); }
+
+TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
+  const std::string isa = GetParam();
+  const std::size_t panel = kernels().gemm_panel;
+  if (isa == "avx3") {
+    EXPECT_EQ(panel, 64u);
+  }
+  if (isa == "avx2") {
+    EXPECT_EQ(panel, 16u);
+  }
+  if (isa == "sse4" || isa == "ssse3" || isa == "emu128") {
+    EXPECT_EQ(panel, 8u);
+  }
+  if (isa == "scalar") {
+    EXPECT_EQ(panel, 2u);
+  }
+}
+
+TEST_P(IsaTest, EachLevelHasItsOwnFunctions) {
+  const KernelTable& mine = kernels();
+  for (const std::string& other : supported_isas()) {
+    if (other == GetParam()) continue;
+    force_isa(other);
+    EXPECT_NE(kernels().gemm, mine.gemm);
+    EXPECT_NE(kernels().unary, mine.unary);
+    EXPECT_NE(kernels().softmax, mine.softmax);
+    EXPECT_NE(kernels().mix_rows, mine.mix_rows);
+    EXPECT_NE(kernels().k_best, mine.k_best);
+  }
+}
+
+FUSELAGE_TEST_EVERY_LEVEL(IsaTest);
+
+TEST(Isa, KeepsATableThatWasHandedOut) {
+  const std::vector<std::string> isas = supported_isas();
+  force_isa(isas.front());
+  const KernelTable& first = kernels();
+  const auto gemm = first.gemm;
+  force_isa(isas.back());
+  EXPECT_EQ(first.gemm, gemm);
+  force_isa(isas.front());
+  EXPECT_EQ(&kernels(), &first);
+}
+
+// In processes of their own, because the variable is read once.
+TEST(IsaDeathTest, EnvironmentChoosesTheLevel) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (const std::string& isa : supported_isas())
+    EXPECT_EXIT(
+        {
+          setenv("FUSELAGE_ISA", isa.c_str(), 1);
+          std::_Exit(active_isa() == isa ? 0 : 1);
+        },
+        testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(
+      {
+        setenv("FUSELAGE_ISA", "pentium", 1);
+        try {
+          init_isa();
+        } catch (const Error&) {
+          std::_Exit(0);
+        }
+        std::_Exit(1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(IsaDeathTest, StrongestLevelIsTheDefault) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        unsetenv("FUSELAGE_ISA");
+        std::_Exit(active_isa() == supported_isas().back() ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST(Isa, UnknownNameListsTheChoices) {
+  try {
+    force_isa("mmx");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'mmx'"));
+    for (const std::string& isa : supported_isas()) EXPECT_THAT(error.what(), HasSubstr(isa));
+  }
+}
+
+TEST(Isa, LeavesOutAvx3Dl) {
+  const std::vector<std::string> isas = supported_isas();
+  EXPECT_EQ(std::count(isas.begin(), isas.end(), "avx3_dl"), 0);
+  EXPECT_THROW(force_isa("avx3_dl"), Error);
+}
+
+TEST(Isa, GemmRefusesAMatrixOfAnotherLevel) {
+  const std::vector<std::string> isas = supported_isas();
+  force_isa(isas.front());
+  const float w[4] = {1, 2, 3, 4};
+  const PackedMatrix packed = PackedMatrix::pack(w, 2, 2, 2, false);
+  force_isa(isas.back());
+  if (kernels().gemm_panel == packed.panel()) GTEST_SKIP() << "one panel width on this machine";
+  float c[2];
+  EXPECT_THROW(kernels().gemm({w, 2, nullptr, nullptr, 2}, 1, packed, {c, 2}), InternalError);
+}
+
+}  // namespace
+}  // namespace fuselage::cpu

@@ -1,0 +1,44 @@
+#include "base/suggest.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+
+namespace fuselage {
+namespace {
+
+constexpr std::array<std::string_view, 4> kNames = {"dim-emb", "dim-rnn", "enc-depth", "skip"};
+
+TEST(DidYouMean, NamesTheNearestCandidate) {
+  EXPECT_EQ(did_you_mean("dim-emd", kNames), "; did you mean 'dim-emb'?");
+  EXPECT_EQ(did_you_mean("enc_dept", kNames), "; did you mean 'enc-depth'?");
+  EXPECT_EQ(did_you_mean("skp", kNames), "; did you mean 'skip'?");
+}
+
+TEST(DidYouMean, IsSilentWhenNothingIsNear) {
+  EXPECT_EQ(did_you_mean("beam-size", kNames), "");
+  EXPECT_EQ(did_you_mean("", kNames), "");
+  EXPECT_EQ(did_you_mean("x", kNames), "");
+  EXPECT_EQ(did_you_mean(std::string(100000, 'd'), kNames), "");
+  EXPECT_EQ(did_you_mean("dim-emb", {}), "");
+}
+
+TEST(DidYouMean, DoesNotOfferACandidateThatSharesNoLetter) {
+  constexpr std::array<std::string_view, 1> one_letter = {"y"};
+  EXPECT_EQ(did_you_mean("x", one_letter), "");
+}
+
+TEST(InQuotes, KeepsTextAndEscapesControlCharacters) {
+  EXPECT_EQ(in_quotes("▁Tom"), "'▁Tom'");
+  EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\x0ab\\x7f'");
+}
+
+TEST(InQuotes, CutsLongTextBetweenCharacters) {
+  std::string text(79, 'a');
+  text += "ä and more";
+  EXPECT_EQ(in_quotes(text), "'" + std::string(79, 'a') + "…'");
+  EXPECT_EQ(in_quotes(std::string(80, 'a')), "'" + std::string(80, 'a') + "'");
+}
+
+}  // namespace
+}  // namespace fuselage

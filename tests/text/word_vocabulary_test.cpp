@@ -1,0 +1,233 @@
+#include "text/word_vocabulary.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace fuselage {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::unique_ptr<const Vocabulary> parse(const std::string& bytes, std::string_view extension,
+                                        std::int64_t limit = 0) {
+  VocabularyOptions options;
+  options.limit = limit;
+  return parse_word_vocabulary(bytes, extension, "v.yml", options);
+}
+
+std::string error_of(const std::string& bytes, std::string_view extension, std::int64_t limit = 0) {
+  try {
+    parse(bytes, extension, limit);
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("v.yml"));
+    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    return error.what();
+  }
+  return "";
+}
+
+TEST(WordVocabulary, EncodesAndDecodes) {
+  const auto vocabulary = parse("</s>: 0\n<unk>: 1\na: 2\nb@@: 3\n", "yml");
+  EXPECT_EQ(vocabulary->size(), 4);
+  EXPECT_EQ(vocabulary->end_id(), 0);
+  EXPECT_EQ(vocabulary->unknown_id(), 1);
+  EXPECT_THAT(vocabulary->control_ids(), ElementsAre());
+  EXPECT_THAT(vocabulary->encode("a b@@ c a"), ElementsAre(2, 3, 1, 2, 0));
+  EXPECT_THAT(vocabulary->encode("  a   b@@ "), ElementsAre(2, 3, 0));
+  EXPECT_THAT(vocabulary->encode(""), ElementsAre(0));
+  EXPECT_THAT(vocabulary->encode("a\r"), ElementsAre(2, 0));
+  EXPECT_THAT(vocabulary->encode("a\tb@@"), ElementsAre(1, 0));
+  const std::vector<WordId> ids = {2, 0, 1, 3, 0};
+  EXPECT_EQ(vocabulary->decode(ids), "a <unk> b@@");
+  EXPECT_EQ(vocabulary->decode({}), "");
+}
+
+TEST(WordVocabulary, EveryYamlKeyIsText) {
+  const auto vocabulary = parse(R"(</s>: 0
+<unk>: 1
+1990: 2
+y: 3
+no: 4
+~: 5
+null: 6
+"\"": 7
+"\\": 8
+'it''s': 9
+"\u00e4": 10
+"\x85": 11
+true: 12
+1.5e3: 13
+? long
+: 14
+"nil": 15
+Null: "16"
+"#": 17
+'@@': 18
+0x10: 19
+"a: b": 20
+)" + std::string("? \"") + std::string(2000, 'k') +
+                                    "\"\n: 21\n",
+                                "yml");
+  const std::pair<WordId, std::string> expected[] = {
+      {2, "1990"},  {3, "y"},      {4, "no"},
+      {5, "~"},     {7, "\""},     {8, "\\"},
+      {9, "it's"},  {10, "ä"},     {11, "\xc2\x85"},
+      {12, "true"}, {13, "1.5e3"}, {14, "long"},
+      {16, "Null"}, {17, "#"},     {18, "@@"},
+      {19, "0x10"}, {20, "a: b"},  {21, std::string(2000, 'k')}};
+  for (const auto& [id, word] : expected) EXPECT_EQ(vocabulary->word(id), word);
+}
+
+TEST(WordVocabulary, NullKeysAfterWideCharactersKeepTheirSpelling) {
+  const auto vocabulary = parse("\xEF\xBB\xBF</s>: 0\n<unk>: 1\n▁ä😀: 2\n~: 3\nNULL: 4\n", "yml");
+  EXPECT_EQ(vocabulary->word(2), "▁ä😀");
+  EXPECT_EQ(vocabulary->word(3), "~");
+  EXPECT_EQ(vocabulary->word(4), "NULL");
+  const auto dos = parse("</s>: 0\r\n<unk>: 1\r\nä: 2\r\nnull: 3\r\n~: 4\r\n", "yml");
+  EXPECT_EQ(dos->word(3), "null");
+  EXPECT_EQ(dos->word(4), "~");
+}
+
+TEST(WordVocabulary, ReadsJsonWithSurrogatePairs) {
+  for (const std::string extension : {"json", "yml"}) {
+    const auto vocabulary = parse(
+        "{\n \"eos\": 0, \"UNK\": 1, \"\\ud83d\\ude00\": 2, \"\\u00e4\\/\": 3,\n \"null\": 4}",
+        extension);
+    EXPECT_EQ(vocabulary->word(2), "😀");
+    EXPECT_EQ(vocabulary->word(3), "ä/");
+    EXPECT_EQ(vocabulary->word(4), "null");
+  }
+}
+
+TEST(WordVocabulary, AJsonNameMayHoldYaml) {
+  EXPECT_EQ(parse("</s>: 0\n<unk>: 1\n", "json")->size(), 2);
+  EXPECT_EQ(parse("{</s>: 0, <unk>: 1, a: 2}", "json")->word(2), "a");
+}
+
+TEST(WordVocabulary, NematusSlotsBecomeTheSpecialSymbols) {
+  const auto nematus = parse(R"({"eos": 0, "UNK": 1, "a": 2})", "json");
+  EXPECT_EQ(nematus->end_id(), 0);
+  EXPECT_EQ(nematus->unknown_id(), 1);
+  EXPECT_EQ(nematus->word(0), "</s>");
+  EXPECT_EQ(nematus->word(1), "<unk>");
+
+  const auto empty_slots = parse("a: 2\nb: 3\n", "yml");
+  EXPECT_EQ(empty_slots->end_id(), 0);
+  EXPECT_EQ(empty_slots->unknown_id(), 1);
+  EXPECT_EQ(empty_slots->size(), 4);
+  EXPECT_THAT(empty_slots->encode("b x"), ElementsAre(3, 1, 0));
+
+  const auto tensorflow = parse(R"({"<EOS>": 0, "<GO>": 1, "<UNK>": 2, "a": 3})", "json");
+  EXPECT_EQ(tensorflow->end_id(), 0);
+  EXPECT_EQ(tensorflow->unknown_id(), 2);
+}
+
+TEST(WordVocabulary, SymbolsMayHaveAnyId) {
+  const auto vocabulary = parse("a: 0\nb: 1\n<unk>: 7\n</s>: 5\n", "yml");
+  EXPECT_EQ(vocabulary->end_id(), 5);
+  EXPECT_EQ(vocabulary->unknown_id(), 7);
+  EXPECT_EQ(vocabulary->size(), 8);
+  EXPECT_EQ(vocabulary->word(3), "");
+  EXPECT_EQ(vocabulary->word(6), "");
+  EXPECT_EQ(vocabulary->word(8), "");
+  EXPECT_EQ(vocabulary->word(-1), "");
+  EXPECT_EQ(vocabulary->word(7), "<unk>");
+}
+
+TEST(WordVocabulary, ASparseVocabularyCostsLittle) {
+  const auto vocabulary = parse("</s>: 0\n<unk>: 1\na: 10000000\n", "yml");
+  EXPECT_EQ(vocabulary->size(), 10000001);
+  EXPECT_EQ(vocabulary->word(10000000), "a");
+}
+
+TEST(WordVocabulary, TheLimitTurnsHigherIdsIntoUnknown) {
+  const std::string yaml = "</s>: 0\n<unk>: 1\na: 2\nb: 3\nc: 4\n";
+  const auto vocabulary = parse(yaml, "yml", 3);
+  EXPECT_EQ(vocabulary->size(), 3);
+  EXPECT_THAT(vocabulary->encode("a b c"), ElementsAre(2, 1, 1, 0));
+  EXPECT_EQ(parse(yaml, "yml", 5)->size(), 5);
+  EXPECT_EQ(parse(yaml, "yml", 1000)->size(), 5);
+  EXPECT_THAT(error_of(yaml, "yml", 1), HasSubstr("not below the limit of 1"));
+}
+
+TEST(WordVocabulary, ReadsLinesOfText) {
+  const auto vocabulary = parse("<unk>\r\n</s>\r\na: 5\r\n", "txt");
+  EXPECT_EQ(vocabulary->unknown_id(), 0);
+  EXPECT_EQ(vocabulary->end_id(), 1);
+  EXPECT_EQ(vocabulary->word(2), "a: 5");
+  EXPECT_EQ(parse("</s>\n<unk>\na", "")->size(), 3);
+}
+
+TEST(WordVocabulary, FaultsInTextNameTheLineOrWord) {
+  EXPECT_THAT(error_of("</s>\n<unk>\n\na\n", "txt"), HasSubstr("line 3 is empty"));
+  EXPECT_THAT(error_of("</s>\n<unk>\na\na\n", "txt"), HasSubstr("'a' occurs twice"));
+  EXPECT_THAT(error_of("eos\nUNK\na\n", "txt"), HasSubstr("no end symbol </s>"));
+  EXPECT_THAT(error_of("</s>\na\n", "txt"), HasSubstr("no unknown symbol <unk>"));
+  EXPECT_THAT(error_of("", "txt"), HasSubstr("has no words"));
+}
+
+TEST(WordVocabulary, FaultsInMappingsNameTheWord) {
+  EXPECT_THAT(error_of("a: 0\nb: 1\n", "yml"), HasSubstr("no end symbol </s>"));
+  EXPECT_THAT(error_of("</s>: 0\nb: 1\n", "yml"), HasSubstr("no unknown symbol <unk>"));
+  EXPECT_THAT(error_of("</s>: 0\n", "yml"), HasSubstr("no unknown symbol <unk>"));
+  EXPECT_THAT(error_of("", "yml"), HasSubstr("has no words"));
+  EXPECT_THAT(error_of("{}", "json"), HasSubstr("has no words"));
+  for (const std::string extension : {"yml", "json"}) {
+    const auto with = [&](const std::string& value) {
+      return error_of(R"({"</s>": 0, "<unk>": 1, "cat": )" + value + "}", extension);
+    };
+    EXPECT_THAT(with("-2"), AllOf(HasSubstr("'cat'"), HasSubstr("-2")));
+    EXPECT_THAT(with("10000001"), AllOf(HasSubstr("'cat'"), HasSubstr("10000001")));
+    EXPECT_THAT(with("18446744073709551615"), AllOf(HasSubstr("'cat'"), HasSubstr("1844674")));
+    EXPECT_THAT(with("2.5"), AllOf(HasSubstr("'cat'"), HasSubstr("'2.5'")));
+    EXPECT_THAT(with("null"), AllOf(HasSubstr("'cat'"), HasSubstr("'null'")));
+    EXPECT_THAT(with("\"x\""), AllOf(HasSubstr("'cat'"), HasSubstr("'x'")));
+    EXPECT_THAT(with("[2]"), HasSubstr("v.yml"));
+    EXPECT_THAT(with("{}"), HasSubstr("v.yml"));
+    EXPECT_THAT(with("1"), AllOf(HasSubstr("id 1"), HasSubstr("'<unk>'"), HasSubstr("'cat'")));
+    EXPECT_THAT(with("2, \"cat\": 3"), HasSubstr("'cat' occurs twice"));
+  }
+}
+
+TEST(WordVocabulary, OtherYamlIsRefused) {
+  EXPECT_THAT(error_of("- a\n- b\n", "yml"), HasSubstr("not a mapping"));
+  EXPECT_THAT(error_of("word", "yml"), HasSubstr("not a mapping"));
+  EXPECT_THAT(error_of("[1]", "json"), HasSubstr("not a mapping"));
+  EXPECT_THAT(error_of("a: &x 5\nb: *x\n", "yml"), AllOf(HasSubstr("line 2"), HasSubstr("alias")));
+  EXPECT_THAT(error_of("a: 1\n---\nb: 2\n", "yml"), HasSubstr("second document"));
+  EXPECT_THAT(error_of("a: 1\n@@: 2\n", "yml"),
+              AllOf(HasSubstr("line 2"), HasSubstr("not valid YAML")));
+  EXPECT_THAT(error_of(R"({"a": 1, "b")", "json"), HasSubstr("not valid JSON at byte 13"));
+  EXPECT_THAT(error_of(std::string(100000, '['), "json"), HasSubstr("v.yml"));
+  EXPECT_THAT(error_of("a: " + std::string(100000, '{'), "yml"), HasSubstr("v.yml"));
+}
+
+TEST(WordVocabulary, LoadsTheReferenceFileByExtension) {
+  const auto vocabulary = load_vocabulary(FUSELAGE_TEST_DATA "/vocab.yml");
+  EXPECT_EQ(vocabulary->size(), 1000);
+  EXPECT_EQ(vocabulary->word(0), "</s>");
+  EXPECT_EQ(vocabulary->word(4), "s");
+  for (WordId id = 0; id < vocabulary->size(); ++id)
+    EXPECT_THAT(vocabulary->encode(vocabulary->word(id)), ElementsAre(id, 0)) << id;
+}
+
+TEST(WordVocabulary, EightThousandEntriesLoadInWellUnderASecond) {
+  std::string yaml;
+  for (int i = 0; i < 8000; ++i) yaml += fmt::format("\"▁word{}\": {}\n", i, i + 2);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(parse(yaml, "yml")->size(), 8002);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  // Generous, because sanitizers and shared machines slow it down several times.
+  EXPECT_LT(seconds.count(), 3.0);
+  RecordProperty("milliseconds", static_cast<int>(seconds.count() * 1000));
+}
+
+}  // namespace
+}  // namespace fuselage

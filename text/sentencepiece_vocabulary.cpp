@@ -1,0 +1,115 @@
+#include "text/sentencepiece_vocabulary.h"
+
+#include <fmt/format.h>
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "text/split.h"
+
+namespace sentencepiece::logging {
+// Exported by the library but in none of its installed headers.
+void SetMinLogLevel(int level);
+}  // namespace sentencepiece::logging
+
+namespace fuselage {
+namespace {
+
+constexpr int kFirstPrintableByte = 0x20;
+constexpr int kLogNothingButFatal = 3;
+
+class SentencePieceVocabulary : public Vocabulary {
+ public:
+  SentencePieceVocabulary(std::string_view bytes, const std::string& name,
+                          const VocabularyOptions& options)
+      : options_(options) {
+    // The library reports to stderr what it also returns.
+    sentencepiece::logging::SetMinLogLevel(kLogNothingButFatal);
+    const auto status = processor_.LoadFromSerializedProto(bytes);
+    if (bytes.empty() || !status.ok())
+      throw Error("{}: the file is truncated or not a SentencePiece model ({})", name,
+                  bytes.empty() ? "it is empty" : in_quotes(status.message()));
+    end_id_ = processor_.eos_id();
+    unknown_id_ = processor_.unk_id();
+    size_ = processor_.GetPieceSize();
+    if (end_id_ < 0)
+      throw Error("{}: the SentencePiece model has no end symbol (eos); train it with one", name);
+    if (unknown_id_ < 0)
+      throw Error("{}: the SentencePiece model has no unknown symbol; train it with one", name);
+    apply_limit(name);
+    for (int byte = 0; byte < kFirstPrintableByte; ++byte) {
+      const WordId id = processor_.PieceToId(fmt::format("<0x{:02X}>", byte));
+      if (id < size_ && id != unknown_id_ && processor_.IsByte(id)) control_ids_.push_back(id);
+    }
+    std::sort(control_ids_.begin(), control_ids_.end());
+  }
+
+  std::vector<WordId> encode(std::string_view line) const override {
+    line = without_carriage_return(line);
+    std::vector<WordId> ids;
+    if (options_.sentencepiece_encode) {
+      const auto status = processor_.Encode(line, &ids);
+      if (!status.ok())
+        throw Error("SentencePiece cannot encode {}: {}", in_quotes(line),
+                    in_quotes(status.message()));
+    } else {
+      for_each_word(line,
+                    [&](std::string_view piece) { ids.push_back(processor_.PieceToId(piece)); });
+    }
+    for (WordId& id : ids)
+      if (id >= size_) id = unknown_id_;
+    ids.push_back(end_id_);
+    return ids;
+  }
+
+  std::string decode(std::span<const WordId> ids) const override {
+    std::string text;
+    if (!options_.sentencepiece_decode) {
+      bool first = true;
+      for (const WordId id : ids) {
+        if (id == end_id_) continue;
+        if (!std::exchange(first, false)) text += ' ';
+        text += word(id);
+      }
+      return text;
+    }
+    std::vector<int> pieces;
+    for (const WordId id : ids)
+      if (id != end_id_ && id >= 0 && id < size_) pieces.push_back(id);
+    const auto status = processor_.Decode(pieces, &text);
+    if (!status.ok())
+      throw Error("SentencePiece cannot decode {} pieces: {}", pieces.size(),
+                  in_quotes(status.message()));
+    return text;
+  }
+
+  std::string_view word(WordId id) const override {
+    if (id < 0 || id >= size_) return "";
+    return processor_.IdToPiece(id);
+  }
+
+ private:
+  void apply_limit(const std::string& name) {
+    if (options_.limit <= 0 || options_.limit >= size_) return;
+    size_ = static_cast<WordId>(options_.limit);
+    if (end_id_ >= size_ || unknown_id_ >= size_)
+      throw Error("{}: end symbol {} or unknown symbol {} is not below the limit of {} words", name,
+                  end_id_, unknown_id_, options_.limit);
+  }
+
+  VocabularyOptions options_;
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Vocabulary> parse_sentencepiece_vocabulary(std::string_view bytes,
+                                                                 const std::string& name,
+                                                                 const VocabularyOptions& options) {
+  return std::make_unique<SentencePieceVocabulary>(bytes, name, options);
+}
+
+}  // namespace fuselage

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace fuselage {
+
+/// Calls `action` with each word of `line`: what stands between spaces, without the empty ones.
+template <typename Action>
+void for_each_word(std::string_view line, Action action) {
+  while (!line.empty()) {
+    const std::size_t space = line.find(' ');
+    if (space != 0) action(line.substr(0, space));
+    if (space == std::string_view::npos) return;
+    line.remove_prefix(space + 1);
+  }
+}
+
+/// `line` less one carriage return at its end.
+inline std::string_view without_carriage_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace fuselage

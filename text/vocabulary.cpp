@@ -1,0 +1,20 @@
+#include "text/vocabulary.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "text/sentencepiece_vocabulary.h"
+#include "text/word_vocabulary.h"
+
+namespace fuselage {
+
+std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
+                                                  const VocabularyOptions& options) {
+  const std::string_view extension = file_extension(path);
+  if (extension == "fsv")
+    throw Error("{}: factored vocabularies (.fsv) are not supported; use .spm, .yml or text", path);
+  const std::string bytes = read_file(path);
+  if (extension == "spm") return parse_sentencepiece_vocabulary(bytes, path, options);
+  return parse_word_vocabulary(bytes, extension, path, options);
+}
+
+}  // namespace fuselage
