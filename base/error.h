@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <source_location>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+
+#include "base/location.h"
 
 namespace fuselage {
 
@@ -29,10 +31,10 @@ class InternalError : public std::logic_error {
 
 /// Throws InternalError with `message` and the caller's location unless `condition` holds.
 inline void check(bool condition, const char* message,
-                  std::source_location where = std::source_location::current()) {
-  if (!condition)
-    throw InternalError(fmt::format("internal error: {} ({}:{})", message, where.file_name(),
-                                    where.line()));
+                  CodeLocation where = CodeLocation::current()) {
+  if (condition) return;
+  throw InternalError(
+      fmt::format("internal error: {} ({}:{})", message, where.file_name(), where.line()));
 }
 
 }  // namespace fuselage

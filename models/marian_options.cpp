@@ -1,6 +1,7 @@
 #include "models/marian_options.h"
 
 #include <fmt/ranges.h>
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -268,6 +269,9 @@ void check_size_and_nesting(const std::string& yaml, const std::string& where) {
 YAML::Node load(const std::string& yaml, const std::string& where) {
   try {
     return YAML::Load(yaml);
+  } catch (const YAML::DeepRecursion&) {
+    throw Error("{}: the model's configuration nests too deep; it is a flat mapping of options",
+                where);
   } catch (const YAML::Exception& error) {
     throw Error("{}: the model's configuration is not valid YAML: line {}: {}", where,
                 error.mark.line + 1, in_quotes(error.msg));

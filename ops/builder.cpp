@@ -8,13 +8,8 @@
 namespace fuselage {
 namespace {
 
-std::string base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
-}
-
 [[noreturn]] void fail(const Operand& x, const std::string& message) {
-  throw Error("{}:{}: {}", base_name(x.location.file_name()), x.location.line(), message);
+  throw Error("{}:{}: {}", x.location.file_name(), x.location.line(), message);
 }
 
 /// The builder of a value; a number alone does not say in which graph it stands.
@@ -94,39 +89,39 @@ Builder::Scope::Scope(Builder& builder, std::string name)
 }
 
 Expr Builder::add(std::string_view name, const std::vector<Expr>& operands,
-                  std::vector<std::pair<std::string_view, Attr>> attrs, std::source_location at) {
+                  std::vector<std::pair<std::string_view, Attr>> attrs, CodeLocation at) {
   std::vector<ValueId> ids;
   for (const Expr& operand : operands) {
     check(operand.valid() && &operand.builder() == this, "an operand of another builder", at);
     ids.push_back(operand.id());
   }
   const NodeId node = graph_.add_node(op(name), std::move(ids), std::move(attrs),
-                                      {base_name(at.file_name()), at.line()});
+                                      {std::string(at.file_name()), at.line()});
   if (graph_.node(node).results.empty()) return {};
   const ValueId result = graph_.result(node);
   if (!scope_.empty()) graph_.set_value_name(result, fmt::format("{}.{}", scope_, name));
   return {this, result};
 }
 
-Expr Builder::param(const std::string& name, Dims dims, DomainId domain, std::source_location at) {
+Expr Builder::param(const std::string& name, Dims dims, DomainId domain, CodeLocation at) {
   return add("param", {}, {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}}, at)
       .named(name);
 }
 
-Expr Builder::constant(double number, Dims dims, std::source_location at) {
+Expr Builder::constant(double number, Dims dims, CodeLocation at) {
   return add("constant", {}, {{"values", std::vector<double>{number}}, {"dims", std::move(dims)}},
              at);
 }
 
-Expr Builder::position(DomainId domain, std::source_location at) {
+Expr Builder::position(DomainId domain, CodeLocation at) {
   return add("position", {}, {{"domain", domain}}, at);
 }
 
-Expr Builder::state(Expr init, DomainId domain, std::source_location at) {
+Expr Builder::state(Expr init, DomainId domain, CodeLocation at) {
   return add("state", {init}, {{"domain", domain}}, at);
 }
 
-void Builder::next(Expr state, Expr value, std::source_location at) {
+void Builder::next(Expr state, Expr value, CodeLocation at) {
   add("next", {state, value}, {}, at);
 }
 
@@ -159,7 +154,7 @@ Expr rms_norm(Operand x, Expr gain, double epsilon) {
   return builder_of(x).add("rms_norm", {x.expr, gain}, {{"epsilon", epsilon}}, x.location);
 }
 
-Expr concat(const std::vector<Expr>& parts, std::source_location at) {
+Expr concat(const std::vector<Expr>& parts, CodeLocation at) {
   check(!parts.empty(), "nothing to put side by side", at);
   return parts[0].builder().add("concat", parts, {}, at);
 }

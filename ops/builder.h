@@ -2,11 +2,11 @@
 
 #include <initializer_list>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/location.h"
 #include "graph/graph.h"
 
 namespace fuselage {
@@ -41,16 +41,16 @@ class Expr {
 
 /// An operand together with the line that gave it; a number stands for a constant.
 struct Operand {
-  Operand(Expr e, std::source_location l = std::source_location::current())  // NOLINT
+  Operand(Expr e, CodeLocation l = CodeLocation::current())  // NOLINT
       : expr(e), location(l) {}
-  Operand(double n, std::source_location l = std::source_location::current())  // NOLINT
+  Operand(double n, CodeLocation l = CodeLocation::current())  // NOLINT
       : number(n), location(l) {}
-  Operand(int n, std::source_location l = std::source_location::current())  // NOLINT
+  Operand(int n, CodeLocation l = CodeLocation::current())  // NOLINT
       : number(n), location(l) {}
 
   Expr expr;
   double number = 0;
-  std::source_location location;
+  CodeLocation location;
 };
 
 /// Builds a graph. Declare domains on graph(), then write equations with the functions below.
@@ -66,22 +66,22 @@ class Builder {
 
   /// A stored weight. `domain` is for tables with a row per vocabulary entry.
   Expr param(const std::string& name, Dims dims, DomainId domain = DomainId{0},
-             std::source_location at = std::source_location::current());
+             CodeLocation at = CodeLocation::current());
   /// `number` in all of `dims`.
   Expr constant(double number, Dims dims = {},
-                std::source_location at = std::source_location::current());
+                CodeLocation at = CodeLocation::current());
   /// Position of each row of a source or hypothesis domain.
-  Expr position(DomainId domain, std::source_location at = std::source_location::current());
+  Expr position(DomainId domain, CodeLocation at = CodeLocation::current());
   /// A value carried through the loop of `domain` (scan or parent); first it is `init`.
   Expr state(Expr init, DomainId domain,
-             std::source_location at = std::source_location::current());
+             CodeLocation at = CodeLocation::current());
   /// Gives `state` its value for the next iteration.
-  void next(Expr state, Expr value, std::source_location at = std::source_location::current());
+  void next(Expr state, Expr value, CodeLocation at = CodeLocation::current());
   void output(std::string name, Expr value) { graph_.add_output(std::move(name), value.id()); }
 
   /// Adds any op by name; returns its first result.
   Expr add(std::string_view op, const std::vector<Expr>& operands,
-           std::vector<std::pair<std::string_view, Attr>> attrs, std::source_location at);
+           std::vector<std::pair<std::string_view, Attr>> attrs, CodeLocation at);
 
   /// While it lives, new values without a name are named after it.
   class Scope {
@@ -127,7 +127,7 @@ Expr rms_norm(Operand x, Expr gain, double epsilon);
 
 /// Side by side, along the last dimension.
 Expr concat(const std::vector<Expr>& parts,
-            std::source_location at = std::source_location::current());
+            CodeLocation at = CodeLocation::current());
 /// Elements begin … end-1 of each row.
 Expr slice(Operand x, std::int64_t begin, std::int64_t end);
 

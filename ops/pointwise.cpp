@@ -99,8 +99,8 @@ const OpDef kOps[] = {
     FUSELAGE_BINARY("sub", "a - b", kRowWise, a - b),
     FUSELAGE_BINARY("mul", "a b, element by element", kCommutative, a* b),
     FUSELAGE_BINARY("div", "a / b", kRowWise, a / b),
-    FUSELAGE_BINARY("max", "The larger of a and b.", kCommutative, a > b ? a : b),
-    FUSELAGE_BINARY("min", "The smaller of a and b.", kCommutative, a < b ? a : b),
+    FUSELAGE_BINARY("max", "The larger of a and b.", kRowWise, a > b ? a : b),
+    FUSELAGE_BINARY("min", "The smaller of a and b.", kRowWise, a < b ? a : b),
 };
 
 #undef FUSELAGE_UNARY

@@ -27,7 +27,8 @@ void evaluate_log_softmax(EvalContext<T>& context) {
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
     const auto x = row_view(context, 0, r);
     const T max = x.maxCoeff();
-    row_view(context.results[0], r) = x - (max + std::log((x - max).exp().sum()));
+    // Subtracting the maximum first keeps the small differences between large scores.
+    row_view(context.results[0], r) = (x - max) - std::log((x - max).exp().sum());
   }
 }
 

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "ops/evaluate.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -16,14 +15,12 @@ namespace {
 /// A constant is written out number by number in the text form, so large ones are better computed.
 constexpr std::int64_t kMaxElements = 4096;
 
-bool is_constant_node(const Node& node) { return node.op == &op("constant"); }
-
 bool has_constant_operands(const Graph& graph, const Node& node) {
   if (node.operands.empty() || node.results.size() != 1 || !node.op->evaluate_f32) return false;
   const Type& type = graph.value(node.results[0]).type;
   return type.domain == graph.none() && type.dtype == DType::f32 &&
          std::all_of(node.operands.begin(), node.operands.end(), [&graph](ValueId operand) {
-           return is_constant_node(graph.producer(operand));
+           return is_constant(graph.producer(operand));
          });
 }
 

@@ -21,8 +21,10 @@ std::uint32_t float_bits(double number) {
 
 }  // namespace
 
+bool is_constant(const Node& node) { return node.op == &op("constant"); }
+
 bool is_constant(const Node& node, double number) {
-  if (node.op != &op("constant")) return false;
+  if (!is_constant(node)) return false;
   const auto& values = node.attr<std::vector<double>>("values");
   return std::all_of(values.begin(), values.end(), [number](double value) {
     return float_bits(value) == float_bits(number);
@@ -61,9 +63,8 @@ Pattern one_of(std::vector<std::string_view> ops, std::vector<Pattern> operands)
 }
 Pattern node(NodePredicate test) { return make_node({}, std::nullopt).where(std::move(test)); }
 Pattern constant(std::string name) {
-  return make_leaf().named(std::move(name)).where([](const Graph&, const Node& node) {
-    return node.op == &fuselage::op("constant");
-  });
+  return make_leaf().named(std::move(name)).where(
+      [](const Graph&, const Node& node) { return is_constant(node); });
 }
 Pattern number(double number) {
   return make_leaf().where(

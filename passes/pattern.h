@@ -121,7 +121,8 @@ Pattern number(double number);
 
 }  // namespace match
 
-/// True for the node of a constant whose elements all have the bits of `number` as f32.
+bool is_constant(const Node& node);
+/// The same, and all elements have the bits of `number` as f32.
 bool is_constant(const Node& node, double number);
 
 }  // namespace fuselage

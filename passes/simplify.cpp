@@ -22,8 +22,7 @@ Build keep(std::string name) {
 /// Constants stand rightmost, then values without rows, then the rest.
 int operand_rank(const Graph& graph, ValueId value) {
   if (graph.value(value).type.domain != graph.none()) return 0;
-  return graph.producer(value).operands.empty() && !graph.producer(value).has(Trait::external) ? 2
-                                                                                               : 1;
+  return is_constant(graph.producer(value)) ? 2 : 1;
 }
 
 bool out_of_order(const Graph& graph, const Node& node) {
@@ -133,34 +132,18 @@ void flatten_concat(Rewriter& rewriter, const Match& match) {
 
 // --- Selections of rows ---
 
-bool is_partial(const Graph& graph, const Node& select) {
+bool leads_everywhere(const Graph& graph, const Node& select) {
   const MapPath& via = select.attr<MapPath>("via");
-  return std::any_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; });
+  return std::none_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; });
 }
 
-std::optional<ValueId> default_row(const Node& select) {
-  if (select.operands.size() < 2) return std::nullopt;
-  return select.operands[1];
-}
-
-std::optional<std::string> two_defaults(const Match& match) {
-  const Node& outer = match.root_node();
-  const Node& inner = match.node("inner");
-  if (!is_partial(match.graph(), outer) || !is_partial(match.graph(), inner) ||
-      default_row(outer) == default_row(inner))
-    return std::nullopt;
-  return "rows that lead nowhere have one default in the inner selection and another in the outer";
-}
-
+// All rows of the outer selection lead on, so that a default can come from the inner one only.
 void select_of_select(Rewriter& rewriter, const Match& match) {
-  const Node& outer = match.root_node();
   const Node& inner = match.node("inner");
-  MapPath via = outer.attr<MapPath>("via");
+  MapPath via = match.root_node().attr<MapPath>("via");
   const MapPath& further = inner.attr<MapPath>("via");
   via.insert(via.end(), further.begin(), further.end());
-  std::vector<ValueId> operands{match["x"]};
-  const auto fallback = default_row(is_partial(match.graph(), outer) ? outer : inner);
-  if (fallback) operands.push_back(*fallback);
+  std::vector<ValueId> operands = inner.operands;
   rewriter.replace(match.result(),
                    rewriter.add("select_rows", std::move(operands), {{"via", std::move(via)}}));
 }
@@ -170,8 +153,6 @@ void drop_default(Rewriter& rewriter, const Match& match) {
                    rewriter.add("select_rows", {match["x"]},
                                 {{"via", match.root_node().attr<MapPath>("via")}}));
 }
-
-bool leads_everywhere(const Graph& graph, const Node& select) { return !is_partial(graph, select); }
 
 const Numerics kSignOfZero{NumericClass::reassociates, 0, "-0 + 0 is 0"};
 
@@ -215,7 +196,7 @@ std::vector<Rule> rules() {
       {.name = "absolute_twice",
        .pattern = op("abs", {op("abs").named("once").shared()}),
        .build = keep("once")},
-      {.name = "larger_of_one",
+      {.name = "extreme_of_itself",
        .pattern = one_of({"max", "min"}, {any("x"), any("x")}),
        .build = keep("x")},
       {.name = "absolute_of_negated",
@@ -247,9 +228,9 @@ std::vector<Rule> rules() {
 
       // Selections of rows.
       {.name = "select_of_select",
-       .pattern = op("select_rows", {op("select_rows", {any("x")}).and_more().named("inner").shared()})
-                      .and_more(),
-       .guards = {{"one_default", two_defaults}},
+       .pattern = op("select_rows", {op("select_rows").named("inner").shared()})
+                      .and_more()
+                      .where(leads_everywhere),
        .build = select_of_select},
       {.name = "drop_unused_default",
        .pattern = op("select_rows", {any("x"), any("default")}).where(leads_everywhere),

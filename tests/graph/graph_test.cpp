@@ -72,9 +72,9 @@ TEST_F(GraphEdit, IdsOfAnotherGraphAreRefused) {
   EXPECT_THROW(graph_.value(ValueId{}), InternalError);
   EXPECT_THROW(graph_.domain(DomainId{77}), InternalError);
   EXPECT_THROW(graph_.map(MapId{}), InternalError);
-  EXPECT_THROW(graph_.add_node(op("import"), {},
-                               {{"name", "x"}, {"domain", DomainId{9}}, {"dims", Dims{}}}),
-               InternalError);
+  EXPECT_THROW(
+      graph_.add_node(op("import"), {}, {{"name", "x"}, {"domain", DomainId{9}}, {"dims", Dims{}}}),
+      InternalError);
 }
 
 TEST_F(GraphEdit, UsesStandInTheOrderInWhichTheyWereMade) {
@@ -235,10 +235,11 @@ TEST(OpRegistry, DefaultsAreOfTheDeclaredKind) {
     EXPECT_FALSE(def->summary.empty()) << def->name;
     ASSERT_NE(def->infer, nullptr) << def->name;
     EXPECT_EQ(def->evaluate_f32 == nullptr, def->evaluate_f64 == nullptr) << def->name;
-    for (const AttrSpec& spec : def->attributes)
-      if (spec.default_value)
-        EXPECT_EQ(spec.default_value->index(), static_cast<std::size_t>(spec.kind))
-            << def->name << " " << spec.name;
+    for (const AttrSpec& spec : def->attributes) {
+      const std::size_t kind = static_cast<std::size_t>(spec.kind);
+      EXPECT_EQ(spec.default_value.value_or(Attr{}).index(), spec.default_value ? kind : 0)
+          << def->name << " " << spec.name;
+    }
     for (std::size_t i = 0; i + 1 < def->operands.size(); ++i)
       EXPECT_EQ(def->operands[i].arity, OperandSpec::Arity::one) << def->name;
   }

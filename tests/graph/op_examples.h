@@ -1,143 +1,140 @@
 #pragma once
 
 #include <map>
-#include <string_view>
+#include <string>
 
 namespace fuselage {
 
 /// For each op a small valid graph over kDomains in which it stands, with attributes that differ
 /// from their defaults where it has any.
-inline const std::map<std::string_view, std::string_view>& op_examples() {
-  static const std::map<std::string_view, std::string_view> examples{
-      {"param", R"(%w = param() {name = "a \"quoted\" \\ name", domain = vocab, dims = [3], dtype = i8}
+inline const std::map<std::string, std::string>& op_examples() {
+  static const std::map<std::string, std::string> examples = [] {
+    std::map<std::string, std::string> made{
+        {"param",
+         R"(%w = param() {name = "a \"quoted\" \\ name", domain = vocab, dims = [3], dtype = i8}
 return w = %w
 )"},
-      {"import", R"(%x = import() {name = "x", domain = self, dims = [2, 3], dtype = bf16}
+        {"import", R"(%x = import() {name = "x", domain = self, dims = [2, 3], dtype = bf16}
 return x = %x
 )"},
-      {"constant", R"(%c = constant() {values = [0.1, -2.5e-07, inf, -inf, nan, -0], dims = [2, 3]}
+        {"constant",
+         R"(%c = constant() {values = [0.1, -2.5e-07, inf, -inf, nan, -0], dims = [2, 3]}
 return c = %c
 )"},
-      {"state", R"(%i = import() {name = "i", domain = sentence, dims = [2]}
+        {"state", R"(%i = import() {name = "i", domain = sentence, dims = [2]}
 %s = state(%i) {domain = parent}
 next(%s, %s)
 return s = %s
 )"},
-      {"next", R"(%i = constant() {values = [0], dims = [2]}
+        {"next", R"(%i = constant() {values = [0], dims = [2]}
 %s = state(%i) {domain = bwd}
 %t = tanh(%s)
 next(%s, %t)
 )"},
-      {"collect", R"(%x = import() {name = "x", domain = fwd, dims = [2]}
+        {"collect", R"(%x = import() {name = "x", domain = fwd, dims = [2]}
 %c = collect(%x)
 return c = %c
 )"},
-      {"history", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"history", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %c = history(%x) {domain = prefix}
 return c = %c
 )"},
-      {"neg", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = neg(%x)\nreturn y = %y\n"},
-      {"sigmoid",
-       "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = sigmoid(%x)\nreturn y = %y\n"},
-      {"tanh", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = tanh(%x)\nreturn y = %y\n"},
-      {"relu", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = relu(%x)\nreturn y = %y\n"},
-      {"swish",
-       "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = swish(%x)\nreturn y = %y\n"},
-      {"gelu", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = gelu(%x)\nreturn y = %y\n"},
-      {"exp", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = exp(%x)\nreturn y = %y\n"},
-      {"log", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = log(%x)\nreturn y = %y\n"},
-      {"sqrt", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = sqrt(%x)\nreturn y = %y\n"},
-      {"abs", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = abs(%x)\nreturn y = %y\n"},
-      {"add", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"add", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = param() {name = "b", dims = [2]}
 %y = add(%x, %b)
 return y = %y
 )"},
-      {"sub", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"sub", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = param() {name = "b", dims = [2]}
 %y = sub(%b, %x)
 return y = %y
 )"},
-      {"mul", "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = mul(%x, %x)\nreturn y = %y\n"},
-      {"div", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"mul", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%y = mul(%x, %x)
+return y = %y
+)"},
+        {"div", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = constant() {values = [3]}
 %y = div(%x, %b)
 return y = %y
 )"},
-      {"max", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"max", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = constant() {values = [3]}
 %y = max(%b, %x)
 return y = %y
 )"},
-      {"min", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"min", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = constant() {values = [3]}
 %y = min(%b, %x)
 return y = %y
 )"},
-      {"matmul", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"matmul", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %e = param() {name = "E", domain = vocab, dims = [2]}
 %y = matmul(%x, %e) {transposed = true}
 return y = %y
 )"},
-      {"layer_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"layer_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %g = param() {name = "g", dims = [1, 2]}
 %y = layer_norm(%x, %g) {epsilon = 1e-05}
 %z = layer_norm(%y, %g, %g) {epsilon = 0.001}
 return z = %z
 )"},
-      {"rms_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+        {"rms_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %g = param() {name = "g", dims = [2]}
 %y = rms_norm(%x, %g) {epsilon = 1e-06}
 return y = %y
 )"},
-      {"softmax",
-       "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = softmax(%x)\nreturn y = %y\n"},
-      {"log_softmax",
-       "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = log_softmax(%x)\nreturn y = %y\n"},
-      {"concat", R"(%x = import() {name = "x", domain = hyp, dims = [2, 3]}
+        {"concat", R"(%x = import() {name = "x", domain = hyp, dims = [2, 3]}
 %z = import() {name = "z", domain = hyp, dims = [2, 1]}
 %y = concat(%x, %z, %x)
 return y = %y
 )"},
-      {"slice", R"(%x = import() {name = "x", domain = hyp, dims = [2, 5]}
+        {"slice", R"(%x = import() {name = "x", domain = hyp, dims = [2, 5]}
 %y = slice(%x) {begin = 1, end = 4}
 return y = %y
 )"},
-      {"select_rows", R"(%x = import() {name = "x", domain = sentence, dims = [2]}
+        {"select_rows", R"(%x = import() {name = "x", domain = sentence, dims = [2]}
 %y = select_rows(%x) {via = [cross.left, hyp.parent, parent.sentence]}
 %e = param() {name = "E", domain = vocab, dims = [2]}
 %d = param() {name = "none", dims = [2]}
 %z = select_rows(%e, %d) {via = [hyp.word]}
 return y = %y, z = %z
 )"},
-      {"segment_softmax", R"(%x = import() {name = "x", domain = cross, dims = [2]}
+        {"segment_softmax", R"(%x = import() {name = "x", domain = cross, dims = [2]}
 %y = segment_softmax(%x) {to = [cross.left]}
 return y = %y
 )"},
-      {"mix_rows", R"(%w = import() {name = "w", domain = cross, dims = [2]}
+        {"mix_rows", R"(%w = import() {name = "w", domain = cross, dims = [2]}
 %x = import() {name = "x", domain = source, dims = [6]}
 %y = mix_rows(%w, %x) {to = [cross.left], via = [cross.right]}
 return y = %y
 )"},
-      {"mean_rows", R"(%x = import() {name = "x", domain = source, dims = [6]}
+        {"mean_rows", R"(%x = import() {name = "x", domain = source, dims = [6]}
 %y = mean_rows(%x) {to = [source.sentence]}
 return y = %y
 )"},
-      {"head_dot", R"(%a = import() {name = "a", domain = cross, dims = [6]}
+        {"head_dot", R"(%a = import() {name = "a", domain = cross, dims = [6]}
 %b = import() {name = "b", domain = cross, dims = [6]}
 %y = head_dot(%a, %b) {heads = 3, scale = 0.7071067811865476}
 return y = %y
 )"},
-      {"position", "%p = position() {domain = hyp}\nreturn p = %p\n"},
-      {"sinusoid", R"(%p = position() {domain = source}
+        {"position", "%p = position() {domain = hyp}\nreturn p = %p\n"},
+        {"sinusoid", R"(%p = position() {domain = source}
 %y = sinusoid(%p) {dim = 8}
 return y = %y
 )"},
-      {"k_best", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
+        {"k_best", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
 %best, %words = k_best(%x) {k = 4}
 return best = %best, words = %words
 )"},
-  };
+    };
+    for (const char* name : {"neg", "sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log",
+                             "sqrt", "abs", "softmax", "log_softmax"})
+      made[name] =
+          "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = " + std::string(name) +
+          "(%x)\nreturn y = %y\n";
+    return made;
+  }();
   return examples;
 }
 

@@ -1,0 +1,23 @@
+#include "backends/compile.h"
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/reference/reference_backend.h"
+#include "base/error.h"
+#include "graph/verifier.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/split_by_binding_time.h"
+
+namespace fuselage {
+
+std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
+                                    const CompileOptions& options) {
+  verify(graph);
+  run_passes(select_passes(options.passes), graph);
+  if (options.backend == "reference")
+    return compile_reference(std::move(graph), std::move(weights));
+  if (options.backend == "cpu") return compile_cpu(split_by_binding_time(graph), weights);
+  throw Error("there is no back-end '{}'; it can be cpu or reference", options.backend);
+}
+
+}  // namespace fuselage

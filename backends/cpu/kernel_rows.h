@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backends/cpu/plan.h"
+
+namespace fuselage::cpu {
+
+/// What a kernel may look at when it is bound to a node.
+struct Binding {
+  const Graph& graph;
+  const Node& node;
+  ProgramPlan& plan;
+  MatrixCache& matrices;
+};
+
+/// One line of the table: a kernel that can run an op. For each op the first line that does not
+/// refuse a node is taken, so the best stand first and the reference evaluation stands last.
+struct KernelRow {
+  std::string_view op;    ///< "*": any op with a reference evaluation
+  std::string_view name;
+  /// Bit i: operand i may be read through an index or from some columns of a buffer.
+  std::uint32_t views = 0;
+  /// The reason why it cannot run the node; empty: it can.
+  std::string (*refuse)(const Graph&, const Node&) = nullptr;
+  /// Reads attributes and packs weights.
+  void (*bind)(Instruction&, const Binding&) = nullptr;
+  void (*run)(const Instruction&, const Run&) = nullptr;
+
+  bool reads_views(std::size_t operand) const {
+    return operand < 32 ? (views >> operand & 1u) != 0 : views == kAllViews;
+  }
+  static constexpr std::uint32_t kAllViews = 0xffffffffu;
+};
+
+std::span<const KernelRow> kernel_rows();
+
+}  // namespace fuselage::cpu

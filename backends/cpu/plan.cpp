@@ -1,0 +1,375 @@
+#include "backends/cpu/plan.h"
+
+#include <algorithm>
+
+#include "backends/cpu/kernel_rows.h"
+#include "base/error.h"
+#include "graph/schedule.h"
+#include "ops/evaluate.h"
+
+namespace fuselage::cpu {
+namespace {
+
+/// What a `constant` node holds.
+Tensor constant_tensor(const Graph& graph, const Node& node) {
+  const Type& type = graph.value(node.results[0]).type;
+  const RowTable rows(graph);
+  EvalContext<float> context{.graph = graph, .node = node, .rows = rows};
+  context.results.emplace_back(1, row_size(type));
+  node.op->evaluate_f32(context);
+  Tensor tensor(DType::f32, type.dims);
+  std::copy(context.results[0].data.begin(), context.results[0].data.end(),
+            tensor.mutable_data<float>());
+  return tensor;
+}
+
+class Planner {
+ public:
+  Planner(Graph program, const TensorMap& weights, MatrixCache& matrices)
+      : plan_(std::make_unique<ProgramPlan>()), weights_(weights), matrices_(matrices) {
+    plan_->graph = std::move(program);
+    places_.resize(plan_->graph.value_limit());
+    rows_of_kernel_.resize(plan_->graph.node_limit(), nullptr);
+    is_view_.resize(plan_->graph.value_limit(), false);
+    keeps_history_.resize(plan_->graph.value_limit(), false);
+  }
+
+  std::unique_ptr<ProgramPlan> make() {
+    order_nodes();
+    for (const NodeId id : order_) choose_kernel(id);
+    for (auto id = order_.rbegin(); id != order_.rend(); ++id) mark_history(*id);
+    for (const NodeId id : order_) place_node(id);
+    for (const NodeId id : order_) place_carried(id);
+    for (const Output& output : graph().outputs())
+      plan_->outputs.push_back(places_[output.value.index]);
+    find_lifetimes();
+    return std::move(plan_);
+  }
+
+ private:
+  const Graph& graph() const { return plan_->graph; }
+
+  /// Nodes in running order. States come first in their loop: they read what the last iteration
+  /// left, before anything of this one is written.
+  void order_nodes() {
+    const auto append = [this](const std::vector<NodeId>& nodes) {
+      for (const bool states : {true, false})
+        for (const NodeId id : nodes)
+          if (graph().node(id).has(Trait::loop_state) == states) order_.push_back(id);
+    };
+    const std::vector<ScheduleItem> items = schedule(graph());
+    // Leaves and, in a step program, its states are ready before anything else.
+    for (const bool early : {true, false})
+      for (const ScheduleItem& item : items) {
+        const Node& node = graph().node(item.nodes.front());
+        const bool is_early = !item.scan.valid() && (node.operands.empty() || is_step_state(node));
+        if (is_early != early) continue;
+        if (item.scan.valid()) {
+          loops_.push_back({item.scan, static_cast<std::uint32_t>(order_.size()), 0});
+          append(item.nodes);
+          loops_.back().end = static_cast<std::uint32_t>(order_.size());
+        } else {
+          order_.push_back(item.nodes.front());
+        }
+      }
+  }
+
+  /// A decoder state whose initial value is there from the beginning.
+  bool is_step_state(const Node& node) const {
+    return node.has(Trait::loop_state) && graph().producer(node.operands[0]).operands.empty();
+  }
+
+  // --- Kernels ---
+
+  void choose_kernel(NodeId id) {
+    const Node& node = graph().node(id);
+    if (is_stored(node)) return;
+    for (const KernelRow& row : kernel_rows()) {
+      if (row.op != node.op->name && row.op != "*") continue;
+      const std::string reason = row.refuse ? row.refuse(graph(), node) : "";
+      if (reason.empty()) {
+        rows_of_kernel_[id.index] = &row;
+        return;
+      }
+      plan_->rejections[id].push_back({row.name, reason});
+    }
+    throw Error("{}: no kernel of the cpu back-end can run it", graph().describe(id));
+  }
+
+  /// Known without running anything.
+  bool is_stored(const Node& node) const {
+    return node.has(Trait::external) || (node.operands.empty() && node.op->evaluate_f32 &&
+                                         graph().value(node.results[0]).type.domain == graph().none());
+  }
+
+  /// A value of prefix rows is kept for all tokens only where something else than the same rows
+  /// reads it.
+  void mark_history(NodeId id) {
+    const Node& node = graph().node(id);
+    for (const ValueId result : node.results) {
+      const Value& value = graph().value(result);
+      for (const Use& use : value.uses) {
+        const Node& user = graph().node(use.node);
+        const bool same_rows = !user.results.empty() &&
+                               graph().value(user.results[0]).type.domain == value.type.domain;
+        if (!same_rows || keeps_history_[user.results[0].index]) keeps_history_[result.index] = true;
+      }
+      if (graph().is_output(result)) keeps_history_[result.index] = true;
+    }
+  }
+
+  // --- Places ---
+
+  std::uint32_t add_buffer(Buffer buffer) {
+    plan_->buffers.push_back(std::move(buffer));
+    return static_cast<std::uint32_t>(plan_->buffers.size() - 1);
+  }
+
+  std::int32_t index_slot(const MapPath& path) {
+    for (std::size_t i = 0; i < plan_->indexes.size(); ++i)
+      if (plan_->indexes[i].path == path) return static_cast<std::int32_t>(i);
+    plan_->indexes.push_back({path, graph().map(path.front()).from});
+    return static_cast<std::int32_t>(plan_->indexes.size() - 1);
+  }
+
+  Place new_place(ValueId id, Buffer buffer) {
+    const Type& type = graph().value(id).type;
+    buffer.domain = type.domain;
+    buffer.row_elements = row_size(type);
+    Place place{.stride = row_size(type), .cols = row_size(type)};
+    if (type.domain == graph().none()) place.stride = 0;
+    place.buffer = add_buffer(std::move(buffer));
+    return place;
+  }
+
+  void place_stored(const Node& node) {
+    const ValueId id = node.results[0];
+    Buffer buffer{.kind = Buffer::Kind::weight};
+    if (!node.has(Trait::external)) {
+      buffer.tensor = constant_tensor(graph(), node);
+    } else {
+      buffer.name = node.attr<std::string>("name");
+      const auto weight = weights_.find(buffer.name);
+      if (weight != weights_.end())
+        buffer.tensor = checked_weight(node, weight->second);
+      else if (graph().value(id).type.domain == graph().none() ||
+               graph().binding(id) == BindingTime::load)
+        throw Error("{}: there is no weight '{}'", graph().describe(node), buffer.name);
+      else
+        buffer.kind = Buffer::Kind::import;
+    }
+    places_[id.index] = new_place(id, std::move(buffer));
+  }
+
+  Tensor checked_weight(const Node& node, const Tensor& weight) const {
+    const Type& type = graph().value(node.results[0]).type;
+    const Domain& domain = graph().domain(type.domain);
+    const std::int64_t rows = domain.kind == DomainKind::vocabulary ? domain.size : 1;
+    if (weight.size() != rows * row_size(type))
+      throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements",
+                  graph().describe(node), node.attr<std::string>("name"),
+                  shape_to_string(weight.shape()), rows * row_size(type));
+    return weight.to_f32();
+  }
+
+  void place_node(NodeId id) {
+    const Node& node = graph().node(id);
+    if (is_stored(node)) {
+      place_stored(node);
+      return;
+    }
+    Instruction in{.node = id, .kernel = rows_of_kernel_[id.index]->name, .graph = &graph()};
+    for (const ValueId operand : node.operands) in.operands.push_back(places_[operand.index]);
+    if (!node.results.empty()) in.domain = graph().value(node.results[0]).type.domain;
+    if (node.has(Trait::loop_next)) {
+      in.domain = graph().value(node.operands[1]).type.domain;
+      in.operands = {places_[node.operands[1].index]};
+    } else if (try_view(node)) {
+      in.kernel = "view";
+    } else {
+      for (const ValueId result : node.results) {
+        Buffer buffer;
+        buffer.newest_only = is_prefix(result) && !keeps_history_[result.index];
+        places_[result.index] = new_place(result, std::move(buffer));
+        in.results.push_back(places_[result.index]);
+      }
+      add_indexes(node, in);
+      const KernelRow& row = *rows_of_kernel_[id.index];
+      if (row.bind) row.bind(in, {graph(), node, *plan_, matrices_});
+      in.run = row.run;
+    }
+    instruction_of_[id] = static_cast<std::uint32_t>(plan_->instructions.size());
+    plan_->instructions.push_back(std::move(in));
+  }
+
+  bool is_prefix(ValueId id) const {
+    return graph().domain(graph().value(id).type.domain).kind == DomainKind::prefix;
+  }
+
+  /// Operands that are read through maps of the node itself.
+  void add_indexes(const Node& node, Instruction& in) {
+    if (node.has(Trait::selects_rows)) {
+      in.operands[0].index = index_slot(node.attr<MapPath>("via"));
+      if (in.operands.size() > 1)
+        in.operands[0].fallback_buffer = static_cast<std::int32_t>(in.operands[1].buffer);
+    } else if (node.has(Trait::mixes_rows) && node.op->attribute_index("via")) {
+      in.operands[1].index = index_slot(node.attr<MapPath>("via"));
+    } else if (node.has(Trait::loop_state)) {
+      const DomainId init = graph().value(node.operands[0]).type.domain;
+      MapPath path;
+      if (init != graph().none() && graph().structural_path(in.domain, init, path))
+        in.operands[0].index = index_slot(path);
+    }
+  }
+
+  /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it
+  /// can read such a place.
+  bool try_view(const Node& node) {
+    const bool is_slice = node.op->attribute_index("begin") && node.has(Trait::row_wise);
+    if (!node.has(Trait::selects_rows) && !is_slice) return false;
+    const ValueId result = node.results[0];
+    const Value& value = graph().value(result);
+    if (graph().is_output(result) || value.type.dtype != DType::f32 || value.type.dims.size() != 1)
+      return false;
+    for (const Use& use : value.uses) {
+      const KernelRow* user = rows_of_kernel_[use.node.index];
+      if (!user || !user->reads_views(use.operand)) return false;
+    }
+    Place place = places_[node.operands[0].index];
+    if (is_slice) {
+      place.offset += node.attr<std::int64_t>("begin");
+    } else {
+      if (place.index != kNone) return false;
+      place.index = index_slot(node.attr<MapPath>("via"));
+      if (node.operands.size() > 1) {
+        const Place& fallback = places_[node.operands[1].index];
+        if (place.offset != 0 || fallback.offset != 0 || fallback.index != kNone) return false;
+        place.fallback_buffer = static_cast<std::int32_t>(fallback.buffer);
+      }
+    }
+    place.cols = row_size(value.type);
+    places_[result.index] = place;
+    is_view_[result.index] = true;
+    return true;
+  }
+
+  /// Connects a state with what its `next` leaves: the value's own buffer where that is possible, a
+  /// copy elsewhere.
+  void place_carried(NodeId id) {
+    const Node& node = graph().node(id);
+    if (!node.has(Trait::loop_next)) return;
+    const NodeId state = graph().value(node.operands[0]).producer;
+    const ValueId value = node.operands[1];
+    Instruction& next = plan_->instructions[instruction_of_.at(id)];
+    Place carried = places_[value.index];
+    const bool own = !is_view_[value.index] && !graph().producer(value).has(Trait::loop_state) &&
+                     plan_->buffers[carried.buffer].kind == Buffer::Kind::arena;
+    if (own) {
+      next.kernel = "view";
+    } else {
+      carried = new_place(value, Buffer{});
+      next.results = {carried};
+      next.run = rows_of_kernel_[id.index]->run;
+    }
+    carried_.push_back({carried.buffer, instruction_of_.at(state)});
+    plan_->instructions[instruction_of_.at(state)].operands.push_back(carried);
+  }
+
+  // --- Lifetimes ---
+
+  void find_lifetimes() {
+    auto& buffers = plan_->buffers;
+    for (Buffer& buffer : buffers) {
+      buffer.first = kForever;
+      buffer.last = 0;
+    }
+    const auto touch = [&](const Place& place, std::uint32_t at) {
+      for (const std::int32_t b : {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
+        if (b == kNone) continue;
+        Buffer& buffer = buffers[static_cast<std::size_t>(b)];
+        buffer.first = std::min(buffer.first, at);
+        buffer.last = std::max(buffer.last, at);
+      }
+    };
+    for (std::uint32_t i = 0; i < plan_->instructions.size(); ++i) {
+      for (const Place& place : plan_->instructions[i].operands) touch(place, i);
+      for (const Place& place : plan_->instructions[i].results) touch(place, i);
+    }
+    place_loops();
+    for (const Loop& loop : plan_->loops)
+      for (Buffer& buffer : buffers) {
+        const bool inside = buffer.last >= loop.begin && buffer.first < loop.end;
+        const bool crosses = buffer.first < loop.begin || buffer.last >= loop.end;
+        if (!inside || !crosses) continue;
+        buffer.first = std::min(buffer.first, loop.begin);
+        buffer.last = std::max(buffer.last, loop.end - 1);
+      }
+    for (const auto& [buffer, state] : carried_) keep_between_iterations(buffers[buffer], state);
+    for (Buffer& buffer : buffers)
+      if (graph().domain(buffer.domain).kind == DomainKind::prefix && !buffer.newest_only)
+        keep_forever(buffer);
+    for (const Place& place : plan_->outputs) buffers[place.buffer].last = kForever;
+  }
+
+  static void keep_forever(Buffer& buffer) {
+    buffer.first = 0;
+    buffer.last = kForever;
+  }
+
+  void keep_between_iterations(Buffer& buffer, std::uint32_t state) {
+    for (const Loop& loop : plan_->loops)
+      if (state >= loop.begin && state < loop.end) {
+        buffer.first = std::min(buffer.first, loop.begin);
+        buffer.last = std::max(buffer.last, loop.end - 1);
+        return;
+      }
+    keep_forever(buffer);
+  }
+
+  /// Loops by instructions: nodes that are stored have none.
+  void place_loops() {
+    for (const Loop& loop : loops_) {
+      const auto instruction = [&](std::uint32_t at) {
+        while (at < order_.size() && instruction_of_.count(order_[at]) == 0) ++at;
+        return at < order_.size() ? instruction_of_.at(order_[at])
+                                  : static_cast<std::uint32_t>(plan_->instructions.size());
+      };
+      plan_->loops.push_back({loop.scan, instruction(loop.begin), instruction(loop.end)});
+    }
+  }
+
+  std::unique_ptr<ProgramPlan> plan_;
+  const TensorMap& weights_;
+  MatrixCache& matrices_;
+  std::vector<NodeId> order_;
+  std::vector<Loop> loops_;  // by position in order_
+  std::vector<const KernelRow*> rows_of_kernel_;
+  std::vector<Place> places_;
+  std::vector<bool> is_view_, keeps_history_;
+  std::map<NodeId, std::uint32_t> instruction_of_;
+  struct Carried {
+    std::uint32_t buffer, state;
+  };
+  std::vector<Carried> carried_;
+};
+
+}  // namespace
+
+std::shared_ptr<const PackedMatrix> MatrixCache::get(const Tensor& weight, std::int64_t k,
+                                                     std::int64_t n, bool transposed) {
+  auto& packed = packed_[{weight.bytes(), transposed}];
+  if (!packed) {
+    packed = std::make_shared<PackedMatrix>(PackedMatrix::pack(
+        weight.data<float>(), static_cast<std::size_t>(k), static_cast<std::size_t>(n),
+        static_cast<std::size_t>(transposed ? k : n), transposed));
+    alive_.push_back(weight);
+  }
+  return packed;
+}
+
+std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
+                                          MatrixCache& matrices) {
+  return Planner(std::move(program), weights, matrices).make();
+}
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/cpu/kernels/packed_matrix.h"
+#include "backends/cpu/kernels/table.h"
+#include "base/tensor.h"
+#include "graph/graph.h"
+#include "graph/row_table.h"
+
+namespace fuselage::cpu {
+
+inline constexpr std::uint32_t kForever = 0xffffffffu;
+inline constexpr std::int32_t kNone = -1;
+
+/// A block of memory that holds one value for the rows of its domain.
+struct Buffer {
+  enum class Kind : std::uint8_t {
+    arena,   ///< placed in the worker's arena for each batch
+    weight,  ///< known when the plan is made, and shared by all workers
+    import,  ///< a result of the source program
+  };
+  Kind kind = Kind::arena;
+  DomainId domain;
+  std::int64_t row_elements = 0;  ///< of 4 bytes each
+  /// A prefix buffer that keeps only the rows of the current step, as nothing reads older ones.
+  bool newest_only = false;
+  std::uint32_t first = 0, last = 0;  ///< arena: live between these instructions, both included
+  std::string name;                   ///< import
+  Tensor tensor;                      ///< weight
+};
+
+/// Where a value's rows are: columns of a buffer, possibly read through an index.
+struct Place {
+  std::uint32_t buffer = 0;
+  std::int64_t offset = 0;  ///< first element within a row
+  std::int64_t stride = 0;  ///< elements from row to row; 0 for a value without rows
+  std::int64_t cols = 0;
+  std::int32_t index = kNone;            ///< number of an IndexSlot
+  std::int32_t fallback_buffer = kNone;  ///< for rows that the index leaves out; kNone: zeros
+};
+
+/// A path of maps whose composed index some place reads through.
+struct IndexSlot {
+  MapPath path;
+  DomainId from;
+};
+
+/// What an instruction finds at run time. Pointers stay good for a whole step or iteration.
+struct Run {
+  const KernelTable& kernels;
+  const RowTable& rows;
+  const std::vector<Buffer>& plan_buffers;
+  const std::vector<std::byte*>& buffers;              ///< by number of the buffer
+  const std::vector<const std::int32_t*>& indexes;     ///< by number of the slot
+};
+
+/// A node bound to a kernel.
+struct Instruction {
+  NodeId node;
+  std::string_view kernel;
+  void (*run)(const Instruction&, const Run&) = nullptr;  ///< nullptr: a view, nothing to do
+  DomainId domain;  ///< whose rows it computes
+  std::vector<Place> operands;
+  std::vector<Place> results;
+  // What kernels need of the node, read once.
+  const Graph* graph = nullptr;
+  std::shared_ptr<const PackedMatrix> matrix;
+  Binary binary = Binary::add;
+  Unary unary = Unary::neg;
+  MapId map;
+  std::int64_t integer = 0;
+  double real = 0;
+};
+
+/// Instructions begin … end - 1 are the body of a scan.
+struct Loop {
+  DomainId scan;
+  std::uint32_t begin = 0, end = 0;
+};
+
+/// Why a kernel was not taken for a node.
+struct Rejection {
+  std::string_view kernel;
+  std::string reason;
+};
+
+/// Weights packed for a level's kernels, each once however many nodes use it.
+class MatrixCache {
+ public:
+  std::shared_ptr<const PackedMatrix> get(const Tensor& weight, std::int64_t k, std::int64_t n,
+                                          bool transposed);
+
+ private:
+  std::map<std::pair<const std::byte*, bool>, std::shared_ptr<const PackedMatrix>> packed_;
+  std::vector<Tensor> alive_;  // keys stay unique while the tensors live
+};
+
+/// One of the three programs, ready to run: for each node a kernel, and for each value a place.
+/// Immutable once made.
+struct ProgramPlan {
+  Graph graph;
+  std::vector<Instruction> instructions;
+  std::vector<Loop> loops;
+  std::vector<Buffer> buffers;
+  std::vector<IndexSlot> indexes;
+  std::vector<Place> outputs;  ///< in the graph's order
+  /// By node index: kernels that stand before the chosen one in the table, and why they were refused.
+  std::map<NodeId, std::vector<Rejection>> rejections;
+};
+
+/// Plans `program`. `weights` holds its parameters and the results of the load program, by name; an
+/// import of any other name comes from the source program.
+std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
+                                          MatrixCache& matrices);
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,109 @@
+#include "backends/cpu/runner.h"
+
+#include <algorithm>
+#include <new>
+
+#include "base/error.h"
+#include "passes/plan_memory.h"
+
+namespace fuselage::cpu {
+namespace {
+
+constexpr std::align_val_t kArenaAlignment{kBufferAlignment};
+
+}  // namespace
+
+void ProgramRunner::FreeArena::operator()(std::byte* p) const {
+  ::operator delete[](p, kArenaAlignment);
+}
+
+ProgramRunner::ProgramRunner(const ProgramPlan& plan)
+    : plan_(plan),
+      buffers_(plan.buffers.size(), nullptr),
+      composed_(plan.indexes.size()),
+      indexes_(plan.indexes.size(), nullptr) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (plan.buffers[i].kind == Buffer::Kind::weight)
+      // Kernels only read weights; the table holds one kind of pointer for all.
+      buffers_[i] = const_cast<std::byte*>(plan.buffers[i].tensor.bytes());
+}
+
+void ProgramRunner::begin_batch(const RowFrame& frame) {
+  std::vector<BufferLifetime> lifetimes;
+  std::vector<std::size_t> numbers;
+  const auto last_instruction =
+      static_cast<std::uint32_t>(std::max<std::size_t>(plan_.instructions.size(), 1) - 1);
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    if (buffer.kind != Buffer::Kind::arena) continue;
+    const Domain& domain = plan_.graph.domain(buffer.domain);
+    const std::int64_t rows = frame.max_rows(buffer.newest_only ? domain.of : buffer.domain);
+    numbers.push_back(i);
+    lifetimes.push_back({static_cast<std::size_t>(rows * buffer.row_elements) * sizeof(float),
+                         std::min(buffer.first, last_instruction),
+                         std::min(buffer.last, last_instruction)});
+  }
+  const MemoryPlan memory = plan_memory(lifetimes);
+  arena_bytes_ = memory.arena_bytes;
+  if (arena_bytes_ > capacity_ || !arena_) {
+    arena_.reset();
+    arena_.reset(static_cast<std::byte*>(
+        ::operator new[](std::max<std::size_t>(arena_bytes_, 1), kArenaAlignment)));
+    capacity_ = arena_bytes_;
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    buffers_[numbers[i]] = arena_.get() + memory.offsets[i];
+  for (std::size_t i = 0; i < composed_.size(); ++i)
+    composed_[i].reserve(static_cast<std::size_t>(frame.max_rows(plan_.indexes[i].from)));
+}
+
+void ProgramRunner::set_import(std::string_view name, const std::byte* data) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (plan_.buffers[i].kind == Buffer::Kind::import && plan_.buffers[i].name == name)
+      buffers_[i] = const_cast<std::byte*>(data);
+}
+
+void ProgramRunner::refresh_index(std::size_t slot, const RowTable& rows) {
+  const MapPath& path = plan_.indexes[slot].path;
+  if (path.size() == 1) {
+    indexes_[slot] = rows.index(path.front()).data();
+    return;
+  }
+  rows.resolve(path, composed_[slot]);
+  indexes_[slot] = composed_[slot].data();
+}
+
+void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const {
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const Instruction& instruction = plan_.instructions[i];
+    if (instruction.run) instruction.run(instruction, run);
+  }
+}
+
+void ProgramRunner::run(RowFrame& frame) {
+  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_};
+  const auto is_scan = [this](std::size_t slot) {
+    return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
+  };
+  for (std::size_t slot = 0; slot < indexes_.size(); ++slot)
+    if (!is_scan(slot)) refresh_index(slot, frame.table());
+  std::uint32_t at = 0;
+  for (const Loop& loop : plan_.loops) {
+    run_range(at, loop.begin, run);
+    for (std::int64_t t = 0; t < frame.iterations(loop.scan); ++t) {
+      frame.begin_iteration(loop.scan, t);
+      for (std::size_t slot = 0; slot < indexes_.size(); ++slot)
+        if (plan_.indexes[slot].from == loop.scan) refresh_index(slot, frame.table());
+      run_range(loop.begin, loop.end, run);
+    }
+    at = loop.end;
+  }
+  run_range(at, static_cast<std::uint32_t>(plan_.instructions.size()), run);
+}
+
+const std::byte* ProgramRunner::output(std::size_t number) const {
+  const Place& place = plan_.outputs[number];
+  return buffers_[place.buffer] + place.offset * static_cast<std::int64_t>(sizeof(float));
+}
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "backends/cpu/plan.h"
+#include "backends/executable.h"
+#include "backends/row_frame.h"
+
+namespace fuselage::cpu {
+
+/// Memory and pointers with which one worker runs a plan.
+class ProgramRunner {
+ public:
+  explicit ProgramRunner(const ProgramPlan& plan);
+
+  /// Places all buffers for the row counts that the frame can reach in this batch. The only place
+  /// that allocates.
+  void begin_batch(const RowFrame& frame);
+
+  /// Where the results of an earlier program are, by name.
+  void set_import(std::string_view name, const std::byte* data);
+
+  /// Runs the program once.
+  void run(RowFrame& frame);
+
+  /// First element of an output, by its number; rows follow one another without gaps.
+  const std::byte* output(std::size_t number) const;
+  std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
+
+  std::size_t arena_bytes() const { return arena_bytes_; }
+
+ private:
+  void refresh_index(std::size_t slot, const RowTable& rows);
+  void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
+
+  struct FreeArena {
+    void operator()(std::byte* p) const;
+  };
+
+  const ProgramPlan& plan_;
+  std::unique_ptr<std::byte[], FreeArena> arena_;
+  std::size_t arena_bytes_ = 0;
+  std::size_t capacity_ = 0;
+  std::vector<std::byte*> buffers_;
+  std::vector<std::vector<std::int32_t>> composed_;
+  std::vector<const std::int32_t*> indexes_;
+};
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,99 @@
+#include "decoding/output_format.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace fuselage {
+namespace {
+
+std::string format_word_scores(const std::vector<float>& scores) {
+  std::string text = "WordScores=";
+  for (const float score : scores) text += fmt::format(" {:.5f}", score);
+  return text;
+}
+
+std::string format_soft(const std::vector<std::vector<float>>& weights) {
+  std::vector<std::string> words;
+  for (const auto& row : weights) {
+    std::vector<std::string> numbers;
+    for (const float weight : row) numbers.push_back(fmt::format("{:g}", weight));
+    words.push_back(fmt::format("{}", fmt::join(numbers, ",")));
+  }
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// Pairs of source and target position, sorted by both.
+std::vector<std::pair<std::size_t, std::size_t>> hard_alignment(
+    const std::vector<std::vector<float>>& weights, float threshold) {
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t target = 0; target < weights.size(); ++target) {
+    const auto& row = weights[target];
+    if (threshold >= 1) {
+      const auto best = std::max_element(row.begin(), row.end());
+      pairs.emplace_back(static_cast<std::size_t>(best - row.begin()), target);
+      continue;
+    }
+    for (std::size_t source = 0; source < row.size(); ++source)
+      if (row[source] > threshold) pairs.emplace_back(source, target);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
+}  // namespace
+
+AlignmentFormat parse_alignment_format(std::string_view text) {
+  if (text == "soft") return {.soft = true};
+  if (text.empty() || text == "hard") return {};
+  float threshold = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threshold);
+  if (error != std::errc() || end != text.data() + text.size() || !(threshold > 0) ||
+      threshold > 1)
+    throw Error("alignment can be soft, hard, or a number above 0 and up to 1, not {}",
+                in_quotes(text));
+  return {.threshold = threshold};
+}
+
+std::string format_alignment(const std::vector<std::vector<float>>& weights,
+                             const AlignmentFormat& format) {
+  if (format.soft) return format_soft(weights);
+  std::vector<std::string> pairs;
+  for (const auto& [source, target] : hard_alignment(weights, format.threshold))
+    pairs.push_back(fmt::format("{}-{}", source, target));
+  return fmt::format("{}", fmt::join(pairs, " "));
+}
+
+std::string format_translation(std::size_t line, const Translation& translation,
+                               const OutputFormat& format) {
+  std::string output;
+  for (const TranslatedText& entry : translation.n_best) {
+    const Hypothesis& hypothesis = entry.hypothesis;
+    if (format.n_best) output += fmt::format("{} ||| ", line);
+    output += entry.text;
+    if (format.alignment)
+      output += " ||| " + format_alignment(hypothesis.alignment, *format.alignment);
+    if (format.word_scores) output += " ||| " + format_word_scores(hypothesis.word_scores);
+    if (format.n_best)
+      output +=
+          fmt::format(" ||| F0= {:g} ||| {:g}", hypothesis.log_probability, hypothesis.score);
+    output += '\n';
+    if (!format.n_best) break;
+  }
+  return output;
+}
+
+std::string format_score(const PairScore& score, const OutputFormat& format) {
+  std::string output = fmt::format("{:.6f}", score.score);
+  if (format.alignment) output += " ||| " + format_alignment(score.alignment, *format.alignment);
+  if (format.word_scores) output += " ||| " + format_word_scores(score.word_scores);
+  return output + '\n';
+}
+
+}  // namespace fuselage

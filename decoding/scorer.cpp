@@ -1,0 +1,119 @@
+#include "decoding/scorer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "decoding/batch_pipeline.h"
+#include "decoding/search_head.h"
+
+namespace fuselage {
+namespace {
+
+bool read_line(std::istream& input, std::string& line, std::string_view side) {
+  if (std::getline(input, line)) return true;
+  if (input.bad()) throw Error("cannot read the {} text: the system reports an error", side);
+  return false;
+}
+
+/// Reads a line of both; false at the end of both.
+bool read_pair(std::istream& sources, std::istream& targets, std::string& source,
+               std::string& target, std::size_t number) {
+  const bool has_source = read_line(sources, source, "source");
+  const bool has_target = read_line(targets, target, "target");
+  if (has_source != has_target)
+    throw Error("the {} text ends after {} line{}, but the {} text goes on; both need the same "
+                "number of lines",
+                has_source ? "target" : "source", number, number == 1 ? "" : "s",
+                has_source ? "source" : "target");
+  return has_source;
+}
+
+LineEncoder encoder_for(const Vocabulary& vocabulary, const ScorerOptions& options,
+                        bool right_left) {
+  return LineEncoder(vocabulary, {options.max_length, right_left, options.strict});
+}
+
+}  // namespace
+
+Scorer::Scorer(Model model, ScorerOptions options)
+    : options_(std::move(options)), right_left_(model.right_left) {
+  options_.vocabularies.encode_target = true;
+  if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
+  if (options_.batches.mini_batch < 1 || options_.batches.maxi_batch < 1)
+    throw Error("mini-batch and maxi-batch must be at least 1");
+  vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
+  if (options_.alignment && !model.graph.find_output("alignment").valid())
+    throw Error("graph '{}' has no output 'alignment', so --alignment cannot be had from it",
+                model.graph.name());
+  executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities),
+                        std::move(model.weights), options_.compile);
+}
+
+void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
+  const std::size_t threads = std::max<std::size_t>(1, options_.threads);
+  std::vector<std::unique_ptr<ForcedDecoder>> decoders;
+  std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
+  for (std::size_t i = 0; i < threads; ++i) {
+    decoders.push_back(std::make_unique<ForcedDecoder>(*executable_, options_.alignment));
+    work.emplace_back([this, &decoder = *decoders.back()](std::vector<Pair>& batch) {
+      return score_batch(decoder, batch);
+    });
+  }
+  const LineEncoder source_encoder = encoder_for(*vocabularies_.source, options_, right_left_);
+  const LineEncoder target_encoder = encoder_for(*vocabularies_.target, options_, right_left_);
+  std::string source, target;
+  std::size_t number = 0;
+  const auto next = [&](Pair& pair) {
+    if (!read_pair(sources, targets, source, target, number)) return false;
+    pair = {source_encoder.encode(source, number), target_encoder.encode(target, number)};
+    ++number;
+    return true;
+  };
+  const auto length = [](const Pair& pair) {
+    return pair.source.words.size() + pair.target.words.size();
+  };
+  run_batches<Pair, PairScore>({next, length, options_.batches}, std::move(work), sink);
+}
+
+std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder,
+                                           std::vector<Pair>& batch) const {
+  const auto both_empty = [](const Pair& pair) {
+    return pair.source.empty() && pair.target.empty();
+  };
+  std::vector<WordIds> sources, targets;
+  for (const Pair& pair : batch) {
+    if (both_empty(pair)) continue;
+    sources.push_back(pair.source.words);
+    targets.push_back(pair.target.words);
+  }
+  std::vector<ForcedScores> scores;
+  if (!sources.empty()) scores = decoder.score(sources, targets);
+  std::vector<PairScore> results;
+  std::size_t at = 0;
+  for (const Pair& pair : batch) {
+    // A translator does not ask the model about an empty line either.
+    ForcedScores certain{.word_scores = {0}};
+    if (options_.alignment) certain.alignment = {{1}};
+    results.push_back(make_score(
+        pair, both_empty(pair) ? std::move(certain) : std::move(scores[at++])));
+  }
+  return results;
+}
+
+PairScore Scorer::make_score(const Pair& pair, ForcedScores scores) const {
+  PairScore result{.word_scores = std::move(scores.word_scores),
+                   .alignment = std::move(scores.alignment),
+                   .source_oddities = pair.source.oddities,
+                   .target_oddities = pair.target.oddities,
+                   .source_words = pair.source.words.size(),
+                   .source_bytes = pair.source.bytes};
+  for (const float score : result.word_scores) result.log_probability += score;
+  const auto length = static_cast<float>(result.word_scores.size());
+  result.score = (result.log_probability - options_.word_penalty * length) /
+                 std::pow(length, options_.normalize);
+  return result;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,175 @@
+#include "decoding/translator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "decoding/batch_pipeline.h"
+#include "decoding/search_head.h"
+
+namespace fuselage {
+namespace {
+
+SearchOptions fitted_search(SearchOptions search, const TranslatorOptions& options,
+                            const Vocabulary& target) {
+  search.end_id = target.end_id();
+  search.suppressed.clear();
+  if (!options.allow_unk) search.suppressed.push_back(target.unknown_id());
+  if (!options.allow_special)
+    search.suppressed.insert(search.suppressed.end(), target.control_ids().begin(),
+                             target.control_ids().end());
+  return search;
+}
+
+void check_options(const TranslatorOptions& options) {
+  if (options.search.beam_size < 1)
+    throw Error("beam-size must be at least 1, not {}", options.search.beam_size);
+  if (!(options.search.max_length_factor > 0))
+    throw Error("max-length-factor must be above 0, not {}", options.search.max_length_factor);
+  if (options.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
+  if (options.batches.mini_batch < 1 || options.batches.maxi_batch < 1)
+    throw Error("mini-batch and maxi-batch must be at least 1");
+  if (options.skip_cost && options.search.beam_size != 1)
+    throw Error("skip-cost needs beam-size 1, not {}: without normalization, scores of different "
+                "hypotheses cannot be compared",
+                options.search.beam_size);
+}
+
+/// Whatever a vocabulary holds, a translation stays one line.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+Translation untranslated(const EncodedLine& line) {
+  return {.oddities = line.oddities,
+          .source_words = line.words.size(),
+          .source_bytes = line.bytes};
+}
+
+}  // namespace
+
+/// Searches that one call uses; they go back to the translator afterwards.
+class Translator::Lease {
+ public:
+  explicit Lease(const Translator& owner, std::size_t count) : owner_(owner) {
+    {
+      const std::lock_guard lock(owner.mutex_);
+      while (searches_.size() < count && !owner.idle_.empty()) {
+        searches_.push_back(std::move(owner.idle_.back()));
+        owner.idle_.pop_back();
+      }
+    }
+    while (searches_.size() < count)
+      searches_.push_back(
+          std::make_unique<BeamSearch>(*owner.executable_, owner.options_.search));
+  }
+  ~Lease() {
+    const std::lock_guard lock(owner_.mutex_);
+    for (auto& search : searches_) owner_.idle_.push_back(std::move(search));
+  }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  const std::vector<std::unique_ptr<BeamSearch>>& searches() const { return searches_; }
+
+ private:
+  const Translator& owner_;
+  std::vector<std::unique_ptr<BeamSearch>> searches_;
+};
+
+Translator::Translator(Model model, TranslatorOptions options)
+    : options_(std::move(options)), right_left_(model.right_left) {
+  check_options(options_);
+  vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
+  options_.search = fitted_search(options_.search, options_, *vocabularies_.target);
+  encoder_ = std::make_unique<LineEncoder>(
+      *vocabularies_.source,
+      LineEncoder::Options{options_.max_length, right_left_, options_.strict});
+  if (options_.search.alignment && !model.graph.find_output("alignment").valid())
+    throw Error("graph '{}' has no output 'alignment', so --alignment cannot be had from it",
+                model.graph.name());
+  Graph graph = with_search_head(
+      model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
+      BeamSearch::candidates_per_row(options_.search));
+  executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
+}
+
+Translator::~Translator() = default;
+
+std::vector<Translation> Translator::translate(const std::vector<std::string>& lines) const {
+  std::vector<Translation> results(lines.size());
+  std::size_t at = 0;
+  const auto next = [&](std::string& line) {
+    if (at == lines.size()) return false;
+    line = lines[at++];
+    return true;
+  };
+  run(next, [&](std::size_t line, Translation&& translation) {
+    results[line] = std::move(translation);
+  });
+  return results;
+}
+
+void Translator::translate(std::istream& input, const Sink& sink) const {
+  const auto next = [&](std::string& line) {
+    if (std::getline(input, line)) return true;
+    if (input.bad()) throw Error("cannot read the input: the system reports an error");
+    return false;
+  };
+  run(next, sink);
+}
+
+void Translator::run(const LineSource& next_line, const Sink& sink) const {
+  const Lease lease(*this, std::max<std::size_t>(1, options_.threads));
+  std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
+  for (const auto& search : lease.searches())
+    work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
+      return translate_batch(search, batch);
+    });
+  std::string text;
+  std::size_t number = 0;
+  const auto next = [&](EncodedLine& line) {
+    if (!next_line(text)) return false;
+    line = encoder_->encode(text, number++);
+    return true;
+  };
+  const auto length = [](const EncodedLine& line) { return line.words.size(); };
+  run_batches<EncodedLine, Translation>({next, length, options_.batches}, std::move(work), sink);
+}
+
+std::vector<Translation> Translator::translate_batch(BeamSearch& search,
+                                                     std::vector<EncodedLine>& batch) const {
+  std::vector<WordIds> sentences;
+  for (const EncodedLine& line : batch)
+    if (!line.empty()) sentences.push_back(line.words);
+  std::vector<NBest> found;
+  if (!sentences.empty()) found = search.search(sentences);
+  std::vector<Translation> results;
+  std::size_t at = 0;
+  for (const EncodedLine& line : batch)
+    results.push_back(line.empty() ? empty_translation(line)
+                                   : make_translation(line, std::move(found[at++])));
+  return results;
+}
+
+Translation Translator::empty_translation(const EncodedLine& line) const {
+  Hypothesis hypothesis{.words = {vocabularies_.target->end_id()}, .word_scores = {0}};
+  if (options_.search.alignment) hypothesis.alignment = {{1}};
+  Translation result = untranslated(line);
+  result.n_best.push_back({"", std::move(hypothesis)});
+  return result;
+}
+
+Translation Translator::make_translation(const EncodedLine& line, NBest hypotheses) const {
+  Translation result = untranslated(line);
+  for (Hypothesis& hypothesis : hypotheses) {
+    std::vector<WordId> words = hypothesis.words;
+    if (right_left_) std::reverse(words.begin(), words.end());
+    result.n_best.push_back(
+        {one_line(vocabularies_.target->decode(words)), std::move(hypothesis)});
+  }
+  return result;
+}
+
+}  // namespace fuselage

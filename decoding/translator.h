@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <istream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "backends/compile.h"
+#include "decoding/batching.h"
+#include "decoding/beam_search.h"
+#include "decoding/line_encoder.h"
+#include "decoding/vocabulary_pair.h"
+#include "models/model.h"
+
+namespace fuselage {
+
+/// Settings of a translator. The defaults are those of marian-decoder.
+struct TranslatorOptions {
+  CompileOptions compile;
+  SearchOptions search;  ///< end_id and suppressed are filled in from the vocabulary
+  VocabularyPairOptions vocabularies;
+  BatchOptions batches;
+  std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
+  std::size_t threads = 1;        ///< sentences are translated in so many threads
+  bool allow_unk = false;         ///< the unknown word may be produced
+  bool allow_special = false;     ///< control characters of SentencePiece may be produced
+  bool skip_cost = false;         ///< scores are logits, which is faster; needs a beam of 1
+  bool strict = false;            ///< invalid and too long lines are errors
+};
+
+/// A translation as text and as the words that the text was made from.
+struct TranslatedText {
+  std::string text;  ///< always one line
+  Hypothesis hypothesis;
+};
+
+/// What became of a line.
+struct Translation {
+  std::vector<TranslatedText> n_best;  ///< best first; never empty
+  std::vector<LineOddity> oddities;
+  std::size_t source_words = 0;  ///< the end symbol counted
+  std::size_t source_bytes = 0;  ///< of the line and its end
+};
+
+/// Translates lines of text. All members may be called from several threads; the weights are there
+/// once. A line's translation depends on no other line, on no batch size and on no number of threads.
+class Translator {
+ public:
+  /// Hands over the translation of a line, numbered from 0, in order and one at a time.
+  using Sink = std::function<void(std::size_t line, Translation&& translation)>;
+
+  /// Throws Error for options that contradict each other or the model, and for vocabularies that
+  /// do not fit.
+  Translator(Model model, TranslatorOptions options);
+  ~Translator();
+
+  /// One translation per line.
+  std::vector<Translation> translate(const std::vector<std::string>& lines) const;
+
+  /// One translation per line of the stream, as soon as they are ready. Errors, also those of `sink`,
+  /// are thrown when all lines before have been handed over.
+  void translate(std::istream& input, const Sink& sink) const;
+
+  /// What a user should know about how the vocabularies fit the model.
+  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+
+ private:
+  class Lease;
+  using LineSource = std::function<bool(std::string& line)>;
+
+  void run(const LineSource& next_line, const Sink& sink) const;
+  std::vector<Translation> translate_batch(BeamSearch& search,
+                                           std::vector<EncodedLine>& batch) const;
+  Translation empty_translation(const EncodedLine& line) const;
+  Translation make_translation(const EncodedLine& line, NBest hypotheses) const;
+
+  TranslatorOptions options_;
+  bool right_left_;
+  bool has_alignment_ = false;
+  VocabularyPair vocabularies_;
+  std::unique_ptr<const LineEncoder> encoder_;
+  std::unique_ptr<const Executable> executable_;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<BeamSearch>> idle_;
+};
+
+}  // namespace fuselage

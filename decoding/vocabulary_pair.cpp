@@ -1,0 +1,76 @@
+#include "decoding/vocabulary_pair.h"
+
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+/// Number of source words that the model has embeddings for.
+std::int64_t source_words(const Graph& graph) {
+  std::int64_t words = 0;
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
+    const RowMap& map = graph.map(MapId{i});
+    if (map.kind != MapKind::word || graph.domain(map.from).kind != DomainKind::source) continue;
+    if (words != 0)
+      throw Error("graph '{}' reads several source texts, which is not supported yet",
+                  graph.name());
+    words = graph.domain(map.to).size;
+  }
+  if (words == 0) throw Error("graph '{}' has no map from source tokens to words", graph.name());
+  return words;
+}
+
+/// Number of words that the model can produce.
+std::int64_t target_words(const Graph& graph) {
+  const ValueId logits = graph.find_output("logits");
+  if (!logits.valid())
+    throw Error("graph '{}' has no output 'logits', which translation needs", graph.name());
+  return graph.value(logits).type.dims.back();
+}
+
+std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int64_t words,
+                                               bool cap, VocabularyOptions options,
+                                               std::string_view side,
+                                               std::vector<std::string>& notes) {
+  auto vocabulary = load_vocabulary(path, options);
+  if (vocabulary->size() < words)
+    throw Error("{}: the {} vocabulary has {} words, but the model has {}; give the vocabulary that "
+                "the model was trained with",
+                path, side, vocabulary->size(), words);
+  if (vocabulary->size() == words) return vocabulary;
+  if (!cap) {
+    if (vocabulary->end_id() >= words)
+      throw Error("{}: the end symbol has id {}, but the model has {} target words only", path,
+                  vocabulary->end_id(), words);
+    return vocabulary;
+  }
+  notes.push_back(fmt::format("{} has {} words, of which the model knows the first {}; the others "
+                              "count as unknown",
+                              path, vocabulary->size(), words));
+  options.limit = words;
+  return load_vocabulary(path, options);
+}
+
+}  // namespace
+
+VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options) {
+  const std::vector<std::string>& paths =
+      options.paths.empty() ? model.vocabularies : options.paths;
+  if (paths.empty())
+    throw Error("the model brings no vocabularies; give them with --vocabs SOURCE TARGET, the same "
+                "file twice where both sides share one");
+  if (paths.size() != 2)
+    throw Error("--vocabs needs two files, source and target, not {}; give the same file twice where "
+                "both sides share one",
+                paths.size());
+  const VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,
+                                  .sentencepiece_decode = options.sentencepiece_decode};
+  VocabularyPair pair;
+  pair.source =
+      load_fitting(paths[0], source_words(model.graph), true, reading, "source", pair.notes);
+  pair.target = load_fitting(paths[1], target_words(model.graph), options.encode_target, reading,
+                             "target", pair.notes);
+  return pair;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,46 @@
+#include "models/load_model.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "models/marian_loader.h"
+#include "models/model_directory.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::string_view kSupported =
+    "a Marian model (.npz) or a Fuselage model directory can be loaded";
+
+[[noreturn]] void refuse(const std::string& path) {
+  const std::string_view extension = file_extension(path);
+  if (extension == "bin")
+    throw Error("{}: Marian's binary format (.bin) is not supported yet; {}", path, kSupported);
+  if (extension == "ir" || extension == "safetensors" || path.ends_with("config.json"))
+    throw Error("{}: this is one file of a model directory; give the directory that holds it", path);
+  if (extension == "yml" || extension == "yaml")
+    throw Error("{}: this is a configuration, not a model; give it with -c", path);
+  throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);
+}
+
+}  // namespace
+
+LoadedModel load_model(const std::string& path, const LoadOptions& options) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw Error("cannot open model {}: {}", path, std::strerror(ENOENT));
+  if (status.type() == std::filesystem::file_type::none)
+    throw Error("cannot open model {}: {}", path, error.message());
+  if (status.type() == std::filesystem::file_type::directory)
+    return load_model_directory(path, options);
+  if (file_extension(path) != "npz") refuse(path);
+  return {load_marian(path, {.ignore_unknown = options.ignore_unknown}), {}};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,294 @@
+// Each op's reference evaluation, in both precisions, on values small enough to check by hand.
+
+#include "ops/evaluate.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "tests/ops/evaluation.h"
+
+namespace fuselage {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+const Inputs& inputs() {
+  static const Inputs values{
+      {"v", {10, -1}},
+      {"v4", {1, 2, 3, 4}},
+      {"m", {1, 2, 3, 4, 5, 6}},
+      {"e", {0, 1, 10, 11, 20, 21, 30, 31, 40, 41}},
+      {"h", {1, -2, 0.5, 3, -1, 0, 2, 2}},
+      {"h1", {1, 2, 3, 4}},
+      {"h4", {3, 1, 3, 2, kNaN, 5, -kInf, 5, kNaN, -7, kNaN, kNaN, -1, -2, -3, -4}},
+      {"h5", {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, -1}},
+      {"h22", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+      {"hs", {1, 2, 3, 4}},
+      {"hi", {0, 1, 2, 3}},
+      {"p", {10, 11, 20, 21, 30, 31}},
+      {"sent", {100, 101, 200, 201, 300, 301}},
+      {"x", {1, 2, 3, 4, 5, 6}},
+      {"x4", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}},
+      {"f", {1, 2, 3, 4}},
+      {"c", {0, 1, 0, 3, 0.25, 0, 0.75, 2, -5, 7}},
+      {"c4", {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1}},
+      {"d4", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}},
+  };
+  return values;
+}
+
+struct Case {
+  const char* op;
+  const char* equation;  ///< a line over kInputs that ends in the node "%y = …"
+  std::vector<std::vector<double>> expected;  ///< one list a result
+  double tolerance = 1e-12;                   ///< relative, of the double evaluation
+};
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double phi(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+std::vector<double> of_h(double (*f)(double)) {
+  std::vector<double> result;
+  for (const double x : inputs().at("h")) result.push_back(f(x));
+  return result;
+}
+
+const std::vector<Case>& cases() {
+  const double e1 = std::exp(1.0);
+  const double e2 = std::exp(-2.0);
+  const double l2 = std::log(2.0);
+  static const std::vector<Case> all{
+      // One value fills all dimensions. Numbers are those of single precision, in double too.
+      {"constant", "%y = constant() {values = [0.1], dims = [2, 2]}", {{0.1f, 0.1f, 0.1f, 0.1f}}},
+      {"constant", "%y = constant() {values = [1, -2.5], dims = [2]}", {{1, -2.5}}},
+      {"constant", "%y = constant() {values = [7]}", {{7}}},
+
+      {"neg", "%y = neg(%h)", {{-1, 2, -0.5, -3, 1, 0, -2, -2}}},
+      {"sigmoid", "%y = sigmoid(%h)", {of_h(logistic)}},
+      {"sigmoid",
+       "%b = constant() {values = [-1000, 1000, 0], dims = [3]}\n%y = sigmoid(%b)",
+       {{0, 1, 0.5}}},
+      {"tanh", "%y = tanh(%h)", {of_h(std::tanh)}},
+      {"relu", "%y = relu(%h)", {{1, 0, 0.5, 3, 0, 0, 2, 2}}},
+      {"swish", "%y = swish(%h)", {of_h([](double x) { return x * logistic(x); })}},
+      {"gelu", "%y = gelu(%h)", {of_h([](double x) { return x * phi(x); })}},
+      {"exp", "%y = exp(%h)", {of_h(std::exp)}},
+      {"log", "%y = log(%hs)", {{0, l2, std::log(3.0), 2 * l2}}},
+      {"sqrt", "%y = sqrt(%hs)", {{1, std::sqrt(2.0), std::sqrt(3.0), 2}}},
+      {"abs", "%y = abs(%h)", {{1, 2, 0.5, 3, 1, 0, 2, 2}}},
+
+      // Without rows on either side, one element a row, and one element in all.
+      {"add", "%y = add(%h, %v)", {{11, -3, 10.5, 2, 9, -1, 12, 1}}},
+      {"add", "%y = add(%v, %h)", {{11, -3, 10.5, 2, 9, -1, 12, 1}}},
+      {"add", "%y = add(%h, %hs)", {{2, -1, 2.5, 5, 2, 3, 6, 6}}},
+      {"add", "%y = add(%h1, %h)", {{2, -1, 2.5, 5, 2, 3, 6, 6}}},
+      {"add", "%y = add(%hs, %v)", {{11, 0, 12, 1, 13, 2, 14, 3}}},
+      {"add", "%y = add(%v, %v)", {{20, -2}}},
+      {"sub", "%y = sub(%h, %v)", {{-9, -1, -9.5, 4, -11, 1, -8, 3}}},
+      {"sub", "%y = sub(%s, %h)", {{1, 4, 1.5, -1, 3, 2, 0, 0}}},
+      {"mul", "%y = mul(%h, %h)", {{1, 4, 0.25, 9, 1, 0, 4, 4}}},
+      {"mul", "%y = mul(%hs, %s)", {{2, 4, 6, 8}}},
+      {"div", "%y = div(%v, %h1)", {{10, -1, 5, -0.5, 10.0 / 3, -1.0 / 3, 2.5, -0.25}}},
+      {"div", "%y = div(%h, %s)", {{0.5, -1, 0.25, 1.5, -0.5, 0, 1, 1}}},
+      {"max", "%y = max(%h, %s)", {{2, 2, 2, 3, 2, 2, 2, 2}}},
+      {"min", "%y = min(%h, %s)", {{1, -2, 0.5, 2, -1, 0, 2, 2}}},
+
+      {"matmul", "%y = matmul(%h, %m)", {{-7, -8, -9, 12.5, 16, 19.5, -1, -2, -3, 10, 14, 18}}},
+      // A weight without rows is multiplied at load time.
+      {"matmul", "%y = matmul(%v, %m)", {{6, 15, 24}}},
+      // A row per vocabulary entry is a row of the matrix.
+      {"matmul",
+       "%y = matmul(%h, %e) {transposed = true}",
+       {{-2, -12, -22, -32, -42, 3, 38, 73, 108, 143, 0, -10, -20, -30, -40, 2, 42, 82, 122, 162}}},
+      {"matmul", "%y = matmul(%h5, %e)", {{0, 1, 50, 52, 100, 105, -40, -41}}},
+      // Leading dimensions are further rows.
+      {"matmul",
+       "%w = constant() {values = [1, 10, 100, 1000], dims = [2, 2]}\n%y = matmul(%h22, %w)",
+       {{201, 2010, 403, 4030, 605, 6050, 807, 8070, 1009, 10090, 1211, 12110, 1413, 14130, 1615,
+         16150}}},
+
+      // Mean 2.5 and variance 1.25 in each row of x4.
+      {"layer_norm",
+       "%y = layer_norm(%x4, %v4) {epsilon = 0.19}",
+       {{-1.25, -5.0 / 6, 1.25, 5, -1.25, -5.0 / 6, 1.25, 5, -1.25, -5.0 / 6, 1.25, 5}}},
+      {"layer_norm",
+       "%y = layer_norm(%x4, %v4, %v4) {epsilon = 0.19}",
+       {{-0.25, 7.0 / 6, 4.25, 9, -0.25, 7.0 / 6, 4.25, 9, -0.25, 7.0 / 6, 4.25, 9}}},
+      // Mean squares 2.5, 4.625, 0.5 and 4.
+      {"rms_norm",
+       "%y = rms_norm(%h, %v) {epsilon = 0.5}",
+       {{10 / std::sqrt(3.0), 2 / std::sqrt(3.0), 5 / std::sqrt(5.125), -3 / std::sqrt(5.125), -10,
+         0, 20 / std::sqrt(4.5), -2 / std::sqrt(4.5)}}},
+
+      {"softmax",
+       "%y = softmax(%h)",
+       {{logistic(3), logistic(-3), logistic(-2.5), logistic(2.5), logistic(-1), logistic(1), 0.5,
+         0.5}}},
+      // Large scores do not overflow.
+      {"softmax",
+       "%b = constant() {values = [1000, 999, 0], dims = [3]}\n%y = softmax(%b)",
+       {{logistic(1), logistic(-1), 0}}},
+      {"log_softmax",
+       "%y = log_softmax(%h)",
+       {{-std::log1p(std::exp(-3.0)), -3 - std::log1p(std::exp(-3.0)),
+         -2.5 - std::log1p(std::exp(-2.5)), -std::log1p(std::exp(-2.5)), -1 - std::log1p(1 / e1),
+         -std::log1p(1 / e1), -l2, -l2}}},
+      {"log_softmax",
+       "%b = constant() {values = [1000, 998], dims = [2]}\n%y = log_softmax(%b)",
+       {{-std::log1p(e2), -2 - std::log1p(e2)}}},
+
+      {"concat", "%y = concat(%h, %h1, %h)", {{1,  -2, 1, 1,  -2, 0.5, 3, 2, 0.5, 3,
+                                               -1, 0,  3, -1, 0,  2,   2, 4, 2,   2}}},
+      {"concat",
+       "%a = constant() {values = [1, 2, 3, 4], dims = [2, 2]}\n"
+       "%b = constant() {values = [5, 6], dims = [2, 1]}\n%y = concat(%a, %b)",
+       {{1, 2, 5, 3, 4, 6}}},
+      {"slice", "%y = slice(%x4) {begin = 1, end = 3}", {{2, 3, 6, 7, 10, 11}}},
+      {"slice", "%y = slice(%h22) {begin = 1, end = 2}", {{2, 4, 6, 8, 10, 12, 14, 16}}},
+
+      {"select_rows",
+       "%y = select_rows(%p) {via = [hyp.parent]}",
+       {{20, 21, 20, 21, 10, 11, 30, 31}}},
+      {"select_rows",
+       "%y = select_rows(%sent) {via = [hyp.parent, parent.sentence]}",
+       {{100, 101, 100, 101, 200, 201, 300, 301}}},
+      {"select_rows",
+       "%y = select_rows(%e) {via = [cross.right, source.word]}",
+       {{10, 11, 0, 1, 10, 11, 0, 1, 30, 31}}},
+      // The second hypothesis has no word yet.
+      {"select_rows", "%y = select_rows(%e) {via = [hyp.word]}", {{20, 21, 0, 0, 40, 41, 0, 1}}},
+      {"select_rows",
+       "%y = select_rows(%e, %v) {via = [hyp.word]}",
+       {{20, 21, 10, -1, 40, 41, 0, 1}}},
+      {"select_rows",
+       "%y = select_rows(%e, %v) {via = [cross.left, hyp.word]}",
+       {{20, 21, 20, 21, 10, -1, 10, -1, 40, 41}}},
+
+      // Column by column; the last hypothesis has no pairs, and one pair has all the weight.
+      {"segment_softmax",
+       "%y = segment_softmax(%c) {to = [cross.left]}",
+       {{0.5, logistic(-2), 0.5, logistic(2), logistic(-0.5), logistic(-2), logistic(0.5),
+         logistic(2), 1, 1}}},
+      {"segment_softmax",
+       "%y = segment_softmax(%x) {to = [source.sentence]}",
+       {{logistic(-2), logistic(-2), logistic(2), logistic(2), 1, 1}}},
+
+      // Two heads of two columns; nothing is mixed for the last hypothesis.
+      {"mix_rows",
+       "%y = mix_rows(%c, %x4) {to = [cross.left], via = [cross.right]}",
+       {{0, 0, 24, 28, 4, 5, 14, 16, -45, -50, 77, 84, 0, 0, 0, 0}}},
+      // What a partial path does not reach counts nothing.
+      {"mix_rows",
+       "%y = mix_rows(%c, %e) {to = [cross.left], via = [cross.left, hyp.word]}",
+       {{0, 84, 0, 0, -200, 287, 0, 0}}},
+      {"mean_rows",
+       "%y = mean_rows(%x4) {to = [source.sentence]}",
+       {{3, 4, 5, 6, 9, 10, 11, 12, 0, 0, 0, 0}}},
+      {"mean_rows", "%y = mean_rows(%c) {to = [cross.left]}", {{0, 2, 0.5, 1, -5, 7, 0, 0}}},
+
+      {"head_dot",
+       "%y = head_dot(%c4, %d4) {heads = 2, scale = 0.5}",
+       {{0.5, 0, 3, 0, 0, 5.5, 0, 8, 17.5, 19.5}}},
+      {"head_dot", "%y = head_dot(%c4, %d4) {heads = 1}", {{1, 6, 11, 16, 74}}},
+      {"head_dot",
+       "%y = head_dot(%v4, %d4) {heads = 4}",
+       {{1, 4, 9, 16, 5, 12, 21, 32, 9, 20, 33, 48, 13, 28, 45, 64, 17, 36, 57, 80}}},
+
+      {"position", "%y = position() {domain = source}", {{0, 1, 0}}},
+      {"position", "%y = position() {domain = hyp}", {{3, 3, 0, 7}}},
+      // Frequencies 1, 1/100 and 1/10000; angles are rounded to single precision.
+      {"sinusoid",
+       "%y = sinusoid(%hi) {dim = 6}",
+       {{0,
+         0,
+         0,
+         1,
+         1,
+         1,  //
+         std::sin(1.0),
+         std::sin(0.01),
+         std::sin(1e-4),
+         std::cos(1.0),
+         std::cos(0.01),
+         std::cos(1e-4),  //
+         std::sin(2.0),
+         std::sin(0.02),
+         std::sin(2e-4),
+         std::cos(2.0),
+         std::cos(0.02),
+         std::cos(2e-4),  //
+         std::sin(3.0),
+         std::sin(0.03),
+         std::sin(3e-4),
+         std::cos(3.0),
+         std::cos(0.03),
+         std::cos(3e-4)}},
+       1e-6},
+
+      // Ties go to the lower index; NaN counts as the lowest of all and comes back as such.
+      {"k_best",
+       "%y, %ids = k_best(%h4) {k = 3}",
+       {{3, 3, 2, 5, 5, -kInf, -7, -kInf, -kInf, -1, -2, -3},
+        {0, 2, 3, 1, 3, 0, 1, 0, 2, 0, 1, 2}}},
+      {"k_best", "%y, %ids = k_best(%h4) {k = 1}", {{3, 5, -7, -1}, {0, 1, 1, 0}}},
+      {"k_best", "%y, %ids = k_best(%v4) {k = 4}", {{4, 3, 2, 1}, {3, 2, 1, 0}}},
+  };
+  return all;
+}
+
+template <typename T>
+void expect_values(const Case& test, double tolerance) {
+  SCOPED_TRACE(test.equation);
+  const Graph graph = graph_of(std::string(kInputs) + test.equation + "\n");
+  const NodeId node = node_named(graph, "y");
+  EXPECT_EQ(graph.node(node).op->name, test.op);
+  const auto results = evaluate<T>(graph, test_rows(graph), inputs(), node);
+  ASSERT_EQ(results.size(), test.expected.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ASSERT_EQ(results[i].data.size(), test.expected[i].size());
+    for (std::size_t k = 0; k < results[i].data.size(); ++k) {
+      const double actual = results[i].data[k];
+      const double expected = test.expected[i][k];
+      if (actual == expected) continue;
+      EXPECT_NEAR(actual, expected, tolerance * std::max(1.0, std::abs(expected)))
+          << "element " << k << " of result " << i;
+    }
+  }
+}
+
+TEST(Evaluate, GivesTheExpectedValuesInFloatAndDouble) {
+  for (const Case& test : cases()) {
+    expect_values<double>(test, test.tolerance);
+    expect_values<float>(test, 1e-6);
+  }
+}
+
+TEST(Evaluate, EveryOpWithAReferenceIsCovered) {
+  std::set<std::string_view> covered;
+  for (const Case& test : cases()) covered.insert(test.op);
+  for (const OpDef* def : all_ops().all())
+    EXPECT_EQ(covered.contains(def->name), def->evaluate_f64 != nullptr)
+        << def->name << ": add a case above";
+}
+
+TEST(Evaluate, SinusoidUsesAnglesOfSinglePrecision) {
+  const Graph graph = graph_of(std::string(kInputs) + "%y = sinusoid(%hi) {dim = 256}\n");
+  Inputs values = inputs();
+  values["hi"] = {497, 0, 511, 3};
+  const auto results = evaluate<double>(graph, test_rows(graph), values, node_named(graph, "y"));
+  const std::vector<double> positions = values["hi"];
+  for (std::int64_t r = 0; r < 4; ++r)
+    for (std::int64_t i = 0; i < 128; ++i) {
+      const double position = positions[static_cast<std::size_t>(r)];
+      const double exact = position * std::pow(10000.0, -static_cast<double>(i) / 127);
+      // Off by no more than the angle's rounding.
+      EXPECT_NEAR(results[0].row(r)[i], std::sin(exact), 2e-6 * (1 + position)) << r << " " << i;
+      EXPECT_NEAR(results[0].row(r)[128 + i], std::cos(exact), 2e-6 * (1 + position));
+    }
+  EXPECT_EQ(results[0].row(2)[0], static_cast<double>(std::sin(511.0f)));
+}
+
+}  // namespace
+}  // namespace fuselage

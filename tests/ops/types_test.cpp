@@ -1,0 +1,292 @@
+// Rules for types, and costs.
+
+#include <set>
+
+#include "graph/verifier.h"
+#include "tests/ops/evaluation.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+Graph over_inputs(std::string_view equation) {
+  return graph_of(std::string(kInputs) + std::string(equation) + "\n");
+}
+
+struct Good {
+  const char* equation;  ///< one line over kInputs that makes %y
+  const char* type;
+};
+
+constexpr Good kGood[] = {
+    {"%y = param() {name = \"n\", dims = [3, 4], dtype = i8}", "i8[3, 4]"},
+    {"%y = param() {name = \"n\", domain = vocab, dims = []}", "vocab f32[]"},
+    {"%y = import() {name = \"n\", domain = hyp, dims = [3], dtype = i32}", "hyp i32[3]"},
+    {"%y = constant() {values = [1]}", "f32[]"},
+    {"%y = constant() {values = [1, 2, 3, 4], dims = [2, 2]}", "f32[2, 2]"},
+    {"%y = state(%v) {domain = parent}", "parent f32[2]"},
+    {"%y = state(%sent) {domain = parent}", "parent f32[2]"},
+    {"%y = state(%sent) {domain = bwd}", "bwd f32[2]"},
+    {"%y = collect(%f)", "source f32[2]"},
+    {"%y = history(%h22) {domain = prefix}", "prefix f32[2, 2]"},
+    {"%y = neg(%h22)", "hyp f32[2, 2]"},
+    {"%y = add(%h, %v)", "hyp f32[2]"},
+    {"%y = add(%v, %h)", "hyp f32[2]"},
+    {"%y = sub(%s, %v)", "f32[2]"},
+    {"%y = mul(%hs, %v)", "hyp f32[2]"},
+    {"%y = div(%h22, %h1)", "hyp f32[2, 2]"},
+    {"%y = max(%h1, %hs)", "hyp f32[1]"},
+    {"%y = matmul(%h, %m)", "hyp f32[3]"},
+    {"%y = matmul(%h22, %m)", "hyp f32[2, 3]"},
+    {"%y = matmul(%v, %m)", "f32[3]"},
+    {"%y = matmul(%h, %e) {transposed = true}", "hyp f32[5]"},
+    {"%y = matmul(%h5, %e)", "hyp f32[2]"},
+    {"%y = layer_norm(%h, %v) {epsilon = 1e-6}", "hyp f32[2]"},
+    {"%y = layer_norm(%h, %v, %v) {epsilon = 1e-6}", "hyp f32[2]"},
+    {"%y = rms_norm(%x4, %v4) {epsilon = 1e-6}", "source f32[4]"},
+    {"%y = softmax(%h)", "hyp f32[2]"},
+    {"%y = log_softmax(%v4)", "f32[4]"},
+    {"%y = concat(%h, %h1, %h4)", "hyp f32[7]"},
+    {"%y = concat(%h22, %h22)", "hyp f32[2, 4]"},
+    {"%y = slice(%h4) {begin = 1, end = 4}", "hyp f32[3]"},
+    {"%y = slice(%h22) {begin = 0, end = 1}", "hyp f32[2, 1]"},
+    {"%y = select_rows(%sent) {via = [cross.left, hyp.parent, parent.sentence]}", "cross f32[2]"},
+    {"%y = select_rows(%e, %v) {via = [hyp.word]}", "hyp f32[2]"},
+    {"%y = segment_softmax(%c) {to = [cross.left]}", "cross f32[2]"},
+    {"%y = segment_softmax(%x) {to = [source.sentence]}", "source f32[2]"},
+    {"%y = mix_rows(%c, %x4) {to = [cross.left], via = [cross.right]}", "hyp f32[4]"},
+    {"%y = mean_rows(%x4) {to = [source.sentence]}", "sentence f32[4]"},
+    {"%y = head_dot(%c4, %d4) {heads = 2}", "cross f32[2]"},
+    {"%y = head_dot(%v4, %d4) {heads = 1}", "cross f32[1]"},
+    {"%y = position() {domain = source}", "source i32[]"},
+    {"%y = sinusoid(%hi) {dim = 4}", "hyp f32[4]"},
+    {"%y, %ids = k_best(%h4) {k = 4}", "hyp f32[4]"},
+};
+
+TEST(Infer, GivesTheTypeOfTheResult) {
+  for (const Good& good : kGood) {
+    SCOPED_TRACE(good.equation);
+    const Graph graph = over_inputs(good.equation);
+    EXPECT_EQ(graph.show(graph.value(value_named(graph, "y")).type), good.type);
+  }
+}
+
+TEST(Infer, KBestGivesValuesAndIndices) {
+  const Graph graph = over_inputs("%y, %ids = k_best(%h4) {k = 3}");
+  EXPECT_EQ(graph.show(graph.value(value_named(graph, "ids")).type), "hyp i32[3]");
+}
+
+struct Bad {
+  const char* equation;
+  const char* message;
+};
+
+constexpr Bad kBad[] = {
+    {"%y = param() {name = \"n\", domain = hyp, dims = [3]}",
+     "a parameter has no rows or one per vocabulary entry, not hyp f32[3]"},
+    {"%y = param() {name = \"n\", dims = [3, 0]}", "dimensions [3, 0] are out of range"},
+    {"%y = import() {name = \"n\", dims = [-1]}", "dimensions [-1] are out of range"},
+    {"%y = constant() {values = [1, 2], dims = [3]}",
+     "f32[3] needs 3 values or one for all, not 2"},
+    {"%y = constant() {values = []}", "f32[] needs 1 values or one for all, not 0"},
+    {"%y = state(%v) {domain = hyp}",
+     "a state lives in a scan or parent domain, but 'hyp' is a hypothesis domain"},
+    {"%y = state(%x) {domain = fwd}",
+     "its initial value must have no rows or one per sentence, not source f32[2]"},
+    {"%t = state(%v) {domain = parent}\nnext(%t, %h4)",
+     "the next value hyp f32[4] does not fit the state parent f32[2]"},
+    {"%t = state(%v) {domain = fwd}\nnext(%t, %h)",
+     "the next value hyp f32[2] does not fit the state fwd f32[2]"},
+    {"%t = state(%v) {domain = fwd}\nnext(%t, %x)",
+     "the next value source f32[2] does not fit the state fwd f32[2]"},
+    {"%y = collect(%x)", "it collects the rows of a scan, not source f32[2]"},
+    {"%y = history(%x) {domain = prefix}",
+     "'prefix' is no prefix domain of the rows of source f32[2]"},
+    {"%y = history(%h) {domain = hyp}", "'hyp' is no prefix domain of the rows of hyp f32[2]"},
+    {"%y = neg(%hi)", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = add(%h, %hi)", "operand 1 must be f32, not hyp i32[]"},
+    {"%y = add(%h, %h4)", "dimensions differ: hyp f32[2] and hyp f32[4]"},
+    {"%y = sub(%h22, %v4)", "dimensions differ: hyp f32[2, 2] and f32[4]"},
+    {"%y = mul(%h, %x)",
+     "operands 0 and 1 range over different rows: hyp f32[2] and source f32[2]; give one the "
+     "other's rows with select_rows"},
+    {"%y = matmul(%h, %h22)", "its second operand must be known at load time, not hyp f32[2, 2]"},
+    {"%y = matmul(%h, %v)", "its second operand must be a matrix, not f32[2]"},
+    {"%y = matmul(%h4, %m)", "inner dimensions differ: hyp f32[4] by f32[2, 3]"},
+    {"%y = matmul(%h, %m) {transposed = true}",
+     "inner dimensions differ: hyp f32[2] by f32[2, 3] transposed"},
+    {"%y = matmul(%hs, %m)", "inner dimensions differ: hyp f32[] by f32[2, 3]"},
+    {"%y = matmul(%hi, %m)", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = layer_norm(%h, %v4) {epsilon = 1}", "operand 1 must be f32[2] without rows, not f32[4]"},
+    {"%y = layer_norm(%h, %v, %h) {epsilon = 1}",
+     "operand 2 must be f32[2] without rows, not hyp f32[2]"},
+    {"%y = layer_norm(%h, %v) {epsilon = 0}", "epsilon must be positive"},
+    {"%y = rms_norm(%h, %v) {epsilon = nan}", "epsilon must be positive"},
+    {"%y = rms_norm(%h22, %v) {epsilon = 1}",
+     "operand 0 must be a vector a row, not hyp f32[2, 2]"},
+    {"%y = softmax(%hi)", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = concat(%h, %x)",
+     "operands 0 and 1 cannot stand side by side: hyp f32[2] and source f32[2]"},
+    {"%y = concat(%h22, %h22, %h)",
+     "operands 0 and 2 cannot stand side by side: hyp f32[2, 2] and hyp f32[2]"},
+    {"%y = concat(%hs, %hs)",
+     "operands 0 and 0 cannot stand side by side: hyp f32[] and hyp f32[]"},
+    {"%y = slice(%h4) {begin = 2, end = 5}", "elements 2 to 5 are not a part of hyp f32[4]"},
+    {"%y = slice(%h4) {begin = 2, end = 2}", "elements 2 to 2 are not a part of hyp f32[4]"},
+    {"%y = slice(%h4) {begin = -1, end = 2}", "elements -1 to 2 are not a part of hyp f32[4]"},
+    {"%y = slice(%hs) {begin = 0, end = 1}", "elements 0 to 1 are not a part of hyp f32[]"},
+    {"%y = select_rows(%x) {via = []}", "its path of maps is empty"},
+    {"%y = select_rows(%x) {via = [hyp.parent]}",
+     "its path leads to rows of 'parent', but the operand is source f32[2]"},
+    {"%y = select_rows(%sent) {via = [hyp.parent, source.sentence]}",
+     "map 'hyp.parent' leads to 'parent', but the next one, 'source.sentence', starts at 'source'"},
+    {"%y = select_rows(%e, %v4) {via = [hyp.word]}", "its default row must be f32[2], not f32[4]"},
+    {"%y = select_rows(%e, %h) {via = [hyp.word]}",
+     "its default row must be f32[2], not hyp f32[2]"},
+    {"%y = segment_softmax(%c) {to = [cross.right]}", "rows are gathered along one map"},
+    {"%y = segment_softmax(%c) {to = [cross.left, hyp.parent]}", "rows are gathered along one map"},
+    {"%y = segment_softmax(%h) {to = [hyp.parent]}", "rows are gathered along one map"},
+    {"%y = segment_softmax(%x) {to = [cross.left]}",
+     "its operand must have the rows of 'cross', not source f32[2]"},
+    {"%y = mix_rows(%x, %x4) {to = [cross.left], via = [cross.right]}",
+     "its weights, source f32[2], must have the rows of 'cross', and its path start there"},
+    {"%y = mix_rows(%c, %x4) {to = [cross.left], via = [self.right]}",
+     "its weights, cross f32[2], must have the rows of 'cross', and its path start there"},
+    {"%y = mix_rows(%c, %h4) {to = [cross.left], via = [cross.right]}",
+     "its path leads to rows of 'source', but the mixed value is hyp f32[4]"},
+    {"%y = mix_rows(%c4, %x) {to = [cross.left], via = [cross.right]}",
+     "source f32[2] cannot be cut into 4 heads"},
+    {"%y = mean_rows(%h) {to = [source.sentence]}",
+     "its operand must have the rows of 'source', not hyp f32[2]"},
+    {"%y = head_dot(%c, %d4) {heads = 1}", "widths differ: cross f32[2] and cross f32[4]"},
+    {"%y = head_dot(%c4, %d4) {heads = 3}", "cross f32[4] cannot be cut into 3 heads"},
+    {"%y = head_dot(%c4, %d4) {heads = 0}", "cross f32[4] cannot be cut into 0 heads"},
+    {"%y = head_dot(%x4, %d4) {heads = 1}",
+     "operands 0 and 1 range over different rows: source f32[4] and cross f32[4]"},
+    {"%y = position() {domain = vocab}", "rows of a vocabulary domain have no position"},
+    {"%y = sinusoid(%hs) {dim = 4}", "its operand must be one i32 a row, not hyp f32[]"},
+    {"%y = sinusoid(%hi) {dim = 5}", "must be even and at least 4, not 5"},
+    {"%y = sinusoid(%hi) {dim = 2}", "must be even and at least 4, not 2"},
+    {"%y, %ids = k_best(%h4) {k = 5}", "it cannot take the 5 best of hyp f32[4]"},
+    {"%y, %ids = k_best(%h4) {k = 0}", "it cannot take the 0 best of hyp f32[4]"},
+    {"%y, %ids = k_best(%h22) {k = 1}", "operand 0 must be a vector a row, not hyp f32[2, 2]"},
+};
+
+TEST(Infer, RefusesWhatDoesNotFitWithBothTypesAndTheLine) {
+  for (const Bad& bad : kBad) {
+    SCOPED_TRACE(bad.equation);
+    EXPECT_THAT(error_of([&] { over_inputs(bad.equation); }),
+                AllOf(HasSubstr(bad.message), HasSubstr("(test.ir:")));
+  }
+}
+
+TEST(Infer, EveryOpHasAPositiveAndANegativeCase) {
+  std::set<std::string> good, bad;
+  // The op of a case stands behind its last line's "= ", or begins that line.
+  const auto op_of = [](std::string line) {
+    line = line.substr(line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n') + 1);
+    const std::size_t end = line.find('(');
+    const std::size_t begin = line.rfind(' ', end);
+    return line.substr(begin == std::string::npos ? 0 : begin + 1, end - begin - 1);
+  };
+  for (const Good& test : kGood) good.insert(op_of(test.equation));
+  for (const Bad& test : kBad) bad.insert(op_of(test.equation));
+  // Ops that share one rule, of which one stands for all.
+  good.insert({"sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log", "sqrt", "abs", "min"});
+  bad.insert({"sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log", "sqrt", "abs", "min", "max",
+              "div", "log_softmax"});
+  good.insert("next");  // It has no result; the graphs of the verifier's tests contain it.
+  for (const OpDef* def : all_ops().all()) {
+    EXPECT_TRUE(good.contains(std::string(def->name))) << def->name;
+    EXPECT_TRUE(bad.contains(std::string(def->name))) << def->name;
+  }
+}
+
+TEST(Cost, CountsWorkAndTraffic) {
+  const auto cost = [](std::string_view equation) {
+    const Graph graph = over_inputs(equation);
+    const Node& node = graph.node(node_named(graph, "y"));
+    return node.op->cost ? node.op->cost(InferContext(graph, node)) : Cost{};
+  };
+  const auto expect = [&cost](std::string_view equation, Cost expected) {
+    SCOPED_TRACE(equation);
+    const Cost actual = cost(equation);
+    EXPECT_EQ(actual.flop, expected.flop);
+    EXPECT_EQ(actual.bytes, expected.bytes);
+    EXPECT_EQ(actual.weight_bytes, expected.weight_bytes);
+  };
+  expect("%y = matmul(%h, %m)", {.flop = 12, .bytes = 4 * (2 + 3), .weight_bytes = 4 * 6});
+  expect("%y = matmul(%h, %e) {transposed = true}",
+         {.flop = 20, .bytes = 4 * (2 + 5), .weight_bytes = 4 * 10});
+  expect("%y = matmul(%h22, %m)", {.flop = 24, .bytes = 2 * 4 * (2 + 3), .weight_bytes = 4 * 6});
+  // What has no rows is not read once a row.
+  expect("%y = add(%h4, %v4)", {.flop = 4, .bytes = 4 * 8});
+  expect("%y = add(%h4, %h4)", {.flop = 4, .bytes = 4 * 12});
+  expect("%y = neg(%h22)", {.flop = 4, .bytes = 4 * 8});
+  expect("%y = select_rows(%e) {via = [hyp.word]}", {.bytes = 4 * 4});
+  expect("%y = concat(%h, %h4)", {.bytes = 4 * 12});
+  expect("%y = head_dot(%c4, %d4) {heads = 2}", {.flop = 8, .bytes = 4 * 8});
+  expect("%y = constant() {values = [1], dims = [100]}", {});
+  for (const char* equation :
+       {"%y = softmax(%h4)", "%y = log_softmax(%h4)", "%y = layer_norm(%h4, %v4) {epsilon = 1}",
+        "%y = rms_norm(%h4, %v4) {epsilon = 1}"}) {
+    EXPECT_GT(cost(equation).flop, cost("%y = neg(%h4)").flop) << equation;
+    EXPECT_EQ(cost(equation).bytes, 4 * 8) << equation;
+  }
+}
+
+TEST(Traits, SayWhatRulesRelyOn) {
+  const auto names_with = [](Trait trait) {
+    std::set<std::string_view> names;
+    for (const OpDef* def : all_ops().all())
+      if (def->has(trait)) names.insert(def->name);
+    return names;
+  };
+  using Names = std::set<std::string_view>;
+  EXPECT_EQ(names_with(Trait::linear), (Names{"matmul", "neg", "slice"}));
+  EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "mul"}));
+  EXPECT_EQ(names_with(Trait::selects_rows), Names{"select_rows"});
+  EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows"}));
+  EXPECT_EQ(names_with(Trait::loop_state), Names{"state"});
+  EXPECT_EQ(names_with(Trait::loop_next), Names{"next"});
+  EXPECT_EQ(names_with(Trait::sink), Names{"next"});
+  EXPECT_EQ(names_with(Trait::external), (Names{"param", "import"}));
+  EXPECT_EQ(names_with(Trait::changes_domain), (Names{"collect", "history"}));
+  for (const char* name :
+       {"param", "state", "select_rows", "segment_softmax", "mix_rows", "position"})
+    EXPECT_FALSE(op(name).has(Trait::row_wise)) << name;
+  for (const char* name :
+       {"add", "matmul", "layer_norm", "softmax", "concat", "k_best", "sinusoid"})
+    EXPECT_TRUE(op(name).has(Trait::row_wise)) << name;
+}
+
+// A row-wise op gives a row the same result whatever the other rows hold.
+TEST(Traits, RowWiseResultsDoNotDependOnOtherRows) {
+  for (const char* equation :
+       {"%y = softmax(%h4)", "%y = layer_norm(%h4, %v4) {epsilon = 0.1}", "%y = add(%h4, %v4)",
+        "%y = matmul(%h5, %e)", "%y = concat(%h4, %h5)", "%y = slice(%h4) {begin = 1, end = 3}",
+        "%y, %i = k_best(%h5) {k = 2}", "%y = sinusoid(%hi) {dim = 4}"}) {
+    SCOPED_TRACE(equation);
+    const Graph graph = over_inputs(equation);
+    const NodeId node = node_named(graph, "y");
+    ASSERT_TRUE(graph.node(node).has(Trait::row_wise));
+    Inputs first{{"h4", std::vector<double>(16, 0.25)},
+                 {"h5", std::vector<double>(20, -1)},
+                 {"hi", {1, 2, 3, 4}},
+                 {"v4", {1, 2, 3, 4}},
+                 {"e", std::vector<double>(10, 0.5)}};
+    Inputs second = first;
+    for (int i = 0; i < 12; ++i) second["h4"][static_cast<std::size_t>(i)] = i * i;
+    for (int i = 0; i < 15; ++i) second["h5"][static_cast<std::size_t>(i)] = 3 * i;
+    second["hi"] = {7, 8, 9, 4};
+    const auto a = evaluate<float>(graph, test_rows(graph), first, node)[0];
+    const auto b = evaluate<float>(graph, test_rows(graph), second, node)[0];
+    for (std::int64_t c = 0; c < a.cols; ++c) EXPECT_EQ(a.row(3)[c], b.row(3)[c]);
+    EXPECT_NE(a.data, b.data);
+  }
+}
+
+}  // namespace
+}  // namespace fuselage

@@ -1,0 +1,305 @@
+#include "random_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+using Attrs = std::vector<std::pair<std::string_view, Attr>>;
+
+class Generator {
+ public:
+  explicit Generator(std::uint64_t seed) : random_(seed), graph_("random") {}
+
+  Graph generate() {
+    declare();
+    table_ = param(words_, 4);
+    grow(words_, 1);
+    start_source();
+    scan(forward_);
+    grow(source_, 4);
+    scan(backward_);
+    attend(source_, source_pairs_, source_);
+    keep(sentence_, add("mean_rows", {pick(source_)},
+                        {{"to", MapPath{graph_.find_map("src.sentence")}}}));
+    grow(sentence_, 3);
+    step();
+    give_out();
+    return std::move(graph_);
+  }
+
+ private:
+  void declare() {
+    words_ = graph_.add_vocabulary("words", 7);
+    sentence_ = graph_.add_sentences("sentence");
+    source_ = graph_.add_source("src", sentence_);
+    source_word_ = graph_.add_word_map("src.word", source_, words_, /*partial=*/false);
+    forward_ = graph_.add_scan("forward", source_, /*reversed=*/false);
+    backward_ = graph_.add_scan("backward", source_, /*reversed=*/true);
+    source_pairs_ = graph_.add_pairs("self", source_, source_);
+    parent_ = graph_.add_parents("parent", sentence_);
+    hypothesis_ = graph_.add_hypotheses("hyp", parent_);
+    hypothesis_word_ = graph_.add_word_map("hyp.word", hypothesis_, words_, /*partial=*/true);
+    prefix_ = graph_.add_prefix("prefix", hypothesis_);
+    cross_pairs_ = graph_.add_pairs("cross", hypothesis_, source_);
+    prefix_pairs_ = graph_.add_pairs("causal", hypothesis_, prefix_);
+  }
+
+  // --- Parts of a model ---
+
+  void start_source() {
+    keep(source_, add("select_rows", {table_}, {{"via", MapPath{source_word_}}}));
+    const ValueId position = add("position", {}, {{"domain", source_}});
+    keep(source_, add("sinusoid", {position}, {{"dim", std::int64_t{4}}}));
+    grow(source_, 5);
+  }
+
+  void scan(DomainId domain) {
+    const MapPath to_source{graph_.map_of(domain, MapKind::structural)};
+    std::vector<ValueId> states;
+    for (int i = 0; i < 2; ++i) {
+      states.push_back(add("state", {vector(0.5, width(pick(source_)))}, {{"domain", domain}}));
+      keep(domain, states.back());
+    }
+    for (int i = 0; i < 2; ++i) keep(domain, add("select_rows", {pick(source_)}, {{"via", to_source}}));
+    grow(domain, 5);
+    for (const ValueId state : states) add_next(domain, state);
+    for (int i = 0; i < 2; ++i) keep(source_, add("collect", {pick(domain)}));
+  }
+
+  void step() {
+    std::vector<ValueId> states;
+    for (int i = 0; i < 3; ++i) {
+      const ValueId init = chance(2) ? pick(sentence_) : vector(0, 4);
+      states.push_back(add("state", {init}, {{"domain", parent_}}));
+      keep(parent_, states.back());
+    }
+    grow(parent_, 3);
+    const MapId to_parent = graph_.map_of(hypothesis_, MapKind::structural);
+    const MapId to_sentence = graph_.map_of(parent_, MapKind::structural);
+    for (int i = 0; i < 3; ++i)
+      keep(hypothesis_, add("select_rows", {pick(parent_)}, {{"via", MapPath{to_parent}}}));
+    const ValueId on_parents = add("select_rows", {pick(sentence_)}, {{"via", MapPath{to_sentence}}});
+    keep(parent_, on_parents);
+    keep(hypothesis_, add("select_rows", {on_parents}, {{"via", MapPath{to_parent}}}));
+    keep(hypothesis_,
+         add("select_rows", {table_, vector(chance(2) ? 0 : 0.25, 4)}, {{"via", MapPath{hypothesis_word_}}}));
+    grow(hypothesis_, 5);
+    attend(hypothesis_, cross_pairs_, source_);
+    for (int i = 0; i < 2; ++i)
+      keep(prefix_, add("history", {pick(hypothesis_)}, {{"domain", prefix_}}));
+    attend(hypothesis_, prefix_pairs_, prefix_);
+    grow(hypothesis_, 5);
+    for (const ValueId state : states) add_next(hypothesis_, state);
+  }
+
+  /// Values of `right` mixed for each row of `left`, with weights out of both.
+  void attend(DomainId left, DomainId pairs, DomainId right) {
+    const MapPath to_left{graph_.map_of(pairs, MapKind::left)};
+    const MapPath to_right{graph_.map_of(pairs, MapKind::right)};
+    const ValueId query = of_width(pick(left), 4);
+    const ValueId keys = of_width(pick(right), 4);
+    const ValueId a = add("select_rows", {query}, {{"via", to_left}});
+    const ValueId b = add("select_rows", {keys}, {{"via", to_right}});
+    keep(pairs, a);
+    keep(pairs, b);
+    grow(pairs, 2);
+    const ValueId scores = add("head_dot", {a, b}, {{"heads", std::int64_t{2}}, {"scale", 0.5}});
+    const ValueId weights = add("segment_softmax", {scores}, {{"to", to_left}});
+    keep(left, add("mix_rows", {weights, of_width(pick(right), 4)},
+                   {{"to", to_left}, {"via", to_right}}));
+    grow(left, 3);
+  }
+
+  void add_next(DomainId domain, ValueId state) {
+    const ValueId value = of_width(pick(domain), width(state));
+    graph_.add_node(op("next"), {state, add("tanh", {value})});
+  }
+
+  void give_out() {
+    int count = 0;
+    for (const DomainId domain : {sentence_, source_, hypothesis_})
+      for (int i = 0; i < 3; ++i)
+        graph_.add_output(fmt::format("out{}", count++), pick(domain));
+    graph_.add_output("best", add("k_best", {of_width(pick(hypothesis_), 4)}, {{"k", std::int64_t{2}}}));
+  }
+
+  // --- Row-wise ops ---
+
+  void grow(DomainId domain, int count) {
+    for (int i = 0; i < count; ++i) keep(domain, random_op(domain));
+  }
+
+  ValueId random_op(DomainId domain) {
+    const ValueId x = pick(domain);
+    switch (random_() % 11) {
+      case 0: return unary(x);
+      case 1: return tame(x);
+      case 2: return binary(domain, x);
+      case 3: return matmul(x);
+      case 4: return concat(domain, x);
+      case 5: return cut(x);
+      case 6: return add(chance(2) ? "softmax" : "log_softmax", {x});
+      case 7: return norm(x);
+      case 8: return head_dot(domain, x);
+      case 9: return no_op(x);
+      default: return again(x);
+    }
+  }
+
+  ValueId unary(ValueId x) {
+    static constexpr std::string_view kNames[] = {"neg",  "sigmoid", "tanh", "relu",
+                                                  "swish", "gelu",    "abs",  "relu"};
+    return add(kNames[random_() % std::size(kNames)], {x});
+  }
+
+  /// A function that needs its argument to be in some range.
+  ValueId tame(ValueId x) {
+    const ValueId positive = add("abs", {x});
+    switch (random_() % 3) {
+      case 0: return add("exp", {add("tanh", {x})});
+      case 1: return add("log", {add("add", {constant(1, 1), positive})});
+      default: return add("sqrt", {positive});
+    }
+  }
+
+  ValueId binary(DomainId domain, ValueId x) {
+    ValueId y = pick(domain);
+    if (chance(3)) y = constant(0.75, 1);
+    if (chance(4)) y = param(graph_.none(), width(x));
+    if (width(y) != 1) y = of_width(y, width(x));
+    if (chance(5)) return add("div", {x, add("add", {add("abs", {y}), constant(1, 1)})});
+    static constexpr std::string_view kNames[] = {"add", "sub", "mul", "max", "min"};
+    const std::string_view name = kNames[random_() % std::size(kNames)];
+    return chance(2) ? add(name, {x, y}) : add(name, {y, x});
+  }
+
+  ValueId matmul(ValueId x) {
+    if (width(x) == 4 && chance(3)) return add("matmul", {x, table_}, {{"transposed", true}});
+    const std::int64_t out = chance(2) ? 4 : 6;
+    return add("matmul", {x, param(graph_.none(), width(x), out)});
+  }
+
+  ValueId concat(DomainId domain, ValueId x) {
+    std::vector<ValueId> parts{x};
+    while (parts.size() < 3 && chance(2)) parts.push_back(pick(domain));
+    const ValueId all = add("concat", parts);
+    return width(all) > 24 ? of_width(all, 6) : all;
+  }
+
+  ValueId cut(ValueId x) {
+    const std::int64_t begin = below(width(x));
+    const std::int64_t end = begin + 1 + below(width(x) - begin);
+    return add("slice", {x}, {{"begin", begin}, {"end", end}});
+  }
+
+  ValueId norm(ValueId x) {
+    std::vector<ValueId> operands{x, param(graph_.none(), width(x))};
+    if (chance(3)) return add("rms_norm", operands, {{"epsilon", 1e-3}});
+    if (chance(2)) operands.push_back(param(graph_.none(), width(x)));
+    return add("layer_norm", operands, {{"epsilon", 1e-3}});
+  }
+
+  ValueId head_dot(DomainId domain, ValueId x) {
+    const ValueId y = of_width(pick(domain), width(x));
+    const std::int64_t heads = width(x) % 2 == 0 ? 2 : 1;
+    return add("head_dot", {x, y}, {{"heads", heads}, {"scale", 0.125}});
+  }
+
+  /// What gives x again.
+  ValueId no_op(ValueId x) {
+    switch (random_() % 8) {
+      case 0: return add("mul", {constant(1, 1), x});
+      case 1: return add("div", {x, constant(1, 1)});
+      case 2: return add("neg", {add("neg", {x})});
+      case 3: return add("add", {x, constant(0, 1)});
+      case 4: return add("sub", {x, constant(0, width(x))});
+      case 5: return add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", width(x)}});
+      case 6: return add("mul", {x, add("exp", {add("tanh", {constant(0.1, 1)})})});
+      default: return add("slice", {add("concat", {x, x})},
+                          {{"begin", width(x)}, {"end", 2 * width(x)}});
+    }
+  }
+
+  /// The same computation once more.
+  ValueId again(ValueId x) {
+    const Node node = graph_.producer(x);
+    if (node.has(Trait::loop_state)) return add("tanh", {x});
+    const std::uint32_t result = graph_.value(x).result;
+    return graph_.result(graph_.add_node_with_attrs(*node.op, node.operands, node.attrs), result);
+  }
+
+  // --- Values ---
+
+  ValueId add(std::string_view name, std::vector<ValueId> operands, Attrs attrs = {}) {
+    return graph_.result(graph_.add_node(op(name), std::move(operands), std::move(attrs)));
+  }
+
+  ValueId param(DomainId domain, std::int64_t rows, std::int64_t cols = 0) {
+    Dims dims{rows};
+    if (cols > 0) dims.push_back(cols);
+    const std::string name = fmt::format("w{}", params_++);
+    const ValueId id =
+        add("param", {}, {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}});
+    graph_.set_value_name(id, name);
+    return id;
+  }
+
+  ValueId vector(double number, std::int64_t size) {
+    return add("constant", {}, {{"values", std::vector<double>{number}}, {"dims", Dims{size}}});
+  }
+  /// A vector, or sometimes a scalar in place of one of one element.
+  ValueId constant(double number, std::int64_t size) {
+    if (size > 1 || chance(2)) return vector(number, size);
+    return add("constant", {}, {{"values", std::vector<double>{number}}});
+  }
+
+  /// x as it is, cut or repeated to a width.
+  ValueId of_width(ValueId x, std::int64_t wanted) {
+    while (width(x) < wanted) x = add("concat", {x, x});
+    if (width(x) == wanted) return x;
+    return add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", wanted}});
+  }
+
+  std::int64_t width(ValueId x) const { return graph_.value(x).type.dims.empty() ? 1 : graph_.value(x).type.dims.back(); }
+
+  /// Lets later ops use a value; scalars would fit too few of them.
+  void keep(DomainId domain, ValueId value) {
+    if (graph_.value(value).type.dims.empty()) return;
+    if (chance(3)) graph_.set_value_name(value, fmt::format("v{}", value.index));
+    pools_[domain].push_back(value);
+  }
+  /// One of the values of a domain, often a late one.
+  ValueId pick(DomainId domain) {
+    const auto& pool = pools_[domain];
+    if (pool.empty()) return table_;
+    const auto size = static_cast<std::int64_t>(pool.size());
+    const std::int64_t from = chance(2) ? std::max<std::int64_t>(0, size - 3) : 0;
+    return pool[static_cast<std::size_t>(from + below(size - from))];
+  }
+  bool chance(std::uint64_t one_in) { return random_() % one_in == 0; }
+  std::int64_t below(std::int64_t limit) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(limit));
+  }
+
+  std::mt19937_64 random_;
+  Graph graph_;
+  DomainId words_, sentence_, source_, forward_, backward_, source_pairs_;
+  DomainId parent_, hypothesis_, prefix_, cross_pairs_, prefix_pairs_;
+  MapId source_word_, hypothesis_word_;
+  ValueId table_;
+  std::map<DomainId, std::vector<ValueId>> pools_;
+  int params_ = 0;
+};
+
+}  // namespace
+
+Graph random_graph(std::uint64_t seed) { return Generator(seed).generate(); }
+
+}  // namespace fuselage

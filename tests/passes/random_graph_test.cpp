@@ -1,0 +1,103 @@
+#include "random_graph.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "execute.h"
+#include "graph/text.h"
+#include "graph/traversal.h"
+#include "graph/verifier.h"
+#include "ops/registry.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/split_by_binding_time.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::uint64_t kGraphs = 60;
+
+/// Runs `passes` on a copy and compares with the graph as it was: bits in float with the exact rules
+/// alone, numbers in double with all rules.
+void expect_same_results(const std::vector<const Pass*>& passes, std::uint64_t seed) {
+  const Graph before = random_graph(seed);
+  Graph exact = before;
+  run_passes(passes, exact, {.verify_each_rewrite = seed % 4 == 0, .allow_reassociation = false});
+  const TensorMap special = random_weights(before, seed, /*special=*/true);
+  EXPECT_EQ(difference(execute<float>(before, special, seed), execute<float>(exact, special, seed), 0),
+            "");
+  Graph after = before;
+  run_passes(passes, after);
+  const TensorMap plain = random_weights(before, seed, /*special=*/false);
+  EXPECT_EQ(difference(execute<double>(before, plain, seed), execute<double>(after, plain, seed), 1e-4),
+            "");
+}
+
+class RandomGraph : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(RandomGraph, IsValidAndRoundTrips) {
+  const Graph graph = random_graph(GetParam());
+  verify(graph);
+  EXPECT_TRUE(same_graph(graph, parse_graph(print_graph(graph), "printed", all_ops())));
+}
+
+TEST_P(RandomGraph, GivesTheSameAfterAllPasses) {
+  expect_same_results(select_passes("all"), GetParam());
+}
+
+TEST_P(RandomGraph, GivesTheSameAfterEachPass) {
+  for (const PipelineStep& step : default_pipeline()) {
+    SCOPED_TRACE(step.pass.name);
+    expect_same_results({&step.pass}, GetParam());
+  }
+}
+
+TEST_P(RandomGraph, GivesTheSameAfterEachPairOfPasses) {
+  for (const PipelineStep& first : default_pipeline())
+    for (const PipelineStep& second : default_pipeline()) {
+      SCOPED_TRACE(first.pass.name + ", " + second.pass.name);
+      expect_same_results({&first.pass, &second.pass}, GetParam());
+    }
+}
+
+TEST_P(RandomGraph, GivesTheSameInThreePrograms) {
+  for (const char* passes : {"none", "all"}) {
+    Graph graph = random_graph(GetParam());
+    const TensorMap weights = random_weights(graph, GetParam(), /*special=*/true);
+    run_passes(select_passes(passes), graph);
+    EXPECT_EQ(difference(execute<float>(graph, weights, GetParam()),
+                         execute<float>(split_by_binding_time(graph), weights, GetParam()), 0),
+              "");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraph, testing::Range(std::uint64_t{0}, kGraphs));
+
+TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
+  std::set<std::string_view> seen;
+  for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const Graph graph = random_graph(seed);
+    for (const NodeId id : graph.nodes()) seen.insert(graph.node(id).op->name);
+  }
+  for (const OpDef* op : all_ops().all())
+    EXPECT_TRUE(!op->evaluate_f64 || seen.contains(op->name)) << op->name;
+}
+
+TEST(RandomGraphs, GivePassesSomethingToDo) {
+  std::map<std::string, std::size_t> rewrites;
+  for (std::uint64_t seed = 0; seed < kGraphs; ++seed) {
+    Graph graph = random_graph(seed);
+    for (const PassRecord& record : run_passes(select_passes("all"), graph))
+      for (const auto& [rule, count] : record.rewrites) rewrites[rule] += count;
+  }
+  for (const char* rule : {"order_operands", "multiply_by_one", "negate_twice", "slice_of_slice",
+                           "slice_of_concat", "select_of_select", "drop_zero_default",
+                           "fold_constant", "merge_common_subexpressions", "remove_dead_code"})
+    EXPECT_GT(rewrites[rule], 0u) << rule;
+}
+
+}  // namespace
+}  // namespace fuselage
