@@ -210,8 +210,7 @@ class Planner {
   void add_indexes(const Node& node, Instruction& in) {
     if (node.has(Trait::selects_rows)) {
       in.operands[0].index = index_slot(node.attr<MapPath>("via"));
-      if (in.operands.size() > 1)
-        in.operands[0].fallback_buffer = static_cast<std::int32_t>(in.operands[1].buffer);
+      in.operands[0].fallback_buffer = fallback_buffer(node);
     } else if (node.has(Trait::mixes_rows) && node.op->attribute_index("via")) {
       in.operands[1].index = index_slot(node.attr<MapPath>("via"));
     } else if (node.has(Trait::loop_state)) {
@@ -220,6 +219,20 @@ class Planner {
       if (init != graph().none() && graph().structural_path(in.domain, init, path))
         in.operands[0].index = index_slot(path);
     }
+  }
+
+  /// The default row of a selection, zeros where it has none; kNone when every row leads somewhere.
+  std::int32_t fallback_buffer(const Node& node) {
+    if (node.operands.size() > 1)
+      return static_cast<std::int32_t>(places_[node.operands[1].index].buffer);
+    const MapPath& path = node.attr<MapPath>("via");
+    if (std::none_of(path.begin(), path.end(), [&](MapId id) { return graph().map(id).partial; }))
+      return kNone;
+    const std::int64_t size = row_size(graph().value(node.operands[0]).type);
+    return static_cast<std::int32_t>(add_buffer({.kind = Buffer::Kind::weight,
+                                                 .domain = graph().none(),
+                                                 .row_elements = size,
+                                                 .tensor = Tensor(DType::f32, {size})}));
   }
 
   /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it
@@ -241,11 +254,8 @@ class Planner {
     } else {
       if (place.index != kNone) return false;
       place.index = index_slot(node.attr<MapPath>("via"));
-      if (node.operands.size() > 1) {
-        const Place& fallback = places_[node.operands[1].index];
-        if (place.offset != 0 || fallback.offset != 0 || fallback.index != kNone) return false;
-        place.fallback_buffer = static_cast<std::int32_t>(fallback.buffer);
-      }
+      if (place.offset != 0) return false;
+      place.fallback_buffer = fallback_buffer(node);
     }
     place.cols = row_size(value.type);
     places_[result.index] = place;

@@ -1,0 +1,133 @@
+// The search loop allocates nothing: counted by replacing the global allocation functions of this
+// program, between the first step of a search and its last.
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <new>
+
+#include "backends/compile.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_head.h"
+#include "models/marian_loader.h"
+#include "text/vocabulary.h"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* p = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (!p) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new[](std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace fuselage {
+namespace {
+
+/// Passes everything on, and notes the number of allocations when a step begins and ends.
+class CountingWorker : public Worker {
+ public:
+  CountingWorker(std::unique_ptr<Worker> worker, std::vector<std::size_t>& counts)
+      : worker_(std::move(worker)), counts_(counts) {}
+
+  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
+    worker_->begin(sentences, limits);
+  }
+  void step(const StepInput& input) override {
+    counts_.push_back(allocations);
+    worker_->step(input);
+    counts_.push_back(allocations);
+  }
+  OutputRows<float> floats(std::size_t output) const override { return worker_->floats(output); }
+  OutputRows<std::int32_t> integers(std::size_t output) const override {
+    return worker_->integers(output);
+  }
+
+ private:
+  std::unique_ptr<Worker> worker_;
+  std::vector<std::size_t>& counts_;
+};
+
+class CountingExecutable : public Executable {
+ public:
+  CountingExecutable(std::unique_ptr<Executable> executable, std::vector<std::size_t>& counts)
+      : executable_(std::move(executable)), counts_(counts) {}
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<CountingWorker>(executable_->make_worker(), counts_);
+  }
+  std::size_t output(std::string_view name) const override { return executable_->output(name); }
+  bool has_output(std::string_view name) const override { return executable_->has_output(name); }
+
+ private:
+  std::unique_ptr<Executable> executable_;
+  std::vector<std::size_t>& counts_;
+};
+
+class SearchLoop : public ::testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
+                         ::testing::Values("nematus", "transformer-post", "transformer-ssru"),
+                         [](const auto& model) {
+                           std::string name = model.param;
+                           for (char& c : name)
+                             if (c == '-') c = '_';
+                           return name;
+                         });
+
+TEST_P(SearchLoop, AllocatesNothing) {
+  const std::string data = FUSELAGE_TEST_DATA;
+  const auto vocabulary = load_vocabulary(data + "/vocab.yml");
+  const Model model = load_marian(data + "/" + GetParam() + "/model.npz");
+  SearchOptions options{.beam_size = 6,
+                        .normalize = 0.6f,
+                        .max_length_factor = 2,
+                        .end_id = vocabulary->end_id(),
+                        .suppressed = {vocabulary->unknown_id()},
+                        .alignment = true};
+  std::vector<std::size_t> counts;
+  counts.reserve(10000);
+  const CountingExecutable executable(
+      compile(with_search_head(model.graph, SearchHead::k_best,
+                               BeamSearch::candidates_per_row(options)),
+              model.weights),
+      counts);
+  std::ifstream input(data + "/" + GetParam() + "/input.sp.en");
+  std::vector<WordIds> sentences;
+  for (std::string line; std::getline(input, line);) sentences.push_back(vocabulary->encode(line));
+  ASSERT_GT(sentences.size(), 10u);
+
+  BeamSearch search(executable, options);
+  const std::vector<NBest> translations = search.search(sentences);
+  ASSERT_EQ(translations.size(), sentences.size());
+  ASSERT_GT(counts.size(), 20u);
+  EXPECT_GT(counts.front(), 0u) << "the counter is not connected";
+  EXPECT_EQ(counts.back() - counts.front(), 0u) << "over " << counts.size() / 2 << " steps";
+}
+
+}  // namespace
+}  // namespace fuselage

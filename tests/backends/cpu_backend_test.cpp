@@ -1,0 +1,116 @@
+#include "backends/cpu/cpu_backend.h"
+
+#include <thread>
+
+#include "backends/compile.h"
+#include "backends/cpu/isa.h"
+#include "backends/reference/reference_backend.h"
+#include "base/error.h"
+#include "support.h"
+
+namespace fuselage {
+namespace {
+
+using testing::random_sentences;
+using testing::run_trace;
+using testing::toy_model;
+using testing::ToyModel;
+using testing::Trace;
+
+std::unique_ptr<Executable> compile_toy(const ToyModel& model, const std::string& passes = "none") {
+  return compile(model.graph, model.weights, {.backend = "cpu", .passes = passes});
+}
+
+void expect_near(const std::vector<Trace>& a, const std::vector<Trace>& b, float tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t s = 0; s < a.size(); ++s) {
+    ASSERT_EQ(a[s].rows.size(), b[s].rows.size());
+    for (std::size_t r = 0; r < a[s].rows.size(); ++r)
+      for (std::size_t c = 0; c < a[s].rows[r].size(); ++c)
+        ASSERT_NEAR(a[s].rows[r][c], b[s].rows[r][c], tolerance)
+            << "sentence " << s << " row " << r << " column " << c;
+  }
+}
+
+class EveryIsa : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    before_ = cpu::active_isa();
+    cpu::force_isa(GetParam());
+  }
+  void TearDown() override { cpu::force_isa(before_); }
+
+ private:
+  std::string before_;
+};
+
+INSTANTIATE_TEST_SUITE_P(CpuBackend, EveryIsa, ::testing::ValuesIn(cpu::supported_isas()),
+                         [](const auto& isa) { return isa.param; });
+
+TEST_P(EveryIsa, AgreesWithTheReferenceInterpreter) {
+  const ToyModel model = toy_model(1);
+  const auto sentences = random_sentences(2, 7, 9);
+  const auto reference = compile_reference(model.graph, model.weights);
+  for (const char* passes : {"none", "all"}) {
+    const auto cpu = compile_toy(model, passes);
+    expect_near(run_trace(*cpu->make_worker(), *cpu, sentences, 5, 12),
+                run_trace(*reference->make_worker(), *reference, sentences, 5, 12), 2e-5f);
+  }
+}
+
+TEST_P(EveryIsa, ARowDoesNotDependOnItsBatch) {
+  const ToyModel model = toy_model(3);
+  const auto sentences = random_sentences(4, 13, 11);
+  const auto cpu = compile_toy(model);
+  const auto worker = cpu->make_worker();
+  const std::vector<Trace> together = run_trace(*worker, *cpu, sentences, 4, 10);
+  for (std::size_t s = 0; s < sentences.size(); ++s)
+    expect_near(run_trace(*worker, *cpu, {sentences[s]}, 4, 10), {together[s]}, 0.0f);
+}
+
+TEST(CpuBackend, WorkersShareAnExecutable) {
+  const ToyModel model = toy_model(5);
+  const auto cpu = compile_toy(model);
+  const auto sentences = random_sentences(6, 8, 9);
+  const std::vector<Trace> alone = run_trace(*cpu->make_worker(), *cpu, sentences, 3, 8);
+  std::vector<std::vector<Trace>> results(4);
+  std::vector<std::thread> threads;
+  for (auto& result : results)
+    threads.emplace_back([&] { result = run_trace(*cpu->make_worker(), *cpu, sentences, 3, 8); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& result : results) expect_near(result, alone, 0.0f);
+}
+
+TEST(CpuBackend, AWorkerIsGoodForBatchesOfAnySize) {
+  const ToyModel model = toy_model(7);
+  const auto cpu = compile_toy(model);
+  const auto worker = cpu->make_worker();
+  const auto small = random_sentences(8, 1, 3);
+  const std::vector<Trace> before = run_trace(*worker, *cpu, small, 2, 5);
+  run_trace(*worker, *cpu, random_sentences(9, 20, 15), 6, 20);
+  expect_near(run_trace(*worker, *cpu, small, 2, 5), before, 0.0f);
+}
+
+TEST(CpuBackend, AMissingWeightIsNamed) {
+  ToyModel model = toy_model(10);
+  model.weights.erase("keys");
+  EXPECT_THAT([&] { compile_toy(model); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("there is no weight 'keys'")));
+}
+
+TEST(CpuBackend, AWordBeyondTheVocabularyIsRefused) {
+  const ToyModel model = toy_model(11);
+  const auto cpu = compile_toy(model);
+  const std::vector<WordIds> sentences{{ToyModel::kVocabulary, 0}};
+  EXPECT_THAT([&] { cpu->make_worker()->begin(sentences, {{1}, {1}}); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("word id 50")));
+}
+
+TEST(CpuBackend, AnUnknownBackendIsRefused) {
+  const ToyModel model = toy_model(12);
+  EXPECT_THAT([&] { compile(model.graph, model.weights, {.backend = "abacus"}); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("'abacus'")));
+}
+
+}  // namespace
+}  // namespace fuselage

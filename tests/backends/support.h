@@ -1,0 +1,40 @@
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/executable.h"
+#include "base/tensor.h"
+#include "ops/builder.h"
+
+namespace fuselage::testing {
+
+/// A small recurrent translation model with attention and self-attention over its own prefix: every
+/// kind of domain, loop and map in one graph. Outputs "logits", which are log-probabilities here,
+/// and "alignment".
+struct ToyModel {
+  static constexpr std::int64_t kVocabulary = 50;
+  Graph graph;
+  TensorMap weights;
+};
+
+ToyModel toy_model(unsigned seed);
+
+/// Sentences of random words; the last word of each is 0, the end symbol.
+std::vector<WordIds> random_sentences(unsigned seed, int count, int longest);
+
+/// What every hypothesis of a sentence saw in a recorded run: its outputs, row by row.
+struct Trace {
+  std::vector<std::vector<float>> rows;
+};
+
+/// Runs `steps` steps on a batch with `width` hypotheses a sentence whose parents and words follow
+/// from the sentence alone, so that the same sentence is searched alike in any batch. Returns a trace
+/// for each sentence.
+std::vector<Trace> run_trace(Worker& worker, const Executable& executable,
+                             const std::vector<WordIds>& sentences, int width, int steps);
+
+}  // namespace fuselage::testing
