@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -12,6 +13,9 @@
 
 namespace fuselage {
 
+/// Waits up to so long for more input; false when there is none yet. May be empty.
+using InputReady = std::function<bool(std::chrono::milliseconds)>;
+
 /// Where items come from and how they are gathered.
 template <typename Item>
 struct BatchSource {
@@ -20,7 +24,20 @@ struct BatchSource {
   /// Its length, for sorting.
   std::function<std::size_t(const Item&)> length;
   BatchOptions batches;
+  InputReady ready = nullptr;
 };
+
+/// Waits for input. False when it pauses while the workers have nothing to do, so that what has been
+/// read should not wait for more.
+template <typename Item, typename Result>
+bool wait_for_input(const BatchSource<Item>& source, OrderedWorkers<Item, Result>& workers,
+                    bool has_items) {
+  constexpr std::chrono::milliseconds kPause{10};
+  if (!source.ready) return true;
+  while (!source.ready(kPause))
+    if (workers.idle() && has_items) return false;
+  return true;
+}
 
 /// Reads items, gathers them into batches, runs these on the workers and hands the results on in the
 /// order in which the items were read. Throws the first error of that order.
@@ -39,6 +56,7 @@ void run_batches(const BatchSource<Item>& source,
     std::vector<Item> items;
     std::vector<std::size_t> lengths;
     while (items.size() < maxi_lines && !error) {
+      if (!wait_for_input(source, workers, !items.empty())) break;
       try {
         Item item;
         more = source.next(item);

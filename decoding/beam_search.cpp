@@ -136,7 +136,7 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
     const auto row_words = words.row(static_cast<std::int64_t>(row));
     for (std::size_t i = 0; i < row_words.size(); ++i)
       if (row_words[i] >= 0 && !suppressed(row_words[i]))
-        candidates_.push_back({live_[row].path_score + row_scores[i],
+        candidates_.push_back({live_[row].path_score + row_scores[i], row_scores[i],
                                static_cast<std::int32_t>(row), row_words[i]});
   }
 }
@@ -164,7 +164,7 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end, std::size_t
     if (!std::isfinite(chosen.path_score)) break;
     const Live& parent = live_[static_cast<std::size_t>(chosen.row)];
     const auto token = static_cast<std::int32_t>(tokens_.size());
-    tokens_.push_back({chosen.word, parent.token, chosen.path_score, keep_alignment(chosen.row)});
+    tokens_.push_back({chosen.word, parent.token, chosen.score, keep_alignment(chosen.row)});
     if (chosen.word == options_.end_id || cut)
       finish(sentence, token, length, chosen.path_score);
     else
@@ -197,10 +197,8 @@ Hypothesis BeamSearch::trace_back(const Finished& finished, std::size_t source_l
   result.score = finished.score;
   for (std::int32_t at = finished.token; at >= 0;) {
     const Token& token = tokens_[static_cast<std::size_t>(at)];
-    const float before =
-        token.previous < 0 ? 0 : tokens_[static_cast<std::size_t>(token.previous)].path_score;
     result.words.push_back(token.word);
-    result.word_scores.push_back(token.path_score - before);
+    result.word_scores.push_back(token.score);
     if (options_.alignment) {
       const auto begin = alignments_.begin() + token.alignment;
       result.alignment.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(source_length));

@@ -56,7 +56,7 @@ class BeamSearch {
   struct Token {
     std::int32_t word;
     std::int32_t previous;  ///< -1: the first
-    float path_score;
+    float score;
     std::int32_t alignment;  ///< where its weights begin in alignments_
   };
   struct Live {
@@ -74,6 +74,7 @@ class BeamSearch {
   };
   struct Candidate {
     float path_score;
+    float score;
     std::int32_t row;  ///< of the step
     std::int32_t word;
   };

@@ -79,6 +79,13 @@ class OrderedWorkers {
     hand_on(lock);
   }
 
+  /// True when no batch waits for a worker. Throws the error that ended everything, if one did.
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+    return batches_.empty();
+  }
+
   /// Waits until all results have been handed on. Throws the error that ended everything, if one did.
   void finish() {
     std::unique_lock lock(mutex_);

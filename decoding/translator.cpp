@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "decoding/batch_pipeline.h"
 #include "decoding/search_head.h"
 
 namespace fuselage {
@@ -107,20 +106,22 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
   };
   run(next, [&](std::size_t line, Translation&& translation) {
     results[line] = std::move(translation);
-  });
+  }, nullptr);
   return results;
 }
 
-void Translator::translate(std::istream& input, const Sink& sink) const {
+void Translator::translate(std::istream& input, const Sink& sink,
+                           const InputReady& ready) const {
   const auto next = [&](std::string& line) {
     if (std::getline(input, line)) return true;
     if (input.bad()) throw Error("cannot read the input: the system reports an error");
     return false;
   };
-  run(next, sink);
+  run(next, sink, ready);
 }
 
-void Translator::run(const LineSource& next_line, const Sink& sink) const {
+void Translator::run(const LineSource& next_line, const Sink& sink,
+                     const InputReady& ready) const {
   const Lease lease(*this, std::max<std::size_t>(1, options_.threads));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
@@ -135,7 +136,8 @@ void Translator::run(const LineSource& next_line, const Sink& sink) const {
     return true;
   };
   const auto length = [](const EncodedLine& line) { return line.words.size(); };
-  run_batches<EncodedLine, Translation>({next, length, options_.batches}, std::move(work), sink);
+  run_batches<EncodedLine, Translation>({next, length, options_.batches, ready}, std::move(work),
+                                        sink);
 }
 
 std::vector<Translation> Translator::translate_batch(BeamSearch& search,

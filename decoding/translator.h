@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/compile.h"
+#include "decoding/batch_pipeline.h"
 #include "decoding/batching.h"
 #include "decoding/beam_search.h"
 #include "decoding/line_encoder.h"
@@ -61,8 +62,9 @@ class Translator {
   std::vector<Translation> translate(const std::vector<std::string>& lines) const;
 
   /// One translation per line of the stream, as soon as they are ready. Errors, also those of `sink`,
-  /// are thrown when all lines before have been handed over.
-  void translate(std::istream& input, const Sink& sink) const;
+  /// are thrown when all lines before have been handed over. With `ready`, lines do not wait for a
+  /// full batch while the input pauses.
+  void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
   /// What a user should know about how the vocabularies fit the model.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
@@ -71,7 +73,7 @@ class Translator {
   class Lease;
   using LineSource = std::function<bool(std::string& line)>;
 
-  void run(const LineSource& next_line, const Sink& sink) const;
+  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
   std::vector<Translation> translate_batch(BeamSearch& search,
                                            std::vector<EncodedLine>& batch) const;
   Translation empty_translation(const EncodedLine& line) const;

@@ -79,6 +79,30 @@ std::vector<std::string> value_names(const Graph& graph, const std::vector<NodeI
   return names;
 }
 
+std::string print_node(const Graph& graph, NodeId id, const std::vector<std::string>& names,
+                       const PrintOptions& options) {
+  const Node& node = graph.node(id);
+  std::vector<std::string> results, types, operands;
+  for (const ValueId result : node.results) {
+    results.push_back("%" + names[result.index]);
+    types.push_back(graph.show(graph.value(result).type));
+  }
+  for (const ValueId operand : node.operands) operands.push_back("%" + names[operand.index]);
+  std::string text;
+  if (!results.empty()) text += fmt::format("{} = ", fmt::join(results, ", "));
+  text += fmt::format("{}({})", node.op->name, fmt::join(operands, ", "));
+  const std::string attributes = print_attributes(graph, node);
+  if (!attributes.empty()) text += " " + attributes;
+  if (!types.empty()) text += fmt::format(" : {}", fmt::join(types, ", "));
+  if (options.provenance && !node.provenance.rules.empty()) {
+    const Provenance& provenance = node.provenance;
+    if (!provenance.origins.empty()) text += " from " + quote_all(provenance.origins);
+    text += " by " + quote_all(provenance.rules);
+  }
+  if (options.binding_time) text += fmt::format("  # {}", to_string(graph.binding(id)));
+  return text + "\n";
+}
+
 }  // namespace
 
 bool valid_name(std::string_view name) {
@@ -122,26 +146,7 @@ std::string print_graph(const Graph& graph, const PrintOptions& options) {
   text += print_declarations(graph);
   const std::vector<NodeId> order = topological_order(graph);
   const std::vector<std::string> names = value_names(graph, order);
-  for (const NodeId id : order) {
-    const Node& node = graph.node(id);
-    std::vector<std::string> results, types, operands;
-    for (const ValueId result : node.results) {
-      results.push_back("%" + names[result.index]);
-      types.push_back(graph.show(graph.value(result).type));
-    }
-    for (const ValueId operand : node.operands) operands.push_back("%" + names[operand.index]);
-    if (!results.empty()) text += fmt::format("{} = ", fmt::join(results, ", "));
-    text += fmt::format("{}({})", node.op->name, fmt::join(operands, ", "));
-    const std::string attributes = print_attributes(graph, node);
-    if (!attributes.empty()) text += " " + attributes;
-    if (!types.empty()) text += fmt::format(" : {}", fmt::join(types, ", "));
-    if (options.provenance && !node.provenance.rules.empty()) {
-      const Provenance& provenance = node.provenance;
-      if (!provenance.origins.empty()) text += " from " + quote_all(provenance.origins);
-      text += " by " + quote_all(provenance.rules);
-    }
-    text += "\n";
-  }
+  for (const NodeId id : order) text += print_node(graph, id, names, options);
   std::vector<std::string> outputs;
   for (const Output& output : graph.outputs())
     outputs.push_back(fmt::format("{} = %{}", output.name, names[output.value.index]));

@@ -13,7 +13,8 @@ namespace fuselage {
 
 /// What print_graph adds to the bare graph.
 struct PrintOptions {
-  bool provenance = true;  ///< `from …` and `by …` behind nodes that a rule made
+  bool provenance = true;     ///< `from …` and `by …` behind nodes that a rule made
+  bool binding_time = false;  ///< a comment behind each node: when it can run
 };
 
 std::string print_graph(const Graph& graph, const PrintOptions& options = {});

@@ -173,8 +173,7 @@ Expr spread(Operand x, DomainId domain) {
   if (from == domain || from == graph.none()) return x.expr;
   if (graph.domain(domain).kind == DomainKind::pairs) {
     const bool is_left = !member_path(graph, domain, MapKind::left, from).empty();
-    const bool is_right = !member_path(graph, domain, MapKind::right, from).empty();
-    if (is_left && is_right)
+    if (graph.domain(domain).left == from && graph.domain(domain).right == from)
       fail(x, fmt::format("both members of '{}' have rows of {}; choose one with left or right",
                           graph.domain(domain).name, graph.show(x.expr.type())));
     return select_member(x, domain, is_left ? MapKind::left : MapKind::right);

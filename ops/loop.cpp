@@ -28,9 +28,11 @@ std::vector<Type> infer_next(const InferContext& in) {
   const Type& state = in.operand(0);
   const Type& value = in.operand(1);
   const Domain& value_domain = domain_of(in, 1);
-  const bool same_rows = value_domain.kind == DomainKind::hypothesis
-                             ? value_domain.of == state.domain
-                             : value.domain == state.domain;
+  // A decoder state is continued by hypotheses, of which some become the next step's parents.
+  const bool decoder = domain_of(in, 0).kind == DomainKind::parent;
+  const bool same_rows =
+      decoder ? value_domain.kind == DomainKind::hypothesis && value_domain.of == state.domain
+              : value.domain == state.domain;
   if (!same_rows || value.dims != state.dims || value.dtype != state.dtype)
     in.fail(fmt::format("the next value {} does not fit the state {}", in.show(value),
                         in.show(state)));

@@ -84,8 +84,8 @@ class Driver {
     queue_.push_back(id);
   }
 
-  /// A pattern may look from a root down to any touched node, so users come again up to the depth of
-  /// the patterns.
+  /// A pattern may look from a root down to any touched node, so users come again up to the depth
+  /// of the patterns.
   void enqueue_touched() {
     std::vector<NodeId> level = rewriter_.take_touched();
     std::set<NodeId> seen(level.begin(), level.end());

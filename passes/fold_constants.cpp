@@ -19,9 +19,8 @@ bool has_constant_operands(const Graph& graph, const Node& node) {
   if (node.operands.empty() || node.results.size() != 1 || !node.op->evaluate_f32) return false;
   const Type& type = graph.value(node.results[0]).type;
   return type.domain == graph.none() && type.dtype == DType::f32 &&
-         std::all_of(node.operands.begin(), node.operands.end(), [&graph](ValueId operand) {
-           return is_constant(graph.producer(operand));
-         });
+         std::all_of(node.operands.begin(), node.operands.end(),
+                     [&graph](ValueId operand) { return is_constant(graph.producer(operand)); });
 }
 
 Array<float> evaluate(const Graph& graph, NodeId id) {
@@ -61,8 +60,8 @@ void fold(Rewriter& rewriter, const Match& match) {
   if (std::all_of(values.begin(), values.end(),
                   [&](double value) { return bits(value) == bits(values[0]); }))
     values.resize(1);
-  rewriter.replace(match.result(),
-                   rewriter.add("constant", {}, {{"values", std::move(values)},
+  rewriter.replace(match.result(), rewriter.add("constant", {},
+                                                {{"values", std::move(values)},
                                                  {"dims", match.result_type().dims}}));
 }
 

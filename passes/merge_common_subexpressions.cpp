@@ -47,10 +47,12 @@ class Classes {
     return numbers.size();
   }
 
-  /// Op and attributes; real numbers count by their bits, so that 0 is not -0.
+  /// Op, attributes and types; real numbers count by their bits, so that 0 is not -0. Types count
+  /// because a commutative op may give one operand's dimensions to its result.
   std::string description(NodeId id) const {
     const Node& node = graph_.node(id);
     std::string text{node.op->name};
+    for (const ValueId result : node.results) text += graph_.show(graph_.value(result).type);
     const auto append_raw = [&text](const auto& value) {
       text.append(reinterpret_cast<const char*>(&value), sizeof value);
     };
@@ -89,8 +91,8 @@ class Classes {
 
   const Graph& graph_;
   std::vector<NodeId> order_;
-  std::vector<std::size_t> class_of_;    ///< by node index
-  std::vector<ValueId> next_value_;  ///< of states, by node index
+  std::vector<std::size_t> class_of_;  ///< by node index
+  std::vector<ValueId> next_value_;    ///< of states, by node index
 };
 
 bool run(Rewriter& rewriter) {
@@ -117,8 +119,6 @@ bool run(Rewriter& rewriter) {
 
 }  // namespace
 
-Pass merge_common_subexpressions() {
-  return {.name = "merge_common_subexpressions", .run = run};
-}
+Pass merge_common_subexpressions() { return {.name = "merge_common_subexpressions", .run = run}; }
 
 }  // namespace fuselage

@@ -32,10 +32,14 @@ void check_report(const Pass& pass, bool reported, bool changed) {
 
 bool PassOptions::allows(NumericClass numeric_class) const {
   switch (numeric_class) {
-    case NumericClass::exact: return true;
-    case NumericClass::reassociates: return allow_reassociation;
-    case NumericClass::approximates: return allow_approximation;
-    case NumericClass::quantizes: return allow_quantization;
+    case NumericClass::exact:
+      return true;
+    case NumericClass::reassociates:
+      return allow_reassociation;
+    case NumericClass::approximates:
+      return allow_approximation;
+    case NumericClass::quantizes:
+      return allow_quantization;
   }
   return false;
 }
@@ -53,8 +57,7 @@ PassRecord run_pass(const Pass& pass, Graph& graph, const PassOptions& options) 
   }
   record.rewrites = rewriter.rewrites();
   if (options.verify && (record.changed || rewriter.changes() > 0)) verify_after(pass, graph);
-  if (options.check_hash)
-    check_report(pass, record.changed, structural_hash(graph) != hash_before);
+  if (options.check_hash) check_report(pass, record.changed, structural_hash(graph) != hash_before);
   if (options.on_after_pass) options.on_after_pass(pass.name, graph, record.changed);
   return record;
 }

@@ -26,9 +26,8 @@ bool is_constant(const Node& node) { return node.op == &op("constant"); }
 bool is_constant(const Node& node, double number) {
   if (!is_constant(node)) return false;
   const auto& values = node.attr<std::vector<double>>("values");
-  return std::all_of(values.begin(), values.end(), [number](double value) {
-    return float_bits(value) == float_bits(number);
-  });
+  return std::all_of(values.begin(), values.end(),
+                     [number](double value) { return float_bits(value) == float_bits(number); });
 }
 
 ValueId Match::operator[](std::string_view name) const {
@@ -63,8 +62,9 @@ Pattern one_of(std::vector<std::string_view> ops, std::vector<Pattern> operands)
 }
 Pattern node(NodePredicate test) { return make_node({}, std::nullopt).where(std::move(test)); }
 Pattern constant(std::string name) {
-  return make_leaf().named(std::move(name)).where(
-      [](const Graph&, const Node& node) { return is_constant(node); });
+  return make_leaf().named(std::move(name)).where([](const Graph&, const Node& node) {
+    return is_constant(node);
+  });
 }
 Pattern number(double number) {
   return make_leaf().where(

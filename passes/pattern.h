@@ -12,7 +12,7 @@
 namespace fuselage {
 
 /// Where a pattern was found: its root, the values that it captured by name, and the nodes that it
-/// covers. Good as long as the graph is not edited.
+/// covers. Once the graph is edited only the ids hold.
 class Match {
  public:
   Match(const Graph& graph, NodeId root) : graph_(&graph), root_(root) {}

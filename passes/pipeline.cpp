@@ -38,8 +38,8 @@ std::vector<const Pass*> select_passes(std::string_view names) {
     const std::string_view name = names.substr(0, comma);
     const auto found = std::find(known.begin(), known.end(), name);
     if (found == known.end())
-      throw Error("there is no pass {}{}; give 'all', 'none', or some of {}",
-                  in_quotes(name), did_you_mean(name, known), fmt::join(known, ", "));
+      throw Error("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
+                  did_you_mean(name, known), fmt::join(known, ", "));
     selected.push_back(&default_pipeline()[static_cast<std::size_t>(found - known.begin())].pass);
     if (comma == names.size()) return selected;
     names.remove_prefix(comma + 1);

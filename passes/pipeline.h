@@ -17,8 +17,8 @@ struct PipelineStep {
 /// choice of the user's.
 const std::vector<PipelineStep>& default_pipeline();
 
-/// The passes that `names` asks for: "all", "none", or names with commas between, run in that order.
-/// Throws Error naming what is unknown.
+/// The passes that `names` asks for: "all", "none", or names with commas between, run in that
+/// order. Throws Error naming what is unknown.
 std::vector<const Pass*> select_passes(std::string_view names);
 
 }  // namespace fuselage

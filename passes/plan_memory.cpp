@@ -74,8 +74,8 @@ MemoryPlan plan_memory(std::span<const BufferLifetime> buffers) {
     std::vector<Extent> taken;
     for (const std::size_t other : placed)
       if (live_together(buffers[i], buffers[other]))
-        taken.push_back({plan.offsets[other],
-                         plan.offsets[other] + aligned(buffers[other].size_bytes)});
+        taken.push_back(
+            {plan.offsets[other], plan.offsets[other] + aligned(buffers[other].size_bytes)});
     plan.offsets[i] = best_gap(std::move(taken), size);
     plan.arena_bytes = std::max(plan.arena_bytes, plan.offsets[i] + size);
     placed.push_back(i);

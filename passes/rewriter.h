@@ -11,9 +11,9 @@
 
 namespace fuselage {
 
-/// The only way in which a pass edits a graph. Edits come in rewrites: begin() says which rule works
-/// on which nodes, finish() clears away what the rewrite left without users. New nodes inherit the
-/// provenance and the location of the nodes that they stand for.
+/// The only way in which a pass edits a graph. Edits come in rewrites: begin() says which rule
+/// works on which nodes, finish() clears away what the rewrite left without users. New nodes
+/// inherit the provenance and the location of the nodes that they stand for.
 class Rewriter {
  public:
   explicit Rewriter(Graph& graph) : graph_(graph) {}
@@ -24,7 +24,8 @@ class Rewriter {
 
   /// Starts a rewrite by `rule` of the nodes `matched`, its root first.
   void begin(std::string_view rule, std::span<const NodeId> matched);
-  /// Ends it and removes nodes that lost their last user in it; true if the rewrite edited anything.
+  /// Ends it and removes nodes that lost their last user in it; true if the rewrite edited
+  /// anything.
   bool finish();
 
   /// Adds a node of the op of that name. Throws Error when operands or attributes do not fit.

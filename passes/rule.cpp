@@ -62,8 +62,7 @@ Guard same_rows() {
       const Type& inner = graph.value(graph.result(id)).type;
       if (inner.domain != match.result_type().domain)
         return fmt::format("{} is {} and would be computed again for the rows of {}",
-                           graph.describe(id), graph.show(inner),
-                           graph.show(match.result_type()));
+                           graph.describe(id), graph.show(inner), graph.show(match.result_type()));
     }
     return std::nullopt;
   };

@@ -66,8 +66,8 @@ std::vector<Refusal> ask_guards(const Rule& rule, const Match& match);
 Guard single_use();
 /// The captured value has the type of the root's result.
 Guard same_type(std::string capture);
-/// The nodes that the rule takes over have the rows of the root, so that it moves no work to a later
-/// binding time or to a larger domain.
+/// The nodes that the rule takes over have the rows of the root, so that it moves no work to a
+/// later binding time or to a larger domain.
 Guard same_rows();
 
 }  // namespace fuselage

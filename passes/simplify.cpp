@@ -56,14 +56,14 @@ std::optional<std::string> reciprocal_is_rounded(const Match& match) {
     int exponent = 0;
     if (std::abs(std::frexp(divisor, &exponent)) != 0.5f || !std::isnormal(divisor) ||
         !std::isnormal(1 / divisor))
-      return fmt::format("{} is no power of two", value);
+      return fmt::format("1 / {} would be rounded", value);
   }
   return std::nullopt;
 }
 
 void multiply_by_reciprocal(Rewriter& rewriter, const Match& match) {
   std::vector<double> values = match.node("c").attr<std::vector<double>>("values");
-  for (double& value : values) value = 1 / value;
+  for (double& value : values) value = 1 / static_cast<float>(value);
   const ValueId factor = rewriter.add(
       "constant", {}, {{"values", values}, {"dims", match.node("c").attr<Dims>("dims")}});
   rewriter.replace(match.result(), rewriter.add("mul", {match["x"], factor}));
@@ -80,9 +80,9 @@ bool has_all(const Graph& graph, const Node& slice) {
 
 void cut(Rewriter& rewriter, const Match& match, ValueId x, std::int64_t offset) {
   const Node& slice = match.root_node();
-  rewriter.replace(match.result(),
-                   rewriter.add("slice", {x}, {{"begin", begin_of(slice) + offset},
-                                               {"end", end_of(slice) + offset}}));
+  rewriter.replace(match.result(), rewriter.add("slice", {x},
+                                                {{"begin", begin_of(slice) + offset},
+                                                 {"end", end_of(slice) + offset}}));
 }
 
 void slice_of_slice(Rewriter& rewriter, const Match& match) {
@@ -149,9 +149,8 @@ void select_of_select(Rewriter& rewriter, const Match& match) {
 }
 
 void drop_default(Rewriter& rewriter, const Match& match) {
-  rewriter.replace(match.result(),
-                   rewriter.add("select_rows", {match["x"]},
-                                {{"via", match.root_node().attr<MapPath>("via")}}));
+  rewriter.replace(match.result(), rewriter.add("select_rows", {match["x"]},
+                                                {{"via", match.root_node().attr<MapPath>("via")}}));
 }
 
 const Numerics kSignOfZero{NumericClass::reassociates, 0, "-0 + 0 is 0"};
@@ -201,9 +200,10 @@ std::vector<Rule> rules() {
        .build = keep("x")},
       {.name = "absolute_of_negated",
        .pattern = op("abs", {op("neg", {any("x")}).shared()}),
-       .build = [](Rewriter& rewriter, const Match& match) {
-         rewriter.replace(match.result(), rewriter.add("abs", {match["x"]}));
-       }},
+       .build =
+           [](Rewriter& rewriter, const Match& match) {
+             rewriter.replace(match.result(), rewriter.add("abs", {match["x"]}));
+           }},
       // A product can be merged with others; a quotient cannot.
       {.name = "divide_by_power_of_two",
        .pattern = op("div", {any("x"), constant("c")}),

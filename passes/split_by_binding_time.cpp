@@ -127,9 +127,12 @@ Programs split_by_binding_time(const Graph& graph) { return Splitter(graph).spli
 
 const Graph& program(const Programs& programs, BindingTime time) {
   switch (time) {
-    case BindingTime::load: return programs.load;
-    case BindingTime::source: return programs.source;
-    case BindingTime::step: break;
+    case BindingTime::load:
+      return programs.load;
+    case BindingTime::source:
+      return programs.source;
+    case BindingTime::step:
+      break;
   }
   return programs.step;
 }

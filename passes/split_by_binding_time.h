@@ -12,8 +12,8 @@ struct Programs {
   Graph load, source, step;
 };
 
-/// Cuts a graph by the binding times of its nodes. Outputs stay in the part that computes them, under
-/// their names.
+/// Cuts a graph by the binding times of its nodes. Outputs stay in the part that computes them,
+/// under their names.
 Programs split_by_binding_time(const Graph& graph);
 
 const Graph& program(const Programs& programs, BindingTime time);

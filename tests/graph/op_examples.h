@@ -23,7 +23,8 @@ return c = %c
 )"},
         {"state", R"(%i = import() {name = "i", domain = sentence, dims = [2]}
 %s = state(%i) {domain = parent}
-next(%s, %s)
+%h = select_rows(%s) {via = [hyp.parent]}
+next(%s, %h)
 return s = %s
 )"},
         {"next", R"(%i = constant() {values = [0], dims = [2]}

@@ -15,7 +15,7 @@ class BuilderTest : public ::testing::Test {
  protected:
   Expr import(const char* name, DomainId domain, Dims dims) {
     return builder_.add("import", {}, {{"name", name}, {"domain", domain}, {"dims", dims}},
-                        Location::current());
+                        CodeLocation::current());
   }
   const Node& node(Expr e) { return graph_.producer(e.id()); }
   std::string op_of(Expr e) { return std::string(node(e).op->name); }
@@ -44,7 +44,7 @@ class BuilderTest : public ::testing::Test {
 };
 
 /// "builder_test.cpp:LINE" of the line that calls it.
-std::string here(Location at = Location::current()) {
+std::string here(CodeLocation at = CodeLocation::current()) {
   return fmt::format("builder_test.cpp:{}", at.line());
 }
 
@@ -205,9 +205,7 @@ TEST_F(BuilderTest, ErrorsShowBothTypesAndTheLineOfTheModel) {
   const Expr cross = import("scores", cross_, {1});
   // The line is that of mark(), which stands with the equation.
   std::string line;
-  const auto mark = [&line](Location at = Location::current()) {
-    line = here(at);
-  };
+  const auto mark = [&line](CodeLocation at = CodeLocation::current()) { line = here(at); };
   const auto expect = [&line](auto equation, fmt::string_view message) {
     const std::string actual = error_of(equation);
     EXPECT_EQ(actual, fmt::format(fmt::runtime(message), line));

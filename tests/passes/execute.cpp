@@ -22,9 +22,13 @@ std::int32_t below(Random& random, std::int64_t limit) {
 }
 
 float special_number(Random& random) {
-  const float numbers[] = {0.0f, -0.0f, std::numeric_limits<float>::infinity(),
+  const float numbers[] = {0.0f,
+                           -0.0f,
+                           std::numeric_limits<float>::infinity(),
                            -std::numeric_limits<float>::infinity(),
-                           std::numeric_limits<float>::quiet_NaN(), 1e-41f, -1e-41f};
+                           std::numeric_limits<float>::quiet_NaN(),
+                           1e-41f,
+                           -1e-41f};
   return numbers[random() % std::size(numbers)];
 }
 

@@ -10,8 +10,9 @@
 namespace fuselage {
 namespace {
 
-/// Lines of a file of which only some count. Blank lines stand for the others, so that messages name
-/// the right ones; the first line, a comment in every file, carries the header of the text form.
+/// Lines of a file of which only some count. Blank lines stand for the others, so that messages
+/// name the right ones; the first line, a comment in every file, carries the header of the text
+/// form.
 class Section {
  public:
   void add(std::uint32_t line, const std::string& text) {
@@ -85,7 +86,8 @@ class PassFileReader {
       case_.outcome = PassCase::Outcome::refused;
       case_.guard = rest.substr(3);
     } else {
-      fail("'" + text + "' is none of prelude, case, rule, pass, before, after, unchanged, refused by");
+      fail("'" + text +
+           "' is none of prelude, case, rule, pass, before, after, unchanged, refused by");
     }
   }
 
@@ -113,6 +115,10 @@ class PassFileReader {
 };
 
 }  // namespace
+
+void PrintTo(const PassCase& test, std::ostream* out) {
+  *out << test.file << ":" << test.line << " " << test.name;
+}
 
 std::vector<PassCase> read_pass_cases(const std::string& path) {
   return PassFileReader(path).read();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,9 @@ struct PassCase {
   Outcome outcome = Outcome::rewritten;
   std::string guard;
 };
+
+/// For messages of the test framework.
+void PrintTo(const PassCase& test, std::ostream* out);
 
 /// Reads the cases of a file. Throws Error with file and line.
 std::vector<PassCase> read_pass_cases(const std::string& path);

@@ -1,3 +1,5 @@
+#include "pass_file.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +12,6 @@
 #include "graph/text.h"
 #include "graph/traversal.h"
 #include "graph/verifier.h"
-#include "pass_file.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
 
@@ -19,8 +20,7 @@ namespace {
 
 std::vector<PassCase> all_cases() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(FUSELAGE_SOURCE_DIR "/tests/passes"))
+  for (const auto& entry : std::filesystem::directory_iterator(FUSELAGE_SOURCE_DIR "/tests/passes"))
     if (entry.path().extension() == ".ir") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<PassCase> cases;
@@ -40,8 +40,7 @@ Pass pass_of(const PassCase& test) {
   for (const PipelineStep& step : default_pipeline()) {
     if (!test.single_rule && step.pass.name == test.target) return step.pass;
     for (const Rule& rule : step.pass.rules)
-      if (test.single_rule && rule.name == test.target)
-        return {.name = rule.name, .rules = {rule}};
+      if (test.single_rule && rule.name == test.target) return {.name = rule.name, .rules = {rule}};
   }
   throw Error("{}:{}: there is no pass or rule '{}'", test.file, test.line, test.target);
 }

@@ -26,8 +26,8 @@ class Generator {
     grow(source_, 4);
     scan(backward_);
     attend(source_, source_pairs_, source_);
-    keep(sentence_, add("mean_rows", {pick(source_)},
-                        {{"to", MapPath{graph_.find_map("src.sentence")}}}));
+    keep(sentence_,
+         add("mean_rows", {pick(source_)}, {{"to", MapPath{graph_.find_map("src.sentence")}}}));
     grow(sentence_, 3);
     step();
     give_out();
@@ -67,7 +67,8 @@ class Generator {
       states.push_back(add("state", {vector(0.5, width(pick(source_)))}, {{"domain", domain}}));
       keep(domain, states.back());
     }
-    for (int i = 0; i < 2; ++i) keep(domain, add("select_rows", {pick(source_)}, {{"via", to_source}}));
+    for (int i = 0; i < 2; ++i)
+      keep(domain, add("select_rows", {pick(source_)}, {{"via", to_source}}));
     grow(domain, 5);
     for (const ValueId state : states) add_next(domain, state);
     for (int i = 0; i < 2; ++i) keep(source_, add("collect", {pick(domain)}));
@@ -85,11 +86,12 @@ class Generator {
     const MapId to_sentence = graph_.map_of(parent_, MapKind::structural);
     for (int i = 0; i < 3; ++i)
       keep(hypothesis_, add("select_rows", {pick(parent_)}, {{"via", MapPath{to_parent}}}));
-    const ValueId on_parents = add("select_rows", {pick(sentence_)}, {{"via", MapPath{to_sentence}}});
+    const ValueId on_parents =
+        add("select_rows", {pick(sentence_)}, {{"via", MapPath{to_sentence}}});
     keep(parent_, on_parents);
     keep(hypothesis_, add("select_rows", {on_parents}, {{"via", MapPath{to_parent}}}));
-    keep(hypothesis_,
-         add("select_rows", {table_, vector(chance(2) ? 0 : 0.25, 4)}, {{"via", MapPath{hypothesis_word_}}}));
+    keep(hypothesis_, add("select_rows", {table_, vector(chance(2) ? 0 : 0.25, 4)},
+                          {{"via", MapPath{hypothesis_word_}}}));
     grow(hypothesis_, 5);
     attend(hypothesis_, cross_pairs_, source_);
     for (int i = 0; i < 2; ++i)
@@ -125,9 +127,9 @@ class Generator {
   void give_out() {
     int count = 0;
     for (const DomainId domain : {sentence_, source_, hypothesis_})
-      for (int i = 0; i < 3; ++i)
-        graph_.add_output(fmt::format("out{}", count++), pick(domain));
-    graph_.add_output("best", add("k_best", {of_width(pick(hypothesis_), 4)}, {{"k", std::int64_t{2}}}));
+      for (int i = 0; i < 3; ++i) graph_.add_output(fmt::format("out{}", count++), pick(domain));
+    graph_.add_output("best",
+                      add("k_best", {of_width(pick(hypothesis_), 4)}, {{"k", std::int64_t{2}}}));
   }
 
   // --- Row-wise ops ---
@@ -139,22 +141,33 @@ class Generator {
   ValueId random_op(DomainId domain) {
     const ValueId x = pick(domain);
     switch (random_() % 11) {
-      case 0: return unary(x);
-      case 1: return tame(x);
-      case 2: return binary(domain, x);
-      case 3: return matmul(x);
-      case 4: return concat(domain, x);
-      case 5: return cut(x);
-      case 6: return add(chance(2) ? "softmax" : "log_softmax", {x});
-      case 7: return norm(x);
-      case 8: return head_dot(domain, x);
-      case 9: return no_op(x);
-      default: return again(x);
+      case 0:
+        return unary(x);
+      case 1:
+        return tame(x);
+      case 2:
+        return binary(domain, x);
+      case 3:
+        return matmul(x);
+      case 4:
+        return concat(domain, x);
+      case 5:
+        return cut(x);
+      case 6:
+        return add(chance(2) ? "softmax" : "log_softmax", {x});
+      case 7:
+        return norm(x);
+      case 8:
+        return head_dot(domain, x);
+      case 9:
+        return no_op(x);
+      default:
+        return again(x);
     }
   }
 
   ValueId unary(ValueId x) {
-    static constexpr std::string_view kNames[] = {"neg",  "sigmoid", "tanh", "relu",
+    static constexpr std::string_view kNames[] = {"neg",   "sigmoid", "tanh", "relu",
                                                   "swish", "gelu",    "abs",  "relu"};
     return add(kNames[random_() % std::size(kNames)], {x});
   }
@@ -163,9 +176,12 @@ class Generator {
   ValueId tame(ValueId x) {
     const ValueId positive = add("abs", {x});
     switch (random_() % 3) {
-      case 0: return add("exp", {add("tanh", {x})});
-      case 1: return add("log", {add("add", {constant(1, 1), positive})});
-      default: return add("sqrt", {positive});
+      case 0:
+        return add("exp", {add("tanh", {x})});
+      case 1:
+        return add("log", {add("add", {constant(1, 1), positive})});
+      default:
+        return add("sqrt", {positive});
     }
   }
 
@@ -215,15 +231,22 @@ class Generator {
   /// What gives x again.
   ValueId no_op(ValueId x) {
     switch (random_() % 8) {
-      case 0: return add("mul", {constant(1, 1), x});
-      case 1: return add("div", {x, constant(1, 1)});
-      case 2: return add("neg", {add("neg", {x})});
-      case 3: return add("add", {x, constant(0, 1)});
-      case 4: return add("sub", {x, constant(0, width(x))});
-      case 5: return add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", width(x)}});
-      case 6: return add("mul", {x, add("exp", {add("tanh", {constant(0.1, 1)})})});
-      default: return add("slice", {add("concat", {x, x})},
-                          {{"begin", width(x)}, {"end", 2 * width(x)}});
+      case 0:
+        return add("mul", {constant(1, 1), x});
+      case 1:
+        return add("div", {x, constant(1, 1)});
+      case 2:
+        return add("neg", {add("neg", {x})});
+      case 3:
+        return add("add", {x, constant(0, 1)});
+      case 4:
+        return add("sub", {x, constant(0, width(x))});
+      case 5:
+        return add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", width(x)}});
+      case 6:
+        return add("mul", {x, add("exp", {add("tanh", {constant(0.1, 1)})})});
+      default:
+        return add("slice", {add("concat", {x, x})}, {{"begin", width(x)}, {"end", 2 * width(x)}});
     }
   }
 
@@ -267,7 +290,9 @@ class Generator {
     return add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", wanted}});
   }
 
-  std::int64_t width(ValueId x) const { return graph_.value(x).type.dims.empty() ? 1 : graph_.value(x).type.dims.back(); }
+  std::int64_t width(ValueId x) const {
+    return graph_.value(x).type.dims.empty() ? 1 : graph_.value(x).type.dims.back();
+  }
 
   /// Lets later ops use a value; scalars would fit too few of them.
   void keep(DomainId domain, ValueId value) {

@@ -20,20 +20,22 @@ namespace {
 
 constexpr std::uint64_t kGraphs = 60;
 
-/// Runs `passes` on a copy and compares with the graph as it was: bits in float with the exact rules
-/// alone, numbers in double with all rules.
+/// Runs `passes` on a copy and compares with the graph as it was: bits in float with the exact
+/// rules alone, numbers in double with all rules.
 void expect_same_results(const std::vector<const Pass*>& passes, std::uint64_t seed) {
   const Graph before = random_graph(seed);
   Graph exact = before;
   run_passes(passes, exact, {.verify_each_rewrite = seed % 4 == 0, .allow_reassociation = false});
-  const TensorMap special = random_weights(before, seed, /*special=*/true);
-  EXPECT_EQ(difference(execute<float>(before, special, seed), execute<float>(exact, special, seed), 0),
-            "");
+  const TensorMap special = random_weights(before, seed, /*special=*/seed % 2 == 1);
+  EXPECT_EQ(
+      difference(execute<float>(before, special, seed), execute<float>(exact, special, seed), 0),
+      "");
   Graph after = before;
   run_passes(passes, after);
   const TensorMap plain = random_weights(before, seed, /*special=*/false);
-  EXPECT_EQ(difference(execute<double>(before, plain, seed), execute<double>(after, plain, seed), 1e-4),
-            "");
+  EXPECT_EQ(
+      difference(execute<double>(before, plain, seed), execute<double>(after, plain, seed), 1e-4),
+      "");
 }
 
 class RandomGraph : public testing::TestWithParam<std::uint64_t> {};

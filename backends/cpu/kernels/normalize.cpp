@@ -99,9 +99,11 @@ struct DivideBy {
   HWY_INLINE Vector last(Vector x, std::size_t i, std::size_t) const { return (*this)(x, i); }
 };
 
-struct Subtract {
-  Vector amount;
-  HWY_INLINE Vector operator()(Vector x, std::size_t) const { return hn::Sub(x, amount); }
+struct SubtractBoth {
+  Vector first, second;
+  HWY_INLINE Vector operator()(Vector x, std::size_t) const {
+    return hn::Sub(hn::Sub(x, first), second);
+  }
   HWY_INLINE Vector last(Vector x, std::size_t i, std::size_t) const { return (*this)(x, i); }
 };
 
@@ -144,8 +146,10 @@ void log_softmax(const RowsIn& in, std::size_t rows, std::size_t cols, const Row
     const float* x = row_of(in, r, cols);
     const float largest = finite_max(x, cols);
     const float sum = sum_terms(x, cols, -kInfinity, AddExpAround{broadcast(largest)});
-    const float amount = sum == 0.0f ? 0.0f : largest + std::log(sum);
-    map_row(x, cols, out.data + r * out.stride, Subtract{broadcast(amount)});
+    // One after the other: their sum would round away the logarithm beside a large score.
+    const float log_sum = sum == 0.0f ? 0.0f : std::log(sum);
+    map_row(x, cols, out.data + r * out.stride,
+            SubtractBoth{broadcast(largest), broadcast(log_sum)});
   }
 }
 

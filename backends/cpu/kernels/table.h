@@ -40,7 +40,7 @@ struct KernelTable {
   /// Softmax over the columns of each row. A row of -infinity alone gives zeros.
   void (*softmax)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
-  /// Its logarithm: x - (max + log(sum(exp(x - max)))). A row of -infinity alone stays as it is.
+  /// Its logarithm: (x - max) - log(sum(exp(x - max))). A row of -infinity alone stays as it is.
   void (*log_softmax)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
   /// gain * (x - mean) / sqrt(variance + eps) + bias over the columns of each row, with the

@@ -1,0 +1,217 @@
+// Small trained models against what marian-decoder and marian-scorer printed for them.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "decoding/output_format.h"
+#include "decoding/scorer.h"
+#include "decoding/translator.h"
+#include "models/load_model.h"
+#include "tests/decoding/support.h"
+
+namespace fuselage {
+namespace {
+
+constexpr double kTolerance = 1e-3;
+/// Hypotheses whose scores differ by less may change places.
+constexpr double kTie = 2e-4;
+constexpr std::size_t kReferenceLines = 5;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A printed line in its parts.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = line.find(" ||| ", begin)) != std::string::npos; begin = end + 5)
+    fields.push_back(line.substr(begin, end - begin));
+  fields.push_back(line.substr(begin));
+  return fields;
+}
+
+std::vector<double> numbers_of(const std::string& text) {
+  std::vector<double> numbers;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;)
+    if (word.find('=') == std::string::npos) numbers.push_back(std::stod(word));
+  return numbers;
+}
+
+void expect_near(const std::string& actual, const std::string& expected) {
+  const auto a = numbers_of(actual);
+  const auto e = numbers_of(expected);
+  ASSERT_EQ(a.size(), e.size()) << actual << "\n" << expected;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], e[i], kTolerance) << actual << "\n" << expected;
+}
+
+TranslatorOptions marian_options(const std::string& backend, std::int32_t beam_size) {
+  TranslatorOptions options;
+  options.compile.backend = backend;
+  options.search.beam_size = beam_size;
+  options.search.max_length_factor = 2;
+  options.vocabularies.paths = testing::vocabularies();
+  return options;
+}
+
+class Conformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const auto folder = testing::conformance_case(GetParam());
+    if (!folder) GTEST_SKIP() << "the data of case " << GetParam() << " is not here";
+    folder_ = *folder;
+  }
+
+  std::string file(const std::string& name) const { return folder_ + "/" + name; }
+  std::vector<std::string> lines(const std::string& name) const {
+    return lines_of(read_file(file(name)));
+  }
+  Model model() const { return load_model(file("model.npz")).model; }
+
+  std::vector<std::string> translate(const TranslatorOptions& options, const OutputFormat& format,
+                                     std::size_t count) const {
+    std::vector<std::string> input = lines("input.sp.en");
+    if (input.size() > count) input.resize(count);
+    const Translator translator(model(), options);
+    std::string output;
+    std::size_t number = 0;
+    for (const Translation& translation : translator.translate(input))
+      output += format_translation(number++, translation, format);
+    return lines_of(output);
+  }
+
+  std::vector<std::string> score(const std::string& backend, const std::string& sources,
+                                 const std::string& targets) const {
+    ScorerOptions options;
+    options.compile.backend = backend;
+    options.vocabularies.paths = testing::vocabularies();
+    options.batches.mini_batch = 7;
+    const Scorer scorer(model(), options);
+    std::istringstream source(sources), target(targets);
+    std::string output;
+    scorer.score(source, target, [&](std::size_t, PairScore&& pair) {
+      output += format_score(pair, {.word_scores = true});
+    });
+    return lines_of(output);
+  }
+
+  void check_greedy(const std::string& backend, std::size_t count) const {
+    const auto actual = translate(marian_options(backend, 1), {.word_scores = true}, count);
+    const auto expected = lines("expected.greedy.txt");
+    ASSERT_EQ(actual.size(), std::min(count, expected.size()));
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      EXPECT_EQ(fields_of(actual[i])[0], fields_of(expected[i])[0]) << "line " << i + 1;
+      expect_near(fields_of(actual[i])[1], fields_of(expected[i])[1]);
+    }
+  }
+
+  void check_scores(const std::string& backend, std::size_t count) const {
+    std::string sources, targets;
+    const auto input = lines("input.sp.en");
+    const auto reference = lines("ref.sp.de");
+    const auto expected = lines("expected.score.txt");
+    count = std::min(count, input.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      sources += input[i] + "\n";
+      targets += reference[i] + "\n";
+    }
+    const auto actual = score(backend, sources, targets);
+    ASSERT_EQ(actual.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      expect_near(fields_of(actual[i])[0], fields_of(expected[i])[0]);
+      expect_near(fields_of(actual[i])[1], fields_of(expected[i])[1]);
+    }
+  }
+
+ private:
+  std::string folder_;
+};
+
+/// Models that the reference also decodes; its decoder and scorer disagree on pre-norm ones.
+class DecodingConformance : public Conformance {};
+
+TEST_P(DecodingConformance, Greedy) { check_greedy("cpu", 1000); }
+
+TEST_P(DecodingConformance, GreedyByInterpreter) { check_greedy("reference", kReferenceLines); }
+
+TEST_P(DecodingConformance, NBestLists) {
+  const auto actual = translate(marian_options("cpu", 6), {.n_best = true}, 1000);
+  const auto expected = lines("expected.beam6.nbest.txt");
+  ASSERT_EQ(actual.size(), expected.size());
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const auto a = fields_of(actual[i]);
+    const auto e = fields_of(expected[i]);
+    ASSERT_EQ(a.size(), 4u);
+    EXPECT_EQ(a[0], e[0]);
+    expect_near(a[2], e[2]);
+    expect_near(a[3], e[3]);
+    if (a[1] == e[1]) continue;
+    const auto tied = [&](std::size_t j) {
+      return j < expected.size() && fields_of(expected[j])[1] == a[1] &&
+             std::abs(std::stod(fields_of(expected[j])[3]) - std::stod(a[3])) < kTie;
+    };
+    EXPECT_TRUE(tied(i + 1) || tied(i - 1)) << "line " << i + 1 << "\n" << actual[i];
+  }
+}
+
+TEST_P(DecodingConformance, NormalizedInSortedBatches) {
+  TranslatorOptions options = marian_options("cpu", 6);
+  options.search.normalize = 0.6F;
+  options.batches = {.mini_batch = 16, .maxi_batch = 10, .sort_by_length = true};
+  EXPECT_EQ(translate(options, {}, 1000), lines("expected.beam6.norm06.txt"));
+}
+
+TEST_P(DecodingConformance, ScoringAgreesWithDecoding) {
+  const auto decoded = translate(marian_options("cpu", 1), {.word_scores = true}, 1000);
+  const auto input = lines("input.sp.en");
+  std::string sources, targets;
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    sources += input[i] + "\n";
+    targets += fields_of(decoded[i])[0] + "\n";
+  }
+  const auto scored = score("cpu", sources, targets);
+  ASSERT_EQ(scored.size(), decoded.size());
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    auto from_search = numbers_of(fields_of(decoded[i])[1]);
+    auto from_scorer = numbers_of(fields_of(scored[i])[1]);
+    // A translation that the length limit cut has no end symbol; its text has.
+    ASSERT_LE(from_search.size(), from_scorer.size());
+    for (std::size_t j = 0; j < from_search.size(); ++j)
+      EXPECT_NEAR(from_search[j], from_scorer[j], 2e-5) << "line " << i + 1;
+  }
+}
+
+TEST_P(Conformance, Scores) { check_scores("cpu", 1000); }
+
+TEST_P(Conformance, ScoresByInterpreter) { check_scores("reference", kReferenceLines); }
+
+std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DecodingConformance,
+                         ::testing::Values("s2s-basic", "s2s-deep-ln", "amun", "nematus",
+                                           "transformer-post", "transformer-ssru",
+                                           "transformer-deepssru"),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Cases, Conformance,
+                         ::testing::Values("s2s-basic", "s2s-deep-ln", "amun", "nematus",
+                                           "transformer-post", "transformer-pre",
+                                           "transformer-ssru", "transformer-deepssru"),
+                         test_name);
+
+}  // namespace
+}  // namespace fuselage

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/load_model.h"
+
+namespace fuselage::testing {
+
+/// The folder of a conformance case: beside the repository, or among the tests' own data.
+inline std::optional<std::string> conformance_case(const std::string& name) {
+  for (const std::string& base : {std::string(FUSELAGE_SOURCE_DIR) + "/../shared/conformance/",
+                                  std::string(FUSELAGE_TEST_DATA) + "/conformance/"})
+    if (std::filesystem::exists(base + name + "/model.npz")) return base + name;
+  return std::nullopt;
+}
+
+/// A small model that is always there.
+inline std::string small_model() {
+  return std::string(FUSELAGE_TEST_DATA) + "/conformance/transformer-ssru/model.npz";
+}
+
+/// The vocabulary of all conformance cases, once per side.
+inline std::vector<std::string> vocabularies() {
+  const std::string path = std::string(FUSELAGE_TEST_DATA) + "/vocab.yml";
+  return {path, path};
+}
+
+/// A folder of its own for each test, removed with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "fuselage-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string operator/(const std::string& file) const { return (path_ / file).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace fuselage::testing

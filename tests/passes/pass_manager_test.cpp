@@ -1,0 +1,277 @@
+#include "passes/pass_manager.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/traversal.h"
+#include "passes/pipeline.h"
+#include "support.h"
+
+namespace fuselage {
+namespace {
+
+using match::any, match::op;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+
+Graph chain() {
+  return graph_of(R"(
+%w = param() {name = "w", dims = [4]}
+%a = tanh(%w)
+%b = neg(%a)
+return y = %b
+)");
+}
+
+/// Turns an op of one operand into another.
+Rule exchange(std::string name, std::string_view from, std::string_view to) {
+  return {.name = std::move(name),
+          .pattern = op(from, {any("x")}),
+          .build = [to](Rewriter& rewriter, const Match& match) {
+            rewriter.replace(match.result(), rewriter.add(to, {match["x"]}));
+          }};
+}
+
+template <typename F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+bool make_sigmoid(Rewriter& rewriter) {
+  rewriter.begin("rule", {});
+  rewriter.replace(find_value(rewriter.graph(), "b"),
+                   rewriter.add("sigmoid", {find_value(rewriter.graph(), "a")}));
+  return rewriter.finish();
+}
+
+TEST(PassManager, RecordsWhatAPassDid) {
+  Graph graph = chain();
+  const Pass pass{.name = "pass",
+                  .rules = {exchange("to_relu", "tanh", "relu"), exchange("to_abs", "neg", "abs")}};
+  const PassRecord record = run_pass(pass, graph);
+  EXPECT_TRUE(record.changed);
+  EXPECT_EQ(record.name, "pass");
+  EXPECT_THAT(record.rewrites, ElementsAre(Pair("to_abs", 1u), Pair("to_relu", 1u)));
+  EXPECT_FALSE(run_pass(pass, graph).changed);
+}
+
+TEST(PassManager, KeepsRefusalsWithTheirReasons) {
+  Graph graph = chain();
+  Rule rule = exchange("to_relu", "tanh", "relu");
+  rule.guards = {{"never", [](const Match&) { return std::optional<std::string>("it is late"); }},
+                 {"always", [](const Match&) { return std::optional<std::string>(); }}};
+  const PassRecord record = run_pass({.name = "pass", .rules = {rule}}, graph);
+  EXPECT_FALSE(record.changed);
+  ASSERT_EQ(record.refusals.size(), 1u);
+  EXPECT_EQ(record.refusals[0].rule, "to_relu");
+  EXPECT_THAT(record.refusals[0].node, HasSubstr("tanh 'a' (test:"));
+  EXPECT_EQ(record.refusals[0].guard, "never");
+  EXPECT_EQ(record.refusals[0].reason, "it is late");
+}
+
+TEST(PassManager, ForgetsRefusalsThatNoLongerHold) {
+  Graph graph = graph_of(R"(
+%w = param() {name = "w", dims = [4]}
+%a = tanh(%w)
+%b = neg(%a)
+%c = relu(%a)
+return y = %b
+)");
+  Pass pass{.name = "pass",
+            .rules = {{.name = "join",
+                       .pattern = op("neg", {op("tanh", {any("x")})}),
+                       .build = [](Rewriter& rewriter, const Match& match) {
+                         rewriter.replace(match.result(), rewriter.add("sigmoid", {match["x"]}));
+                       }}}};
+  EXPECT_EQ(run_pass(pass, graph).refusals.size(), 1u);
+  // Once the other user is gone the rule is tried again and fits.
+  pass.rules.push_back({.name = "past_tanh",
+                        .pattern = op("relu", {op("tanh", {any("x")}).shared()}),
+                        .build = [](Rewriter& rewriter, const Match& match) {
+                          rewriter.replace(match.result(), match["x"]);
+                        }});
+  const PassRecord record = run_pass(pass, graph);
+  EXPECT_THAT(record.rewrites, ElementsAre(Pair("join", 1u), Pair("past_tanh", 1u)));
+  EXPECT_THAT(record.refusals, IsEmpty());
+}
+
+TEST(PassManager, LeavesOutRulesWhoseNumericsAreNotAllowed) {
+  for (const NumericClass kind :
+       {NumericClass::reassociates, NumericClass::approximates, NumericClass::quantizes}) {
+    Rule rule = exchange("to_relu", "tanh", "relu");
+    rule.numerics.kind = kind;
+    const Pass pass{.name = "pass", .rules = {rule}};
+    Graph graph = chain();
+    PassOptions options{.allow_reassociation = false};
+    const PassRecord record = run_pass(pass, graph, options);
+    EXPECT_FALSE(record.changed);
+    EXPECT_THAT(record.skipped, ElementsAre("to_relu"));
+    options = {.allow_reassociation = kind == NumericClass::reassociates,
+               .allow_approximation = kind == NumericClass::approximates,
+               .allow_quantization = kind == NumericClass::quantizes};
+    EXPECT_TRUE(run_pass(pass, graph, options).changed) << to_string(kind);
+  }
+}
+
+TEST(PassManager, NamesAPassThatReportsNoChange) {
+  const Pass pass{.name = "liar", .run = [](Rewriter& rewriter) {
+                    make_sigmoid(rewriter);
+                    return false;
+                  }};
+  Graph graph = chain();
+  EXPECT_THAT(message_of([&] { run_pass(pass, graph); }),
+              HasSubstr("pass 'liar' changed the graph, but reports no change"));
+  Graph trusted = chain();
+  EXPECT_FALSE(run_pass(pass, trusted, {.check_hash = false}).changed);
+}
+
+TEST(PassManager, NamesAPassThatReportsAChangeOfNothing) {
+  const Pass pass{.name = "liar", .run = [](Rewriter&) { return true; }};
+  Graph graph = chain();
+  EXPECT_THAT(message_of([&] { run_pass(pass, graph); }),
+              HasSubstr("pass 'liar' reports a change, but the graph is what it was"));
+  EXPECT_TRUE(run_pass(pass, graph, {.check_hash = false}).changed);
+}
+
+TEST(PassManager, NamesARuleThatBuildsNothing) {
+  const Pass pass{
+      .name = "pass",
+      .rules = {{.name = "idle", .pattern = op("tanh"), .build = [](Rewriter&, const Match&) {}}}};
+  Graph graph = chain();
+  EXPECT_THAT(message_of([&] { run_pass(pass, graph); }),
+              AllOf(HasSubstr("rule 'idle'"), HasSubstr("tanh 'a'")));
+}
+
+TEST(PassManager, NamesRulesThatUndoEachOther) {
+  const Pass pass{.name = "pass",
+                  .rules = {exchange("there", "tanh", "relu"), exchange("back", "relu", "tanh"),
+                            exchange("aside", "neg", "abs")}};
+  Graph graph = chain();
+  const std::string message = message_of([&] { run_pass(pass, graph); });
+  EXPECT_THAT(message, AllOf(HasSubstr("pass 'pass'"), HasSubstr("back, there"),
+                             testing::Not(HasSubstr("aside"))));
+  Graph again = chain();
+  EXPECT_THAT(message_of([&] { run_pass(pass, again, {.max_rewrites = 10}); }),
+              HasSubstr("after 11"));
+}
+
+/// Makes a scan's value depend on what the scan collects.
+bool feed_back(Rewriter& rewriter) {
+  const Graph& graph = rewriter.graph();
+  rewriter.begin("rule", {});
+  rewriter.set_operand({find_node(graph, "row"), 0}, find_value(graph, "all"));
+  return rewriter.finish();
+}
+
+TEST(PassManager, NamesAPassThatBreaksTheGraph) {
+  const Pass pass{.name = "breaker", .run = feed_back};
+  const auto make = [] {
+    return graph_of(R"(
+domain loop = scan of src
+%table = param() {name = "table", domain = words, dims = [4]}
+%x = select_rows(%table) {via = [src.word]}
+%row = select_rows(%x) {via = [loop.source]}
+%t = tanh(%row)
+%all = collect(%t)
+return y = %all
+)");
+  };
+  Graph graph = make();
+  EXPECT_THAT(message_of([&] { run_pass(pass, graph); }),
+              HasSubstr("pass 'breaker' broke the graph"));
+  Graph unchecked = make();
+  EXPECT_NO_THROW(run_pass(pass, unchecked, {.verify = false}));
+}
+
+TEST(PassManager, NamesTheRuleThatBreaksTheGraph) {
+  // The second rewrite repairs what the first one broke: only a look after each rewrite sees it.
+  const auto set_operand = [](const char* from) {
+    return [from](Rewriter& rewriter, const Match& match) {
+      rewriter.set_operand({match.root(), 0}, find_value(rewriter.graph(), from));
+    };
+  };
+  const auto takes = [](const char* name) {
+    return [name](const Graph& graph, const Node& node) {
+      return graph.value(node.operands[0]).name == name;
+    };
+  };
+  const Pass pass{.name = "pass",
+                  .rules = {{.name = "breaks",
+                             .pattern = op("tanh", {any("x")}).where(takes("w")),
+                             .build = set_operand("v")},
+                            {.name = "repairs",
+                             .pattern = op("tanh", {any("x")}).where(takes("v")),
+                             .build = set_operand("u")}}};
+  const auto make = [] {
+    return graph_of(R"(
+%u = param() {name = "u", dims = [4]}
+%v = param() {name = "v", dims = [2]}
+%w = param() {name = "w", dims = [4]}
+%a = tanh(%w)
+return y = %a, u = %u, v = %v, w = %w
+)");
+  };
+  Graph graph = make();
+  EXPECT_NO_THROW(run_pass(pass, graph));
+  Graph strict = make();
+  EXPECT_THAT(message_of([&] { run_pass(pass, strict, {.verify_each_rewrite = true}); }),
+              AllOf(HasSubstr("rule 'breaks' broke the graph"), HasSubstr("tanh 'a'")));
+}
+
+TEST(PassManager, CallsBackAfterEachPass) {
+  Graph graph = chain();
+  std::vector<std::pair<std::string, bool>> calls;
+  PassOptions options;
+  options.on_after_pass = [&](std::string_view name, const Graph& seen, bool changed) {
+    EXPECT_EQ(&seen, &graph);
+    calls.emplace_back(name, changed);
+  };
+  const Pass first{.name = "first", .rules = {exchange("to_relu", "tanh", "relu")}};
+  const std::vector<const Pass*> passes{&first, &first};
+  EXPECT_EQ(run_passes(passes, graph, options).size(), 2u);
+  EXPECT_THAT(calls, ElementsAre(Pair("first", true), Pair("first", false)));
+}
+
+TEST(Pipeline, SelectsPassesByName) {
+  EXPECT_EQ(select_passes("all").size(), default_pipeline().size());
+  EXPECT_THAT(select_passes("none"), IsEmpty());
+  const auto passes = select_passes("remove_dead_code,simplify");
+  ASSERT_EQ(passes.size(), 2u);
+  EXPECT_EQ(passes[0]->name, "remove_dead_code");
+  EXPECT_EQ(passes[1]->name, "simplify");
+}
+
+TEST(Pipeline, NamesUnknownPassesAndListsTheOthers) {
+  const std::string message = message_of([] { select_passes("simplify,fold_constant"); });
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("'fold_constant'"), HasSubstr("did you mean 'fold_constants'"),
+                    HasSubstr("remove_dead_code")));
+  EXPECT_THROW(select_passes(""), Error);
+  EXPECT_THROW(select_passes("simplify,"), Error);
+}
+
+TEST(Pipeline, HasAReasonForEachPassAndNamesForAll) {
+  std::vector<std::string> names;
+  for (const PipelineStep& step : default_pipeline()) {
+    EXPECT_NE(step.reason, "");
+    names.push_back(step.pass.name);
+    for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
+  }
+  std::vector<std::string> unique = names;
+  std::sort(unique.begin(), unique.end());
+  EXPECT_EQ(std::unique(unique.begin(), unique.end()), unique.end());
+}
+
+}  // namespace
+}  // namespace fuselage

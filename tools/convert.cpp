@@ -1,0 +1,61 @@
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "models/model_directory.h"
+#include "tools/commands.h"
+#include "tools/model_options.h"
+
+namespace fuselage {
+namespace {
+
+/// Options that the written model brings as defaults for decoding.
+constexpr const char* kDecodeOptions[] = {"beam-size",  "normalize", "word-penalty",
+                                          "max-length-factor", "mini-batch", "maxi-batch",
+                                          "maxi-batch-sort"};
+
+}  // namespace
+
+int run_convert(const std::vector<std::string>& arguments) {
+  ModelOptions model_options;
+  std::string output;
+  SaveOptions save;
+  Options options("convert", "Write a model as a model directory: config.json, graph.ir, "
+                             "weights.safetensors and the vocabularies.");
+  model_options.add_model_to(options);
+  CLI::App& app = options.app();
+  app.add_option("-o,--output", output, "Directory to write");
+  app.add_flag("--half", save.half, "Store weights in half precision");
+  for (const char* name : kDecodeOptions) {
+    const std::string key = name;
+    std::string names = "--" + key;
+    if (key == "beam-size") names = "-b," + names;
+    if (key == "normalize") names = "-n," + names;
+    app.add_option_function<std::string>(
+           names,
+           [&save, key](const std::string& value) {
+             save.decode_options[key] = value.empty() ? "1" : value;
+           },
+           "Default for translating with the model")
+        ->expected(key == "normalize" ? 0 : 1, 1);
+  }
+  options.accept_without_effect();
+  if (!options.parse(arguments)) return 0;
+  model_options.finish(options);
+  if (output.empty()) throw Error("give the directory to write with -o DIRECTORY");
+
+  std::string path;
+  const LoadedModel loaded =
+      load_named_model(model_options.models, model_options.ignore_unknown_config, path);
+  for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
+  const std::vector<std::string>& vocabularies = model_options.vocabularies.paths.empty()
+                                                     ? loaded.model.vocabularies
+                                                     : model_options.vocabularies.paths;
+  const VocabularyPairOptions pair{.paths = vocabularies};
+  const VocabularyPair checked = load_vocabulary_pair(loaded.model, pair);
+  for (const std::string& note : checked.notes) print_note(note);
+  save_model_directory(loaded.model, vocabularies, output, save);
+  return 0;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,147 @@
+#include "tools/model_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace fuselage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBundledModel = "en-de";
+
+/// Where the bundled model may be, in order.
+std::vector<fs::path> bundled_places() {
+  std::vector<fs::path> places;
+  if (const char* models = std::getenv("FUSELAGE_MODELS"); models != nullptr && *models != '\0')
+    return {fs::path(models) / kBundledModel, models};
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path directory = executable.parent_path();
+    places.push_back(directory / "models" / kBundledModel);
+    places.push_back(directory.parent_path() / "share" / "fuselage" / "models" / kBundledModel);
+  }
+  places.push_back(fs::path(FUSELAGE_SOURCE_DIR) / "models" / kBundledModel);
+  return places;
+}
+
+std::string find_bundled_model() {
+  std::vector<std::string> looked;
+  for (const fs::path& place : bundled_places()) {
+    std::error_code error;
+    if (fs::exists(place / "config.json", error)) return place.string();
+    looked.push_back(place.string());
+  }
+  throw Error("no model is given with -m, and there is no bundled model in {}; set FUSELAGE_MODELS "
+              "to the directory that holds {}",
+              fmt::join(looked, ", "), kBundledModel);
+}
+
+}  // namespace
+
+void print_note(std::string_view note) { fmt::print(stderr, "fuselage: note: {}\n", note); }
+
+double number_or(const std::string& text, double bare, std::string_view option) {
+  if (text.empty()) return bare;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw Error("{} takes a number, not {}", option, in_quotes(text));
+  return value;
+}
+
+LoadedModel load_named_model(const std::vector<std::string>& models, bool ignore_unknown,
+                             std::string& path) {
+  if (models.size() > 1)
+    throw Error("{} models are given; ensembles are not supported yet, only one model",
+                models.size());
+  path = models.empty() ? find_bundled_model() : models[0];
+  return load_model(path, {.ignore_unknown = ignore_unknown});
+}
+
+void ModelOptions::add_model_to(Options& options) {
+  CLI::App& app = options.app();
+  app.add_option("-m,--models,--model", models,
+                 "Model: a Marian .npz file or a model directory (default: the bundled model)");
+  app.add_option("-v,--vocabs", vocabularies.paths,
+                 "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
+                 "file twice for a shared one");
+  app.add_option("-c,--config", configs,
+                 "YAML file with options by their long names, such as decoder.yml");
+  app.add_flag("--ignore-unknown-config", ignore_unknown_config,
+               "Go on past configuration keys that are unknown or not supported");
+}
+
+void ModelOptions::add_running_to(Options& options) {
+  CLI::App& app = options.app();
+  app.add_option("-o,--output", output, "Where to write")->capture_default_str();
+  app.add_option("--max-length", max_length,
+                 "Tokens that are read of a line, the end symbol counted; the rest is cut off")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_flag("--max-length-crop", max_length_crop,
+               "No effect: longer lines are always cut, never dropped");
+  app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
+  app.add_option("--mini-batch", batches.mini_batch, "Sentences in a batch")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  app.add_option("--mini-batch-words", batches.mini_batch_words,
+                 "Words in a batch, in place of sentences; 0: count sentences")
+      ->capture_default_str();
+  app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  app.add_option("--maxi-batch-sort", maxi_batch_sort, "Sort by source length (src), or not (none)")
+      ->check(CLI::IsMember({"none", "src"}))
+      ->capture_default_str();
+  app.add_option("--cpu-threads", threads, "Sentences are worked on in so many threads")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
+  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
+  app.add_option("--backend", compile.backend, "What runs the model: cpu, or reference (slow)")
+      ->capture_default_str();
+  app.add_option("--passes", compile.passes,
+                 "Optimizer passes: all, none, or names with commas between")
+      ->capture_default_str();
+  app.add_flag("--quiet", quiet, "No progress and no notes");
+  options.accept_without_effect();
+}
+
+void ModelOptions::finish(Options& options) {
+  // The last file that sets an option counts, as on the command line.
+  const std::vector<std::string> paths = configs;
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+    options.apply_config(*path, ignore_unknown_config);
+}
+
+Model ModelOptions::load(Options& options) {
+  std::string path;
+  LoadedModel loaded = load_named_model(models, ignore_unknown_config, path);
+  options.apply_defaults(loaded.decode_options, path);
+  batches.sort_by_length = maxi_batch_sort == "src";
+  vocabularies.sentencepiece_encode = !no_spm_encode;
+  vocabularies.sentencepiece_decode = !no_spm_decode;
+  if (threads == 0) threads = 1;
+  if (!models.empty() && vocabularies.paths.empty() && loaded.model.vocabularies.empty()) {
+    std::error_code error;
+    if (const std::string config = path + ".decoder.yml"; fs::exists(config, error))
+      throw Error("{} brings no vocabularies; give them with -v SOURCE TARGET, or its "
+                  "configuration with -c {}",
+                  path, config);
+  }
+  return std::move(loaded.model);
+}
+
+}  // namespace fuselage

@@ -1,0 +1,212 @@
+#include "tools/options.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <iostream>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/suggest.h"
+
+namespace fuselage {
+namespace {
+
+/// Options of marian-decoder, marian-scorer and their configuration files that have no counterpart
+/// here, with their short names.
+struct MarianOption {
+  std::string_view name;
+  char short_name = 0;
+};
+constexpr MarianOption kNotSupported[] = {
+    {"alignment-format"}, {"authors"}, {"best-deep"}, {"build-info"}, {"cache-size"},
+    {"check-nan"}, {"cite"}, {"compute-type"}, {"devices", 'd'}, {"dump-config"},
+    {"dump-quantmult"}, {"factors-combine"}, {"factor-weight"}, {"feature"}, {"force-decode"},
+    {"fp16"}, {"gemm-precision"}, {"gemm-type", 'g'}, {"ignore-model-config"}, {"input-types"},
+    {"int8"}, {"int8Alpha"}, {"int8shift"}, {"int8shiftAlpha"}, {"int8shiftAll"},
+    {"int8shiftAlphaAll"}, {"int16"}, {"interpolate-env-vars"}, {"log"}, {"max-length-break"},
+    {"mini-batch-fit"}, {"mini-batch-round-up"}, {"model-mmap"}, {"num-devices"}, {"optimize"},
+    {"output-approx-knn"}, {"output-omit-bias"}, {"output-sampling"}, {"port", 'p'},
+    {"precision"}, {"quality"}, {"quantize-range"}, {"shortlist"}, {"shuffle-in-ram"},
+    {"skip-cost"}, {"ssplit-mode"}, {"ssplit-prefix-file"}, {"stat-freq"}, {"summary"},
+    {"throttle"}, {"train-sets"}, {"tsv"}, {"tsv-fields"}, {"type"}, {"use-legacy-batching"},
+    {"version"}, {"weights"}};
+
+/// Options of marian-decoder that concern what Fuselage does by itself. `values`: how many follow.
+struct WithoutEffect {
+  std::string_view names;
+  int values;
+};
+constexpr WithoutEffect kWithoutEffect[] = {
+    {"-w,--workspace", 1},     {"--quiet-translation", 0}, {"--data-threads", 1}, {"--seed", 1},
+    {"--log-level", 1},        {"--log-time-zone", 1},     {"--relative-paths", 0},
+};
+
+/// Values in a configuration file that switch an option off, so that it need not be supported.
+bool switches_off(const YAML::Node& value) {
+  if (value.IsNull()) return true;
+  if (value.IsSequence()) return value.size() == 0;
+  if (!value.IsScalar()) return false;
+  const std::string& text = value.Scalar();
+  return text.empty() || text == "false" || text == "float32";
+}
+
+std::string long_name(const CLI::Option& option) {
+  return option.get_lnames().empty() ? std::string() : option.get_lnames().front();
+}
+
+/// `--beam_size=6` as `--beam-size=6`.
+std::string with_dashes(std::string argument) {
+  if (!argument.starts_with("--")) return argument;
+  const auto end = std::min(argument.find('='), argument.size());
+  std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
+  return argument;
+}
+
+/// Messages of CLI11 as one line that begins with the option.
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+std::vector<std::string> values_of(const YAML::Node& node, const std::string& key,
+                                   const std::string& path) {
+  if (node.IsScalar()) return {node.Scalar()};
+  std::vector<std::string> values;
+  if (node.IsSequence())
+    for (const YAML::Node& element : node) {
+      if (!element.IsScalar()) throw Error("{}: '{}' must be a list of single values", path, key);
+      values.push_back(element.Scalar());
+    }
+  if (values.empty()) throw Error("{}: '{}' has no value", path, key);
+  return values;
+}
+
+YAML::Node read_mapping(const std::string& path) {
+  YAML::Node config;
+  try {
+    config = YAML::Load(read_file(path));
+  } catch (const YAML::Exception& error) {
+    throw Error("{}: line {}: this is no YAML ({})", path, error.mark.line + 1, error.msg);
+  }
+  if (!config.IsMap())
+    throw Error("{}: a configuration is a mapping of option names to values", path);
+  return config;
+}
+
+}  // namespace
+
+Options::Options(const std::string& command, const std::string& description)
+    : app_(description, "fuselage " + command) {
+  app_.set_help_flag("-h,--help", "Print this help and exit");
+  app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app_.get_formatter()->column_width(36);
+}
+
+void Options::accept_without_effect() {
+  for (const WithoutEffect& entry : kWithoutEffect) {
+    CLI::Option* option =
+        entry.values == 0
+            ? app_.add_flag(std::string(entry.names))
+            : app_.add_option_function<std::string>(std::string(entry.names),
+                                                    [](const std::string&) {});
+    option->group("");
+    without_effect_.push_back(long_name(*option));
+  }
+}
+
+bool Options::known_short(char name) {
+  return app_.get_option_no_throw(std::string{'-', name}) != nullptr;
+}
+
+void Options::refuse(const std::string& name, const std::string& where) {
+  for (const MarianOption& option : kNotSupported)
+    if (option.name == name) throw Error("{}marian-decoder's --{} is not supported yet", where, name);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  throw Error("{}unknown option --{}{}", where, name, did_you_mean(name, views));
+}
+
+void Options::check_names(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    if (argument.size() < 2 || argument[0] != '-') continue;
+    if (argument[1] == '-') {
+      const std::string name = argument.substr(2, argument.find('=') - 2);
+      if (app_.get_option_no_throw("--" + name) == nullptr) refuse(name, "");
+    } else if (std::isalpha(static_cast<unsigned char>(argument[1])) != 0 &&
+               !known_short(argument[1])) {
+      for (const MarianOption& option : kNotSupported)
+        if (option.short_name == argument[1]) refuse(std::string(option.name), "");
+      throw Error("unknown option {}; see {} --help", in_quotes(argument), app_.get_name());
+    }
+  }
+}
+
+bool Options::parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> normalized;
+  for (const std::string& argument : arguments) normalized.push_back(with_dashes(argument));
+  check_names(normalized);
+  std::reverse(normalized.begin(), normalized.end());
+  try {
+    app_.parse(normalized);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app_.help() << std::flush;
+    if (!std::cout) throw Error("cannot write the help to standard output");
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw Error("{}; see {} --help", one_line(error.what()), app_.get_name());
+  }
+  return true;
+}
+
+void Options::set(CLI::Option& option, const std::vector<std::string>& values,
+                  const std::string& where) {
+  try {
+    option.add_result(values);
+    option.run_callback();
+  } catch (const CLI::ParseError& error) {
+    throw Error("{}: {}", where, one_line(error.what()));
+  }
+}
+
+void Options::apply_config(const std::string& path, bool ignore_unknown) {
+  const YAML::Node config = read_mapping(path);
+  const YAML::Node relative = config["relative-paths"];
+  const bool relative_paths = relative && relative.IsScalar() && relative.Scalar() == "true";
+  for (const auto& entry : config) {
+    if (!entry.first.IsScalar()) throw Error("{}: a key is not the name of an option", path);
+    std::string key = entry.first.Scalar();
+    std::replace(key.begin(), key.end(), '_', '-');
+    CLI::Option* option = app_.get_option_no_throw("--" + key);
+    if (option == nullptr || key == "help" || key == "config") {
+      const bool known = std::any_of(std::begin(kNotSupported), std::end(kNotSupported),
+                                     [&](const MarianOption& each) { return each.name == key; });
+      if (ignore_unknown || (known && switches_off(entry.second))) continue;
+      refuse(key, path + ": ");
+    }
+    if (option->count() > 0 || switches_off(entry.second)) continue;
+    std::vector<std::string> values = values_of(entry.second, key, path);
+    if (relative_paths && (key == "models" || key == "vocabs"))
+      for (std::string& value : values)
+        value = (std::filesystem::path(path).parent_path() / value).string();
+    set(*option, values, path);
+  }
+}
+
+void Options::apply_defaults(const std::map<std::string, std::string>& values,
+                             const std::string& where) {
+  for (const auto& [name, value] : values) {
+    CLI::Option* option = app_.get_option_no_throw("--" + name);
+    if (option == nullptr || option->count() > 0) continue;
+    set(*option, {value}, where);
+  }
+}
+
+}  // namespace fuselage

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fuselage {
+
+/// Options of one sub-command, with marian-decoder's habits on top of CLI11: '_' stands for '-' in
+/// long names, configuration files have the long names as keys, and what marian-decoder knows but
+/// Fuselage does not is refused by name. A value that is set stays: the command line comes before
+/// the configuration files, these before the model's own defaults.
+class Options {
+ public:
+  Options(const std::string& command, const std::string& description);
+
+  CLI::App& app() { return app_; }
+
+  /// Adds options of marian-decoder that are taken and make no difference here.
+  void accept_without_effect();
+
+  /// Parses the command line after the name of the sub-command. False when help was asked for, and
+  /// printed. Throws Error for unknown options and wrong values.
+  bool parse(const std::vector<std::string>& arguments);
+
+  /// Sets the options that a YAML file gives and the command line does not. With `relative-paths`,
+  /// paths in it are relative to the file. Throws Error naming the file and the key.
+  void apply_config(const std::string& path, bool ignore_unknown);
+
+  /// Sets options that are not set yet, by long name.
+  void apply_defaults(const std::map<std::string, std::string>& values, const std::string& where);
+
+  /// True when the option was given, wherever.
+  bool given(const std::string& name) { return app_.get_option(name)->count() > 0; }
+
+ private:
+  bool known_short(char name);
+  [[noreturn]] void refuse(const std::string& name, const std::string& where);
+  void check_names(const std::vector<std::string>& arguments);
+  void set(CLI::Option& option, const std::vector<std::string>& values, const std::string& where);
+
+  CLI::App app_;
+  std::vector<std::string> without_effect_;
+};
+
+}  // namespace fuselage
