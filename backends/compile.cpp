@@ -10,8 +10,7 @@
 
 namespace fuselage {
 
-std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
-                                    const CompileOptions& options) {
+std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
   run_passes(select_passes(options.passes), graph);
   if (options.backend == "reference")

@@ -102,7 +102,8 @@ void RowFrame::fill_pairs(DomainId id) {
       auto at = static_cast<std::int32_t>(table_.first_new(domain.right) + row);
       const std::int32_t count = prefix_position_[static_cast<std::size_t>(at)] + 1;
       right.index.resize(right.index.size() + static_cast<std::size_t>(count));
-      for (auto to = right.index.rbegin(); at >= 0; at = prefix_previous_[static_cast<std::size_t>(at)])
+      for (auto to = right.index.rbegin(); at >= 0;
+           at = prefix_previous_[static_cast<std::size_t>(at)])
         *to++ = at;
     }
     left.index.resize(right.index.size(), static_cast<std::int32_t>(row));
@@ -134,7 +135,7 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
     if (domain.kind == DomainKind::prefix) rows = prefix;
     if (domain.kind == DomainKind::pairs)
       rows = graph_.domain(domain.right).kind == DomainKind::prefix ? hypothesis_prefix
-                                                                     : hypothesis_source;
+                                                                    : hypothesis_source;
     max_rows_[i] = rows;
     reserve(table_.domain(DomainId{i}).positions, rows);
     reserve(table_.domain(DomainId{i}).previous, rows);
@@ -143,7 +144,8 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
     const RowMap& map = graph_.map(MapId{i});
     if (graph_.domain(map.from).binding != BindingTime::step) continue;
     reserve(table_.map(MapId{i}).index, max_rows_[map.from.index]);
-    if (map.kind == MapKind::left) reserve(table_.map(MapId{i}).segments, max_rows_[map.to.index] + 1);
+    if (map.kind == MapKind::left)
+      reserve(table_.map(MapId{i}).segments, max_rows_[map.to.index] + 1);
   }
   reserve(prefix_previous_, prefix);
   reserve(prefix_position_, prefix);
@@ -218,8 +220,8 @@ void RowFrame::begin_iteration(DomainId scan, std::int64_t t) {
     const std::int32_t end = source_begin_[static_cast<std::size_t>(sentence) + 1];
     if (t >= end - begin) break;
     rows.previous.push_back(t == 0 ? -1 : static_cast<std::int32_t>(index.size()));
-    index.push_back(static_cast<std::int32_t>(graph_.domain(scan).reversed ? end - 1 - t
-                                                                           : begin + t));
+    index.push_back(
+        static_cast<std::int32_t>(graph_.domain(scan).reversed ? end - 1 - t : begin + t));
   }
   rows.rows = static_cast<std::int64_t>(index.size());
 }

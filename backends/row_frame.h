@@ -14,8 +14,8 @@ using WordIds = std::vector<std::int32_t>;
 /// One step of a search: which hypotheses live, what they continue and which word each just took.
 /// Parents are distinct; hypotheses of one parent need not be neighbours.
 struct StepInput {
-  std::span<const std::int32_t> parents;         ///< row of the last step's hypothesis; -1: a fresh start
-  std::span<const std::int32_t> parent_sentence;  ///< sentence of each parent
+  std::span<const std::int32_t> parents;  ///< row of the last step's hypothesis; -1: a fresh start
+  std::span<const std::int32_t> parent_sentence;    ///< sentence of each parent
   std::span<const std::int32_t> hypothesis_parent;  ///< row of the parent of each hypothesis
   std::span<const std::int32_t> words;      ///< word that each hypothesis just took; -1: none yet
   std::span<const std::int32_t> positions;  ///< number of words that each took before this step
@@ -37,8 +37,8 @@ class RowFrame {
   const RowTable& table() const { return table_; }
   const Graph& graph() const { return graph_; }
 
-  /// Rows of source-time domains. Sentences must not be empty. Throws Error when a word id is beyond
-  /// the vocabulary of a map.
+  /// Rows of source-time domains. Sentences must not be empty. Throws Error when a word id is
+  /// beyond the vocabulary of a map.
   void begin_batch(std::span<const WordIds> sentences);
 
   /// Reserves storage for the steps of this batch.
@@ -49,8 +49,8 @@ class RowFrame {
 
   /// Number of iterations of a scan in this batch: the length of the longest sentence.
   std::int64_t iterations(DomainId scan) const;
-  /// Makes `t` the current iteration of the scan: its rows are the sentences that have a t-th token,
-  /// longest first, so that a row keeps its number for as long as it lives.
+  /// Makes `t` the current iteration of the scan: its rows are the sentences that have a t-th
+  /// token, longest first, so that a row keeps its number for as long as it lives.
   void begin_iteration(DomainId scan, std::int64_t t);
 
   /// The most rows that a domain has at any moment of this batch, within the reserved limits.
@@ -65,7 +65,7 @@ class RowFrame {
 
   Graph graph_;  // declarations only
   RowTable table_;
-  std::vector<std::int32_t> source_begin_;  // per sentence, and one past the end
+  std::vector<std::int32_t> source_begin_;   // per sentence, and one past the end
   std::vector<std::int32_t> longest_first_;  // sentences by decreasing length
   std::vector<std::int32_t> words_of_source_;
   std::vector<std::int64_t> max_rows_;

@@ -37,8 +37,7 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape, DType dtype) 
 
 template <typename From, typename To, typename Convert>
 void convert(const Tensor& from, Tensor& to, Convert f) {
-  for (std::int64_t i = 0; i < from.size(); ++i)
-    to.mutable_data<To>()[i] = f(from.data<From>()[i]);
+  for (std::int64_t i = 0; i < from.size(); ++i) to.mutable_data<To>()[i] = f(from.data<From>()[i]);
 }
 
 }  // namespace
@@ -60,22 +59,43 @@ Tensor Tensor::to_f32() const {
   Tensor result(DType::f32, shape_);
   const auto cast = [](auto v) { return static_cast<float>(v); };
   switch (dtype_) {
-    case DType::f16: convert<std::uint16_t, float>(*this, result, half_to_float); break;
+    case DType::f16:
+      convert<std::uint16_t, float>(*this, result, half_to_float);
+      break;
     case DType::bf16:
       convert<std::uint16_t, float>(*this, result, [](std::uint16_t v) {
         return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16);
       });
       break;
-    case DType::f64: convert<double, float>(*this, result, cast); break;
-    case DType::i8: convert<std::int8_t, float>(*this, result, cast); break;
-    case DType::i16: convert<std::int16_t, float>(*this, result, cast); break;
-    case DType::i32: convert<std::int32_t, float>(*this, result, cast); break;
-    case DType::i64: convert<std::int64_t, float>(*this, result, cast); break;
-    case DType::u8: convert<std::uint8_t, float>(*this, result, cast); break;
-    case DType::u16: convert<std::uint16_t, float>(*this, result, cast); break;
-    case DType::u32: convert<std::uint32_t, float>(*this, result, cast); break;
-    case DType::u64: convert<std::uint64_t, float>(*this, result, cast); break;
-    case DType::f32: break;
+    case DType::f64:
+      convert<double, float>(*this, result, cast);
+      break;
+    case DType::i8:
+      convert<std::int8_t, float>(*this, result, cast);
+      break;
+    case DType::i16:
+      convert<std::int16_t, float>(*this, result, cast);
+      break;
+    case DType::i32:
+      convert<std::int32_t, float>(*this, result, cast);
+      break;
+    case DType::i64:
+      convert<std::int64_t, float>(*this, result, cast);
+      break;
+    case DType::u8:
+      convert<std::uint8_t, float>(*this, result, cast);
+      break;
+    case DType::u16:
+      convert<std::uint16_t, float>(*this, result, cast);
+      break;
+    case DType::u32:
+      convert<std::uint32_t, float>(*this, result, cast);
+      break;
+    case DType::u64:
+      convert<std::uint64_t, float>(*this, result, cast);
+      break;
+    case DType::f32:
+      break;
   }
   return result;
 }

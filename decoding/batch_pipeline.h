@@ -27,8 +27,8 @@ struct BatchSource {
   InputReady ready = nullptr;
 };
 
-/// Waits for input. False when it pauses while the workers have nothing to do, so that what has been
-/// read should not wait for more.
+/// Waits for input. False when it pauses while the workers have nothing to do, so that what has
+/// been read should not wait for more.
 template <typename Item, typename Result>
 bool wait_for_input(const BatchSource<Item>& source, OrderedWorkers<Item, Result>& workers,
                     bool has_items) {
@@ -39,8 +39,8 @@ bool wait_for_input(const BatchSource<Item>& source, OrderedWorkers<Item, Result
   return true;
 }
 
-/// Reads items, gathers them into batches, runs these on the workers and hands the results on in the
-/// order in which the items were read. Throws the first error of that order.
+/// Reads items, gathers them into batches, runs these on the workers and hands the results on in
+/// the order in which the items were read. Throws the first error of that order.
 template <typename Item, typename Result>
 void run_batches(const BatchSource<Item>& source,
                  std::vector<typename OrderedWorkers<Item, Result>::Work> work,

@@ -17,8 +17,8 @@ struct BatchOptions {
   std::size_t maxi_lines() const { return mini_batch * maxi_batch; }
 };
 
-/// Cuts items of these lengths into batches of item numbers. When they are sorted, it is the longest
-/// first, and equal ones in their order.
+/// Cuts items of these lengths into batches of item numbers. When they are sorted, it is the
+/// longest first, and equal ones in their order.
 std::vector<std::vector<std::size_t>> make_batches(std::span<const std::size_t> lengths,
                                                    const BatchOptions& options);
 

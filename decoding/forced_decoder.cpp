@@ -56,9 +56,10 @@ void ForcedDecoder::read_step(std::span<const WordIds> sources, std::span<const 
     const float score =
         log_probs.row(static_cast<std::int64_t>(row))[static_cast<std::size_t>(targets[s][t])];
     if (std::isnan(score))
-      throw Error("the model's scores are not numbers after {} words of a translation; its weights "
-                  "may be damaged",
-                  t);
+      throw Error(
+          "the model's scores are not numbers after {} words of a translation; its weights "
+          "may be damaged",
+          t);
     results[s].word_scores.push_back(score);
     if (!weights) continue;
     results[s].alignment.emplace_back(weights, weights + sources[s].size());

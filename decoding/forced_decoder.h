@@ -23,8 +23,8 @@ class ForcedDecoder {
   /// `executable` has the outputs of SearchHead::log_probabilities.
   ForcedDecoder(const Executable& executable, bool alignment);
 
-  /// Scores a batch of pairs, whose last words are the end symbols. Throws Error when a score is not
-  /// a number.
+  /// Scores a batch of pairs, whose last words are the end symbols. Throws Error when a score is
+  /// not a number.
   std::vector<ForcedScores> score(std::span<const WordIds> sources,
                                   std::span<const WordIds> targets);
 

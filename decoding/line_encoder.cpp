@@ -42,12 +42,15 @@ bool is_valid(std::string_view text) {
 
 std::string describe(LineOddity oddity, bool many, std::size_t max_length) {
   switch (oddity) {
-    case LineOddity::empty: return many ? "were empty" : "was empty";
+    case LineOddity::empty:
+      return many ? "were empty" : "was empty";
     case LineOddity::invalid_text:
-      return fmt::format("{} not valid UTF-8, or had NUL in {}; U+FFFD took the place of what was "
-                         "invalid",
-                         many ? "were" : "was", many ? "them" : "it");
-    case LineOddity::too_long: break;
+      return fmt::format(
+          "{} not valid UTF-8, or had NUL in {}; U+FFFD took the place of what was "
+          "invalid",
+          many ? "were" : "was", many ? "them" : "it");
+    case LineOddity::too_long:
+      break;
   }
   return fmt::format("longer than {} tokens {} cut", max_length, many ? "were" : "was");
 }
@@ -69,17 +72,19 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   const bool valid = is_valid(line);
   if (!valid) {
     if (options_.strict)
-      throw Error("line {} is not valid UTF-8, or has NUL in it; correct it, or go on without "
-                  "--strict, which replaces what is invalid",
-                  number + 1);
+      throw Error(
+          "line {} is not valid UTF-8, or has NUL in it; correct it, or go on without "
+          "--strict, which replaces what is invalid",
+          number + 1);
     result.oddities.push_back(LineOddity::invalid_text);
   }
   result.words = vocabulary_.encode(valid ? line : std::string_view(valid_text(line)));
   if (result.words.size() > options_.max_length) {
     if (options_.strict)
-      throw Error("line {} has {} tokens, but max-length is {}; split it, raise --max-length, or go "
-                  "on without --strict, which cuts it",
-                  number + 1, result.words.size(), options_.max_length);
+      throw Error(
+          "line {} has {} tokens, but max-length is {}; split it, raise --max-length, or go "
+          "on without --strict, which cuts it",
+          number + 1, result.words.size(), options_.max_length);
     result.oddities.push_back(LineOddity::too_long);
     result.words.resize(options_.max_length);
     result.words.back() = vocabulary_.end_id();
@@ -100,11 +105,10 @@ std::vector<std::string> LineNotes::notes() const {
   std::vector<std::string> result;
   for (const auto& [oddity, lines] : lines_) {
     const bool many = lines.count > 1;
-    result.push_back(fmt::format("{} line{}{}{} {} ({} {}{})", lines.count, many ? "s" : "",
-                                 where_.empty() ? "" : " of ", where_,
-                                 describe(oddity, many, max_length_), many ? "lines" : "line",
-                                 fmt::join(lines.first, ", "),
-                                 lines.count > kLinesToName ? ", …" : ""));
+    result.push_back(fmt::format(
+        "{} line{}{}{} {} ({} {}{})", lines.count, many ? "s" : "", where_.empty() ? "" : " of ",
+        where_, describe(oddity, many, max_length_), many ? "lines" : "line",
+        fmt::join(lines.first, ", "), lines.count > kLinesToName ? ", …" : ""));
   }
   return result;
 }

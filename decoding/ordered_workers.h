@@ -28,8 +28,7 @@ class OrderedWorkers {
   /// One thread per element of `work`. At most about `look_ahead` items wait or are worked on.
   OrderedWorkers(std::vector<Work> work, Sink sink, std::size_t look_ahead)
       : sink_(std::move(sink)), look_ahead_(look_ahead) {
-    for (Work& one : work)
-      threads_.emplace_back([this, run = std::move(one)] { serve(run); });
+    for (Work& one : work) threads_.emplace_back([this, run = std::move(one)] { serve(run); });
   }
 
   ~OrderedWorkers() {
@@ -47,9 +46,8 @@ class OrderedWorkers {
   /// Throws the error that ended everything, if one did.
   std::size_t open(std::size_t count) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      return failure_ || slots_.empty() || slots_.size() + count <= look_ahead_;
-    });
+    changed_.wait(
+        lock, [&] { return failure_ || slots_.empty() || slots_.size() + count <= look_ahead_; });
     if (failure_) std::rethrow_exception(failure_);
     const std::size_t first = first_number_ + slots_.size();
     slots_.resize(slots_.size() + count);
@@ -63,13 +61,6 @@ class OrderedWorkers {
       batches_.push_back({std::move(numbers), std::move(items)});
     }
     changed_.notify_all();
-  }
-
-  /// Gives the result of an item that needs no work.
-  void deliver(std::size_t number, Result result) {
-    std::unique_lock lock(mutex_);
-    fill(number, std::move(result));
-    hand_on(lock);
   }
 
   /// Gives the error that stands in the place of an item.
@@ -86,7 +77,8 @@ class OrderedWorkers {
     return batches_.empty();
   }
 
-  /// Waits until all results have been handed on. Throws the error that ended everything, if one did.
+  /// Waits until all results have been handed on. Throws the error that ended everything, if one
+  /// did.
   void finish() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return failure_ || (slots_.empty() && !handing_on_); });

@@ -54,8 +54,7 @@ AlignmentFormat parse_alignment_format(std::string_view text) {
   if (text.empty() || text == "hard") return {};
   float threshold = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threshold);
-  if (error != std::errc() || end != text.data() + text.size() || !(threshold > 0) ||
-      threshold > 1)
+  if (error != std::errc() || end != text.data() + text.size() || !(threshold > 0) || threshold > 1)
     throw Error("alignment can be soft, hard, or a number above 0 and up to 1, not {}",
                 in_quotes(text));
   return {.threshold = threshold};
@@ -81,8 +80,7 @@ std::string format_translation(std::size_t line, const Translation& translation,
       output += " ||| " + format_alignment(hypothesis.alignment, *format.alignment);
     if (format.word_scores) output += " ||| " + format_word_scores(hypothesis.word_scores);
     if (format.n_best)
-      output +=
-          fmt::format(" ||| F0= {:g} ||| {:g}", hypothesis.log_probability, hypothesis.score);
+      output += fmt::format(" ||| F0= {:g} ||| {:g}", hypothesis.log_probability, hypothesis.score);
     output += '\n';
     if (!format.n_best) break;
   }

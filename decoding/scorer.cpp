@@ -23,10 +23,11 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   const bool has_source = read_line(sources, source, "source");
   const bool has_target = read_line(targets, target, "target");
   if (has_source != has_target)
-    throw Error("the {} text ends after {} line{}, but the {} text goes on; both need the same "
-                "number of lines",
-                has_source ? "target" : "source", number, number == 1 ? "" : "s",
-                has_source ? "source" : "target");
+    throw Error(
+        "the {} text ends after {} line{}, but the {} text goes on; both need the same "
+        "number of lines",
+        has_source ? "target" : "source", number, number == 1 ? "" : "s",
+        has_source ? "source" : "target");
   return has_source;
 }
 
@@ -77,8 +78,7 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
   run_batches<Pair, PairScore>({next, length, options_.batches}, std::move(work), sink);
 }
 
-std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder,
-                                           std::vector<Pair>& batch) const {
+std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const {
   const auto both_empty = [](const Pair& pair) {
     return pair.source.empty() && pair.target.empty();
   };
@@ -96,8 +96,8 @@ std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder,
     // A translator does not ask the model about an empty line either.
     ForcedScores certain{.word_scores = {0}};
     if (options_.alignment) certain.alignment = {{1}};
-    results.push_back(make_score(
-        pair, both_empty(pair) ? std::move(certain) : std::move(scores[at++])));
+    results.push_back(
+        make_score(pair, both_empty(pair) ? std::move(certain) : std::move(scores[at++])));
   }
   return results;
 }

@@ -50,8 +50,8 @@ class Scorer {
   /// Throws Error as Translator does.
   Scorer(Model model, ScorerOptions options);
 
-  /// One score per line of both streams. Throws Error when one has fewer lines than the other, after
-  /// the pairs before have been handed over.
+  /// One score per line of both streams. Throws Error when one has fewer lines than the other,
+  /// after the pairs before have been handed over.
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
 
   /// What a user should know about how the vocabularies fit the model.

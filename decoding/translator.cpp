@@ -29,9 +29,10 @@ void check_options(const TranslatorOptions& options) {
   if (options.batches.mini_batch < 1 || options.batches.maxi_batch < 1)
     throw Error("mini-batch and maxi-batch must be at least 1");
   if (options.skip_cost && options.search.beam_size != 1)
-    throw Error("skip-cost needs beam-size 1, not {}: without normalization, scores of different "
-                "hypotheses cannot be compared",
-                options.search.beam_size);
+    throw Error(
+        "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
+        "hypotheses cannot be compared",
+        options.search.beam_size);
 }
 
 /// Whatever a vocabulary holds, a translation stays one line.
@@ -41,9 +42,7 @@ std::string one_line(std::string text) {
 }
 
 Translation untranslated(const EncodedLine& line) {
-  return {.oddities = line.oddities,
-          .source_words = line.words.size(),
-          .source_bytes = line.bytes};
+  return {.oddities = line.oddities, .source_words = line.words.size(), .source_bytes = line.bytes};
 }
 
 }  // namespace
@@ -60,8 +59,7 @@ class Translator::Lease {
       }
     }
     while (searches_.size() < count)
-      searches_.push_back(
-          std::make_unique<BeamSearch>(*owner.executable_, owner.options_.search));
+      searches_.push_back(std::make_unique<BeamSearch>(*owner.executable_, owner.options_.search));
   }
   ~Lease() {
     const std::lock_guard lock(owner_.mutex_);
@@ -104,14 +102,14 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
     line = lines[at++];
     return true;
   };
-  run(next, [&](std::size_t line, Translation&& translation) {
-    results[line] = std::move(translation);
-  }, nullptr);
+  run(
+      next,
+      [&](std::size_t line, Translation&& translation) { results[line] = std::move(translation); },
+      nullptr);
   return results;
 }
 
-void Translator::translate(std::istream& input, const Sink& sink,
-                           const InputReady& ready) const {
+void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
   const auto next = [&](std::string& line) {
     if (std::getline(input, line)) return true;
     if (input.bad()) throw Error("cannot read the input: the system reports an error");
@@ -120,8 +118,7 @@ void Translator::translate(std::istream& input, const Sink& sink,
   run(next, sink, ready);
 }
 
-void Translator::run(const LineSource& next_line, const Sink& sink,
-                     const InputReady& ready) const {
+void Translator::run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const {
   const Lease lease(*this, std::max<std::size_t>(1, options_.threads));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
@@ -168,8 +165,7 @@ Translation Translator::make_translation(const EncodedLine& line, NBest hypothes
   for (Hypothesis& hypothesis : hypotheses) {
     std::vector<WordId> words = hypothesis.words;
     if (right_left_) std::reverse(words.begin(), words.end());
-    result.n_best.push_back(
-        {one_line(vocabularies_.target->decode(words)), std::move(hypothesis)});
+    result.n_best.push_back({one_line(vocabularies_.target->decode(words)), std::move(hypothesis)});
   }
   return result;
 }

@@ -47,7 +47,8 @@ struct Translation {
 };
 
 /// Translates lines of text. All members may be called from several threads; the weights are there
-/// once. A line's translation depends on no other line, on no batch size and on no number of threads.
+/// once. A line's translation depends on no other line, on no batch size and on no number of
+/// threads.
 class Translator {
  public:
   /// Hands over the translation of a line, numbered from 0, in order and one at a time.
@@ -61,9 +62,9 @@ class Translator {
   /// One translation per line.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const;
 
-  /// One translation per line of the stream, as soon as they are ready. Errors, also those of `sink`,
-  /// are thrown when all lines before have been handed over. With `ready`, lines do not wait for a
-  /// full batch while the input pauses.
+  /// One translation per line of the stream, as soon as they are ready. Errors, also those of
+  /// `sink`, are thrown when all lines before have been handed over. With `ready`, lines do not
+  /// wait for a full batch while the input pauses.
   void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
   /// What a user should know about how the vocabularies fit the model.

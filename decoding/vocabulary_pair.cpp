@@ -34,9 +34,10 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
                                                std::vector<std::string>& notes) {
   auto vocabulary = load_vocabulary(path, options);
   if (vocabulary->size() < words)
-    throw Error("{}: the {} vocabulary has {} words, but the model has {}; give the vocabulary that "
-                "the model was trained with",
-                path, side, vocabulary->size(), words);
+    throw Error(
+        "{}: the {} vocabulary has {} words, but the model has {}; give the vocabulary that "
+        "the model was trained with",
+        path, side, vocabulary->size(), words);
   if (vocabulary->size() == words) return vocabulary;
   if (!cap) {
     if (vocabulary->end_id() >= words)
@@ -44,9 +45,10 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
                   vocabulary->end_id(), words);
     return vocabulary;
   }
-  notes.push_back(fmt::format("{} has {} words, of which the model knows the first {}; the others "
-                              "count as unknown",
-                              path, vocabulary->size(), words));
+  notes.push_back(
+      fmt::format("{} has {} words, of which the model knows the first {}; the others "
+                  "count as unknown",
+                  path, vocabulary->size(), words));
   options.limit = words;
   return load_vocabulary(path, options);
 }
@@ -57,12 +59,14 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
   const std::vector<std::string>& paths =
       options.paths.empty() ? model.vocabularies : options.paths;
   if (paths.empty())
-    throw Error("the model brings no vocabularies; give them with --vocabs SOURCE TARGET, the same "
-                "file twice where both sides share one");
+    throw Error(
+        "the model brings no vocabularies; give them with --vocabs SOURCE TARGET, the same "
+        "file twice where both sides share one");
   if (paths.size() != 2)
-    throw Error("--vocabs needs two files, source and target, not {}; give the same file twice where "
-                "both sides share one",
-                paths.size());
+    throw Error(
+        "--vocabs needs two files, source and target, not {}; give the same file twice where "
+        "both sides share one",
+        paths.size());
   const VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,
                                   .sentencepiece_decode = options.sentencepiece_decode};
   VocabularyPair pair;

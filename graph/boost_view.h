@@ -1,9 +1,9 @@
 #pragma once
 
-// A read-only view of a Graph for the Boost Graph Library: vertices are live nodes, an edge goes from
-// a node to the producer of each of its operands, in operand order. It models VertexListGraph and
-// IncidenceGraph. Nothing is stored: Boost's own containers would lose operand order and repeated
-// operands. Include it only in a .cpp file.
+// A read-only view of a Graph for the Boost Graph Library: vertices are live nodes, an edge goes
+// from a node to the producer of each of its operands, in operand order. It models VertexListGraph
+// and IncidenceGraph. Nothing is stored: Boost's own containers would lose operand order and
+// repeated operands. Include it only in a .cpp file.
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
@@ -26,8 +26,8 @@ class BoostView {
   explicit BoostView(const Graph& graph) : graph_(&graph) {}
   const Graph& graph() const { return *graph_; }
 
-  class VertexIterator
-      : public boost::iterator_facade<VertexIterator, NodeId, boost::forward_traversal_tag, NodeId> {
+  class VertexIterator : public boost::iterator_facade<VertexIterator, NodeId,
+                                                       boost::forward_traversal_tag, NodeId> {
    public:
     VertexIterator() = default;
     VertexIterator(const Graph* graph, std::uint32_t index) : graph_(graph), index_(index) {

@@ -33,10 +33,10 @@ std::string_view to_string(DomainKind kind);
 struct Domain {
   std::string name;
   DomainKind kind = DomainKind::none;
-  std::int64_t size = 0;   ///< vocabulary: number of entries; 0 elsewhere
-  DomainId of;             ///< source, scan, parent, hypothesis, prefix
-  bool reversed = false;   ///< scan: from the last position to the first
-  DomainId left, right;    ///< pairs
+  std::int64_t size = 0;  ///< vocabulary: number of entries; 0 elsewhere
+  DomainId of;            ///< source, scan, parent, hypothesis, prefix
+  bool reversed = false;  ///< scan: from the last position to the first
+  DomainId left, right;   ///< pairs
   BindingTime binding = BindingTime::load;
 };
 

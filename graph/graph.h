@@ -19,8 +19,8 @@ struct Location {
   std::uint32_t line = 0;
 };
 
-/// Where a node comes from: names of the nodes of the user's graph that it stands for, and the rules
-/// that made it out of them, oldest first.
+/// Where a node comes from: names of the nodes of the user's graph that it stands for, and the
+/// rules that made it out of them, oldest first.
 struct Provenance {
   std::vector<std::string> origins;
   std::vector<std::string> rules;
@@ -85,8 +85,8 @@ class Graph {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  /// A graph with the same name, domains and maps, and nothing else. Ids of domains and maps mean the
-  /// same in both.
+  /// A graph with the same name, domains and maps, and nothing else. Ids of domains and maps mean
+  /// the same in both.
   Graph declarations() const;
 
   // Domains and maps. They are only added, never removed.

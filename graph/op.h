@@ -55,16 +55,16 @@ struct OperandSpec {
 
 /// Facts about an op that rules may rely on, so that no rule needs to test a name.
 enum class Trait : std::uint32_t {
-  row_wise = 1u << 0,     ///< row r of a result depends on row r of each operand that has rows
-  linear = 1u << 1,       ///< linear in its first operand
-  commutative = 1u << 2,  ///< its two operands may be exchanged
-  selects_rows = 1u << 3,  ///< a result row is one operand row, or the default row
-  mixes_rows = 1u << 4,   ///< a result row is a weighted sum of operand rows
-  loop_state = 1u << 5,   ///< carries a value into an iteration of a loop
-  loop_next = 1u << 6,    ///< gives its first operand, a state, the value for the next iteration
-  sink = 1u << 7,         ///< has no result and is live by itself
-  external = 1u << 8,     ///< its value comes from outside the graph
-  changes_domain = 1u << 9, ///< its result has the same rows under another domain
+  row_wise = 1u << 0,        ///< row r of a result depends on row r of each operand that has rows
+  linear = 1u << 1,          ///< linear in its first operand
+  commutative = 1u << 2,     ///< its two operands may be exchanged
+  selects_rows = 1u << 3,    ///< a result row is one operand row, or the default row
+  mixes_rows = 1u << 4,      ///< a result row is a weighted sum of operand rows
+  loop_state = 1u << 5,      ///< carries a value into an iteration of a loop
+  loop_next = 1u << 6,       ///< gives its first operand, a state, the value for the next iteration
+  sink = 1u << 7,            ///< has no result and is live by itself
+  external = 1u << 8,        ///< its value comes from outside the graph
+  changes_domain = 1u << 9,  ///< its result has the same rows under another domain
 };
 
 constexpr std::uint32_t operator|(Trait a, Trait b) {
@@ -74,8 +74,8 @@ constexpr std::uint32_t operator|(std::uint32_t a, Trait b) {
   return a | static_cast<std::uint32_t>(b);
 }
 
-/// Work and traffic of a node. Per row of its first result, except weight_bytes, which are read once
-/// however many rows there are.
+/// Work and traffic of a node. Per row of its first result, except weight_bytes, which are read
+/// once however many rows there are.
 struct Cost {
   double flop = 0;
   double bytes = 0;

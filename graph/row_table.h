@@ -9,8 +9,8 @@
 namespace fuselage {
 
 /// The rows that a graph's domains have at one moment: how many, where its maps lead, and the
-/// position of each token in its sentence. Filled by an executor per batch and per step; graphs that
-/// come from one another share ids of domains and maps, and so may share a table.
+/// position of each token in its sentence. Filled by an executor per batch and per step; graphs
+/// that come from one another share ids of domains and maps, and so may share a table.
 class RowTable {
  public:
   explicit RowTable(const Graph& graph);
@@ -35,8 +35,8 @@ class RowTable {
     return domains_[domain.index].previous;
   }
 
-  /// Follows `path`, whose maps stand from first to last, for all rows; -1 stays -1. `out` keeps its
-  /// capacity.
+  /// Follows `path`, whose maps stand from first to last, for all rows; -1 stays -1. `out` keeps
+  /// its capacity.
   void resolve(const MapPath& path, std::vector<std::int32_t>& out) const;
 
   struct DomainRows {

@@ -25,8 +25,8 @@ std::string print_declarations(const Graph& graph);
 /// "{heads = 8}", or nothing when every attribute has its default.
 std::string print_attributes(const Graph& graph, const Node& node);
 
-/// Parses one graph. `where` names the text in messages and locations. Throws Error with line number
-/// and cause.
+/// Parses one graph. `where` names the text in messages and locations. Throws Error with line
+/// number and cause.
 Graph parse_graph(std::string_view text, const std::string& where, const OpRegistry& ops);
 
 /// True for what may name a domain, a map or a value: letters, digits, '_' and '.'.

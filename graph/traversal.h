@@ -8,8 +8,8 @@
 
 namespace fuselage {
 
-/// Live nodes with every producer before its users; nodes that are in such an order already keep it.
-/// Throws InternalError when operand edges form a cycle.
+/// Live nodes with every producer before its users; nodes that are in such an order already keep
+/// it. Throws InternalError when operand edges form a cycle.
 std::vector<NodeId> topological_order(const Graph& graph);
 
 /// Which nodes `roots` depend on, themselves included; indexed by node index.

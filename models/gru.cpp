@@ -32,9 +32,9 @@ Expr joint_norm_gru(Parameters& p, const std::string& n, Expr x, Expr s, const G
   const std::int64_t size = o.size;
   const Expr b = p.vector(n + "_b", 2 * size);
   const Expr bx = p.vector(n + "_bx", size);
-  const Expr u = layer_norm(concat({dot(s, p.matrix(n + "_U", size, 2 * size)),
-                                    dot(s, p.matrix(n + "_Ux", size, size))}),
-                            p.vector(n + "_gamma2", 3 * size), {}, kRnnNormEpsilon);
+  const Expr u = layer_norm(
+      concat({dot(s, p.matrix(n + "_U", size, 2 * size)), dot(s, p.matrix(n + "_Ux", size, size))}),
+      p.vector(n + "_gamma2", 3 * size), {}, kRnnNormEpsilon);
   Expr gates = slice(u, 0, 2 * size);
   Expr candidate = slice(u, 2 * size, 3 * size);
   Expr a;
@@ -86,9 +86,12 @@ Expr nematus_norm(Parameters& p, Expr x, const std::string& name) {
 Expr gru(Parameters& p, const std::string& prefix, Expr x, Expr s, const GruOptions& options) {
   const Builder::Scope scope(p.builder(), prefix);
   switch (options.norm) {
-    case RnnNorm::none: return plain_gru(p, prefix, x, s, options);
-    case RnnNorm::joint: return joint_norm_gru(p, prefix, x, s, options);
-    case RnnNorm::nematus: break;
+    case RnnNorm::none:
+      return plain_gru(p, prefix, x, s, options);
+    case RnnNorm::joint:
+      return joint_norm_gru(p, prefix, x, s, options);
+    case RnnNorm::nematus:
+      break;
   }
   return nematus_norm_gru(p, prefix, x, s, options);
 }

@@ -29,9 +29,9 @@ struct GruOptions {
   NematusBias nematus_bias = NematusBias::input;
 };
 
-/// One step of a gated recurrent unit (Cho et al. 2014, section 2.3) with the parameters `prefix`_W,
-/// _U, _b and so on: the new state from input `x` (not valid: a transition without input) and state
-/// `s`.
+/// One step of a gated recurrent unit (Cho et al. 2014, section 2.3) with the parameters
+/// `prefix`_W, _U, _b and so on: the new state from input `x` (not valid: a transition without
+/// input) and state `s`.
 Expr gru(Parameters& p, const std::string& prefix, Expr x, Expr s, const GruOptions& options);
 
 /// Layer normalization as Nematus does it: gain `name`_lns, shift `name`_lnb, epsilon 1e-5.

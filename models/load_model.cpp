@@ -22,7 +22,8 @@ constexpr std::string_view kSupported =
   if (extension == "bin")
     throw Error("{}: Marian's binary format (.bin) is not supported yet; {}", path, kSupported);
   if (extension == "ir" || extension == "safetensors" || path.ends_with("config.json"))
-    throw Error("{}: this is one file of a model directory; give the directory that holds it", path);
+    throw Error("{}: this is one file of a model directory; give the directory that holds it",
+                path);
   if (extension == "yml" || extension == "yaml")
     throw Error("{}: this is a configuration, not a model; give it with -c", path);
   throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);

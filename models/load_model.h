@@ -20,8 +20,8 @@ struct LoadOptions {
   bool ignore_unknown = false;
 };
 
-/// Loads a model by what `path` is: a model directory, or a Marian model (.npz). Throws Error naming
-/// the file and the cause; formats that are known but not supported are refused by name.
+/// Loads a model by what `path` is: a model directory, or a Marian model (.npz). Throws Error
+/// naming the file and the cause; formats that are known but not supported are refused by name.
 LoadedModel load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

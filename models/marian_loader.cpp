@@ -33,8 +33,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   if (file.config_yaml.empty())
     throw Error("{}: it has no configuration (special:model.yml), so its architecture is unknown",
                 path);
-  const MarianOptions config =
-      parse_marian_options(file.config_yaml, path, options.ignore_unknown);
+  const MarianOptions config = parse_marian_options(file.config_yaml, path, options.ignore_unknown);
   const TensorMap tensors = rename_nematus_parameters(file.tensors, config);
   Builder builder(model_name(path));
   Parameters parameters(builder, tensors, path);

@@ -32,8 +32,8 @@ constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name
                                                          "vocabularies", "decode"};
 /// Options that a model may bring defaults for: those that shape a search, and batch sizes.
 constexpr std::array<std::string_view, 10> kDecodeKeys = {
-    "beam-size",  "normalize", "word-penalty", "max-length-factor", "max-length",
-    "allow-unk",  "mini-batch", "maxi-batch",  "maxi-batch-sort",   "mini-batch-words"};
+    "beam-size", "normalize",  "word-penalty", "max-length-factor", "max-length",
+    "allow-unk", "mini-batch", "maxi-batch",   "maxi-batch-sort",   "mini-batch-words"};
 
 std::string path_in(const std::string& directory, std::string_view file) {
   return (fs::path(directory) / file).string();
@@ -141,8 +141,8 @@ std::map<std::string, std::string> decode_options(const Json& config, const std:
 
 std::vector<std::string> vocabulary_paths(const Json& config, const std::string& directory,
                                           const std::string& path) {
-  const auto names = get<std::vector<std::string>>(config, "vocabularies", {},
-                                                   "a list of file names", path);
+  const auto names =
+      get<std::vector<std::string>>(config, "vocabularies", {}, "a list of file names", path);
   std::vector<std::string> paths;
   for (const std::string& name : names) {
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
@@ -238,16 +238,14 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
 
   LoadedModel loaded;
   loaded.decode_options = decode_options(config, config_path, options.ignore_unknown);
-  loaded.model.right_left =
-      get<bool>(config, "right-left", false, "true or false", config_path);
+  loaded.model.right_left = get<bool>(config, "right-left", false, "true or false", config_path);
   loaded.model.vocabularies = vocabulary_paths(config, directory, config_path);
   loaded.model.graph = parse_graph(read_file(graph_path), graph_path, all_ops());
   const auto name =
       get<std::string>(config, "name", loaded.model.graph.name(), "a text", config_path);
   loaded.model.graph.set_name(name);
-  loaded.model.weights =
-      matched_weights(loaded.model.graph, read_safetensors(weights_path).tensors, weights_path,
-                      graph_path);
+  loaded.model.weights = matched_weights(loaded.model.graph, read_safetensors(weights_path).tensors,
+                                         weights_path, graph_path);
   return loaded;
 }
 

@@ -9,8 +9,8 @@
 
 namespace fuselage {
 
-// A model directory: config.json, graph.ir (the text form of the graph), weights.safetensors and the
-// vocabularies. It is complete: whatever the graph computes runs without code that knows it.
+// A model directory: config.json, graph.ir (the text form of the graph), weights.safetensors and
+// the vocabularies. It is complete: whatever the graph computes runs without code that knows it.
 
 /// What to write besides the model.
 struct SaveOptions {

@@ -26,7 +26,8 @@ const Tensor& Parameters::stored(const std::string& name) const {
   std::vector<std::string_view> names;
   for (const auto& [known, tensor] : weights_) names.push_back(known);
   throw Error(
-      "{}: parameter '{}' is missing{}; the file is damaged, or its configuration describes another "
+      "{}: parameter '{}' is missing{}; the file is damaged, or its configuration describes "
+      "another "
       "model",
       where_, name, did_you_mean(name, names));
 }

@@ -9,9 +9,9 @@
 
 namespace fuselage {
 
-/// The stored parameters of a model under construction. Each is declared as a `param` node when it is
-/// first asked for, checked against the shape that the equations expect, and must be asked for by
-/// the time the model is finished: a parameter that nothing uses means a misread configuration.
+/// The stored parameters of a model under construction. Each is declared as a `param` node when it
+/// is first asked for, checked against the shape that the equations expect, and must be asked for
+/// by the time the model is finished: a parameter that nothing uses means a misread configuration.
 class Parameters {
  public:
   /// `where` names the file in messages. A stored [n] counts as [1, n].

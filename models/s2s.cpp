@@ -103,9 +103,12 @@ class S2S {
     const Expr product = dot(in, p_.matrix(w, in.width(), out));
     const Expr bias = p_.vector(b, out);
     switch (layer_norm_style()) {
-      case RnnNorm::none: return product + bias;
-      case RnnNorm::joint: return layer_norm(product, p_.vector(gain, out), bias, kRnnNormEpsilon);
-      case RnnNorm::nematus: break;
+      case RnnNorm::none:
+        return product + bias;
+      case RnnNorm::joint:
+        return layer_norm(product, p_.vector(gain, out), bias, kRnnNormEpsilon);
+      case RnnNorm::nematus:
+        break;
     }
     return layer_norm(product + bias, p_.vector(norm_gain, out), p_.vector(norm_shift, out), 1e-5);
   }
@@ -126,7 +129,9 @@ class S2S {
     Expr q = dot(query, p_.matrix("decoder_W_comb_att", query.width(), size));
     const Expr bias = p_.vector("decoder_b_att", size);
     switch (layer_norm_style()) {
-      case RnnNorm::none: keys = keys + bias; break;
+      case RnnNorm::none:
+        keys = keys + bias;
+        break;
       case RnnNorm::joint:
         keys = layer_norm(keys, p_.vector("decoder_att_gamma1", size), bias, kRnnNormEpsilon);
         q = layer_norm(q, p_.vector("decoder_att_gamma2", size), {}, kRnnNormEpsilon);
@@ -136,8 +141,7 @@ class S2S {
         q = nematus_norm(p_, q, "decoder_W_comb_att");
         break;
     }
-    const Expr hidden =
-        tanh(right(keys, d_.hypothesis_source) + left(q, d_.hypothesis_source));
+    const Expr hidden = tanh(right(keys, d_.hypothesis_source) + left(q, d_.hypothesis_source));
     return softmax_over_right(dot(hidden, p_.matrix("decoder_U_att", size, 1)));
   }
 
@@ -180,8 +184,7 @@ class S2S {
   void decoder(Expr context, Expr embedding) {
     const Expr start = start_state(context);
     const Expr base_state = layer_state(start, 1);
-    const auto [s, attended] =
-        base_layer(context, embedding, spread(base_state, d_.hypothesis));
+    const auto [s, attended] = base_layer(context, embedding, spread(base_state, d_.hypothesis));
     b_.next(base_state, s);
     Expr top = s;
     for (std::int64_t l = 2; l <= o_.dec_depth; ++l) {
@@ -190,7 +193,8 @@ class S2S {
       b_.next(state, output);
       top = o_.skip ? output + top : output;
     }
-    b_.output("logits", vocabularies_.logits(deep_output(embedding, top, attended)).named("logits"));
+    b_.output("logits",
+              vocabularies_.logits(deep_output(embedding, top, attended)).named("logits"));
   }
 
   /// tanh of one affine term each for last word, state and attended context.
@@ -200,10 +204,10 @@ class S2S {
     Expr sum;
     const Expr inputs[] = {embedding, state, attended};
     for (int i = 0; i < 3; ++i) {
-      const Expr term = normalized_affine(
-          inputs[i], fmt::format("{}_W{}", n, i), fmt::format("{}_b{}", n, i), o_.dim_emb,
-          fmt::format("{}_gamma{}", n, i), fmt::format("{}_ln_s{}", n, i),
-          fmt::format("{}_ln_b{}", n, i));
+      const Expr term =
+          normalized_affine(inputs[i], fmt::format("{}_W{}", n, i), fmt::format("{}_b{}", n, i),
+                            o_.dim_emb, fmt::format("{}_gamma{}", n, i),
+                            fmt::format("{}_ln_s{}", n, i), fmt::format("{}_ln_b{}", n, i));
       sum = i == 0 ? term : sum + term;
     }
     return tanh(sum);

@@ -13,9 +13,9 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
   Seq2SeqDomains& d = domains_;
   d.source_vocabulary = graph.add_vocabulary(shared ? "vocabulary" : "source_vocabulary",
                                              parameters.rows(source_table_));
-  d.target_vocabulary = shared ? d.source_vocabulary
-                               : graph.add_vocabulary("target_vocabulary",
-                                                      parameters.rows(target_table_));
+  d.target_vocabulary =
+      shared ? d.source_vocabulary
+             : graph.add_vocabulary("target_vocabulary", parameters.rows(target_table_));
   d.sentence = graph.add_sentences("sentence");
   d.source = graph.add_source("source", d.sentence);
   d.parent = graph.add_parents("parent", d.sentence);
@@ -26,29 +26,25 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
 }
 
 Expr Vocabularies::source_embedding() {
-  const Expr table =
-      parameters_.table(source_table_, domains_.source_vocabulary, options_.dim_emb);
+  const Expr table = parameters_.table(source_table_, domains_.source_vocabulary, options_.dim_emb);
   return select_rows(table, {domains_.source_word});
 }
 
 Expr Vocabularies::target_embedding() {
-  const Expr table =
-      parameters_.table(target_table_, domains_.target_vocabulary, options_.dim_emb);
+  const Expr table = parameters_.table(target_table_, domains_.target_vocabulary, options_.dim_emb);
   return select_rows(table, {domains_.last_word});
 }
 
 Expr Vocabularies::logits(Expr state) {
   Expr scores;
-  const std::int64_t size =
-      parameters_.builder().graph().domain(domains_.target_vocabulary).size;
+  const std::int64_t size = parameters_.builder().graph().domain(domains_.target_vocabulary).size;
   if (options_.tied_embeddings || options_.tied_embeddings_all)
     scores = dot_transposed(
         state, parameters_.table(target_table_, domains_.target_vocabulary, options_.dim_emb));
   else if (parameters_.has(output_prefix_ + "_W"))
     scores = dot(state, parameters_.matrix(output_prefix_ + "_W", state.width(), size));
   else
-    scores = dot_transposed(state,
-                            parameters_.matrix(output_prefix_ + "_Wt", size, state.width()));
+    scores = dot_transposed(state, parameters_.matrix(output_prefix_ + "_Wt", size, state.width()));
   if (options_.output_omit_bias) return scores;
   return scores + parameters_.vector(output_prefix_ + "_b", size);
 }

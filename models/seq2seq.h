@@ -12,12 +12,12 @@ namespace fuselage {
 struct Seq2SeqDomains {
   DomainId source_vocabulary, target_vocabulary;  ///< the same when both sides share embeddings
   DomainId sentence;
-  DomainId source;            ///< a row per source token, the end symbol included
-  DomainId parent;            ///< a row per surviving hypothesis of the last step
-  DomainId hypothesis;        ///< a row per live hypothesis
+  DomainId source;             ///< a row per source token, the end symbol included
+  DomainId parent;             ///< a row per surviving hypothesis of the last step
+  DomainId hypothesis;         ///< a row per live hypothesis
   DomainId hypothesis_source;  ///< hypothesis × source, for attention
-  MapId source_word;          ///< source token → its word
-  MapId last_word;            ///< hypothesis → the word that it just took; none at the first step
+  MapId source_word;           ///< source token → its word
+  MapId last_word;  ///< hypothesis → the word that it just took; none at the first step
 };
 
 /// Embeddings of both sides and the output matrix, under the names that Marian gives them by its

@@ -11,8 +11,8 @@ std::vector<Type> infer_head_dot(const InferContext& in) {
   const std::int64_t width = expect_vector(in, 0);
   const auto heads = in.attr<std::int64_t>("heads");
   if (expect_vector(in, 1) != width)
-    in.fail(fmt::format("widths differ: {} and {}", in.show(in.operand(0)),
-                        in.show(in.operand(1))));
+    in.fail(
+        fmt::format("widths differ: {} and {}", in.show(in.operand(0)), in.show(in.operand(1))));
   if (heads <= 0 || width % heads != 0)
     in.fail(fmt::format("{} cannot be cut into {} heads", in.show(in.operand(0)), heads));
   return {{DType::f32, common_domain(in), {heads}}};

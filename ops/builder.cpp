@@ -121,9 +121,7 @@ Expr Builder::state(Expr init, DomainId domain, CodeLocation at) {
   return add("state", {init}, {{"domain", domain}}, at);
 }
 
-void Builder::next(Expr state, Expr value, CodeLocation at) {
-  add("next", {state, value}, {}, at);
-}
+void Builder::next(Expr state, Expr value, CodeLocation at) { add("next", {state, value}, {}, at); }
 
 Expr operator+(Operand a, Operand b) { return binary("add", a, b); }
 Expr operator-(Operand a, Operand b) { return binary("sub", a, b); }

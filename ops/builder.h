@@ -68,13 +68,11 @@ class Builder {
   Expr param(const std::string& name, Dims dims, DomainId domain = DomainId{0},
              CodeLocation at = CodeLocation::current());
   /// `number` in all of `dims`.
-  Expr constant(double number, Dims dims = {},
-                CodeLocation at = CodeLocation::current());
+  Expr constant(double number, Dims dims = {}, CodeLocation at = CodeLocation::current());
   /// Position of each row of a source or hypothesis domain.
   Expr position(DomainId domain, CodeLocation at = CodeLocation::current());
   /// A value carried through the loop of `domain` (scan or parent); first it is `init`.
-  Expr state(Expr init, DomainId domain,
-             CodeLocation at = CodeLocation::current());
+  Expr state(Expr init, DomainId domain, CodeLocation at = CodeLocation::current());
   /// Gives `state` its value for the next iteration.
   void next(Expr state, Expr value, CodeLocation at = CodeLocation::current());
   void output(std::string name, Expr value) { graph_.add_output(std::move(name), value.id()); }
@@ -126,12 +124,12 @@ Expr layer_norm(Operand x, Expr gain, Expr bias, double epsilon);
 Expr rms_norm(Operand x, Expr gain, double epsilon);
 
 /// Side by side, along the last dimension.
-Expr concat(const std::vector<Expr>& parts,
-            CodeLocation at = CodeLocation::current());
+Expr concat(const std::vector<Expr>& parts, CodeLocation at = CodeLocation::current());
 /// Elements begin … end-1 of each row.
 Expr slice(Operand x, std::int64_t begin, std::int64_t end);
 
-/// Row via(r) of x, for each row r of the domain where the path starts; zeros where it leads nowhere.
+/// Row via(r) of x, for each row r of the domain where the path starts; zeros where it leads
+/// nowhere.
 Expr select_rows(Operand x, MapPath via);
 /// x for each row of `domain`, whose rows belong to rows of x's domain: a sentence's value for each
 /// of its hypotheses, a parent's for each child. For pairs, that member's rows which x has.

@@ -8,8 +8,8 @@
 
 namespace fuselage {
 
-/// The value of a graph value in the reference evaluation: a row-major matrix with one row per row of
-/// its domain (a value without rows has one). Integers are kept as T; they are small enough.
+/// The value of a graph value in the reference evaluation: a row-major matrix with one row per row
+/// of its domain (a value without rows has one). Integers are kept as T; they are small enough.
 template <typename T>
 struct Array {
   std::int64_t rows = 0;

@@ -45,8 +45,8 @@ inline void expect_gain(const InferContext& in, std::size_t i, std::int64_t leng
   expect_f32(in, i);
   const Type& type = in.operand(i);
   if (type.domain != in.none() || row_size(type) != length)
-    in.fail(fmt::format("operand {} must be f32[{}] without rows, not {}", i, length,
-                        in.show(type)));
+    in.fail(
+        fmt::format("operand {} must be f32[{}] without rows, not {}", i, length, in.show(type)));
 }
 
 /// An op that gives its first operand's type back.

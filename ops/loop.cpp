@@ -34,8 +34,8 @@ std::vector<Type> infer_next(const InferContext& in) {
       decoder ? value_domain.kind == DomainKind::hypothesis && value_domain.of == state.domain
               : value.domain == state.domain;
   if (!same_rows || value.dims != state.dims || value.dtype != state.dtype)
-    in.fail(fmt::format("the next value {} does not fit the state {}", in.show(value),
-                        in.show(state)));
+    in.fail(
+        fmt::format("the next value {} does not fit the state {}", in.show(value), in.show(state)));
   return {};
 }
 

@@ -32,8 +32,7 @@ std::vector<Type> infer_matmul(const InferContext& in) {
   Type result = in.operand(0);
   if (result.dims.empty() || result.dims.back() != weight.in)
     in.fail(fmt::format("inner dimensions differ: {} by {}{}", in.show(in.operand(0)),
-                        in.show(in.operand(1)),
-                        in.attr<bool>("transposed") ? " transposed" : ""));
+                        in.show(in.operand(1)), in.attr<bool>("transposed") ? " transposed" : ""));
   result.dims.back() = weight.out;
   return {result};
 }

@@ -56,55 +56,55 @@ T sigmoid(T x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-// One line an op: name, summary, formula over `a` (and `b`).
-#define FUSELAGE_UNARY(NAME, SUMMARY, TRAITS, FORMULA)                                          \
-  OpDef {                                                                                       \
-    .name = NAME, .summary = SUMMARY, .operands = {{"a"}}, .traits = TRAITS,                    \
-    .infer = same_as_first, .cost = cost_pointwise,                                             \
-    .evaluate_f32 = [](EvalContext<float>& c) {                                                 \
-      evaluate_unary(c, [](float a) -> float { return FORMULA; });                              \
-    },                                                                                          \
-    .evaluate_f64 = [](EvalContext<double>& c) {                                                \
-      evaluate_unary(c, [](double a) -> double { return FORMULA; });                            \
-    }                                                                                           \
-  }
-#define FUSELAGE_BINARY(NAME, SUMMARY, TRAITS, FORMULA)                                         \
-  OpDef {                                                                                       \
-    .name = NAME, .summary = SUMMARY, .operands = {{"a"}, {"b"}}, .traits = TRAITS,             \
-    .infer = infer_binary, .cost = cost_pointwise,                                              \
-    .evaluate_f32 = [](EvalContext<float>& c) {                                                 \
-      evaluate_binary(c, [](float a, float b) -> float { return FORMULA; });                    \
-    },                                                                                          \
-    .evaluate_f64 = [](EvalContext<double>& c) {                                                \
-      evaluate_binary(c, [](double a, double b) -> double { return FORMULA; });                 \
-    }                                                                                           \
-  }
+/// An op from its formula, a lambda that works in float and in double.
+template <typename F>
+OpDef unary(std::string_view name, std::string_view summary, std::uint32_t traits, F) {
+  return {.name = name,
+          .summary = summary,
+          .operands = {{"a"}},
+          .traits = traits,
+          .infer = same_as_first,
+          .cost = cost_pointwise,
+          .evaluate_f32 = [](EvalContext<float>& c) { evaluate_unary(c, F{}); },
+          .evaluate_f64 = [](EvalContext<double>& c) { evaluate_unary(c, F{}); }};
+}
+
+template <typename F>
+OpDef binary(std::string_view name, std::string_view summary, std::uint32_t traits, F) {
+  return {.name = name,
+          .summary = summary,
+          .operands = {{"a"}, {"b"}},
+          .traits = traits,
+          .infer = infer_binary,
+          .cost = cost_pointwise,
+          .evaluate_f32 = [](EvalContext<float>& c) { evaluate_binary(c, F{}); },
+          .evaluate_f64 = [](EvalContext<double>& c) { evaluate_binary(c, F{}); }};
+}
 
 constexpr auto kRowWise = static_cast<std::uint32_t>(Trait::row_wise);
 constexpr auto kCommutative = Trait::row_wise | Trait::commutative;
 
 const OpDef kOps[] = {
-    FUSELAGE_UNARY("neg", "-a", Trait::row_wise | Trait::linear, -a),
-    FUSELAGE_UNARY("sigmoid", "1 / (1 + exp(-a))", kRowWise, sigmoid(a)),
-    FUSELAGE_UNARY("tanh", "Hyperbolic tangent.", kRowWise, std::tanh(a)),
-    FUSELAGE_UNARY("relu", "max(a, 0)", kRowWise, a > 0 ? a : 0),
-    FUSELAGE_UNARY("swish", "a sigmoid(a)", kRowWise, a* sigmoid(a)),
-    FUSELAGE_UNARY("gelu", "a Φ(a), by the error function", kRowWise,
-                   a / 2 * (1 + std::erf(a / std::sqrt(decltype(a){2})))),
-    FUSELAGE_UNARY("exp", "Exponential.", kRowWise, std::exp(a)),
-    FUSELAGE_UNARY("log", "Natural logarithm.", kRowWise, std::log(a)),
-    FUSELAGE_UNARY("sqrt", "Square root.", kRowWise, std::sqrt(a)),
-    FUSELAGE_UNARY("abs", "Absolute value.", kRowWise, std::abs(a)),
-    FUSELAGE_BINARY("add", "a + b", kCommutative, a + b),
-    FUSELAGE_BINARY("sub", "a - b", kRowWise, a - b),
-    FUSELAGE_BINARY("mul", "a b, element by element", kCommutative, a* b),
-    FUSELAGE_BINARY("div", "a / b", kRowWise, a / b),
-    FUSELAGE_BINARY("max", "The larger of a and b.", kRowWise, a > b ? a : b),
-    FUSELAGE_BINARY("min", "The smaller of a and b.", kRowWise, a < b ? a : b),
+    unary("neg", "-a", Trait::row_wise | Trait::linear, [](auto a) { return -a; }),
+    unary("sigmoid", "1 / (1 + exp(-a))", kRowWise, [](auto a) { return sigmoid(a); }),
+    unary("tanh", "Hyperbolic tangent.", kRowWise, [](auto a) { return std::tanh(a); }),
+    unary("relu", "max(a, 0)", kRowWise, [](auto a) { return a > 0 ? a : 0; }),
+    unary("swish", "a sigmoid(a)", kRowWise, [](auto a) { return a * sigmoid(a); }),
+    unary("gelu", "a Φ(a), by the error function", kRowWise,
+          [](auto a) { return a / 2 * (1 + std::erf(a / std::sqrt(decltype(a){2}))); }),
+    unary("exp", "Exponential.", kRowWise, [](auto a) { return std::exp(a); }),
+    unary("log", "Natural logarithm.", kRowWise, [](auto a) { return std::log(a); }),
+    unary("sqrt", "Square root.", kRowWise, [](auto a) { return std::sqrt(a); }),
+    unary("abs", "Absolute value.", kRowWise, [](auto a) { return std::abs(a); }),
+    binary("add", "a + b", kCommutative, [](auto a, auto b) { return a + b; }),
+    binary("sub", "a - b", kRowWise, [](auto a, auto b) { return a - b; }),
+    binary("mul", "a b, element by element", kCommutative, [](auto a, auto b) { return a * b; }),
+    binary("div", "a / b", kRowWise, [](auto a, auto b) { return a / b; }),
+    // Not commutative: which operand is taken matters for NaN and for zeros of both signs.
+    binary("max", "The larger of a and b.", kRowWise, [](auto a, auto b) { return a > b ? a : b; }),
+    binary("min", "The smaller of a and b.", kRowWise,
+           [](auto a, auto b) { return a < b ? a : b; }),
 };
-
-#undef FUSELAGE_UNARY
-#undef FUSELAGE_BINARY
 
 }  // namespace
 

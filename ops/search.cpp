@@ -46,7 +46,8 @@ void evaluate_k_best(EvalContext<T>& context) {
 
 const OpDef kOps[] = {
     {.name = "k_best",
-     .summary = "The k largest elements of a row, and where they stand; ties go to the lower index.",
+     .summary =
+         "The k largest elements of a row, and where they stand; ties go to the lower index.",
      .operands = {{"x"}},
      .attributes = {{"k", AttrKind::integer}},
      .traits = static_cast<std::uint32_t>(Trait::row_wise),

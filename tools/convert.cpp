@@ -10,7 +10,7 @@ namespace fuselage {
 namespace {
 
 /// Options that the written model brings as defaults for decoding.
-constexpr const char* kDecodeOptions[] = {"beam-size",  "normalize", "word-penalty",
+constexpr const char* kDecodeOptions[] = {"beam-size",         "normalize",  "word-penalty",
                                           "max-length-factor", "mini-batch", "maxi-batch",
                                           "maxi-batch-sort"};
 
@@ -20,8 +20,9 @@ int run_convert(const std::vector<std::string>& arguments) {
   ModelOptions model_options;
   std::string output;
   SaveOptions save;
-  Options options("convert", "Write a model as a model directory: config.json, graph.ir, "
-                             "weights.safetensors and the vocabularies.");
+  Options options("convert",
+                  "Write a model as a model directory: config.json, graph.ir, "
+                  "weights.safetensors and the vocabularies.");
   model_options.add_model_to(options);
   CLI::App& app = options.app();
   app.add_option("-o,--output", output, "Directory to write");

@@ -46,7 +46,9 @@ InputFile::InputFile(const std::string& path) : stream_(&std::cin) {
 
 bool InputFile::ready(std::chrono::milliseconds timeout) const {
   if (!is_standard_ || std::cin.rdbuf()->in_avail() != 0) return true;
-  struct pollfd request {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  struct pollfd request {
+    .fd = STDIN_FILENO, .events = POLLIN, .revents = 0
+  };
   return ::poll(&request, 1, static_cast<int>(timeout.count())) != 0;
 }
 
@@ -81,9 +83,7 @@ void OutputFile::close() {
   if (fd >= 0 && ::close(fd) != 0) fail();
 }
 
-void OutputFile::fail() const {
-  throw Error("cannot write {}: {}", name_, std::strerror(errno));
-}
+void OutputFile::fail() const { throw Error("cannot write {}: {}", name_, std::strerror(errno)); }
 
 void reserve_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

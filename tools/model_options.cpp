@@ -43,9 +43,10 @@ std::string find_bundled_model() {
     if (fs::exists(place / "config.json", error)) return place.string();
     looked.push_back(place.string());
   }
-  throw Error("no model is given with -m, and there is no bundled model in {}; set FUSELAGE_MODELS "
-              "to the directory that holds {}",
-              fmt::join(looked, ", "), kBundledModel);
+  throw Error(
+      "no model is given with -m, and there is no bundled model in {}; set FUSELAGE_MODELS "
+      "to the directory that holds {}",
+      fmt::join(looked, ", "), kBundledModel);
 }
 
 }  // namespace
@@ -137,9 +138,10 @@ Model ModelOptions::load(Options& options) {
   if (!models.empty() && vocabularies.paths.empty() && loaded.model.vocabularies.empty()) {
     std::error_code error;
     if (const std::string config = path + ".decoder.yml"; fs::exists(config, error))
-      throw Error("{} brings no vocabularies; give them with -v SOURCE TARGET, or its "
-                  "configuration with -c {}",
-                  path, config);
+      throw Error(
+          "{} brings no vocabularies; give them with -v SOURCE TARGET, or its "
+          "configuration with -c {}",
+          path, config);
   }
   return std::move(loaded.model);
 }

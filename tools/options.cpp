@@ -23,19 +23,62 @@ struct MarianOption {
   std::string_view name;
   char short_name = 0;
 };
-constexpr MarianOption kNotSupported[] = {
-    {"alignment-format"}, {"authors"}, {"best-deep"}, {"build-info"}, {"cache-size"},
-    {"check-nan"}, {"cite"}, {"compute-type"}, {"devices", 'd'}, {"dump-config"},
-    {"dump-quantmult"}, {"factors-combine"}, {"factor-weight"}, {"feature"}, {"force-decode"},
-    {"fp16"}, {"gemm-precision"}, {"gemm-type", 'g'}, {"ignore-model-config"}, {"input-types"},
-    {"int8"}, {"int8Alpha"}, {"int8shift"}, {"int8shiftAlpha"}, {"int8shiftAll"},
-    {"int8shiftAlphaAll"}, {"int16"}, {"interpolate-env-vars"}, {"log"}, {"max-length-break"},
-    {"mini-batch-fit"}, {"mini-batch-round-up"}, {"model-mmap"}, {"num-devices"}, {"optimize"},
-    {"output-approx-knn"}, {"output-omit-bias"}, {"output-sampling"}, {"port", 'p'},
-    {"precision"}, {"quality"}, {"quantize-range"}, {"shortlist"}, {"shuffle-in-ram"},
-    {"skip-cost"}, {"ssplit-mode"}, {"ssplit-prefix-file"}, {"stat-freq"}, {"summary"},
-    {"throttle"}, {"train-sets"}, {"tsv"}, {"tsv-fields"}, {"type"}, {"use-legacy-batching"},
-    {"version"}, {"weights"}};
+constexpr MarianOption kNotSupported[] = {{"alignment-format"},
+                                          {"authors"},
+                                          {"best-deep"},
+                                          {"build-info"},
+                                          {"cache-size"},
+                                          {"check-nan"},
+                                          {"cite"},
+                                          {"compute-type"},
+                                          {"devices", 'd'},
+                                          {"dump-config"},
+                                          {"dump-quantmult"},
+                                          {"factors-combine"},
+                                          {"factor-weight"},
+                                          {"feature"},
+                                          {"force-decode"},
+                                          {"fp16"},
+                                          {"gemm-precision"},
+                                          {"gemm-type", 'g'},
+                                          {"ignore-model-config"},
+                                          {"input-types"},
+                                          {"int8"},
+                                          {"int8Alpha"},
+                                          {"int8shift"},
+                                          {"int8shiftAlpha"},
+                                          {"int8shiftAll"},
+                                          {"int8shiftAlphaAll"},
+                                          {"int16"},
+                                          {"interpolate-env-vars"},
+                                          {"log"},
+                                          {"max-length-break"},
+                                          {"mini-batch-fit"},
+                                          {"mini-batch-round-up"},
+                                          {"model-mmap"},
+                                          {"num-devices"},
+                                          {"optimize"},
+                                          {"output-approx-knn"},
+                                          {"output-omit-bias"},
+                                          {"output-sampling"},
+                                          {"port", 'p'},
+                                          {"precision"},
+                                          {"quality"},
+                                          {"quantize-range"},
+                                          {"shortlist"},
+                                          {"shuffle-in-ram"},
+                                          {"skip-cost"},
+                                          {"ssplit-mode"},
+                                          {"ssplit-prefix-file"},
+                                          {"stat-freq"},
+                                          {"summary"},
+                                          {"throttle"},
+                                          {"train-sets"},
+                                          {"tsv"},
+                                          {"tsv-fields"},
+                                          {"type"},
+                                          {"use-legacy-batching"},
+                                          {"weights"}};
 
 /// Options of marian-decoder that concern what Fuselage does by itself. `values`: how many follow.
 struct WithoutEffect {
@@ -43,8 +86,8 @@ struct WithoutEffect {
   int values;
 };
 constexpr WithoutEffect kWithoutEffect[] = {
-    {"-w,--workspace", 1},     {"--quiet-translation", 0}, {"--data-threads", 1}, {"--seed", 1},
-    {"--log-level", 1},        {"--log-time-zone", 1},     {"--relative-paths", 0},
+    {"-w,--workspace", 1}, {"--quiet-translation", 0}, {"--data-threads", 1},   {"--seed", 1},
+    {"--log-level", 1},    {"--log-time-zone", 1},     {"--relative-paths", 0},
 };
 
 /// Values in a configuration file that switch an option off, so that it need not be supported.
@@ -110,11 +153,10 @@ Options::Options(const std::string& command, const std::string& description)
 
 void Options::accept_without_effect() {
   for (const WithoutEffect& entry : kWithoutEffect) {
-    CLI::Option* option =
-        entry.values == 0
-            ? app_.add_flag(std::string(entry.names))
-            : app_.add_option_function<std::string>(std::string(entry.names),
-                                                    [](const std::string&) {});
+    CLI::Option* option = entry.values == 0
+                              ? app_.add_flag(std::string(entry.names))
+                              : app_.add_option_function<std::string>(std::string(entry.names),
+                                                                      [](const std::string&) {});
     option->group("");
     without_effect_.push_back(long_name(*option));
   }
@@ -126,7 +168,8 @@ bool Options::known_short(char name) {
 
 void Options::refuse(const std::string& name, const std::string& where) {
   for (const MarianOption& option : kNotSupported)
-    if (option.name == name) throw Error("{}marian-decoder's --{} is not supported yet", where, name);
+    if (option.name == name)
+      throw Error("{}marian-decoder's --{} is not supported yet", where, name);
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
   const std::vector<std::string_view> views(names.begin(), names.end());

@@ -36,8 +36,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 Progress::Progress(std::uint64_t total_bytes, bool quiet) : total_bytes_(total_bytes) {
-  shown_ = !quiet && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0 &&
-           !dumb_terminal();
+  shown_ =
+      !quiet && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0 && !dumb_terminal();
   colored_ = shown_ && !is_set("NO_COLOR");
 }
 
@@ -59,8 +59,8 @@ std::string Progress::text(double seconds) const {
   if (total_bytes_ == 0 || bytes_ == 0) return line;
   const double part =
       std::min(1.0, static_cast<double>(bytes_) / static_cast<double>(total_bytes_));
-  return line + fmt::format(", {:.0f} %, {} left", 100 * part,
-                            duration(seconds * (1 - part) / part));
+  return line +
+         fmt::format(", {:.0f} %, {} left", 100 * part, duration(seconds * (1 - part) / part));
 }
 
 void Progress::clear() {

@@ -7,8 +7,8 @@
 
 namespace fuselage {
 
-/// A line on standard error that tells how far a job is, how fast it goes and when it ends. It shows
-/// only where a person looks: on a terminal that the output does not go to as well.
+/// A line on standard error that tells how far a job is, how fast it goes and when it ends. It
+/// shows only where a person looks: on a terminal that the output does not go to as well.
 class Progress {
  public:
   /// `total_bytes` of input are to be worked off; 0: not known.

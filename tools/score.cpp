@@ -27,8 +27,7 @@ struct ScoreOptions {
 void ScoreOptions::add_to(Options& options) {
   common.add_model_to(options);
   CLI::App& app = options.app();
-  app.add_option("-t,--train-sets", texts, "Source and target text, line by line")
-      ->expected(2);
+  app.add_option("-t,--train-sets", texts, "Source and target text, line by line")->expected(2);
   app.add_option("-n,--normalize", normalize,
                  "Divide scores by the length to the power of this; 1 without a value")
       ->expected(0, 1)
@@ -57,8 +56,9 @@ void ScoreOptions::finish() {
 
 int run_score(const std::vector<std::string>& arguments) {
   ScoreOptions o;
-  Options options("score", "Tell how likely given translations are: the log-probability of each "
-                           "line of TARGET as a translation of that line of SOURCE.");
+  Options options("score",
+                  "Tell how likely given translations are: the log-probability of each "
+                  "line of TARGET as a translation of that line of SOURCE.");
   o.add_to(options);
   if (!options.parse(arguments)) return 0;
   o.common.finish(options);

@@ -15,11 +15,7 @@ using cpu::ProgramRunner;
 class CpuWorker : public Worker {
  public:
   CpuWorker(const ProgramPlan& source, const ProgramPlan& step)
-      : source_plan_(source),
-        step_plan_(step),
-        frame_(step.graph),
-        source_(source),
-        step_(step) {}
+      : source_plan_(source), step_plan_(step), frame_(step.graph), source_(source), step_(step) {}
 
   void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
     frame_.begin_batch(sentences);
@@ -46,7 +42,8 @@ class CpuWorker : public Worker {
  private:
   template <typename T>
   OutputRows<T> rows(std::size_t output) const {
-    const DomainId domain = step_plan_.graph.value(step_plan_.graph.outputs()[output].value).type.domain;
+    const DomainId domain =
+        step_plan_.graph.value(step_plan_.graph.outputs()[output].value).type.domain;
     return {reinterpret_cast<const T*>(step_.output(output)), frame_.table().rows(domain),
             step_.output_cols(output)};
   }
@@ -71,7 +68,8 @@ TensorMap run_load_program(const Graph& program, const TensorMap& weights,
     const Output& output = program.outputs()[i];
     const Type& type = program.value(output.value).type;
     Dims shape = type.dims;
-    if (type.domain != program.none()) shape.insert(shape.begin(), program.domain(type.domain).size);
+    if (type.domain != program.none())
+      shape.insert(shape.begin(), program.domain(type.domain).size);
     Tensor tensor(DType::f32, shape);
     std::memcpy(tensor.mutable_bytes(), runner.output(i), tensor.size_bytes());
     results.insert_or_assign(output.name, std::move(tensor));

@@ -114,9 +114,9 @@ Op op_by_name(std::string_view name, std::span<const std::pair<std::string_view,
 
 void bind_unary(Instruction& in, const Binding& binding) {
   static constexpr std::pair<std::string_view, Unary> kOps[] = {
-      {"neg", Unary::neg},     {"sigmoid", Unary::sigmoid}, {"tanh", Unary::tanh},
-      {"relu", Unary::relu},   {"swish", Unary::swish},     {"gelu", Unary::gelu},
-      {"exp", Unary::exp},     {"log", Unary::log},         {"sqrt", Unary::sqrt},
+      {"neg", Unary::neg},   {"sigmoid", Unary::sigmoid}, {"tanh", Unary::tanh},
+      {"relu", Unary::relu}, {"swish", Unary::swish},     {"gelu", Unary::gelu},
+      {"exp", Unary::exp},   {"log", Unary::log},         {"sqrt", Unary::sqrt},
       {"abs", Unary::abs}};
   in.unary = op_by_name<Unary>(binding.node.op->name, kOps);
 }
@@ -197,8 +197,8 @@ void bind_to(Instruction& in, const Binding& binding) {
 }
 
 void run_segment_softmax(const Instruction& in, const Run& run) {
-  run.kernels.segment_softmax(plain_in<const float>(in, run, 0), cols_of(in),
-                              segments_of(in, run), result_at(in, run));
+  run.kernels.segment_softmax(plain_in<const float>(in, run, 0), cols_of(in), segments_of(in, run),
+                              result_at(in, run));
 }
 
 void run_mix(const Instruction& in, const Run& run) {
@@ -210,8 +210,7 @@ void run_mix(const Instruction& in, const Run& run) {
 }
 
 void run_mean(const Instruction& in, const Run& run) {
-  run.kernels.mean_rows(all_rows(in, run, 0), cols_of(in), segments_of(in, run),
-                        rows_out(in, run));
+  run.kernels.mean_rows(all_rows(in, run, 0), cols_of(in), segments_of(in, run), rows_out(in, run));
 }
 
 void run_copy(const Instruction& in, const Run& run) {
@@ -259,8 +258,8 @@ void run_state(const Instruction& in, const Run& run) {
   const float* last = reinterpret_cast<const float*>(run.buffers[carried.buffer]) + carried.offset;
   const std::size_t cols = cols_of(in);
   for (std::size_t r = 0; r < previous.size(); ++r) {
-    const float* from = previous[r] >= 0 ? last + previous[r] * carried.stride
-                                         : row_of(init, r, cols);
+    const float* from =
+        previous[r] >= 0 ? last + previous[r] * carried.stride : row_of(init, r, cols);
     std::copy_n(from, cols, result_at(in, run) + r * cols);
   }
 }
@@ -273,8 +272,7 @@ void run_collect(const Instruction& in, const Run& run) {
   const RowsIn x = rows_in(in, run, 0);
   const std::size_t cols = cols_of(in);
   for (std::size_t r = 0; r < index.size(); ++r)
-    std::copy_n(row_of(x, r, cols), cols,
-                data_at<float>(in.results[0], run, index[r]));
+    std::copy_n(row_of(x, r, cols), cols, data_at<float>(in.results[0], run, index[r]));
 }
 
 void bind_collect(Instruction& in, const Binding& binding) {
@@ -293,16 +291,17 @@ void bind_history(Instruction& in, const Binding& binding) {
   in.domain = binding.graph.value(binding.node.operands[0]).type.domain;
 }
 
-
 // --- The reference evaluation as a kernel ---
 
-Array<float> to_array(const Instruction& in, const Run& run, const Type& type, std::size_t operand) {
+Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
+                      std::size_t operand) {
   const Place& place = in.operands[operand];
   const bool same_rows = type.domain == in.domain;
   const std::int64_t rows = same_rows ? row_count(in, run) : run.rows.rows(type.domain);
   Array<float> array(rows, place.cols);
   if (type.dtype == DType::i32) {
-    const auto* from = data_at<const std::int32_t>(place, run, same_rows ? first_row(run, in.domain) : 0);
+    const auto* from =
+        data_at<const std::int32_t>(place, run, same_rows ? first_row(run, in.domain) : 0);
     std::copy_n(from, array.data.size(), array.data.begin());
     return array;
   }
@@ -319,7 +318,8 @@ void run_reference(const Instruction& in, const Run& run) {
     operands.push_back(to_array(in, run, in.graph->value(node.operands[i]).type, i));
   EvalContext<float> context{.graph = *in.graph, .node = node, .rows = run.rows};
   for (const auto& operand : operands) context.operands.push_back(&operand);
-  for (const Place& result : in.results) context.results.emplace_back(row_count(in, run), result.cols);
+  for (const Place& result : in.results)
+    context.results.emplace_back(row_count(in, run), result.cols);
   node.op->evaluate_f32(context);
   for (std::size_t i = 0; i < in.results.size(); ++i) {
     const auto& data = context.results[i].data;

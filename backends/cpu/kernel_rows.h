@@ -19,7 +19,7 @@ struct Binding {
 /// One line of the table: a kernel that can run an op. For each op the first line that does not
 /// refuse a node is taken, so the best stand first and the reference evaluation stands last.
 struct KernelRow {
-  std::string_view op;    ///< "*": any op with a reference evaluation
+  std::string_view op;  ///< "*": any op with a reference evaluation
   std::string_view name;
   /// Bit i: operand i may be read through an index or from some columns of a buffer.
   std::uint32_t views = 0;

@@ -98,8 +98,9 @@ class Planner {
 
   /// Known without running anything.
   bool is_stored(const Node& node) const {
-    return node.has(Trait::external) || (node.operands.empty() && node.op->evaluate_f32 &&
-                                         graph().value(node.results[0]).type.domain == graph().none());
+    return node.has(Trait::external) ||
+           (node.operands.empty() && node.op->evaluate_f32 &&
+            graph().value(node.results[0]).type.domain == graph().none());
   }
 
   /// A value of prefix rows is kept for all tokens only where something else than the same rows
@@ -112,7 +113,8 @@ class Planner {
         const Node& user = graph().node(use.node);
         const bool same_rows = !user.results.empty() &&
                                graph().value(user.results[0]).type.domain == value.type.domain;
-        if (!same_rows || keeps_history_[user.results[0].index]) keeps_history_[result.index] = true;
+        if (!same_rows || keeps_history_[user.results[0].index])
+          keeps_history_[result.index] = true;
       }
       if (graph().is_output(result)) keeps_history_[result.index] = true;
     }
@@ -294,7 +296,8 @@ class Planner {
       buffer.last = 0;
     }
     const auto touch = [&](const Place& place, std::uint32_t at) {
-      for (const std::int32_t b : {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
+      for (const std::int32_t b :
+           {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
         if (b == kNone) continue;
         Buffer& buffer = buffers[static_cast<std::size_t>(b)];
         buffer.first = std::min(buffer.first, at);

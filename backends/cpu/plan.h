@@ -56,8 +56,8 @@ struct Run {
   const KernelTable& kernels;
   const RowTable& rows;
   const std::vector<Buffer>& plan_buffers;
-  const std::vector<std::byte*>& buffers;              ///< by number of the buffer
-  const std::vector<const std::int32_t*>& indexes;     ///< by number of the slot
+  const std::vector<std::byte*>& buffers;           ///< by number of the buffer
+  const std::vector<const std::int32_t*>& indexes;  ///< by number of the slot
 };
 
 /// A node bound to a kernel.
@@ -65,7 +65,7 @@ struct Instruction {
   NodeId node;
   std::string_view kernel;
   void (*run)(const Instruction&, const Run&) = nullptr;  ///< nullptr: a view, nothing to do
-  DomainId domain;  ///< whose rows it computes
+  DomainId domain;                                        ///< whose rows it computes
   std::vector<Place> operands;
   std::vector<Place> results;
   // What kernels need of the node, read once.
@@ -110,7 +110,8 @@ struct ProgramPlan {
   std::vector<Buffer> buffers;
   std::vector<IndexSlot> indexes;
   std::vector<Place> outputs;  ///< in the graph's order
-  /// By node index: kernels that stand before the chosen one in the table, and why they were refused.
+  /// By node index: kernels that stand before the chosen one in the table, and why they were
+  /// refused.
   std::map<NodeId, std::vector<Rejection>> rejections;
 };
 

@@ -64,7 +64,8 @@ Array<T> Interpreter<T>::external(const Node& node) const {
   const Type& type = graph_.value(node.results[0]).type;
   const Domain& domain = graph_.domain(type.domain);
   const auto weight = weights_.find(name);
-  if (weight == weights_.end()) throw Error("{}: there is no weight '{}'", graph_.describe(node), name);
+  if (weight == weights_.end())
+    throw Error("{}: there is no weight '{}'", graph_.describe(node), name);
   const std::int64_t rows = domain.kind == DomainKind::vocabulary ? domain.size : 1;
   Array<T> value(rows, row_size(type));
   if (weight->second.size() != rows * value.cols)

@@ -16,14 +16,12 @@ namespace fuselage {
 template <typename T>
 class Interpreter {
  public:
-  /// `weights` holds every `param` by name; both arguments must outlive the interpreter. Throws Error
-  /// when a parameter is missing or of another size.
+  /// `weights` holds every `param` by name; both arguments must outlive the interpreter. Throws
+  /// Error when a parameter is missing or of another size.
   Interpreter(const Graph& graph, const TensorMap& weights);
 
   /// Gives the `import` node of that name its value; it is copied.
-  void set_import(const std::string& name, Array<T> value) {
-    imports_[name] = std::move(value);
-  }
+  void set_import(const std::string& name, Array<T> value) { imports_[name] = std::move(value); }
 
   /// Runs all nodes of one binding time: load once, source after each begin_batch, step after each
   /// begin_step of the frame.

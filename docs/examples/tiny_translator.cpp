@@ -11,12 +11,12 @@ using namespace fuselage;
 Expr minimal_gated_unit(Builder& b, const std::string& name, Expr x, Expr s) {
   const Builder::Scope scope(b, name);
   const std::int64_t in = x.width(), size = s.width();
-  const Expr f = sigmoid(dot(x, b.param(name + "_Wf", {in, size})) +
-                         dot(s, b.param(name + "_Uf", {size, size})) +
-                         b.param(name + "_bf", {size}));
-  const Expr h = tanh(dot(x, b.param(name + "_Wh", {in, size})) +
-                      dot(f * s, b.param(name + "_Uh", {size, size})) +
-                      b.param(name + "_bh", {size}));
+  const Expr f =
+      sigmoid(dot(x, b.param(name + "_Wf", {in, size})) +
+              dot(s, b.param(name + "_Uf", {size, size})) + b.param(name + "_bf", {size}));
+  const Expr h =
+      tanh(dot(x, b.param(name + "_Wh", {in, size})) +
+           dot(f * s, b.param(name + "_Uh", {size, size})) + b.param(name + "_bh", {size}));
   return (1 - f) * s + f * h;
 }
 
@@ -46,7 +46,8 @@ Graph tiny_translator(std::int64_t vocabulary_size, std::int64_t size) {
   const Expr context = collect(encoded);
 
   // Decoder: the equations of one step. A state lives with the hypothesis that it came from.
-  const Expr state = b.state(tanh(dot(mean_rows(context), b.param("start_W", {size, size}))), parent);
+  const Expr state =
+      b.state(tanh(dot(mean_rows(context), b.param("start_W", {size, size}))), parent);
   const Expr last = select_rows(embedding, {last_word});  // zeros before the first word
   const Expr s = minimal_gated_unit(b, "decoder", last, spread(state, hyp));
   b.next(state, s);

@@ -102,8 +102,11 @@ TEST(CpuBackend, AWordBeyondTheVocabularyIsRefused) {
   const ToyModel model = toy_model(11);
   const auto cpu = compile_toy(model);
   const std::vector<WordIds> sentences{{ToyModel::kVocabulary, 0}};
-  EXPECT_THAT([&] { cpu->make_worker()->begin(sentences, {{1}, {1}}); },
-              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("word id 50")));
+  EXPECT_THAT(
+      [&] {
+        cpu->make_worker()->begin(sentences, {{1}, {1}});
+      },
+      ::testing::ThrowsMessage<Error>(::testing::HasSubstr("word id 50")));
 }
 
 TEST(CpuBackend, AnUnknownBackendIsRefused) {

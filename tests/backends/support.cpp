@@ -8,7 +8,8 @@ namespace {
 Tensor random_tensor(std::mt19937& random, std::vector<std::int64_t> shape) {
   Tensor tensor(DType::f32, std::move(shape));
   std::uniform_real_distribution<float> uniform(-0.5f, 0.5f);
-  for (std::int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = uniform(random);
+  for (std::int64_t i = 0; i < tensor.size(); ++i)
+    tensor.mutable_data<float>()[i] = uniform(random);
   return tensor;
 }
 
@@ -20,8 +21,7 @@ void fill_weights(const Graph& graph, TensorMap& weights, unsigned seed) {
     if (node.op->name != "param") continue;
     const Type& type = graph.value(node.results[0]).type;
     std::vector<std::int64_t> shape = type.dims;
-    if (type.domain != graph.none())
-      shape.insert(shape.begin(), graph.domain(type.domain).size);
+    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
     weights.emplace(node.attr<std::string>("name"), random_tensor(random, shape));
   }
 }
@@ -67,11 +67,12 @@ ToyModel toy_model(unsigned seed) {
   const Expr state = b.state(start, parent);
   const Expr y = select_rows(table, {last_word}) + sinusoid(b.position(hyp), kSize);
   const Expr h = tanh(dot(y, matrix("in", kSize, kSize)) + spread(state, hyp));
-  const Expr keys = dot(history(h, prefix), matrix("keys", kSize, kSize)) + b.param("bias", {kSize});
+  const Expr keys =
+      dot(history(h, prefix), matrix("keys", kSize, kSize)) + b.param("bias", {kSize});
   const Expr self =
       mix(softmax_over_right(head_dot(left(h, hyp_prefix), right(keys, hyp_prefix), 2, 0.5)), keys);
-  const Expr energy =
-      tanh(right(dot(context, matrix("wc", 2 * kSize, kSize)), hyp_source) + left(self, hyp_source));
+  const Expr energy = tanh(right(dot(context, matrix("wc", 2 * kSize, kSize)), hyp_source) +
+                           left(self, hyp_source));
   const Expr weights = softmax_over_right(dot(energy, matrix("v", kSize, 1)));
   const Expr attended = dot(mix(weights, context), matrix("attended", 2 * kSize, kSize));
   const Expr next = layer_norm(h + self + attended, b.param("gain", {kSize}), {}, 1e-6);
@@ -123,7 +124,8 @@ std::vector<Trace> run_trace(Worker& worker, const Executable& executable,
         }
         const auto before = static_cast<std::int32_t>(parents.size() - known.size());
         hypothesis_parent.push_back(before + static_cast<std::int32_t>(at - known.begin()));
-        const auto length = static_cast<std::int32_t>(sentences[static_cast<std::size_t>(s)].size());
+        const auto length =
+            static_cast<std::int32_t>(sentences[static_cast<std::size_t>(s)].size());
         words.push_back(t == 0 ? -1 : (7 * t + 3 * h + length) % ToyModel::kVocabulary);
         positions.push_back(t);
       }

@@ -32,8 +32,8 @@ struct Trace {
 };
 
 /// Runs `steps` steps on a batch with `width` hypotheses a sentence whose parents and words follow
-/// from the sentence alone, so that the same sentence is searched alike in any batch. Returns a trace
-/// for each sentence.
+/// from the sentence alone, so that the same sentence is searched alike in any batch. Returns a
+/// trace for each sentence.
 std::vector<Trace> run_trace(Worker& worker, const Executable& executable,
                              const std::vector<WordIds>& sentences, int width, int steps);
 

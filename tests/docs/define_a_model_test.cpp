@@ -28,7 +28,8 @@ TensorMap random_weights(const Graph& graph) {
     Dims shape = type.dims;
     if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
     Tensor tensor(DType::f32, shape);
-    for (std::int64_t i = 0; i < tensor.size(); ++i) tensor.mutable_data<float>()[i] = normal(random);
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      tensor.mutable_data<float>()[i] = normal(random);
     weights.emplace(node.attr<std::string>("name"), tensor);
   }
   return weights;
@@ -74,10 +75,13 @@ TEST(DefineAModel, AMismatchNamesBothShapesAndTheLine) {
   const DomainId source = b.graph().add_source("source", sentence);
   const DomainId scan = b.graph().add_scan("forward", source, false);
   const Expr state = b.state(b.constant(0, {8}), scan);
-  EXPECT_THAT([&] { dot(state, b.param("W", {9, 8})); },
-              ::testing::ThrowsMessage<Error>(::testing::AllOf(
-                  ::testing::HasSubstr("define_a_model_test.cpp:"),
-                  ::testing::HasSubstr("inner dimensions differ: forward f32[8] by f32[9, 8]"))));
+  EXPECT_THAT(
+      [&] {
+        dot(state, b.param("W", {9, 8}));
+      },
+      ::testing::ThrowsMessage<Error>(::testing::AllOf(
+          ::testing::HasSubstr("define_a_model_test.cpp:"),
+          ::testing::HasSubstr("inner dimensions differ: forward f32[8] by f32[9, 8]"))));
 }
 
 }  // namespace

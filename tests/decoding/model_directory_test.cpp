@@ -1,0 +1,171 @@
+#include "models/model_directory.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <functional>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/traversal.h"
+#include "models/safetensors.h"
+#include "tests/decoding/support.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::ThrowsMessage;
+
+class ModelDirectory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    save_model_directory(model_, testing::vocabularies(), path_,
+                         {.decode_options = {{"beam-size", "6"}, {"maxi-batch-sort", "src"}}});
+  }
+
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    std::string text = read_file(path_ + "/" + file);
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << text;
+    write_file_atomically(path_ + "/" + file, text.replace(at, from.size(), to));
+  }
+
+  void edit_weights(const std::function<void(TensorMap&)>& edit) const {
+    TensorMap tensors = read_safetensors(path_ + "/weights.safetensors").tensors;
+    edit(tensors);
+    write_safetensors(path_ + "/weights.safetensors", tensors, {});
+  }
+
+  template <typename Matcher>
+  void expect_refused(Matcher message) const {
+    EXPECT_THAT([&] { load_model(path_); }, ThrowsMessage<Error>(message));
+  }
+
+  testing::TemporaryFolder folder_;
+  const std::string path_ = folder_ / "new/model";
+  const Model model_ = load_model(testing::small_model()).model;
+};
+
+TEST_F(ModelDirectory, HoldsTheSameModel) {
+  const LoadedModel loaded = load_model(path_);
+  EXPECT_TRUE(same_graph(loaded.model.graph, model_.graph));
+  EXPECT_EQ(loaded.model.graph.name(), "model.npz");
+  EXPECT_EQ(loaded.model.right_left, model_.right_left);
+  EXPECT_THAT(loaded.model.vocabularies, ElementsAre(path_ + "/vocab.yml", path_ + "/vocab.yml"));
+  EXPECT_THAT(loaded.decode_options,
+              ElementsAre(Pair("beam-size", "6"), Pair("maxi-batch-sort", "src")));
+  ASSERT_EQ(loaded.model.weights.size(), model_.weights.size());
+  for (const auto& [name, tensor] : model_.weights) {
+    const Tensor& read = loaded.model.weights.at(name);
+    ASSERT_EQ(read.shape(), tensor.shape()) << name;
+    EXPECT_EQ(std::memcmp(read.bytes(), tensor.bytes(), tensor.size_bytes()), 0) << name;
+  }
+}
+
+TEST_F(ModelDirectory, WidensHalfPrecision) {
+  const std::string half = folder_ / "half";
+  save_model_directory(model_, testing::vocabularies(), half, {.half = true});
+  EXPECT_LT(read_file(half + "/weights.safetensors").size(),
+            read_file(path_ + "/weights.safetensors").size() * 6 / 10);
+  for (const auto& [name, tensor] : load_model(half).model.weights) {
+    ASSERT_EQ(tensor.dtype(), DType::f32);
+    const float original = model_.weights.at(name).data<float>()[0];
+    EXPECT_EQ(tensor.data<float>()[0], half_to_float(float_to_half(original)));
+  }
+}
+
+TEST_F(ModelDirectory, RefusesHalfPrecisionThatOverflows) {
+  Model model = model_;
+  Tensor large(DType::f32, model.weights.begin()->second.shape());
+  large.mutable_data<float>()[0] = 1e6F;
+  model.weights.begin()->second = large;
+  EXPECT_THAT([&] { save_model_directory(model, {}, folder_ / "half", {.half = true}); },
+              ThrowsMessage<Error>(HasSubstr("holds 1000000")));
+}
+
+TEST_F(ModelDirectory, KeepsVocabulariesOfOneNameApart) {
+  const std::string other = folder_ / "vocab.yml";
+  write_file_atomically(other, read_file(testing::vocabularies()[0]));
+  const std::string path = folder_ / "two";
+  save_model_directory(model_, {testing::vocabularies()[0], other}, path);
+  EXPECT_THAT(load_model(path).model.vocabularies,
+              ElementsAre(path + "/vocab.yml", path + "/2.vocab.yml"));
+}
+
+TEST_F(ModelDirectory, RefusesAMissingWeight) {
+  edit_weights([](TensorMap& tensors) {
+    tensors.emplace("Wembb", tensors.at("Wemb"));
+    tensors.erase("Wemb");
+  });
+  expect_refused(AllOf(HasSubstr("weights.safetensors"), HasSubstr("'Wemb'"),
+                       HasSubstr("did you mean 'Wembb'")));
+}
+
+TEST_F(ModelDirectory, RefusesALeftOverWeight) {
+  edit_weights([](TensorMap& tensors) { tensors.emplace("extra", tensors.at("Wemb")); });
+  expect_refused(AllOf(HasSubstr("1 weight is no parameter"), HasSubstr("extra")));
+}
+
+TEST_F(ModelDirectory, RefusesAWeightOfAnotherShape) {
+  edit_weights([](TensorMap& tensors) { tensors.at("Wemb") = Tensor(DType::f32, {3, 4}); });
+  expect_refused(AllOf(HasSubstr("[3, 4]"), HasSubstr("[1000, 32]")));
+}
+
+TEST_F(ModelDirectory, RefusesUnknownKeys) {
+  replace("config.json", "\"right-left\"", "\"rigth-left\"");
+  expect_refused(AllOf(HasSubstr("config.json"), HasSubstr("'rigth-left'; did you mean")));
+  EXPECT_FALSE(load_model(path_, {.ignore_unknown = true}).model.right_left);
+}
+
+TEST_F(ModelDirectory, RefusesUnknownDecodeOptions) {
+  replace("config.json", "\"beam-size\"", "\"beem-size\"");
+  expect_refused(HasSubstr("did you mean 'beam-size'"));
+}
+
+TEST_F(ModelDirectory, RefusesAnotherVersion) {
+  replace("config.json", "\"fuselage-model\": 1", "\"fuselage-model\": 2");
+  expect_refused(AllOf(HasSubstr("'2'"), HasSubstr("only 1")));
+}
+
+TEST_F(ModelDirectory, RefusesVocabulariesOutsideOfIt) {
+  replace("config.json", "\"vocab.yml\"", "\"../vocab.yml\"");
+  expect_refused(HasSubstr("must be a file in the model directory"));
+}
+
+TEST_F(ModelDirectory, RefusesWrongTypes) {
+  replace("config.json", "\"right-left\": false", "\"right-left\": \"no\"");
+  expect_refused(HasSubstr("'right-left' must be true or false"));
+}
+
+TEST_F(ModelDirectory, RefusesDamagedFiles) {
+  write_file_atomically(path_ + "/config.json", "{\"fuselage-model\": 1");
+  expect_refused(HasSubstr("config.json: this is no JSON object"));
+}
+
+TEST_F(ModelDirectory, NamesTheLineOfADamagedGraph) {
+  replace("graph.ir", "matmul(", "matmull(");
+  expect_refused(AllOf(HasSubstr("graph.ir:"), HasSubstr("matmul")));
+}
+
+TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
+  const testing::TemporaryFolder folder;
+  const std::pair<std::string, std::string> cases[] = {{"model.bin", "Marian's binary format"},
+                                                       {"graph.ir", "model directory"},
+                                                       {"decoder.yml", "with -c"},
+                                                       {"model.onnx", "no model format"}};
+  for (const auto& [name, message] : cases) {
+    const std::string path = folder / name;
+    write_file_atomically(path, "x");
+    EXPECT_THAT([&] { load_model(path); }, ThrowsMessage<Error>(HasSubstr(message)));
+  }
+  EXPECT_THAT([&] { load_model(folder / "none"); },
+              ThrowsMessage<Error>(HasSubstr("No such file")));
+  EXPECT_THAT([&] { load_model(folder / "."); }, ThrowsMessage<Error>(HasSubstr("config.json")));
+}
+
+}  // namespace
+}  // namespace fuselage

@@ -1,0 +1,132 @@
+#include "decoding/ordered_workers.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "decoding/batch_pipeline.h"
+
+namespace fuselage {
+namespace {
+
+using Workers = OrderedWorkers<int, int>;
+using ::testing::ElementsAre;
+
+std::vector<Workers::Work> squaring(std::size_t threads) {
+  const auto work = [](std::vector<int>& items) {
+    std::vector<int> results;
+    for (const int item : items) {
+      if (item % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      if (item == 1000) throw Error("item {}", item);
+      results.push_back(item * item);
+    }
+    return results;
+  };
+  return std::vector<Workers::Work>(threads, work);
+}
+
+BatchSource<int> counting(int& next, int end) {
+  return {[&next, end](int& item) {
+            item = next++;
+            return item < end;
+          },
+          [](const int& item) { return static_cast<std::size_t>(item * 31 % 17); },
+          {.mini_batch = 3, .maxi_batch = 5, .sort_by_length = true}};
+}
+
+TEST(OrderedWorkers, HandsOnInOrderWhateverFinishesFirst) {
+  for (const std::size_t threads : {1, 2, 5}) {
+    int next = 0;
+    std::vector<std::size_t> numbers;
+    run_batches<int, int>(counting(next, 500), squaring(threads),
+                          [&](std::size_t number, int&& result) {
+                            EXPECT_EQ(result, static_cast<int>(number * number));
+                            numbers.push_back(number);
+                          });
+    ASSERT_EQ(numbers.size(), 500u);
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+  }
+}
+
+TEST(OrderedWorkers, ThrowsAnErrorOfTheWorkAfterAllResultsBeforeIt) {
+  int next = 990;
+  std::vector<std::size_t> numbers;
+  BatchSource<int> source = counting(next, 2000);
+  source.batches = {.mini_batch = 1, .maxi_batch = 4};
+  EXPECT_THROW(
+      (run_batches<int, int>(source, squaring(3),
+                             [&](std::size_t number, int&&) { numbers.push_back(number); })),
+      Error);
+  EXPECT_EQ(numbers.size(), 10u);
+}
+
+TEST(OrderedWorkers, ThrowsAnErrorOfTheInputAfterAllResultsBeforeIt) {
+  int next = 0;
+  BatchSource<int> source = counting(next, 2000);
+  source.next = [&](int& item) {
+    item = next++;
+    if (item == 100) throw Error("line 101 is bad");
+    return true;
+  };
+  std::size_t count = 0;
+  EXPECT_THROW((run_batches<int, int>(source, squaring(2), [&](std::size_t, int&&) { ++count; })),
+               Error);
+  EXPECT_EQ(count, 100u);
+}
+
+TEST(OrderedWorkers, StopsReadingWhenTheSinkFails) {
+  int next = 0;
+  EXPECT_THROW((run_batches<int, int>(counting(next, 1 << 30), squaring(2),
+                                      [&](std::size_t number, int&&) {
+                                        if (number == 20) throw Error("disk full");
+                                      })),
+               Error);
+  EXPECT_LT(next, 1000);
+}
+
+TEST(OrderedWorkers, DoesNotReadAheadWithoutBound) {
+  std::atomic<int> read = 0;
+  std::atomic<bool> release = false;
+  int next = 0;
+  BatchSource<int> source = counting(next, 10000);
+  source.next = [&read, inner = source.next](int& item) {
+    ++read;
+    return inner(item);
+  };
+  const Workers::Work waiting = [&](std::vector<int>& items) {
+    while (!release) std::this_thread::yield();
+    return items;
+  };
+  std::thread reader([&] { run_batches<int, int>(source, {waiting}, [](std::size_t, int&&) {}); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const int read_while_blocked = read;
+  release = true;
+  reader.join();
+  EXPECT_LE(read_while_blocked, 60);
+  EXPECT_EQ(read, 10001);
+}
+
+TEST(OrderedWorkers, DoesNotWaitForAFullBatchWhileTheInputPauses) {
+  int next = 0;
+  std::atomic<std::size_t> done = 0;
+  BatchSource<int> source = counting(next, 6);
+  // The third item comes only when the first two are done.
+  source.ready = [&](std::chrono::milliseconds timeout) {
+    if (next < 2 || done >= 2) return true;
+    std::this_thread::sleep_for(timeout);
+    return false;
+  };
+  run_batches<int, int>(source, squaring(1), [&](std::size_t, int&&) { ++done; });
+  EXPECT_EQ(done, 6u);
+}
+
+TEST(OrderedWorkers, TakesNoItems) {
+  int next = 0;
+  run_batches<int, int>(counting(next, 0), squaring(2), [](std::size_t, int&&) { FAIL(); });
+}
+
+}  // namespace
+}  // namespace fuselage

@@ -1,0 +1,227 @@
+#include "decoding/translator.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "decoding/output_format.h"
+#include "decoding/scorer.h"
+#include "tests/decoding/support.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::ThrowsMessage;
+
+std::vector<std::string> input_lines() {
+  std::ifstream stream(std::string(FUSELAGE_TEST_DATA) + "/transformer-ssru/input.sp.en");
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Model small_model() { return load_model(testing::small_model()).model; }
+
+TranslatorOptions small_options() {
+  TranslatorOptions options;
+  options.vocabularies.paths = testing::vocabularies();
+  options.search.beam_size = 3;
+  return options;
+}
+
+/// All that there is to tell about translations, to the last digit.
+std::string show(const std::vector<Translation>& translations) {
+  std::string text;
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    text += format_translation(i, translations[i],
+                               {.n_best = true, .alignment = AlignmentFormat{.soft = true}});
+    for (const TranslatedText& entry : translations[i].n_best)
+      for (const float score : entry.hypothesis.word_scores) text += fmt::format(" {:a}", score);
+  }
+  return text;
+}
+
+TEST(Translator, DoesNotDependOnBatchesOrThreads) {
+  TranslatorOptions options = small_options();
+  options.search.alignment = true;
+  std::vector<std::string> lines = input_lines();
+  lines.insert(lines.begin() + 3, "");
+  const std::string expected = show(Translator(small_model(), options).translate(lines));
+  for (const std::size_t threads : {1, 3}) {
+    for (const BatchOptions& batches :
+         {BatchOptions{.mini_batch = 64},
+          BatchOptions{.mini_batch = 7, .maxi_batch = 3, .sort_by_length = true},
+          BatchOptions{.mini_batch = 1, .mini_batch_words = 50, .maxi_batch = 100}}) {
+      options.threads = threads;
+      options.batches = batches;
+      EXPECT_EQ(show(Translator(small_model(), options).translate(lines)), expected);
+    }
+  }
+}
+
+TEST(Translator, MayBeCalledFromSeveralThreads) {
+  TranslatorOptions options = small_options();
+  options.batches.mini_batch = 4;
+  const Translator translator(small_model(), options);
+  const std::vector<std::string> lines = input_lines();
+  const std::string expected = show(translator.translate(lines));
+  std::vector<std::string> results(4);
+  std::vector<std::thread> threads;
+  for (std::string& result : results)
+    threads.emplace_back([&] { result = show(translator.translate(lines)); });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& result : results) EXPECT_EQ(result, expected);
+}
+
+TEST(Translator, GivesEmptyLinesAnEmptyTranslation) {
+  const Translator translator(small_model(), small_options());
+  const auto translations = translator.translate({"", "  ", "▁Tom"});
+  ASSERT_THAT(translations, SizeIs(3));
+  for (const std::size_t i : {0, 1}) {
+    ASSERT_THAT(translations[i].n_best, SizeIs(1));
+    EXPECT_EQ(translations[i].n_best[0].text, "");
+    EXPECT_EQ(translations[i].n_best[0].hypothesis.score, 0);
+    EXPECT_THAT(translations[i].oddities, ElementsAre(LineOddity::empty));
+  }
+  EXPECT_NE(translations[2].n_best[0].text, "");
+  EXPECT_THAT(translator.translate(std::vector<std::string>{}), IsEmpty());
+}
+
+TEST(Translator, TranslatesWhatComesBeforeAnError) {
+  TranslatorOptions options = small_options();
+  options.strict = true;
+  options.batches = {.mini_batch = 4, .maxi_batch = 4, .sort_by_length = true};
+  const Translator translator(small_model(), options);
+  std::istringstream input("▁Tom\n▁ist\n\xFF\n▁Tom\n");
+  std::size_t count = 0;
+  EXPECT_THAT([&] { translator.translate(input, [&](std::size_t, Translation&&) { ++count; }); },
+              ThrowsMessage<Error>(HasSubstr("line 3")));
+  EXPECT_EQ(count, 2u);
+}
+
+TEST(Translator, ReadsRightToLeft) {
+  Model model = small_model();
+  model.right_left = true;
+  const Translator reversed(std::move(model), small_options());
+  const Translator straight(small_model(), small_options());
+  const auto a = reversed.translate({". ▁Tom ▁see"})[0].n_best[0];
+  const auto b = straight.translate({"▁see ▁Tom ."})[0].n_best[0];
+  EXPECT_EQ(a.hypothesis.words, b.hypothesis.words);
+  std::istringstream stream(b.text);
+  std::string backwards;
+  for (std::string word; stream >> word;)
+    backwards = backwards.empty() ? word : word + " " + backwards;
+  EXPECT_EQ(a.text, backwards);
+}
+
+TEST(Translator, ProducesUnknownWordsOnlyWhenAllowed) {
+  TranslatorOptions options = small_options();
+  const auto vocabulary = load_vocabulary(testing::vocabularies()[1]);
+  const auto has_unknown = [&](const Translation& translation) {
+    for (const TranslatedText& entry : translation.n_best)
+      for (const WordId word : entry.hypothesis.words)
+        if (word == vocabulary->unknown_id()) return true;
+    return false;
+  };
+  // A model that likes nothing better than the unknown word.
+  Model model = small_model();
+  Tensor bias = model.weights.at("decoder_ff_logit_out_b").to_f32();
+  Tensor raised(DType::f32, bias.shape());
+  std::copy_n(bias.data<float>(), bias.size(), raised.mutable_data<float>());
+  raised.mutable_data<float>()[vocabulary->unknown_id()] = 100;
+  model.weights.at("decoder_ff_logit_out_b") = raised;
+  EXPECT_FALSE(has_unknown(Translator(model, options).translate({"▁Tom"})[0]));
+  options.allow_unk = true;
+  EXPECT_TRUE(has_unknown(Translator(model, options).translate({"▁Tom"})[0]));
+}
+
+TEST(Translator, ReportsWeightsThatAreNoNumbers) {
+  Model model = small_model();
+  Tensor broken(DType::f32, model.weights.at("Wemb").shape());
+  std::fill_n(broken.mutable_data<float>(), broken.size(), std::nanf(""));
+  model.weights.at("Wemb") = broken;
+  const Translator translator(model, small_options());
+  EXPECT_THAT([&] { translator.translate({"▁Tom"}); },
+              ThrowsMessage<Error>(HasSubstr("not numbers")));
+}
+
+TEST(Translator, RefusesOptionsThatContradictEachOther) {
+  TranslatorOptions options = small_options();
+  options.skip_cost = true;
+  EXPECT_THAT([&] { Translator(small_model(), options); },
+              ThrowsMessage<Error>(HasSubstr("skip-cost needs beam-size 1, not 3")));
+  options.search.beam_size = 1;
+  EXPECT_THAT(Translator(small_model(), options).translate({"▁Tom"}), SizeIs(1));
+}
+
+TEST(Translator, RefusesTheVocabularyOfAnotherModel) {
+  const testing::TemporaryFolder folder;
+  const std::string small = folder / "small.txt";
+  write_file_atomically(small, "</s>\n<unk>\n▁Tom\n");
+  TranslatorOptions options = small_options();
+  options.vocabularies.paths[1] = small;
+  EXPECT_THAT([&] { Translator(small_model(), options); },
+              ThrowsMessage<Error>(HasSubstr("has 3 words, but the model has 1000")));
+  options.vocabularies.paths = {small};
+  EXPECT_THAT([&] { Translator(small_model(), options); },
+              ThrowsMessage<Error>(HasSubstr("two files")));
+}
+
+TEST(Translator, TellsAboutWordsThatTheModelDoesNotKnow) {
+  const testing::TemporaryFolder folder;
+  const std::string large = folder / "large.yml";
+  write_file_atomically(large, read_file(testing::vocabularies()[0]) + "new: 1000\n");
+  TranslatorOptions options = small_options();
+  options.vocabularies.paths[0] = large;
+  const Translator translator(small_model(), options);
+  EXPECT_THAT(translator.notes(),
+              ElementsAre(HasSubstr("of which the model knows the first 1000")));
+  EXPECT_THAT(translator.translate({"new"}), SizeIs(1));
+}
+
+TEST(Scorer, NeedsAsManyLinesOnEitherSide) {
+  ScorerOptions options;
+  options.vocabularies.paths = testing::vocabularies();
+  const Scorer scorer(small_model(), options);
+  std::istringstream sources("▁Tom\n▁Tom\n"), targets("▁Tom\n");
+  std::size_t count = 0;
+  EXPECT_THAT([&] { scorer.score(sources, targets, [&](std::size_t, PairScore&&) { ++count; }); },
+              ThrowsMessage<Error>(HasSubstr("the target text ends after 1 line")));
+  EXPECT_EQ(count, 1u);
+}
+
+TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
+  ScorerOptions options;
+  options.vocabularies.paths = testing::vocabularies();
+  options.alignment = true;
+  std::string text;
+  for (const std::string& line : input_lines()) text += line + "\n";
+  const auto run = [&] {
+    std::istringstream sources(text),
+        targets("\n" + text.substr(0, text.rfind('\n', text.size() - 2) + 1));
+    std::string output;
+    const Scorer scorer(small_model(), options);
+    scorer.score(sources, targets, [&](std::size_t, PairScore&& score) {
+      output += format_score(score, {.alignment = AlignmentFormat{.soft = true}});
+      for (const float word : score.word_scores) output += fmt::format(" {:a}", word);
+    });
+    return output;
+  };
+  const std::string expected = run();
+  options.threads = 3;
+  options.batches = {.mini_batch = 6, .maxi_batch = 2, .sort_by_length = true};
+  EXPECT_EQ(run(), expected);
+}
+
+}  // namespace
+}  // namespace fuselage

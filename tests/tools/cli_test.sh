@@ -1,0 +1,287 @@
+#!/usr/bin/env bash
+# Runs the command as a user does. Usage: cli_test.sh FUSELAGE DATA, with the folder of test data.
+
+set -u
+fuselage=$1
+data=$2
+model=$data/transformer-ssru/model.npz
+input=$data/transformer-ssru/input.sp.en
+vocabulary=$data/vocab.yml
+usual=(-m "$model" -v "$vocabulary" "$vocabulary")
+export FUSELAGE_MODELS=/nonexistent
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# refuses MESSAGE ARGUMENTS…: exit status 1, and one line on standard error that holds MESSAGE.
+refuses() {
+  local message=$1
+  shift
+  timeout 60 "$fuselage" "$@" >out 2>err </dev/null
+  local status=$?
+  [[ $status -eq 1 ]] || fail "exit status $status instead of 1: $*"
+  [[ $(wc -l <err) -eq 1 ]] || fail "not one line of message: $* ($(cat err))"
+  grep -qF -- "$message" err || fail "the message of '$*' lacks '$message': $(cat err)"
+  grep -q '^fuselage: ' err || fail "the message of '$*' does not begin with 'fuselage: '"
+}
+
+# works ARGUMENTS…: exit status 0.
+works() {
+  timeout 60 "$fuselage" "$@" >out 2>err || fail "exit status $?: $* ($(cat err))"
+}
+
+same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
+
+# Translations do not depend on how they are computed.
+works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores -o expected
+[[ $(cut -d' ' -f1 expected | sort -n | uniq | wc -l) -eq 40 ]] || fail "40 lines in, 40 lines out"
+for way in "--mini-batch 16 --maxi-batch 10 --maxi-batch-sort src" "--cpu-threads 3 --mini-batch 2" \
+  "--mini-batch-words 100 --maxi-batch 50 --cpu-threads 2" "--mini_batch=64 --quiet"; do
+  # shellcheck disable=SC2086
+  works translate "${usual[@]}" -b 2 --n-best --word-scores $way <"$input"
+  same out expected "$way"
+done
+works translate "${usual[@]}" -b 1 --word-scores --max-length-factor 2 -i "$input"
+cut -d'|' -f1 out >texts
+cut -d'|' -f1 "$data/transformer-ssru/expected.greedy.txt" >expected.texts
+same texts expected.texts "greedy"
+
+# Odd lines give one line each, and notes.
+{
+  printf '▁Tom\n\n   \n'
+  head -c 100000 /dev/zero | tr '\0' 'a'
+  printf '\n'
+  for _ in $(seq 3000); do printf '▁Tom '; done
+  printf '\n\xff\xfe abc\nab\0cd\n\r\nlast'
+} >odd
+works translate "${usual[@]}" -i odd -b 2
+[[ $(wc -l <out) -eq 9 ]] || fail "9 odd lines gave $(wc -l <out) lines"
+[[ $(sed -n '2p;3p;8p' out | tr -d '\n') == "" ]] || fail "empty lines have translations"
+grep -qF 'note: 3 lines were empty (lines 2, 3, 8)' err || fail "no note on empty lines"
+grep -qF 'note: 1 line longer than 1000 tokens was cut (line 5)' err || fail "no note on the cut"
+grep -qF '(lines 6, 7)' err || fail "no note on invalid text"
+works translate "${usual[@]}" -i odd -b 2 --quiet --max-length-crop
+[[ ! -s err ]] || fail "--quiet prints: $(cat err)"
+refuses "line 5 has 3001 tokens" translate "${usual[@]}" -i odd --strict -o strict.out
+[[ $(wc -l <strict.out) -eq 4 ]] || fail "lines before an error are lost"
+works translate "${usual[@]}" -i /dev/null
+[[ ! -s out ]] || fail "no lines in, no lines out"
+works translate "${usual[@]}" --n-best --alignment --word-scores -i <(printf '\n')
+[[ $(cat out) == "0 |||  ||| 0-0 ||| WordScores= 0.00000 ||| F0= 0 ||| 0" ]] ||
+  fail "empty line: $(cat out)"
+
+# Lines come out while the input pauses, whatever the batch size.
+mkfifo to from
+"$fuselage" translate "${usual[@]}" --mini-batch 64 --maxi-batch 100 <to >from &
+exec 3>to 4<from
+for _ in 1 2; do
+  echo '▁Tom' >&3
+  read -r -t 20 answer <&4 || fail "no answer while the input is open"
+done
+exec 3>&-
+wait $! || fail "translating line by line"
+exec 4<&-
+
+# Scoring reports what decoding reports.
+works translate "${usual[@]}" -b 1 --word-scores -i "$input" -o decoded
+sed 's/ ||| .*//' decoded >decoded.text
+works score "${usual[@]}" -t "$input" decoded.text --word-scores
+paste -d'\n' <(sed 's/.* ||| //' decoded) <(sed 's/.* ||| //' out) | awk '
+  NR % 2 { n = split($0, a, " "); next }
+  { m = split($0, b, " ")
+    # A translation that was cut has no end symbol; its text has.
+    if (m != n && m != n + 1) exit 1
+    for (i = 2; i <= n; ++i) if (a[i] - b[i] > 2e-5 || b[i] - a[i] > 2e-5) exit 1 }' ||
+  fail "scores differ from those of decoding"
+printf '▁Tom\n▁Tom\n' >two
+printf '▁Tom\n' >one
+refuses "the target text ends after 1 line" score "${usual[@]}" -t two one
+refuses "give the two texts with -t" score "${usual[@]}"
+works score "${usual[@]}" -t one one --normalize -o score.out
+grep -qE '^-[0-9]+\.[0-9]{6}$' score.out || fail "the form of a score: $(cat score.out)"
+
+# Model directories.
+works convert "${usual[@]}" -b 2 -n 0.6 -o directory
+works translate "${usual[@]}" -b 2 -n 0.6 -i "$input" -o expected
+works translate -m directory -i "$input"
+same out expected "model directory"
+works convert -m directory --half -o half
+works translate -m half -i "$input" -b 1
+works convert -m directory -o again
+same directory/graph.ir again/graph.ir "converted twice"
+same directory/weights.safetensors again/weights.safetensors "converted twice"
+same directory/config.json again/config.json "converted twice"
+mkdir bundled && mv again bundled/en-de
+FUSELAGE_MODELS=$work/bundled works translate -i "$input"
+same out expected "bundled model"
+refuses "there is no bundled model in /nonexistent" translate
+
+# Dumps.
+works dump "$model"
+for program in load source step; do
+  grep -qx "# program $program" out || fail "the dump lacks the program $program"
+done
+works dump directory --program step --passes none --format dot
+grep -q '^digraph' out || fail "no Graphviz source"
+works dump directory --program whole --passes none --model-only
+same out directory/graph.ir "dump of a model directory"
+refuses "there is no pass 'foo'" dump "$model" --passes foo
+
+# Configuration files.
+mkdir config
+cp "$model" config/model.npz
+cp "$vocabulary" config/vocab.yml
+cat >config/decoder.yml <<'YAML'
+relative-paths: true
+models:
+  - model.npz
+vocabs: [vocab.yml, vocab.yml]
+beam-size: 2
+normalize: 0.6
+word_penalty: 0
+mini-batch: 8
+maxi-batch: 10
+maxi-batch-sort: src
+fp16: false
+quiet-translation: true
+YAML
+works translate -c config/decoder.yml -i "$input"
+same out expected "decoder.yml"
+works translate "${usual[@]}" -b 1 -i "$input" -o greedy
+works translate -c config/decoder.yml -b 1 -n 0 -i "$input"
+same out greedy "the command line comes before decoder.yml"
+echo 'beem-size: 2' >bad.yml
+refuses "bad.yml: unknown option --beem-size; did you mean 'beam-size'?" translate -c bad.yml
+works translate "${usual[@]}" -c bad.yml --ignore-unknown-config -i one
+echo 'shortlist: [lex.s2t, 100]' >bad.yml
+refuses "bad.yml: marian-decoder's --shortlist is not supported yet" translate -c bad.yml
+printf 'a: [b\n' >bad.yml
+refuses "bad.yml: line" translate -c bad.yml
+refuses "cannot open nope.yml" translate -c nope.yml
+
+# Options.
+refuses "marian-decoder's --shortlist is not supported yet" translate --shortlist x
+refuses "marian-decoder's --devices is not supported yet" translate -d 0
+refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
+refuses "--beam-size" translate -b x
+refuses "--normalize takes a number" translate "${usual[@]}" -n 0.6x
+refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
+refuses "there is no command 'translat'; did you mean 'translate'" translat
+refuses "no command is given"
+refuses "ensembles are not supported yet" translate -m a b
+refuses "there is no back-end 'gpu'" translate "${usual[@]}" --backend gpu
+works --help
+works translate --help
+grep -q -- '--beam-size' out || fail "help lacks options"
+
+# Bad files.
+head -c 100000 "$model" >truncated.npz
+refuses "truncated.npz" translate -m truncated.npz -v "$vocabulary" "$vocabulary"
+{ printf 'XX' && tail -c +3 "$model"; } >magic.npz
+head -c 1000 /dev/zero >zeros.npz
+refuses "zeros.npz" translate -m zeros.npz -v "$vocabulary" "$vocabulary"
+refuses "cannot open model nope.npz: No such file" translate -m nope.npz
+cp "$model" model.bin
+refuses "Marian's binary format (.bin) is not supported yet" translate -m model.bin
+refuses "cannot open nope.yml" translate -m "$model" -v nope.yml nope.yml
+refuses "the model brings no vocabularies" translate -m "$model"
+grep -v '</s>' "$vocabulary" | sed 's/: 1$/: 0/;s/<unk>/x/' >no-end.yml
+refuses "no-end.yml" translate -m "$model" -v no-end.yml no-end.yml
+refuses "cannot open nope.txt: No such file" translate "${usual[@]}" -i nope.txt
+refuses "it is a directory" translate "${usual[@]}" -i config
+
+# damaged FILE SED MESSAGE: a model directory with FILE edited is refused.
+damaged() {
+  rm -rf damaged && cp -r directory damaged
+  sed -i "$2" "damaged/$1"
+  cmp -s "directory/$1" "damaged/$1" && fail "the edit $2 does nothing"
+  refuses "$3" translate -m damaged -i one
+}
+damaged graph.ir 's/{name = "Wemb"/{name = "Wemc"/' "weight 'Wemc', a parameter of damaged/graph.ir, is missing; did you mean 'Wemb'"
+damaged graph.ir '0,/: f32\[32\]/s//: f32[33]/' "graph.ir"
+damaged config.json 's/right-left/rigth-left/' "unknown key 'rigth-left'; did you mean 'right-left'?"
+damaged config.json 's/"fuselage-model": 1/"fuselage-model": 9/' "version '9'"
+rm -rf damaged && cp -r directory damaged && rm damaged/weights.safetensors
+refuses "cannot open damaged/weights.safetensors" translate -m damaged -i one
+cp directory/weights.safetensors damaged/ && truncate -s -100 damaged/weights.safetensors
+refuses "damaged/weights.safetensors" translate -m damaged -i one
+
+# edit_npz PYTHON: a model with its members, a dictionary d of bytes by name, changed.
+edit_npz() {
+  python3 - "$model" edited.npz "$1" <<'PYTHON'
+import struct, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as z:
+    d = {n: z.read(n) for n in z.namelist()}
+def yaml(old, new):
+    member = d["special:model.yml.npy"]
+    size = 10 + struct.unpack("<H", member[8:10])[0]
+    text = member[size:].split(b"\0")[0]
+    assert old in text or not old
+    text = text.replace(old, new) if old else text + new
+    text += b"\0"
+    header = "{'descr': '|i1', 'fortran_order': False, 'shape': (%d,), }" % len(text)
+    header = header.ljust(117) + "\n"
+    d["special:model.yml.npy"] = b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + text
+exec(sys.argv[3])
+with zipfile.ZipFile(sys.argv[2], "w") as z:
+    for n, b in d.items():
+        z.writestr(n, b)
+PYTHON
+}
+if command -v python3 >/dev/null; then
+  edited=(translate -m edited.npz -v "$vocabulary" "$vocabulary" -i one)
+  edit_npz 'yaml(b"", b"\ntransformer-hedas: 4\n")'
+  refuses "transformer-hedas" "${edited[@]}"
+  works "${edited[@]}" --ignore-unknown-config
+  edit_npz 'd["extra.npy"] = d["Wemb.npy"]'
+  refuses "extra" "${edited[@]}"
+  edit_npz 'del d["Wemb.npy"]'
+  refuses "'Wemb' is missing" "${edited[@]}"
+  edit_npz 'yaml(b"type: transformer", b"type: lm-transformer")'
+  refuses "lm-transformer" "${edited[@]}"
+  edit_npz 'b = d["Wemb.npy"]; d["Wemb.npy"] = b"XXXXXX" + b[6:]'
+  refuses "Wemb" "${edited[@]}"
+else
+  echo "SKIPPED: edited .npz files, which need python3" >&2
+fi
+
+# Outputs that cannot be written.
+refuses "cannot write /nonexistent/out: No such file" translate "${usual[@]}" -i one -o /nonexistent/out
+refuses "cannot make the directory" convert "${usual[@]}" -o /dev/null/x
+refuses "is input and output at once" translate "${usual[@]}" -i two -o two
+if [[ -e /dev/full ]]; then
+  refuses "cannot write /dev/full: No space left" translate "${usual[@]}" -i two -o /dev/full
+  timeout 60 "$fuselage" translate "${usual[@]}" -i two >/dev/full 2>err
+  [[ $? -eq 1 ]] || fail "a full disk goes unnoticed"
+  timeout 60 "$fuselage" dump "$model" >/dev/full 2>err
+  [[ $? -eq 1 ]] || fail "a full disk goes unnoticed by dump"
+fi
+timeout 60 "$fuselage" translate "${usual[@]}" -i two >&- 2>err
+[[ $? -eq 1 ]] || fail "a closed output goes unnoticed"
+
+# A reader that goes away ends the command, with a message, also while more input may come.
+(yes '▁Tom' | timeout 60 "$fuselage" translate "${usual[@]}" --cpu-threads 2 2>err
+  echo "${PIPESTATUS[1]}" >status) | head -n 1 >/dev/null
+[[ $(cat status) -eq 1 ]] || fail "closed pipe: exit status $(cat status)"
+grep -q 'standard output' err || fail "closed pipe: $(cat err)"
+rm status
+({
+  echo '▁Tom'
+  sleep 1
+  echo '▁Tom'
+  sleep 20
+} | timeout 10 "$fuselage" translate "${usual[@]}" 2>err
+  echo "${PIPESTATUS[1]}" >status) | true
+[[ $(cat status) -eq 1 ]] || fail "closed pipe while the input waits: exit status $(cat status)"
+
+if [[ $failures -gt 0 ]]; then
+  echo "$failures failures" >&2
+  exit 1
+fi
+echo "all passed"
