@@ -82,7 +82,6 @@ class Translator {
 
   TranslatorOptions options_;
   bool right_left_;
-  bool has_alignment_ = false;
   VocabularyPair vocabularies_;
   std::unique_ptr<const LineEncoder> encoder_;
   std::unique_ptr<const Executable> executable_;

@@ -4,11 +4,11 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -18,67 +18,67 @@ namespace fuselage {
 namespace {
 
 /// Options of marian-decoder, marian-scorer and their configuration files that have no counterpart
-/// here, with their short names.
-struct MarianOption {
-  std::string_view name;
-  char short_name = 0;
-};
-constexpr MarianOption kNotSupported[] = {{"alignment-format"},
-                                          {"authors"},
-                                          {"best-deep"},
-                                          {"build-info"},
-                                          {"cache-size"},
-                                          {"check-nan"},
-                                          {"cite"},
-                                          {"compute-type"},
-                                          {"devices", 'd'},
-                                          {"dump-config"},
-                                          {"dump-quantmult"},
-                                          {"factors-combine"},
-                                          {"factor-weight"},
-                                          {"feature"},
-                                          {"force-decode"},
-                                          {"fp16"},
-                                          {"gemm-precision"},
-                                          {"gemm-type", 'g'},
-                                          {"ignore-model-config"},
-                                          {"input-types"},
-                                          {"int8"},
-                                          {"int8Alpha"},
-                                          {"int8shift"},
-                                          {"int8shiftAlpha"},
-                                          {"int8shiftAll"},
-                                          {"int8shiftAlphaAll"},
-                                          {"int16"},
-                                          {"interpolate-env-vars"},
-                                          {"log"},
-                                          {"max-length-break"},
-                                          {"mini-batch-fit"},
-                                          {"mini-batch-round-up"},
-                                          {"model-mmap"},
-                                          {"num-devices"},
-                                          {"optimize"},
-                                          {"output-approx-knn"},
-                                          {"output-omit-bias"},
-                                          {"output-sampling"},
-                                          {"port", 'p'},
-                                          {"precision"},
-                                          {"quality"},
-                                          {"quantize-range"},
-                                          {"shortlist"},
-                                          {"shuffle-in-ram"},
-                                          {"skip-cost"},
-                                          {"ssplit-mode"},
-                                          {"ssplit-prefix-file"},
-                                          {"stat-freq"},
-                                          {"summary"},
-                                          {"throttle"},
-                                          {"train-sets"},
-                                          {"tsv"},
-                                          {"tsv-fields"},
-                                          {"type"},
-                                          {"use-legacy-batching"},
-                                          {"weights"}};
+/// here.
+constexpr std::string_view kNotSupported[] = {"alignment-format",
+                                              "authors",
+                                              "best-deep",
+                                              "build-info",
+                                              "cache-size",
+                                              "check-nan",
+                                              "cite",
+                                              "compute-type",
+                                              "devices",
+                                              "dump-config",
+                                              "dump-quantmult",
+                                              "factors-combine",
+                                              "factor-weight",
+                                              "feature",
+                                              "force-decode",
+                                              "fp16",
+                                              "gemm-precision",
+                                              "gemm-type",
+                                              "ignore-model-config",
+                                              "input-types",
+                                              "int8",
+                                              "int8Alpha",
+                                              "int8shift",
+                                              "int8shiftAlpha",
+                                              "int8shiftAll",
+                                              "int8shiftAlphaAll",
+                                              "int16",
+                                              "interpolate-env-vars",
+                                              "log",
+                                              "max-length-break",
+                                              "mini-batch-fit",
+                                              "mini-batch-round-up",
+                                              "model-mmap",
+                                              "num-devices",
+                                              "optimize",
+                                              "output-approx-knn",
+                                              "output-omit-bias",
+                                              "output-sampling",
+                                              "port",
+                                              "precision",
+                                              "quality",
+                                              "quantize-range",
+                                              "shortlist",
+                                              "shuffle-in-ram",
+                                              "skip-cost",
+                                              "ssplit-mode",
+                                              "ssplit-prefix-file",
+                                              "stat-freq",
+                                              "summary",
+                                              "throttle",
+                                              "train-sets",
+                                              "tsv",
+                                              "tsv-fields",
+                                              "type",
+                                              "use-legacy-batching",
+                                              "weights"};
+
+/// Those of them that have short names.
+constexpr std::pair<char, std::string_view> kNotSupportedShort[] = {
+    {'d', "devices"}, {'g', "gemm-type"}, {'p', "port"}};
 
 /// Options of marian-decoder that concern what Fuselage does by itself. `values`: how many follow.
 struct WithoutEffect {
@@ -89,6 +89,11 @@ constexpr WithoutEffect kWithoutEffect[] = {
     {"-w,--workspace", 1}, {"--quiet-translation", 0}, {"--data-threads", 1},   {"--seed", 1},
     {"--log-level", 1},    {"--log-time-zone", 1},     {"--relative-paths", 0},
 };
+
+bool known_to_marian(std::string_view name) {
+  return std::find(std::begin(kNotSupported), std::end(kNotSupported), name) !=
+         std::end(kNotSupported);
+}
 
 /// Values in a configuration file that switch an option off, so that it need not be supported.
 bool switches_off(const YAML::Node& value) {
@@ -167,9 +172,8 @@ bool Options::known_short(char name) {
 }
 
 void Options::refuse(const std::string& name, const std::string& where) {
-  for (const MarianOption& option : kNotSupported)
-    if (option.name == name)
-      throw Error("{}marian-decoder's --{} is not supported yet", where, name);
+  if (known_to_marian(name))
+    throw Error("{}marian-decoder's --{} is not supported yet", where, name);
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -185,8 +189,8 @@ void Options::check_names(const std::vector<std::string>& arguments) {
       if (app_.get_option_no_throw("--" + name) == nullptr) refuse(name, "");
     } else if (std::isalpha(static_cast<unsigned char>(argument[1])) != 0 &&
                !known_short(argument[1])) {
-      for (const MarianOption& option : kNotSupported)
-        if (option.short_name == argument[1]) refuse(std::string(option.name), "");
+      for (const auto& [short_name, name] : kNotSupportedShort)
+        if (short_name == argument[1]) refuse(std::string(name), "");
       throw Error("unknown option {}; see {} --help", in_quotes(argument), app_.get_name());
     }
   }
@@ -229,9 +233,7 @@ void Options::apply_config(const std::string& path, bool ignore_unknown) {
     std::replace(key.begin(), key.end(), '_', '-');
     CLI::Option* option = app_.get_option_no_throw("--" + key);
     if (option == nullptr || key == "help" || key == "config") {
-      const bool known = std::any_of(std::begin(kNotSupported), std::end(kNotSupported),
-                                     [&](const MarianOption& each) { return each.name == key; });
-      if (ignore_unknown || (known && switches_off(entry.second))) continue;
+      if (ignore_unknown || (known_to_marian(key) && switches_off(entry.second))) continue;
       refuse(key, path + ": ");
     }
     if (option->count() > 0 || switches_off(entry.second)) continue;

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Sets up what is missing, builds build/fuselage, and translates from English to German: standard
+# input, or a few sentences when that is a terminal. Standard output has the translations only.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source scripts/setup.sh
+
+install_packages build
+build_preset release fuselage_cli
+
+if [[ ! -t 0 ]]; then
+  exec build/fuselage translate
+fi
+
+english=(
+  "Tom is my friend."
+  "Where are you going?"
+  "I would like a cup of coffee, please."
+  "She has lived in this house for ten years."
+  "If it rains tomorrow, we will stay at home."
+)
+german=$(printf '%s\n' "${english[@]}" | build/fuselage translate --quiet)
+mapfile -t german <<<"$german"
+for i in "${!english[@]}"; do printf '%s\n  %s\n' "${english[i]}" "${german[i]}"; done
+say "Your own sentences: build/fuselage translate"

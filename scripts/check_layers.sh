@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Fails when a file includes a layer that does not come before its own, or a public header includes
+# one of the libraries that stay inside the .cpp files.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# A layer, and what it may include beside itself.
+declare -A before=(
+  [base]=""
+  [graph]="base"
+  [ops]="base graph"
+  [passes]="base graph ops"
+  [backends]="base graph ops passes"
+  [models]="base graph ops"
+  [text]="base"
+  [decoding]="base graph ops passes backends models text"
+  [tools]="base graph ops passes backends models text decoding"
+)
+# Headers for .cpp files only: they show Eigen, Boost or Highway, and no public header includes them.
+internal='(ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h)'
+libraries='(Eigen|unsupported/Eigen|boost|hwy|cuda|cublas|cudnn|nvrtc)'
+
+status=0
+# complain WHY: reads "FILE:LINE:TEXT" lines and prints them with the reason.
+complain() {
+  local hit
+  while IFS= read -r hit; do
+    printf '%s (%s)\n' "$hit" "$1"
+    status=1
+  done
+}
+
+for layer in "${!before[@]}"; do
+  [[ -d $layer ]] || continue
+  allowed=${before[$layer]// /|}
+  complain "$layer may include only itself${before[$layer]:+, ${before[$layer]// /, }}" < <(
+    grep -rnE '^ *# *include +"' --include='*.h' --include='*.cpp' "$layer" |
+      grep -vE "include +\"($layer${allowed:+|$allowed}|hwy)/"
+  )
+  complain "no public header includes Eigen, Boost or Highway, nor the headers that show them" < <(
+    grep -rnE "^ *# *include +[<\"]($libraries|$internal)" --include='*.h' "$layer" |
+      grep -vE "^$internal:"
+  )
+done
+exit "$status"

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# fuzz.sh SECONDS [TARGET...]: runs each fuzzer (or these, such as npz) for that long, from seeds
+# made of tests/data and models. A finding is left in build-fuzz/findings and fails the run.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source scripts/setup.sh
+
+if [[ ! ${1-} =~ ^[0-9]+$ ]]; then
+  say "usage: $0 SECONDS [TARGET...]"
+  exit 2
+fi
+seconds=$1
+shift
+if [[ $# -eq 0 ]]; then
+  for source in fuzz/*_fuzzer.cpp; do set -- "$@" "$(basename "$source" _fuzzer.cpp)"; done
+fi
+
+install_packages build fuzz
+build_preset fuzz "${@/%/_fuzzer}"
+
+corpus=$PWD/build-fuzz/corpus
+findings=build-fuzz/findings
+mkdir -p "$findings" "$corpus"/{npz,safetensors,marian_options,word_vocabulary,graph_text}
+
+# The smallest members of a model, as an archive of their own, and the options in it.
+seed_from_npz() {
+  local name=$1 model=$2 members
+  rm -rf build-fuzz/seed
+  mkdir build-fuzz/seed
+  (
+    cd build-fuzz/seed
+    cmake -E tar xf "$model"
+    mapfile -t members < <(find . -name '*.npy' -size -8k -printf '%s %f\n' | sort -n | head -n 4 |
+      cut -d ' ' -f 2-)
+    rm -f "$corpus/npz/$name.npz"
+    zip -q -X -0 "$corpus/npz/$name.npz" "${members[@]}"
+    # A .npy file: 8 bytes, the length of its header in 2, the header; the text ends with a NUL.
+    if [[ -e special:model.yml.npy ]]; then
+      tail -c +$((11 + $(od -An -tu2 -j8 -N2 special:model.yml.npy))) special:model.yml.npy |
+        tr -d '\0' >"$corpus/marian_options/$name.yml"
+    fi
+  )
+}
+
+# The graphs before a pass in its test cases, each with the file's prelude.
+seed_from_passes() {
+  awk -v out="$corpus/graph_text/$(basename "$1" .ir)" '
+    $1 == "//" {section = $2; cases += section == "before"; file = out "-" cases ".ir"; next}
+    section == "prelude" {prelude = prelude $0 "\n"}
+    section == "before" {
+      if (!(file in begun)) printf "fuselage.graph 1\n%s", prelude >file
+      begun[file]
+      print >file
+    }' "$1"
+}
+
+make_seeds() {
+  local file
+  while IFS= read -r file; do
+    seed_from_npz "$(basename "$(dirname "$file")")" "$PWD/$file"
+  done < <(find tests/data models -name '*.npz')
+  for file in tests/passes/*.ir; do seed_from_passes "$file"; done
+  printf '\x40\0\0\0\0\0\0\0%-64s\1\2\3\4\5\6\7\10' \
+    '{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}' >"$corpus/safetensors/small"
+  head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
+  printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"
+  printf '</s>\n<unk>\na\nb\n' >"$corpus/word_vocabulary/small.txt"
+}
+step "Making seeds" make_seeds
+
+failed=()
+for name in "$@"; do
+  say "Fuzzing $name for $seconds s, $(find "$corpus/$name" -type f | wc -l) inputs to begin with"
+  build-fuzz/fuzz/"${name}_fuzzer" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=60 \
+    -max_len=8192 -print_final_stats=1 -artifact_prefix="$findings/$name-" "$corpus/$name" \
+    >"build-fuzz/$name.log" 2>&1 </dev/null || failed+=("$name")
+  grep -aE 'ERROR|SUMMARY|Done |Test unit written' "build-fuzz/$name.log" | sed 's/^/  /' >&2 || true
+done
+if [[ ${#failed[@]} -gt 0 ]]; then
+  say "FINDINGS: ${failed[*]} (build-fuzz/NAME.log, $findings)"
+  exit 1
+fi

@@ -1,0 +1,86 @@
+# shellcheck shell=bash
+# What the scripts share, to be sourced from the repository root: Debian packages and the build.
+# Standard output stays clean: a line a step goes to standard error, all noise to $log, whose end is
+# shown when a step fails.
+
+log=build/setup.log
+mkdir -p build
+: >"$log"
+
+: "${CMAKE_BUILD_PARALLEL_LEVEL:=$(nproc)}" "${CTEST_PARALLEL_LEVEL:=$(nproc)}"
+export CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL
+
+say() { printf '%s\n' "$*" >&2; }
+
+# On a terminal, the newest line of its input in place of the one before.
+show_newest_line() {
+  if [[ ! -t 2 ]]; then
+    cat >/dev/null
+    return
+  fi
+  local line
+  while IFS= read -r line; do printf '\r\033[K  %.76s' "${line//$'\r'/}" >&2; done
+  printf '\r\033[K' >&2
+}
+
+# step WHAT COMMAND...: runs the command; exits with the log's end when it fails.
+step() {
+  local what=$1
+  shift
+  say "$what"
+  printf '== %s: %s\n' "$what" "$*" >>"$log"
+  "$@" </dev/null 2>&1 | tee -a "$log" | show_newest_line && return
+  say "FAILED: $what. The end of $log:"
+  tail -n 40 "$log" >&2
+  exit 1
+}
+
+# packages_of SECTION: the names in that section of packages.txt.
+packages_of() {
+  awk -v header="[$1]" '$1 == "#" && $2 ~ /^\[/ {here = $2 == header} here && /^[^#]/ {print $1}' \
+    packages.txt
+}
+
+# The arguments that name no installed package.
+missing_packages() {
+  printf '%s\n' "$@" | grep -vxF -f <(
+    dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+      sed -n 's/^installed //p'
+  ) || true
+}
+
+as_root() {
+  if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+# The package lists are fetched only when what they say does not do.
+apt_install() {
+  local install=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300
+    install --yes --no-install-recommends "$@")
+  as_root "${install[@]}" || { as_root apt-get update && as_root "${install[@]}"; }
+}
+
+# install_packages SECTION...: installs what is missing of these sections.
+install_packages() {
+  if ! command -v dpkg-query >/dev/null; then
+    say "This is no Debian: install the counterparts of packages.txt yourself."
+    return
+  fi
+  local section names=() missing
+  for section in "$@"; do mapfile -t -O "${#names[@]}" names < <(packages_of "$section"); done
+  mapfile -t missing < <(missing_packages "${names[@]}")
+  [[ ${#missing[@]} -eq 0 ]] || step "Installing ${missing[*]}" apt_install "${missing[@]}"
+}
+
+# build_preset PRESET [TARGET...]
+build_preset() {
+  local preset=$1
+  shift
+  step "Configuring ($preset)" cmake --preset "$preset"
+  step "Building ($preset)" cmake --build --preset "$preset" ${1+--target "$@"}
+}
+
+# build_directory PRESET
+build_directory() {
+  if [[ $1 == release ]]; then echo build; else echo "build-$1"; fi
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# test.sh [release|debug|asan|tsan]: sets up what is missing, builds that preset (release) and runs
+# every test. The last line is "N passed, N failed, N skipped".
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+source scripts/setup.sh
+
+preset=${1:-release}
+case $preset in
+  release | debug | asan | tsan) ;;
+  *)
+    say "usage: $0 [release|debug|asan|tsan]"
+    exit 2
+    ;;
+esac
+
+install_packages build
+build_preset "$preset"
+
+results=$(build_directory "$preset")/ctest.log
+status=0
+ctest --preset "$preset" --no-tests=error </dev/null 2>&1 | tee "$results" || status=$?
+
+# ctest counts a skipped test as passed, and a disabled one not at all.
+failed=$(sed -nE 's/^.*% tests passed, ([0-9]+) tests? failed out of [0-9]+$/\1/p' "$results")
+total=$(sed -nE 's/^.*% tests passed, .* out of ([0-9]+)$/\1/p' "$results")
+skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Skipped' "$results" || true)
+disabled=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Not Run \(Disabled\)' "$results" || true)
+printf '%d passed, %d failed, %d skipped\n' $((total - failed - skipped)) "$((failed))" \
+  $((skipped + disabled))
+exit "$status"
