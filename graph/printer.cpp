@@ -99,7 +99,8 @@ std::string print_node(const Graph& graph, NodeId id, const std::vector<std::str
     if (!provenance.origins.empty()) text += " from " + quote_all(provenance.origins);
     text += " by " + quote_all(provenance.rules);
   }
-  if (options.binding_time) text += fmt::format("  # {}", to_string(graph.binding(id)));
+  const std::string comment = options.comment ? options.comment(id) : "";
+  if (!comment.empty()) text += "  # " + comment;
   return text + "\n";
 }
 

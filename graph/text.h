@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,8 +14,9 @@ namespace fuselage {
 
 /// What print_graph adds to the bare graph.
 struct PrintOptions {
-  bool provenance = true;     ///< `from …` and `by …` behind nodes that a rule made
-  bool binding_time = false;  ///< a comment behind each node: when it can run
+  bool provenance = true;  ///< `from …` and `by …` behind nodes that a rule made
+  /// Text for a comment behind a node; none where it is empty.
+  std::function<std::string(NodeId)> comment = nullptr;
 };
 
 std::string print_graph(const Graph& graph, const PrintOptions& options = {});

@@ -46,7 +46,7 @@ int run_convert(const std::vector<std::string>& arguments) {
   if (output.empty()) throw Error("give the directory to write with -o DIRECTORY");
 
   std::string path;
-  const LoadedModel loaded =
+  LoadedModel loaded =
       load_named_model(model_options.models, model_options.ignore_unknown_config, path);
   for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
   const std::vector<std::string>& vocabularies = model_options.vocabularies.paths.empty()
@@ -55,6 +55,9 @@ int run_convert(const std::vector<std::string>& arguments) {
   const VocabularyPairOptions pair{.paths = vocabularies};
   const VocabularyPair checked = load_vocabulary_pair(loaded.model, pair);
   for (const std::string& note : checked.notes) print_note(note);
+  // Marian files are all called model.npz; a directory has a name of its own.
+  while (output.size() > 1 && output.back() == '/') output.pop_back();
+  loaded.model.graph.set_name(output.substr(output.rfind('/') + 1));
   save_model_directory(loaded.model, vocabularies, output, save);
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "decoding/search_head.h"
 #include "graph/text.h"
@@ -71,18 +72,20 @@ std::string describe_passes(const std::vector<PassRecord>& records) {
 }
 
 void write_graph(OutputFile& output, const Graph& graph, const DumpOptions& o) {
-  const auto render = [&](const Graph& part) {
-    output.write(o.format == "dot" ? to_graphviz(part) : print_graph(part));
+  const auto render = [&](const Graph& part, std::function<std::string(NodeId)> comment) {
+    output.write(o.format == "dot" ? to_graphviz(part)
+                                   : print_graph(part, {.comment = std::move(comment)}));
   };
   if (o.program == "whole") {
-    render(graph);
+    render(graph, [&](NodeId id) { return std::string(to_string(graph.binding(id))); });
     return;
   }
   const Programs programs = split_by_binding_time(graph);
   for (const BindingTime time : {BindingTime::load, BindingTime::source, BindingTime::step}) {
     if (o.program != "all" && o.program != to_string(time)) continue;
     output.write(fmt::format("{} program {}\n", o.format == "dot" ? "//" : "#", to_string(time)));
-    render(program(programs, time));
+    const Graph& part = program(programs, time);
+    render(part, [&](NodeId id) { return describe_kernel(part, id); });
   }
 }
 

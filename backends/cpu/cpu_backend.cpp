@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/plan.h"
 #include "backends/cpu/runner.h"
 #include "base/error.h"
@@ -106,6 +107,15 @@ class CpuExecutable : public Executable {
 };
 
 }  // namespace
+
+std::string describe_kernel(const Graph& program, NodeId id) {
+  if (cpu::is_stored(program, program.node(id))) return "";
+  const cpu::KernelChoice choice = cpu::choose_kernel(program, id);
+  std::string text(choice.row->name);
+  for (const cpu::Rejection& rejection : choice.rejections)
+    text += fmt::format(" ({}: {})", rejection.kernel, rejection.reason);
+  return text;
+}
 
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights) {
   return std::make_unique<CpuExecutable>(programs, weights);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "backends/executable.h"
 #include "passes/split_by_binding_time.h"
@@ -11,5 +12,9 @@ namespace fuselage {
 /// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights);
+
+/// The kernel that runs a node of a program, and why better ones do not: "packed_gemm", or
+/// "reference (packed_gemm: it works on one vector a row)"; empty for stored values.
+std::string describe_kernel(const Graph& program, NodeId id);
 
 }  // namespace fuselage

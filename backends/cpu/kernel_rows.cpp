@@ -382,4 +382,24 @@ constexpr KernelRow kRows[] = {
 
 std::span<const KernelRow> kernel_rows() { return kRows; }
 
+bool is_stored(const Graph& graph, const Node& node) {
+  return node.has(Trait::external) ||
+         (node.operands.empty() && graph.value(node.results[0]).type.domain == graph.none());
+}
+
+KernelChoice choose_kernel(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  KernelChoice choice;
+  for (const KernelRow& row : kRows) {
+    if (row.op != node.op->name && row.op != "*") continue;
+    std::string reason = row.refuse ? row.refuse(graph, node) : "";
+    if (reason.empty()) {
+      choice.row = &row;
+      return choice;
+    }
+    choice.rejections.push_back({row.name, std::move(reason)});
+  }
+  throw Error("{}: no kernel of the cpu back-end can run it", graph.describe(id));
+}
+
 }  // namespace fuselage::cpu

@@ -37,4 +37,15 @@ struct KernelRow {
 
 std::span<const KernelRow> kernel_rows();
 
+/// True for a value that no instruction computes: a parameter, an import, a constant.
+bool is_stored(const Graph& graph, const Node& node);
+
+/// The line of the table that runs a node, and why those before it do not. Throws Error when there
+/// is none.
+struct KernelChoice {
+  const KernelRow* row = nullptr;
+  std::vector<Rejection> rejections;
+};
+KernelChoice choose_kernel(const Graph& graph, NodeId id);
+
 }  // namespace fuselage::cpu

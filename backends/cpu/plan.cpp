@@ -36,7 +36,7 @@ class Planner {
 
   std::unique_ptr<ProgramPlan> make() {
     order_nodes();
-    for (const NodeId id : order_) choose_kernel(id);
+    for (const NodeId id : order_) bind_kernel(id);
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) mark_history(*id);
     for (const NodeId id : order_) place_node(id);
     for (const NodeId id : order_) place_carried(id);
@@ -81,26 +81,11 @@ class Planner {
 
   // --- Kernels ---
 
-  void choose_kernel(NodeId id) {
-    const Node& node = graph().node(id);
-    if (is_stored(node)) return;
-    for (const KernelRow& row : kernel_rows()) {
-      if (row.op != node.op->name && row.op != "*") continue;
-      const std::string reason = row.refuse ? row.refuse(graph(), node) : "";
-      if (reason.empty()) {
-        rows_of_kernel_[id.index] = &row;
-        return;
-      }
-      plan_->rejections[id].push_back({row.name, reason});
-    }
-    throw Error("{}: no kernel of the cpu back-end can run it", graph().describe(id));
-  }
-
-  /// Known without running anything.
-  bool is_stored(const Node& node) const {
-    return node.has(Trait::external) ||
-           (node.operands.empty() && node.op->evaluate_f32 &&
-            graph().value(node.results[0]).type.domain == graph().none());
+  void bind_kernel(NodeId id) {
+    if (is_stored(graph(), graph().node(id))) return;
+    KernelChoice choice = choose_kernel(graph(), id);
+    rows_of_kernel_[id.index] = choice.row;
+    if (!choice.rejections.empty()) plan_->rejections[id] = std::move(choice.rejections);
   }
 
   /// A value of prefix rows is kept for all tokens only where something else than the same rows
@@ -176,7 +161,7 @@ class Planner {
 
   void place_node(NodeId id) {
     const Node& node = graph().node(id);
-    if (is_stored(node)) {
+    if (is_stored(graph(), node)) {
       place_stored(node);
       return;
     }
