@@ -17,6 +17,11 @@ esac
 install_packages build
 build_preset "$preset"
 
+# Two runs at a time must not share temporary files.
+TMPDIR=$(mktemp -d)/
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
 results=$(build_directory "$preset")/ctest.log
 status=0
 ctest --preset "$preset" --no-tests=error </dev/null 2>&1 | tee "$results" || status=$?

@@ -5,7 +5,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ $# -eq 0 ]]; then
-  mapfile -t sources < <(git ls-files '*.cpp' ':!fuzz')
+  mapfile -t sources < <(
+    comm -12 <(git ls-files '*.cpp' | sort) \
+      <(sed -n "s|^  \"file\": \"$PWD/\(.*\)\".*|\1|p" build/compile_commands.json | sort)
+  )
+  [[ ${#sources[@]} -gt 0 ]] || { echo "build/compile_commands.json names no tracked file" && exit 1; }
   set -- "${sources[@]}"
 fi
 

@@ -20,7 +20,8 @@ build_preset fuzz "${@/%/_fuzzer}"
 
 corpus=$PWD/build-fuzz/corpus
 findings=build-fuzz/findings
-mkdir -p "$findings" "$corpus"/{npz,safetensors,marian_options,word_vocabulary,graph_text}
+mkdir -p "$findings"
+for source in fuzz/*_fuzzer.cpp; do mkdir -p "$corpus/$(basename "$source" _fuzzer.cpp)"; done
 
 # The smallest members of a model, as an archive of their own, and the options in it.
 seed_from_npz() {
@@ -60,8 +61,10 @@ make_seeds() {
     seed_from_npz "$(basename "$(dirname "$file")")" "$PWD/$file"
   done < <(find tests/data models -name '*.npz')
   for file in tests/passes/*.ir; do seed_from_passes "$file"; done
+  cp "$corpus"/graph_text/*.ir "$corpus/graph_passes"
   printf '\x40\0\0\0\0\0\0\0%-64s\1\2\3\4\5\6\7\10' \
     '{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}' >"$corpus/safetensors/small"
+  cp tests/data/vocab.spm "$corpus/sentencepiece_vocabulary"
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
   printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"
   printf '</s>\n<unk>\na\nb\n' >"$corpus/word_vocabulary/small.txt"
@@ -72,7 +75,7 @@ failed=()
 for name in "$@"; do
   say "Fuzzing $name for $seconds s, $(find "$corpus/$name" -type f | wc -l) inputs to begin with"
   build-fuzz/fuzz/"${name}_fuzzer" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=60 \
-    -max_len=8192 -print_final_stats=1 -artifact_prefix="$findings/$name-" "$corpus/$name" \
+    -artifact_prefix="$findings/$name-" "$corpus/$name" \
     >"build-fuzz/$name.log" 2>&1 </dev/null || failed+=("$name")
   grep -aE 'ERROR|SUMMARY|Done |Test unit written' "build-fuzz/$name.log" | sed 's/^/  /' >&2 || true
 done

@@ -31,7 +31,7 @@ std::string fresh_folder(const std::string& name) {
 
 TEST(File, WritesAndReadsBackEveryByte) {
   const std::string path = fresh_folder("roundtrip") + "/a.bin";
-  const std::string bytes("\0\xff\n\r\n\x1a end", 12);
+  const std::string bytes = std::string(1, '\0') + "\xff\n\r\n\x1a end";
   write_file_atomically(path, bytes);
   EXPECT_EQ(read_file(path), bytes);
   write_file_atomically(path, "");

@@ -113,11 +113,12 @@ works translate -m directory -i "$input"
 same out expected "model directory"
 works convert -m directory --half -o half
 works translate -m half -i "$input" -b 1
-works convert -m directory -o again
-same directory/graph.ir again/graph.ir "converted twice"
-same directory/weights.safetensors again/weights.safetensors "converted twice"
-same directory/config.json again/config.json "converted twice"
-mkdir bundled && mv again bundled/en-de
+mkdir again bundled
+works convert -m directory -o again/directory
+for file in graph.ir weights.safetensors config.json; do
+  same directory/$file again/directory/$file "converted twice"
+done
+mv again/directory bundled/en-de
 FUSELAGE_MODELS=$work/bundled works translate -i "$input"
 same out expected "bundled model"
 refuses "there is no bundled model in /nonexistent" translate
@@ -130,7 +131,8 @@ done
 works dump directory --program step --passes none --format dot
 grep -q '^digraph' out || fail "no Graphviz source"
 works dump directory --program whole --passes none --model-only
-same out directory/graph.ir "dump of a model directory"
+sed 's/  # [a-z]*$//' out >dumped
+same dumped directory/graph.ir "dump of a model directory"
 refuses "there is no pass 'foo'" dump "$model" --passes foo
 
 # Configuration files.

@@ -1,0 +1,25 @@
+// Whatever text gives a graph that verifies goes through the optimizer and is cut into programs.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/error.h"
+#include "graph/text.h"
+#include "graph/verifier.h"
+#include "ops/registry.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/split_by_binding_time.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    fuselage::Graph graph = fuselage::parse_graph(text, "fuzz.ir", fuselage::all_ops());
+    fuselage::verify(graph);
+    fuselage::run_passes(fuselage::select_passes("all"), graph);
+    fuselage::split_by_binding_time(graph);
+  } catch (const fuselage::Error&) {
+  }
+  return 0;
+}
