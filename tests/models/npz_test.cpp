@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/temp_path.h"
 
 namespace fuselage {
 namespace {
@@ -55,7 +56,7 @@ struct Member {
 
 /// Bytes of a zip archive, written by libzip to a file and read back.
 std::string make_zip(const std::vector<Member>& members) {
-  const std::string path = testing::TempDir() + "fuselage_npz_test.npz";
+  const std::string path = temp_path("npz_test.npz");
   zip_t* archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
   EXPECT_NE(archive, nullptr);
   for (const Member& member : members) {

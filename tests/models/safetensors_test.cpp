@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/temp_path.h"
 
 namespace fuselage {
 namespace {
@@ -66,7 +67,7 @@ TEST(Safetensors, RoundTripsEveryTypeAndShape) {
   tensors["scalar"] = ramp(DType::f32, {});
   tensors["none"] = ramp(DType::f32, {1, 0});
   tensors["big"] = ramp(DType::f32, {64, 16});
-  const std::string path = testing::TempDir() + "fuselage_roundtrip.safetensors";
+  const std::string path = temp_path("roundtrip.safetensors");
   const std::map<std::string, std::string> metadata = {{"format", "pt"}, {"ключ", "\"\n"}};
   write_safetensors(path, tensors, metadata);
   const SafetensorsFile back = read_safetensors(path);
@@ -85,7 +86,7 @@ TEST(Safetensors, AlignsTheDataAndPutsAlignedTensorsFirst) {
   tensors["a"] = ramp(DType::u8, {3});
   tensors["b"] = ramp(DType::f32, {5});
   tensors["c"] = ramp(DType::f32, {4, 16});
-  const std::string path = testing::TempDir() + "fuselage_aligned.safetensors";
+  const std::string path = temp_path("aligned.safetensors");
   write_safetensors(path, tensors, {});
   const std::string bytes = read_file(path);
   EXPECT_EQ(
@@ -97,13 +98,13 @@ TEST(Safetensors, AlignsTheDataAndPutsAlignedTensorsFirst) {
 }
 
 TEST(Safetensors, AnEmptyFileOfTensorsIsAllowed) {
-  const std::string path = testing::TempDir() + "fuselage_none.safetensors";
+  const std::string path = temp_path("none.safetensors");
   write_safetensors(path, {}, {});
   EXPECT_TRUE(read_safetensors(path).tensors.empty());
 }
 
 TEST(Safetensors, RefusesToWriteWhatCannotBeRead) {
-  const std::string path = testing::TempDir() + "fuselage_bad.safetensors";
+  const std::string path = temp_path("bad.safetensors");
   TensorMap tensors;
   tensors["\xff"] = ramp(DType::u8, {1});
   EXPECT_THROW(write_safetensors(path, tensors, {}), Error);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "tests/temp_path.h"
 #include "text/sentencepiece_vocabulary.h"
 
 namespace fuselage {
@@ -38,7 +39,7 @@ TEST(LoadVocabulary, FactoredVocabulariesAreRefusedByName) {
 }
 
 TEST(LoadVocabulary, AnyOtherExtensionIsText) {
-  const std::string path = testing::TempDir() + "fuselage_vocabulary.en";
+  const std::string path = temp_path("vocabulary.en");
   write_file_atomically(path, "</s>\n<unk>\nhello\n");
   EXPECT_EQ(load_vocabulary(path)->word(2), "hello");
 }
