@@ -61,7 +61,7 @@ class RowFrame {
   void fill_pairs(DomainId id);
   void fill_words(MapId id, std::span<const std::int32_t> words);
   void extend_prefix(DomainId id);
-  std::int32_t sentence_of(DomainId domain, std::int64_t row) const;
+  std::int32_t sentence_of(DomainId id, std::int64_t row) const;
 
   Graph graph_;  // declarations only
   RowTable table_;

@@ -10,8 +10,8 @@ namespace {
 
 /// Most words that a translation may have: the first count that reaches factor × source length.
 std::int32_t length_limit(float factor, std::int32_t source_length) {
-  return std::max(1, static_cast<std::int32_t>(
-                         std::ceil(factor * static_cast<float>(source_length))));
+  return std::max(1,
+                  static_cast<std::int32_t>(std::ceil(factor * static_cast<float>(source_length))));
 }
 
 }  // namespace
@@ -25,7 +25,8 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
       worker_(executable.make_worker()),
       best_scores_(executable.output("best_scores")),
       best_words_(executable.output("best_words")) {
-  if (options_.beam_size < 1) throw Error("beam-size must be at least 1, not {}", options_.beam_size);
+  if (options_.beam_size < 1)
+    throw Error("beam-size must be at least 1, not {}", options_.beam_size);
   std::sort(options_.suppressed.begin(), options_.suppressed.end());
   if (options_.alignment) alignment_output_ = executable.output("alignment");
 }
@@ -145,19 +146,18 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end, std::size_t
                                  std::int32_t source_length) {
   const std::int32_t length = live_[begin].length + 1;
   const bool first = live_[begin].token < 0;
-  const std::size_t width =
-      std::min(first ? static_cast<std::size_t>(options_.beam_size) : end - begin,
-               candidates_.size());
-  std::partial_sort(candidates_.begin(),
-                    candidates_.begin() + static_cast<std::ptrdiff_t>(width), candidates_.end(),
-                    [](const Candidate& a, const Candidate& b) {
+  const std::size_t width = std::min(
+      first ? static_cast<std::size_t>(options_.beam_size) : end - begin, candidates_.size());
+  std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(width),
+                    candidates_.end(), [](const Candidate& a, const Candidate& b) {
                       if (a.path_score != b.path_score) return a.path_score > b.path_score;
                       return a.row != b.row ? a.row < b.row : a.word < b.word;
                     });
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
-    throw Error("the model's scores are not numbers after {} words of a translation; its weights may "
-                "be damaged",
-                length - 1);
+    throw Error(
+        "the model's scores are not numbers after {} words of a translation; its weights may "
+        "be damaged",
+        length - 1);
   const bool cut = length >= length_limit(options_.max_length_factor, source_length);
   for (std::size_t i = 0; i < width; ++i) {
     const Candidate& chosen = candidates_[i];
@@ -186,8 +186,7 @@ std::int32_t BeamSearch::keep_alignment(std::int64_t row) {
 void BeamSearch::finish(std::size_t sentence, std::int32_t token, std::int32_t length,
                         float path_score) {
   const auto n = static_cast<float>(length);
-  const float score =
-      (path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
+  const float score = (path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
   finished_[sentence].push_back({token, length, path_score, score});
 }
 

@@ -21,10 +21,10 @@ struct SearchOptions {
 
 /// A translation and how it came about.
 struct Hypothesis {
-  std::vector<std::int32_t> words;   ///< the end symbol included, unless the length limit cut it
-  std::vector<float> word_scores;    ///< log-probability of each word
-  float log_probability = 0;         ///< their sum
-  float score = 0;                   ///< with word penalty and length normalization
+  std::vector<std::int32_t> words;  ///< the end symbol included, unless the length limit cut it
+  std::vector<float> word_scores;   ///< log-probability of each word
+  float log_probability = 0;        ///< their sum
+  float score = 0;                  ///< with word penalty and length normalization
   /// Weight of each source token for each word, word by word; empty unless asked for.
   std::vector<std::vector<float>> alignment;
 };

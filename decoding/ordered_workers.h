@@ -64,9 +64,9 @@ class OrderedWorkers {
   }
 
   /// Gives the error that stands in the place of an item.
-  void fail(std::size_t number, std::exception_ptr error) {
+  void fail(std::size_t number, const std::exception_ptr& error) {
     std::unique_lock lock(mutex_);
-    if (Slot* slot = find(number)) slot->error = std::move(error);
+    if (Slot* slot = find(number)) slot->error = error;
     hand_on(lock);
   }
 

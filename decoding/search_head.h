@@ -9,8 +9,8 @@ namespace fuselage {
 /// What a search wants from each step, put behind a model's "logits".
 enum class SearchHead {
   log_probabilities,  ///< output "log_probs": hypothesis f32[vocabulary]
-  k_best,             ///< outputs "best_scores" f32[k] and "best_words" i32[k] of the log-probabilities
-  k_best_logits,      ///< the same of the logits themselves, which saves the normalization
+  k_best,         ///< outputs "best_scores" f32[k] and "best_words" i32[k] of the log-probabilities
+  k_best_logits,  ///< the same of the logits themselves, which saves the normalization
 };
 
 /// The graph with "logits" replaced by the outputs of `head`. `k` is capped at the vocabulary.

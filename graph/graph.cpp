@@ -16,13 +16,13 @@ namespace {
 
 /// Fills in defaults and checks the kinds of named attributes.
 std::vector<Attr> complete_attrs(const OpDef& op,
-                                 std::vector<std::pair<std::string_view, Attr>> given) {
+                                 const std::vector<std::pair<std::string_view, Attr>>& given) {
   std::vector<std::optional<Attr>> slots(op.attributes.size());
-  for (auto& [name, value] : given) {
+  for (const auto& [name, value] : given) {
     const auto index = op.attribute_index(name);
     if (!index) throw Error("{}: it has no attribute '{}'", op.name, name);
     if (slots[*index]) throw Error("{}: attribute '{}' is given twice", op.name, name);
-    slots[*index] = std::move(value);
+    slots[*index] = value;
   }
   std::vector<Attr> attrs;
   for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -130,39 +130,46 @@ DomainId Graph::add_sentences(std::string name) {
       {.name = std::move(name), .kind = DomainKind::sentence, .binding = BindingTime::source});
 }
 
-DomainId Graph::add_source(std::string name, DomainId sentences) {
-  expect_kind(*this, name, sentences, DomainKind::sentence);
-  const DomainId id = add_domain(
-      {.name = name, .kind = DomainKind::source, .of = sentences, .binding = BindingTime::source});
-  add_map({.name = name + ".sentence", .from = id, .to = sentences});
+DomainId Graph::add_owned(Domain domain, DomainKind owner) {
+  expect_kind(*this, domain.name, domain.of, owner);
+  const DomainId of = domain.of;
+  std::string map_name = fmt::format("{}.{}", domain.name, to_string(owner));
+  const DomainId id = add_domain(std::move(domain));
+  add_map({.name = std::move(map_name), .from = id, .to = of});
   return id;
+}
+
+DomainId Graph::add_source(std::string name, DomainId sentences) {
+  return add_owned({.name = std::move(name),
+                    .kind = DomainKind::source,
+                    .of = sentences,
+                    .binding = BindingTime::source},
+                   DomainKind::sentence);
 }
 
 DomainId Graph::add_scan(std::string name, DomainId source, bool reversed) {
-  expect_kind(*this, name, source, DomainKind::source);
-  const DomainId id = add_domain({.name = name,
-                                  .kind = DomainKind::scan,
-                                  .of = source,
-                                  .reversed = reversed,
-                                  .binding = BindingTime::source});
-  add_map({.name = name + ".source", .from = id, .to = source});
-  return id;
+  return add_owned({.name = std::move(name),
+                    .kind = DomainKind::scan,
+                    .of = source,
+                    .reversed = reversed,
+                    .binding = BindingTime::source},
+                   DomainKind::source);
 }
 
 DomainId Graph::add_parents(std::string name, DomainId sentences) {
-  expect_kind(*this, name, sentences, DomainKind::sentence);
-  const DomainId id = add_domain(
-      {.name = name, .kind = DomainKind::parent, .of = sentences, .binding = BindingTime::step});
-  add_map({.name = name + ".sentence", .from = id, .to = sentences});
-  return id;
+  return add_owned({.name = std::move(name),
+                    .kind = DomainKind::parent,
+                    .of = sentences,
+                    .binding = BindingTime::step},
+                   DomainKind::sentence);
 }
 
 DomainId Graph::add_hypotheses(std::string name, DomainId parents) {
-  expect_kind(*this, name, parents, DomainKind::parent);
-  const DomainId id = add_domain(
-      {.name = name, .kind = DomainKind::hypothesis, .of = parents, .binding = BindingTime::step});
-  add_map({.name = name + ".parent", .from = id, .to = parents});
-  return id;
+  return add_owned({.name = std::move(name),
+                    .kind = DomainKind::hypothesis,
+                    .of = parents,
+                    .binding = BindingTime::step},
+                   DomainKind::parent);
 }
 
 DomainId Graph::add_prefix(std::string name, DomainId hypotheses) {
@@ -385,7 +392,7 @@ BindingTime Graph::binding(NodeId id) const {
 // --- Messages ---
 
 std::string Graph::show(const Type& type) const {
-  const std::string row = fmt::format("{}[{}]", to_string(type.dtype), fmt::join(type.dims, ", "));
+  std::string row = fmt::format("{}[{}]", to_string(type.dtype), fmt::join(type.dims, ", "));
   if (type.domain == none()) return row;
   return fmt::format("{} {}", domain(type.domain).name, row);
 }

@@ -121,8 +121,8 @@ class Graph {
   MapId map_of(DomainId domain, MapKind kind) const;
   /// The structural path from `from` to the domain `to` that its rows belong to; false if none.
   bool structural_path(DomainId from, DomainId to, MapPath& path) const;
-  /// The sentence domain that the rows of `domain` belong to; invalid for load-time domains.
-  DomainId sentences_of(DomainId domain) const;
+  /// The sentence domain that the rows of `id` belong to; invalid for load-time domains.
+  DomainId sentences_of(DomainId id) const;
 
   // Nodes and values.
 
@@ -156,7 +156,7 @@ class Graph {
   // Outputs.
 
   const std::vector<Output>& outputs() const { return outputs_; }
-  void add_output(std::string name, ValueId value);
+  void add_output(std::string name, ValueId id);
   void clear_outputs() { outputs_.clear(); }
   bool is_output(ValueId id) const;
   /// The output of that name; invalid when there is none.
@@ -167,7 +167,7 @@ class Graph {
   /// Puts `to`, of the same type, in the place of `from` in every use and output.
   void replace_uses(ValueId from, ValueId to);
   /// Exchanges one operand. The node's result types must stay as they are.
-  void set_operand(Use use, ValueId value);
+  void set_operand(Use use, ValueId id);
   /// Removes a node that has no uses; an internal error otherwise.
   void remove_node(NodeId id);
 
@@ -185,9 +185,11 @@ class Graph {
 
  private:
   DomainId add_domain(Domain domain);
+  /// Adds a domain and the map to the one that its rows belong to, which must be of kind `owner`.
+  DomainId add_owned(Domain domain, DomainKind owner);
   MapId add_map(RowMap map);
   Value& mutable_value(ValueId id);
-  void remove_use(ValueId value, Use use);
+  void remove_use(ValueId id, Use use);
 
   std::string name_;
   std::vector<Domain> domains_;

@@ -38,7 +38,7 @@ struct Key {
   /// For texts, and for each text of a list; empty: any.
   std::vector<std::string_view> allowed = {};
   /// For texts made of one-letter operations; empty: not such a text.
-  std::string_view letters = "";
+  std::string_view letters;
 };
 
 const std::vector<Key>& keys() {
@@ -202,7 +202,7 @@ class Value {
   }
 
   std::int64_t number(const YAML::Node& node, const Key& key) const {
-    const std::string value = node.IsScalar() ? node.Scalar() : "";
+    std::string value = node.IsScalar() ? node.Scalar() : "";
     std::int64_t result = 0;
     const char* const end = value.data() + value.size();
     const auto [stop, error] = std::from_chars(value.data(), end, result);

@@ -110,7 +110,7 @@ T get(const Json& object, std::string_view key, T fallback, std::string_view kin
 
 Json read_config(const std::string& path, bool ignore_unknown) {
   const std::string bytes = read_file(path);
-  const Json config = Json::parse(bytes, nullptr, false);
+  Json config = Json::parse(bytes, nullptr, false);
   if (!config.is_object()) throw Error("{}: this is no JSON object; the file is damaged", path);
   const auto version = config.find("fuselage-model");
   if (version == config.end())

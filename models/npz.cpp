@@ -94,7 +94,7 @@ class NpyHeaderParser {
     if (quote != '\'' && quote != '"') fail("string");
     const std::size_t end = text_.find(quote, at_ + 1);
     if (end == std::string_view::npos) fail("closing quote");
-    const std::string result(text_.substr(at_ + 1, end - at_ - 1));
+    std::string result(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
     return result;
   }
@@ -304,14 +304,11 @@ Archive open_archive(std::string_view bytes, const std::string& name) {
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
-  zip_t* archive =
-      source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr;
-  const bool twins = !archive && zip_error_code_zip(&error) == ZIP_ER_EXISTS;
+  zip_t* archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
   const std::string reason = archive ? "" : zip_error_strerror(&error);
   zip_error_fini(&error);
   if (!archive) {
     if (source) zip_source_free(source);
-    if (twins) throw Error("{}: the .npz archive has two members of the same name", name);
     throw Error("{}: the .npz archive is truncated or damaged: {}", name, reason);
   }
   return Archive(archive, zip_discard);
@@ -367,8 +364,8 @@ NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
     if (!tensor) continue;
     if (special)
       result.config_yaml = config_text(*tensor, where);
-    else
-      result.tensors.emplace(std::move(member), *std::move(tensor));
+    else if (!result.tensors.emplace(std::move(member), *std::move(tensor)).second)
+      throw Error("{}: the .npz archive has two members of the same name", where);
   }
   if (result.tensors.empty())
     throw Error("{}: the archive holds no numeric .npy array; a model is needed", name_for_errors);

@@ -112,7 +112,8 @@ class Transformer {
   /// Multi-head attention of queries x to the rows of `memory` (Vaswani et al. 2017, section 3.2).
   Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs) {
     const std::int64_t heads = o_.transformer_heads;
-    const double scale = 1 / std::sqrt(static_cast<double>(size_ / heads));
+    const std::int64_t head_width = size_ / heads;
+    const double scale = 1 / std::sqrt(static_cast<double>(head_width));
     const Expr q = affine(name, "q", x, size_);
     const Expr k = affine(name, "k", memory, size_);
     const Expr v = affine(name, "v", memory, size_);

@@ -78,7 +78,7 @@ class Builder {
   void output(std::string name, Expr value) { graph_.add_output(std::move(name), value.id()); }
 
   /// Adds any op by name; returns its first result.
-  Expr add(std::string_view op, const std::vector<Expr>& operands,
+  Expr add(std::string_view name, const std::vector<Expr>& operands,
            std::vector<std::pair<std::string_view, Attr>> attrs, CodeLocation at);
 
   /// While it lives, new values without a name are named after it.

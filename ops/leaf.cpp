@@ -13,7 +13,7 @@ std::vector<Type> infer_external(const InferContext& in) {
 }
 
 std::vector<Type> infer_param(const InferContext& in) {
-  const std::vector<Type> types = infer_external(in);
+  std::vector<Type> types = infer_external(in);
   if (in.graph().domain(types[0].domain).binding != BindingTime::load)
     in.fail(fmt::format("a parameter has no rows or one per vocabulary entry, not {}",
                         in.show(types[0])));

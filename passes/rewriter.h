@@ -29,10 +29,10 @@ class Rewriter {
   bool finish();
 
   /// Adds a node of the op of that name. Throws Error when operands or attributes do not fit.
-  NodeId add_node(std::string_view op, std::vector<ValueId> operands,
+  NodeId add_node(std::string_view name, std::vector<ValueId> operands,
                   std::vector<std::pair<std::string_view, Attr>> attrs = {});
   /// The same; returns the first result.
-  ValueId add(std::string_view op, std::vector<ValueId> operands,
+  ValueId add(std::string_view name, std::vector<ValueId> operands,
               std::vector<std::pair<std::string_view, Attr>> attrs = {});
   /// Puts `to`, of the same type, in the place of `from` in every use and output. A `to` without a
   /// name takes over that of `from`.

@@ -24,7 +24,7 @@ std::string error_of(Action action) {
 
 /// An empty folder of this test's own.
 std::string fresh_folder(const std::string& name) {
-  const std::string folder = temp_path("file_" + name);
+  std::string folder = temp_path("file_" + name);
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   return folder;

@@ -24,8 +24,8 @@ TEST(DidYouMean, IsSilentWhenNothingIsNear) {
 }
 
 TEST(DidYouMean, DoesNotOfferACandidateThatSharesNoLetter) {
-  constexpr std::array<std::string_view, 1> one_letter = {"y"};
-  EXPECT_EQ(did_you_mean("x", one_letter), "");
+  constexpr std::array<std::string_view, 1> kOneLetter = {"y"};
+  EXPECT_EQ(did_you_mean("x", kOneLetter), "");
 }
 
 TEST(InQuotes, KeepsTextAndEscapesControlCharacters) {

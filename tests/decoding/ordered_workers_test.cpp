@@ -13,7 +13,6 @@ namespace fuselage {
 namespace {
 
 using Workers = OrderedWorkers<int, int>;
-using ::testing::ElementsAre;
 
 std::vector<Workers::Work> squaring(std::size_t threads) {
   const auto work = [](std::vector<int>& items) {

@@ -11,7 +11,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 BOOST_CONCEPT_ASSERT((boost::VertexListGraphConcept<BoostView>));
 BOOST_CONCEPT_ASSERT((boost::IncidenceGraphConcept<BoostView>));
@@ -172,7 +171,7 @@ TEST(SameGraph, IgnoresNamesPlacesAndTheOrderOfUnrelatedNodes) {
 TEST(SameGraph, SeesEveryChange) {
   const std::string rich(kRich);
   const Graph graph = graph_of(rich);
-  const std::pair<const char*, const char*> kChanges[] = {
+  constexpr std::pair<const char*, const char*> kChanges[] = {
       {"name = \"w\"", "name = \"v\""},
       {"{k = 2}", "{k = 3}"},
       {"0.5, 1", "0.5, 1.0000000001"},

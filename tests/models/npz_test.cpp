@@ -51,7 +51,7 @@ struct Member {
   std::string name;
   std::string content;
   zip_int32_t method = ZIP_CM_STORE;
-  std::string extra = "";
+  std::string extra;
 };
 
 /// Bytes of a zip archive, written by libzip to a file and read back.
