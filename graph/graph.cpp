@@ -271,8 +271,9 @@ std::size_t Node::attr_index(std::string_view name) const {
 }
 
 NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands,
-                       std::vector<std::pair<std::string_view, Attr>> attrs, Location location) {
-  return add_node_with_attrs(op, std::move(operands), complete_attrs(op, std::move(attrs)),
+                       const std::vector<std::pair<std::string_view, Attr>>& attrs,
+                       Location location) {
+  return add_node_with_attrs(op, std::move(operands), complete_attrs(op, attrs),
                              std::move(location));
 }
 

@@ -129,7 +129,7 @@ class Graph {
   /// Adds a node and its results, whose types `infer` makes. `attrs` lists name and value of what
   /// differs from the default. Throws Error when operands or attributes do not fit.
   NodeId add_node(const OpDef& op, std::vector<ValueId> operands,
-                  std::vector<std::pair<std::string_view, Attr>> attrs = {},
+                  const std::vector<std::pair<std::string_view, Attr>>& attrs = {},
                   Location location = {});
 
   /// Adds a node with a full list of attributes, in the op's order.

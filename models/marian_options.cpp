@@ -215,7 +215,7 @@ class Value {
 
   std::string word(const YAML::Node& node, const Key& key) const {
     if (!node.IsScalar() && !node.IsNull()) fail("a single text");
-    const std::string value = node.IsScalar() ? node.Scalar() : "";
+    std::string value = node.IsScalar() ? node.Scalar() : "";
     if (!key.letters.empty() && value.find_first_not_of(key.letters) != std::string::npos)
       fail(fmt::format("made of the letters {}", in_quotes(key.letters)));
     if (!key.allowed.empty() &&

@@ -54,10 +54,16 @@ void evaluate_matmul(EvalContext<T>& context) {
   const ConstMatrixView<T> a(x.data.data(), rows, weight.in);
   MatrixView<T> c(out.data.data(), rows, weight.out);
   const T* w = context.operands[1]->data.data();
-  if (context.node.template attr<bool>("transposed"))
-    c.noalias() = a * ConstMatrixView<T>(w, weight.out, weight.in).transpose();
-  else
-    c.noalias() = a * ConstMatrixView<T>(w, weight.in, weight.out);
+  const ConstMatrixView<T> plain(w, weight.in, weight.out);
+  const ConstMatrixView<T> transposed(w, weight.out, weight.in);
+  const bool is_transposed = context.node.template attr<bool>("transposed");
+  // Row by row: a product of matrices would round a row by how many others there are.
+  for (std::int64_t r = 0; r < rows; ++r) {
+    if (is_transposed)
+      c.row(r).noalias() = a.row(r) * transposed.transpose();
+    else
+      c.row(r).noalias() = a.row(r) * plain;
+  }
 }
 
 const OpDef kOps[] = {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "passes/commute_rows.h"
 #include "passes/fold_constants.h"
 #include "passes/merge_common_subexpressions.h"
 #include "passes/remove_dead_code.h"
@@ -20,6 +21,8 @@ const std::vector<PipelineStep>& default_pipeline() {
       {fold_constants(), "what is written in the graph is computed before anything is planned"},
       {merge_common_subexpressions(), "equal values are one value, so that uses can be counted"},
       {remove_dead_code(), "nothing is planned, moved or fused that no output needs"},
+      {commute_rows(),
+       "work goes to the rows where it is least: the law, on a graph in one spelling"},
   };
   return steps;
 }

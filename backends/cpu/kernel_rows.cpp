@@ -150,9 +150,22 @@ void run_gemm(const Instruction& in, const Run& run) {
 }
 
 std::string refuse_gemm(const Graph& graph, const Node& node) {
+  if (graph.value(node.results[0]).type.dims.back() == 1)
+    return "its matrix has one column, which would be padded to a panel";
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
   return needs_vector_input(graph, node);
+}
+
+/// A matrix of one column: a dot product a row.
+std::string refuse_row_dot(const Graph& graph, const Node& node) {
+  if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
+  return needs_vector_input(graph, node);
+}
+
+void run_row_dot(const Instruction& in, const Run& run) {
+  run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1), 1, 1.0f, rows_of(in, run),
+                       static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
 void run_softmax(const Instruction& in, const Run& run) {
@@ -341,6 +354,7 @@ constexpr std::uint32_t kAll = KernelRow::kAllViews;
 // Best first; the reference last. "view" rows are resolved by the plan: they cost nothing.
 constexpr KernelRow kRows[] = {
     {"matmul", "packed_gemm", kFirst, refuse_gemm, bind_gemm, run_gemm},
+    {"matmul", "row_dot", kFirst, refuse_row_dot, nullptr, run_row_dot},
     {"add", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"sub", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"mul", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},

@@ -1,0 +1,61 @@
+#include "passes/workload.h"
+
+#include <algorithm>
+
+namespace fuselage {
+namespace {
+
+/// How often per batch the rows of a domain are computed, each time reading all weights.
+double expected_runs(const Domain& domain, const Workload& workload) {
+  if (domain.binding == BindingTime::step) return workload.target_length;
+  return domain.kind == DomainKind::scan ? workload.source_length : 1;
+}
+
+double hypotheses(const Workload& workload) { return workload.beam * workload.target_length; }
+
+/// Right members of one left member of a pair: half of the words of a prefix are there on average.
+double partners(const Graph& graph, DomainId right, const Workload& workload) {
+  return graph.domain(right).kind == DomainKind::prefix ? workload.target_length / 2
+                                                        : workload.source_length;
+}
+
+}  // namespace
+
+double expected_rows(const Graph& graph, DomainId id, const Workload& workload) {
+  const Domain& domain = graph.domain(id);
+  switch (domain.kind) {
+    case DomainKind::none:
+    case DomainKind::sentence:
+      return 1;
+    case DomainKind::vocabulary:
+      return static_cast<double>(domain.size);
+    case DomainKind::source:
+    case DomainKind::scan:
+      return workload.source_length;
+    case DomainKind::parent:
+      return workload.distinct_parents * hypotheses(workload);
+    case DomainKind::hypothesis:
+    case DomainKind::prefix:
+      return hypotheses(workload);
+    case DomainKind::pairs:
+      return expected_rows(graph, domain.left, workload) * partners(graph, domain.right, workload);
+  }
+  return 0;
+}
+
+double expected_seconds(const Graph& graph, const Cost& cost, DomainId id, const Workload& workload,
+                        const Target& target) {
+  const Domain& domain = graph.domain(id);
+  if (domain.binding == BindingTime::load) return 0;
+  const double rows = expected_rows(graph, id, workload);
+  const double weights = cost.weight_bytes * expected_runs(domain, workload) / workload.batch;
+  return std::max(rows * cost.flop / target.flop_per_second,
+                  (rows * cost.bytes + weights) / target.bytes_per_second);
+}
+
+Cost cost_of(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  return node.op->cost ? node.op->cost(InferContext(graph, node)) : Cost{};
+}
+
+}  // namespace fuselage
