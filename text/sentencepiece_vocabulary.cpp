@@ -28,10 +28,9 @@ class SentencePieceVocabulary : public Vocabulary {
       : options_(options) {
     // The library reports to stderr what it also returns.
     sentencepiece::logging::SetMinLogLevel(kLogNothingButFatal);
-    const auto status = processor_.LoadFromSerializedProto(bytes);
-    if (bytes.empty() || !status.ok())
-      throw Error("{}: the file is truncated or not a SentencePiece model ({})", name,
-                  bytes.empty() ? "it is empty" : in_quotes(status.message()));
+    const std::string failure = load(bytes);
+    if (!failure.empty())
+      throw Error("{}: the file is truncated or not a SentencePiece model ({})", name, failure);
     end_id_ = processor_.eos_id();
     unknown_id_ = processor_.unk_id();
     size_ = processor_.GetPieceSize();
@@ -92,6 +91,18 @@ class SentencePieceVocabulary : public Vocabulary {
   }
 
  private:
+  /// Why the bytes cannot be used; empty when they can.
+  std::string load(std::string_view bytes) {
+    if (bytes.empty()) return "it is empty";
+    try {
+      const auto status = processor_.LoadFromSerializedProto(bytes);
+      return status.ok() ? "" : in_quotes(status.message());
+    } catch (const std::exception& error) {
+      // The library's trie throws for pieces that no training gives.
+      return in_quotes(error.what());
+    }
+  }
+
   void apply_limit(const std::string& name) {
     if (options_.limit <= 0 || options_.limit >= size_) return;
     size_ = static_cast<WordId>(options_.limit);

@@ -64,6 +64,14 @@ TEST(SentencePieceVocabulary, RoundTripsRawText) {
   EXPECT_EQ(vocabulary->decode({}), "");
 }
 
+TEST(SentencePieceVocabulary, AnEmptyPieceIsRefused) {
+  const std::string unknown = "\x0a\x09\x0a\x05<unk>\x18\x02";
+  const std::string empty = std::string("\x0a\x02\x0a") + '\0';
+  EXPECT_THAT([&] { parse_sentencepiece_vocabulary(unknown + empty, "empty.spm"); },
+              testing::ThrowsMessage<Error>(
+                  testing::HasSubstr("empty.spm: the file is truncated or not a SentencePiece")));
+}
+
 TEST(SentencePieceVocabulary, OptionsLeavePiecesAlone) {
   VocabularyOptions options;
   options.sentencepiece_encode = false;
