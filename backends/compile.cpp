@@ -10,9 +10,16 @@
 
 namespace fuselage {
 
+std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
+  PipelineOptions pipeline;
+  pipeline.commute.table_bytes = options.precompute_memory * 1e6;
+  return run_passes(select_passes(options.passes, pipeline), graph,
+                    {.allow_reassociation = !options.exact});
+}
+
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
-  run_passes(select_passes(options.passes), graph);
+  optimize(graph, options);
   if (options.backend == "reference")
     return compile_reference(std::move(graph), std::move(weights));
   if (options.backend == "cpu") return compile_cpu(split_by_binding_time(graph), weights);

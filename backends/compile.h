@@ -2,8 +2,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backends/executable.h"
+#include "passes/pass.h"
 
 namespace fuselage {
 
@@ -11,7 +13,14 @@ namespace fuselage {
 struct CompileOptions {
   std::string backend = "cpu";  ///< "cpu", or "reference": the slow oracle
   std::string passes = "all";   ///< optimizer passes: "all", "none", or names with commas between
+  bool exact = false;           ///< only rewrites that keep every bit
+  /// Most memory for products computed per vocabulary entry when the model is loaded, in 10^6
+  /// bytes.
+  double precompute_memory = 64;
 };
+
+/// Runs the optimizer passes that `options` ask for. Throws Error for an unknown pass.
+std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options = {});
 
 /// Optimizes `graph` and lowers it to a back-end. Throws Error for an unknown back-end or pass, and
 /// for weights that do not fit the graph.

@@ -62,10 +62,10 @@ PassRecord run_pass(const Pass& pass, Graph& graph, const PassOptions& options) 
   return record;
 }
 
-std::vector<PassRecord> run_passes(std::span<const Pass* const> passes, Graph& graph,
+std::vector<PassRecord> run_passes(std::span<const Pass> passes, Graph& graph,
                                    const PassOptions& options) {
   std::vector<PassRecord> records;
-  for (const Pass* pass : passes) records.push_back(run_pass(*pass, graph, options));
+  for (const Pass& pass : passes) records.push_back(run_pass(pass, graph, options));
   return records;
 }
 

@@ -12,7 +12,7 @@ namespace fuselage {
 PassRecord run_pass(const Pass& pass, Graph& graph, const PassOptions& options = {});
 
 /// Runs passes one after the other.
-std::vector<PassRecord> run_passes(std::span<const Pass* const> passes, Graph& graph,
+std::vector<PassRecord> run_passes(std::span<const Pass> passes, Graph& graph,
                                    const PassOptions& options = {});
 
 }  // namespace fuselage

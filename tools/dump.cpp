@@ -4,13 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "decoding/search_head.h"
 #include "graph/text.h"
 #include "graph/traversal.h"
-#include "passes/pass_manager.h"
-#include "passes/pipeline.h"
 #include "passes/split_by_binding_time.h"
 #include "tools/commands.h"
 #include "tools/files.h"
@@ -22,7 +21,7 @@ namespace {
 struct DumpOptions {
   std::vector<std::string> models;
   std::string program = "all";
-  std::string passes = "all";
+  CompileOptions compile;
   std::string format = "text";
   std::string output = "stdout";
   std::int64_t beam_size = 12;
@@ -41,8 +40,7 @@ void DumpOptions::add_to(Options& options) {
                  "or the graph in one piece (whole)")
       ->check(CLI::IsMember({"all", "load", "source", "step", "whole"}))
       ->capture_default_str();
-  app.add_option("--passes", passes, "Optimizer passes: all, none, or names with commas between")
-      ->capture_default_str();
+  add_optimizer_options(app, compile);
   app.add_option("--format", format, "text, which can be read back, or dot for Graphviz")
       ->check(CLI::IsMember({"text", "dot"}))
       ->capture_default_str();
@@ -97,14 +95,13 @@ int run_dump(const std::vector<std::string>& arguments) {
   o.add_to(options);
   if (!options.parse(arguments)) return 0;
 
-  const std::vector<const Pass*> passes = select_passes(o.passes);
   std::string path;
   const LoadedModel loaded = load_named_model(o.models, o.ignore_unknown, path);
   options.apply_defaults(loaded.decode_options, path);
   Graph graph = loaded.model.graph;
   // One word more than the beam, since the unknown word is passed over.
   if (!o.model_only) graph = with_search_head(graph, SearchHead::k_best, o.beam_size + 1);
-  const std::vector<PassRecord> records = run_passes(passes, graph);
+  const std::vector<PassRecord> records = optimize(graph, o.compile);
 
   OutputFile output(o.output);
   if (o.format == "text") output.write(describe_passes(records));

@@ -113,11 +113,20 @@ void ModelOptions::add_running_to(Options& options) {
   app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
   app.add_option("--backend", compile.backend, "What runs the model: cpu, or reference (slow)")
       ->capture_default_str();
+  add_optimizer_options(app, compile);
+  app.add_flag("--quiet", quiet, "No progress and no notes");
+  options.accept_without_effect();
+}
+
+void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
   app.add_option("--passes", compile.passes,
                  "Optimizer passes: all, none, or names with commas between")
       ->capture_default_str();
-  app.add_flag("--quiet", quiet, "No progress and no notes");
-  options.accept_without_effect();
+  app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
+  app.add_option("--precompute-memory", compile.precompute_memory,
+                 "Most memory for products with embeddings that are computed at load, in MB")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
 }
 
 void ModelOptions::finish(Options& options) {

@@ -43,6 +43,9 @@ struct ModelOptions {
 LoadedModel load_named_model(const std::vector<std::string>& models, bool ignore_unknown,
                              std::string& path);
 
+/// Registers the options that say what the optimizer does.
+void add_optimizer_options(CLI::App& app, CompileOptions& compile);
+
 /// Prints "fuselage: note: …" on standard error.
 void print_note(std::string_view note);
 

@@ -238,7 +238,7 @@ TEST(PassManager, CallsBackAfterEachPass) {
     calls.emplace_back(name, changed);
   };
   const Pass first{.name = "first", .rules = {exchange("to_relu", "tanh", "relu")}};
-  const std::vector<const Pass*> passes{&first, &first};
+  const std::vector<Pass> passes{first, first};
   EXPECT_EQ(run_passes(passes, graph, options).size(), 2u);
   EXPECT_THAT(calls, ElementsAre(Pair("first", true), Pair("first", false)));
 }
@@ -248,8 +248,8 @@ TEST(Pipeline, SelectsPassesByName) {
   EXPECT_THAT(select_passes("none"), IsEmpty());
   const auto passes = select_passes("remove_dead_code,simplify");
   ASSERT_EQ(passes.size(), 2u);
-  EXPECT_EQ(passes[0]->name, "remove_dead_code");
-  EXPECT_EQ(passes[1]->name, "simplify");
+  EXPECT_EQ(passes[0].name, "remove_dead_code");
+  EXPECT_EQ(passes[1].name, "simplify");
 }
 
 TEST(Pipeline, NamesUnknownPassesAndListsTheOthers) {
