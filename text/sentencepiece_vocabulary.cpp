@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "text/sentencepiece_check.h"
 #include "text/split.h"
 
 namespace sentencepiece::logging {
@@ -94,6 +95,7 @@ class SentencePieceVocabulary : public Vocabulary {
   /// Why the bytes cannot be used; empty when they can.
   std::string load(std::string_view bytes) {
     if (bytes.empty()) return "it is empty";
+    if (std::string damage = damage_of_normalizer(bytes); !damage.empty()) return damage;
     try {
       const auto status = processor_.LoadFromSerializedProto(bytes);
       return status.ok() ? "" : in_quotes(status.message());

@@ -40,6 +40,12 @@ std::span<const KernelRow> kernel_rows();
 /// True for a value that no instruction computes: a parameter, an import, a constant.
 bool is_stored(const Graph& graph, const Node& node);
 
+/// Why a kernel was not taken for a node.
+struct Rejection {
+  std::string_view kernel;
+  std::string reason;
+};
+
 /// The line of the table that runs a node, and why those before it do not. Throws Error when there
 /// is none.
 struct KernelChoice {

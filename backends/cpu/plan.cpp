@@ -83,9 +83,7 @@ class Planner {
 
   void bind_kernel(NodeId id) {
     if (is_stored(graph(), graph().node(id))) return;
-    KernelChoice choice = choose_kernel(graph(), id);
-    rows_of_kernel_[id.index] = choice.row;
-    if (!choice.rejections.empty()) plan_->rejections[id] = std::move(choice.rejections);
+    rows_of_kernel_[id.index] = choose_kernel(graph(), id).row;
   }
 
   /// A value of prefix rows is kept for all tokens only where something else than the same rows

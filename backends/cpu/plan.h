@@ -84,12 +84,6 @@ struct Loop {
   std::uint32_t begin = 0, end = 0;
 };
 
-/// Why a kernel was not taken for a node.
-struct Rejection {
-  std::string_view kernel;
-  std::string reason;
-};
-
 /// Weights packed for a level's kernels, each once however many nodes use it.
 class MatrixCache {
  public:
@@ -110,9 +104,6 @@ struct ProgramPlan {
   std::vector<Buffer> buffers;
   std::vector<IndexSlot> indexes;
   std::vector<Place> outputs;  ///< in the graph's order
-  /// By node index: kernels that stand before the chosen one in the table, and why they were
-  /// refused.
-  std::map<NodeId, std::vector<Rejection>> rejections;
 };
 
 /// Plans `program`. `weights` holds its parameters and the results of the load program, by name; an

@@ -72,6 +72,15 @@ TEST(SentencePieceVocabulary, AnEmptyPieceIsRefused) {
                   testing::HasSubstr("empty.spm: the file is truncated or not a SentencePiece")));
 }
 
+TEST(SentencePieceVocabulary, ADamagedNormalizationTableIsRefused) {
+  std::string model = read_file(std::string(FUSELAGE_TEST_DATA) + "/vocab.spm");
+  // The trie's units fill most of the table, which is most of the file's second half.
+  const std::size_t middle = model.size() - 100000;
+  for (std::size_t i = 0; i < 4; ++i) model[middle / 4 * 4 + i] = '\x7f';
+  EXPECT_THAT([&] { parse_sentencepiece_vocabulary(model, "damaged.spm"); },
+              testing::ThrowsMessage<Error>(testing::HasSubstr("normalization table")));
+}
+
 TEST(SentencePieceVocabulary, OptionsLeavePiecesAlone) {
   VocabularyOptions options;
   options.sentencepiece_encode = false;

@@ -28,22 +28,6 @@ void copy_rows(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsO
   }
 }
 
-void copy_rows_i32(const std::int32_t* data, std::size_t stride, const std::int32_t* index,
-                   const std::int32_t* fallback, std::size_t rows, std::size_t cols,
-                   std::int32_t* out, std::size_t out_stride) {
-  for (std::size_t r = 0; r < rows; ++r, out += out_stride) {
-    const std::int32_t* from = fallback;
-    if (!index)
-      from = data + r * stride;
-    else if (index[r] >= 0)
-      from = data + static_cast<std::size_t>(index[r]) * stride;
-    if (from)
-      std::copy_n(from, cols, out);
-    else
-      std::fill_n(out, cols, 0);
-  }
-}
-
 void sinusoid(const std::int32_t* positions, std::size_t rows, std::size_t dim,
               const RowsOut& out) {
   const std::size_t n = dim / 2;

@@ -8,12 +8,6 @@ namespace fuselage::cpu {
 /// with out.data moved to the operand's first column.
 void copy_rows(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsOut& out);
 
-/// The same for int32: row r is, with `index`, `fallback` (zeros when null) where index[r] < 0 and
-/// data + index[r] * stride elsewhere; without, data + r * stride.
-void copy_rows_i32(const std::int32_t* data, std::size_t stride, const std::int32_t* index,
-                   const std::int32_t* fallback, std::size_t rows, std::size_t cols,
-                   std::int32_t* out, std::size_t out_stride);
-
 /// Sinusoidal position encodings, out [rows, dim]: with n = dim / 2 and inc = ln(10000) / (n - 1),
 /// column i < n is sin(position * exp(-inc * i)) and column n + i the cosine. An odd last column
 /// is 0.

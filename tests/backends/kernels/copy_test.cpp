@@ -53,17 +53,6 @@ TEST(CopyRows, GrowsItsZeros) {
   EXPECT_EQ(y, std::vector<float>(10000, 0.0f));
 }
 
-TEST(CopyRowsI32, IndexFallbackAndZeros) {
-  const std::vector<std::int32_t> x = {1, 2, 3, 4, 5, 6}, fallback = {7, 8}, index = {2, -1, 0};
-  std::vector<std::int32_t> y(9, -5);
-  copy_rows_i32(x.data(), 2, index.data(), fallback.data(), 3, 2, y.data(), 3);
-  EXPECT_EQ(y, (std::vector<std::int32_t>{5, 6, -5, 7, 8, -5, 1, 2, -5}));
-  copy_rows_i32(x.data(), 2, index.data(), nullptr, 2, 2, y.data(), 2);
-  EXPECT_EQ(y[2], 0);
-  copy_rows_i32(x.data(), 3, nullptr, nullptr, 2, 2, y.data(), 2);
-  EXPECT_EQ(y[2], 4);
-}
-
 TEST(Sinusoid, MatchesTheFormula) {
   const std::vector<std::int32_t> positions = {0, 1, 17, 500};
   for (const std::size_t dim : {2, 6, 7, 64}) {
