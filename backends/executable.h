@@ -50,7 +50,6 @@ class Executable {
 
   /// Number of the output of that name, for Worker; Error when the graph has none.
   virtual std::size_t output(std::string_view name) const = 0;
-  virtual bool has_output(std::string_view name) const = 0;
 };
 
 }  // namespace fuselage

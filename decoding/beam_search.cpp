@@ -173,10 +173,10 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end, std::size_t
   }
 }
 
-std::int32_t BeamSearch::keep_alignment(std::int64_t row) {
+std::int64_t BeamSearch::keep_alignment(std::int64_t row) {
   if (!options_.alignment) return 0;
   const OutputRows<float> weights = worker_->floats(alignment_output_);
-  const auto at = static_cast<std::int32_t>(alignments_.size());
+  const auto at = static_cast<std::int64_t>(alignments_.size());
   alignments_.insert(alignments_.end(),
                      weights.data + alignment_begin_[static_cast<std::size_t>(row)],
                      weights.data + alignment_begin_[static_cast<std::size_t>(row) + 1]);

@@ -32,7 +32,7 @@ struct Hypothesis {
 /// Hypotheses of one sentence, best first; at most beam-size.
 using NBest = std::vector<Hypothesis>;
 
-/// Beam search as marian-decoder does it (format specification, section 6): a hypothesis that ends
+/// Beam search as marian-decoder does it: a hypothesis that ends
 /// leaves its place empty, so the beam shrinks, and search stops when it is empty; candidates are
 /// ordered by score, then hypothesis, then word. Unlike there, the length limit is that of the
 /// sentence, so that nothing depends on the others of a batch.
@@ -57,7 +57,7 @@ class BeamSearch {
     std::int32_t word;
     std::int32_t previous;  ///< -1: the first
     float score;
-    std::int32_t alignment;  ///< where its weights begin in alignments_
+    std::int64_t alignment;  ///< where its weights begin in alignments_
   };
   struct Live {
     std::int32_t sentence;
@@ -85,7 +85,7 @@ class BeamSearch {
   void collect_candidates(std::size_t begin, std::size_t end);
   void take_candidates(std::size_t begin, std::size_t end, std::size_t sentence,
                        std::int32_t source_length);
-  std::int32_t keep_alignment(std::int64_t row);
+  std::int64_t keep_alignment(std::int64_t row);
   void finish(std::size_t sentence, std::int32_t token, std::int32_t length, float path_score);
   Hypothesis trace_back(const Finished& finished, std::size_t source_length) const;
   bool suppressed(std::int32_t word) const;

@@ -43,6 +43,8 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
     if (vocabulary->end_id() >= words)
       throw Error("{}: the end symbol has id {}, but the model has {} target words only", path,
                   vocabulary->end_id(), words);
+    notes.push_back(fmt::format("{} has {} words, of which the model can produce the first {} only",
+                                path, vocabulary->size(), words));
     return vocabulary;
   }
   notes.push_back(

@@ -6,7 +6,7 @@
 
 namespace fuselage {
 
-/// How a recurrent model normalizes its layers (format specification, sections 3.3 and 3.7).
+/// How a recurrent model normalizes its layers.
 enum class RnnNorm {
   none,
   joint,    ///< Marian's: gates and candidate together, no shift, the bias added afterwards

@@ -1,6 +1,7 @@
 #include "models/marian_loader.h"
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "models/marian_options.h"
 #include "models/nematus_names.h"
 #include "models/npz.h"
@@ -21,6 +22,23 @@ void build_architecture(Parameters& parameters, const MarianOptions& options) {
                 options.type);
 }
 
+/// What the configuration says of streams and vocabularies must be what the graph was built for.
+void check_streams(const Graph& graph, const MarianOptions& options) {
+  for (const std::string& type : options.input_types)
+    if (type != "sequence")
+      throw Error("input-types has {}, which is not supported; inputs must be sequences",
+                  in_quotes(type));
+  std::vector<std::int64_t> sizes;
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i)
+    if (const RowMap& map = graph.map(MapId{i}); map.kind == MapKind::word)
+      sizes.push_back(graph.domain(map.to).size);
+  const std::vector<std::int64_t>& stated = options.dim_vocabs;
+  for (std::size_t i = 0; i < stated.size(); ++i)
+    if (stated[i] != 0 && (i >= sizes.size() || stated[i] != sizes[i]))
+      throw Error("dim-vocabs is {}, but the embeddings have {} rows", shape_to_string(stated),
+                  shape_to_string(sizes));
+}
+
 std::string model_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
@@ -39,6 +57,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   Parameters parameters(builder, tensors, path);
   try {
     build_architecture(parameters, config);
+    if (!options.ignore_unknown) check_streams(builder.graph(), config);
   } catch (const Error& error) {
     const std::string message = error.what();
     if (message.find(path) != std::string::npos) throw;

@@ -22,7 +22,13 @@ Parameters::Parameters(Builder& builder, const TensorMap& weights, std::string w
 
 const Tensor& Parameters::stored(const std::string& name) const {
   const auto found = weights_.find(name);
-  if (found != weights_.end()) return found->second;
+  if (found != weights_.end()) {
+    const DType dtype = found->second.dtype();
+    if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::f64 && dtype != DType::bf16)
+      throw Error("{}: parameter '{}' is stored as {}; weights must be floating-point", where_,
+                  name, to_string(dtype));
+    return found->second;
+  }
   std::vector<std::string_view> names;
   for (const auto& [known, tensor] : weights_) names.push_back(known);
   throw Error(

@@ -21,7 +21,7 @@ struct Seq2SeqDomains {
 };
 
 /// Embeddings of both sides and the output matrix, under the names that Marian gives them by its
-/// tying options (format specification, section 3.2).
+/// tying options.
 class Vocabularies {
  public:
   /// Declares the domains on the builder of `parameters`. `output_prefix` is the name of an output

@@ -5,9 +5,9 @@
 
 namespace fuselage {
 
-/// Adds Marian's type transformer (Vaswani et al. 2017; format specification, sections 3.8, 3.9 and
-/// 3.12), with a self-attention or an SSRU decoder, to the builder of `parameters`. Outputs
-/// "logits" and "alignment". Throws Error for options that it does not support.
+/// Adds Marian's type transformer (Vaswani et al. 2017), with a self-attention or an SSRU decoder,
+/// to the builder of `parameters`. Outputs "logits" and "alignment". Throws Error for options that
+/// it does not support.
 void build_transformer(Parameters& parameters, const MarianOptions& options);
 
 }  // namespace fuselage

@@ -18,22 +18,6 @@ bool live_together(const BufferLifetime& a, const BufferLifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
-std::size_t most_live_bytes(std::span<const BufferLifetime> buffers) {
-  // What is added at each step, and taken away one step after the last.
-  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> changes;
-  for (const BufferLifetime& buffer : buffers) {
-    changes[buffer.first].first += aligned(buffer.size_bytes);
-    changes[std::uint64_t{buffer.last} + 1].second += aligned(buffer.size_bytes);
-  }
-  std::size_t live = 0;
-  std::size_t most = 0;
-  for (const auto& [step, change] : changes) {
-    live = live + change.first - change.second;
-    most = std::max(most, live);
-  }
-  return most;
-}
-
 struct Extent {
   std::size_t begin = 0, end = 0;
 };
@@ -54,6 +38,22 @@ std::size_t best_gap(std::vector<Extent> taken, std::size_t size) {
 
 }  // namespace
 
+std::size_t most_live_bytes(std::span<const BufferLifetime> buffers) {
+  // What is added at each step, and taken away one step after the last.
+  std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> changes;
+  for (const BufferLifetime& buffer : buffers) {
+    changes[buffer.first].first += aligned(buffer.size_bytes);
+    changes[std::uint64_t{buffer.last} + 1].second += aligned(buffer.size_bytes);
+  }
+  std::size_t live = 0;
+  std::size_t most = 0;
+  for (const auto& [step, change] : changes) {
+    live = live + change.first - change.second;
+    most = std::max(most, live);
+  }
+  return most;
+}
+
 MemoryPlan plan_memory(std::span<const BufferLifetime> buffers) {
   for (const BufferLifetime& buffer : buffers)
     check(buffer.first <= buffer.last, "a buffer dies before it is made");
@@ -65,8 +65,7 @@ MemoryPlan plan_memory(std::span<const BufferLifetime> buffers) {
     return std::pair(y.size_bytes, x.first) < std::pair(x.size_bytes, y.first);
   });
 
-  MemoryPlan plan{.offsets = std::vector<std::size_t>(buffers.size()),
-                  .lower_bound = most_live_bytes(buffers)};
+  MemoryPlan plan{.offsets = std::vector<std::size_t>(buffers.size())};
   std::vector<std::size_t> placed;
   for (const std::size_t i : order) {
     const std::size_t size = aligned(buffers[i].size_bytes);

@@ -20,8 +20,10 @@ struct BufferLifetime {
 struct MemoryPlan {
   std::vector<std::size_t> offsets;  ///< of each buffer, multiples of kBufferAlignment
   std::size_t arena_bytes = 0;
-  std::size_t lower_bound = 0;  ///< most bytes alive in one step; no plan can be smaller
 };
+
+/// Most bytes alive in one step: no plan can be smaller.
+std::size_t most_live_bytes(std::span<const BufferLifetime> buffers);
 
 /// Places buffers so that no two that live at one time overlap: the largest first, each into the
 /// smallest gap that holds it.

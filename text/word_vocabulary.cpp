@@ -85,7 +85,7 @@ class WordVocabulary : public Vocabulary {
                   std::string_view symbol) {
     if (id > entries_.back().id) return false;
     const std::string_view held = word(id);
-    if (!held.empty() && std::find(names.begin(), names.end(), held) == names.end()) return false;
+    if (std::find(names.begin(), names.end(), held) == names.end()) return false;
     const auto place =
         std::lower_bound(entries_.begin(), entries_.end(), id,
                          [](const WordEntry& entry, WordId wanted) { return entry.id < wanted; });
@@ -103,7 +103,7 @@ class WordVocabulary : public Vocabulary {
       end_id_ = 0;
     else
       end_id_ = required(kEnd, "end symbol", name);
-    if (is_mapping && claim_slot(1, {"UNK"}, kUnknown))
+    if (is_mapping && claim_slot(1, {"UNK", ""}, kUnknown))
       unknown_id_ = 1;
     else if (const auto found = ids_.find(std::string_view("<UNK>")); has_go && found != ids_.end())
       unknown_id_ = found->second;

@@ -98,10 +98,6 @@ class CpuExecutable : public Executable {
     throw Error("the step program of graph '{}' has no output '{}'", step_->graph.name(), name);
   }
 
-  bool has_output(std::string_view name) const override {
-    return step_->graph.find_output(name).valid();
-  }
-
  private:
   std::unique_ptr<ProgramPlan> source_, step_;
 };

@@ -60,8 +60,6 @@ class ReferenceExecutable : public Executable {
     throw Error("graph '{}' has no output '{}'", graph_.name(), name);
   }
 
-  bool has_output(std::string_view name) const override { return graph_.find_output(name).valid(); }
-
  private:
   Graph graph_;
   TensorMap weights_;

@@ -85,7 +85,6 @@ class CountingExecutable : public Executable {
     return std::make_unique<CountingWorker>(executable_->make_worker(), counts_);
   }
   std::size_t output(std::string_view name) const override { return executable_->output(name); }
-  bool has_output(std::string_view name) const override { return executable_->has_output(name); }
 
  private:
   std::unique_ptr<Executable> executable_;
