@@ -10,8 +10,10 @@ namespace {
 
 /// Most words that a translation may have: the first count that reaches factor × source length.
 std::int32_t length_limit(float factor, std::int32_t source_length) {
-  return std::max(1,
-                  static_cast<std::int32_t>(std::ceil(factor * static_cast<float>(source_length))));
+  constexpr std::int32_t kMost = 1 << 30;
+  const float words = std::ceil(factor * static_cast<float>(source_length));
+  if (words >= static_cast<float>(kMost)) return kMost;
+  return words > 1 ? static_cast<std::int32_t>(words) : 1;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -26,19 +27,22 @@ class OrderedWorkers {
   using Sink = std::function<void(std::size_t number, Result&& result)>;
 
   /// One thread per element of `work`. At most about `look_ahead` items wait or are worked on.
+  /// Throws Error when the system does not give so many threads.
   OrderedWorkers(std::vector<Work> work, Sink sink, std::size_t look_ahead)
       : sink_(std::move(sink)), look_ahead_(look_ahead) {
-    for (Work& one : work) threads_.emplace_back([this, run = std::move(one)] { serve(run); });
+    try {
+      for (Work& one : work) threads_.emplace_back([this, run = std::move(one)] { serve(run); });
+    } catch (const std::system_error& error) {
+      stop();
+      throw Error("cannot start {} threads: {}; use fewer --cpu-threads", work.size(),
+                  error.code().message());
+    } catch (...) {
+      stop();
+      throw;
+    }
   }
 
-  ~OrderedWorkers() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~OrderedWorkers() { stop(); }
   OrderedWorkers(const OrderedWorkers&) = delete;
   OrderedWorkers& operator=(const OrderedWorkers&) = delete;
 
@@ -95,6 +99,15 @@ class OrderedWorkers {
     std::vector<std::size_t> numbers;
     std::vector<Item> items;
   };
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
 
   void serve(const Work& work) {
     std::unique_lock lock(mutex_);

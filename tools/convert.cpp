@@ -1,4 +1,6 @@
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -13,6 +15,15 @@ namespace {
 constexpr const char* kDecodeOptions[] = {"beam-size",         "normalize",  "word-penalty",
                                           "max-length-factor", "mini-batch", "maxi-batch",
                                           "maxi-batch-sort"};
+
+/// Refuses a vocabulary whose copy would take the place of a file of the model directory.
+void check_name(const std::string& vocabulary) {
+  const std::string name = std::filesystem::path(vocabulary).filename().string();
+  for (const std::string_view taken : {"config.json", "graph.ir", "weights.safetensors"})
+    if (name == taken)
+      throw Error("{}: a vocabulary in a model directory cannot be called {}; rename it",
+                  vocabulary, name);
+}
 
 }  // namespace
 
@@ -38,7 +49,8 @@ int run_convert(const std::vector<std::string>& arguments) {
              save.decode_options[key] = value.empty() ? "1" : value;
            },
            "Default for translating with the model")
-        ->expected(key == "normalize" ? 0 : 1, 1);
+        ->expected(key == "normalize" ? 0 : 1, 1)
+        ->check(key == "maxi-batch-sort" ? sort_orders() : limits_of(key));
   }
   options.accept_without_effect();
   if (!options.parse(arguments)) return 0;
@@ -52,6 +64,7 @@ int run_convert(const std::vector<std::string>& arguments) {
   const std::vector<std::string>& vocabularies = model_options.vocabularies.paths.empty()
                                                      ? loaded.model.vocabularies
                                                      : model_options.vocabularies.paths;
+  for (const std::string& vocabulary : vocabularies) check_name(vocabulary);
   const VocabularyPairOptions pair{.paths = vocabularies};
   const VocabularyPair checked = load_vocabulary_pair(loaded.model, pair);
   for (const std::string& note : checked.notes) print_note(note);

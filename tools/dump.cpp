@@ -41,11 +41,14 @@ void DumpOptions::add_to(Options& options) {
       ->check(CLI::IsMember({"all", "load", "source", "step", "whole"}))
       ->capture_default_str();
   add_optimizer_options(app, compile);
-  app.add_option("--format", format, "text, which can be read back, or dot for Graphviz")
+  app.add_option(
+         "--format", format,
+         "text, or dot for Graphviz; as text, one program or the graph in one piece can be read "
+         "back, all three programs are for reading")
       ->check(CLI::IsMember({"text", "dot"}))
       ->capture_default_str();
   app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
-      ->check(CLI::Range(1, 10000))
+      ->check(limits_of("beam-size"))
       ->capture_default_str();
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
   app.add_option("-o,--output", output, "Where to write")->capture_default_str();
@@ -103,7 +106,7 @@ int run_dump(const std::vector<std::string>& arguments) {
   if (!o.model_only) graph = with_search_head(graph, SearchHead::k_best, o.beam_size + 1);
   const std::vector<PassRecord> records = optimize(graph, o.compile);
 
-  OutputFile output(o.output);
+  OutputFile output(o.output, files_of(path, loaded));
   if (o.format == "text") output.write(describe_passes(records));
   write_graph(output, graph, o);
   output.close();

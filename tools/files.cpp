@@ -19,10 +19,14 @@ std::uint64_t regular_size(const struct stat& status) {
   return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-bool same_regular_file(const std::string& a, const std::string& b) {
+bool is_standard_input(const std::string& path) { return path == "-" || path == "stdin"; }
+
+bool same_regular_file(const std::string& input, const std::string& output) {
   struct stat x {};
   struct stat y {};
-  return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
+  const int found =
+      is_standard_input(input) ? ::fstat(STDIN_FILENO, &x) : ::stat(input.c_str(), &x);
+  return found == 0 && ::stat(output.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
          x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
@@ -30,7 +34,7 @@ bool same_regular_file(const std::string& a, const std::string& b) {
 
 InputFile::InputFile(const std::string& path) : stream_(&std::cin) {
   struct stat status {};
-  if (path == "-" || path == "stdin") {
+  if (is_standard_input(path)) {
     if (::fstat(STDIN_FILENO, &status) == 0) size_bytes_ = regular_size(status);
     if (S_ISDIR(status.st_mode)) throw Error("cannot read standard input: it is a directory");
     is_standard_ = true;
@@ -69,6 +73,8 @@ OutputFile::~OutputFile() {
   if (fd_ > STDERR_FILENO) ::close(fd_);
 }
 
+bool OutputFile::is_terminal() const { return ::isatty(fd_) == 1; }
+
 void OutputFile::write(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd_, text.data(), text.size());
@@ -84,6 +90,15 @@ void OutputFile::close() {
 }
 
 void OutputFile::fail() const { throw Error("cannot write {}: {}", name_, std::strerror(errno)); }
+
+void write_diagnostic(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
 
 void reserve_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {

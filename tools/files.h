@@ -35,11 +35,15 @@ class InputFile {
 /// unnoticed: every failure to write is an Error with the path and the system's reason.
 class OutputFile {
  public:
-  /// Opens, and empties, the file. Throws Error when it is one of `inputs`.
+  /// Opens, and empties, the file. Throws Error when it is one of `inputs`, which are paths, or
+  /// names of standard input as InputFile takes them.
   explicit OutputFile(const std::string& path, const std::vector<std::string>& inputs = {});
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
+
+  /// True when a person sees what is written.
+  bool is_terminal() const;
 
   /// Writes at once, all of `text`.
   void write(std::string_view text);
@@ -53,6 +57,10 @@ class OutputFile {
   std::string name_;
   int fd_;
 };
+
+/// Writes on standard error. What cannot be written there is lost: there is no place left to tell
+/// it.
+void write_diagnostic(std::string_view text);
 
 /// Makes sure that no file which is opened later takes the place of a closed standard stream.
 void reserve_standard_streams();

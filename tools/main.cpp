@@ -7,6 +7,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,8 +62,12 @@ int run(const std::vector<std::string>& arguments) {
 
 int report(std::string_view prefix, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "fuselage: {}{}\n", prefix, message);
+  write_diagnostic(fmt::format("fuselage: {}{}\n", prefix, message));
   return 1;
+}
+
+int report_no_memory() {
+  return report("", "there is not enough memory; smaller batches (--mini-batch) need less");
 }
 
 int run_reporting(const std::vector<std::string>& arguments) {
@@ -75,7 +80,9 @@ int run_reporting(const std::vector<std::string>& arguments) {
   } catch (const InternalError& error) {
     return report("", error.what());
   } catch (const std::bad_alloc&) {
-    return report("", "there is not enough memory; smaller batches (--mini-batch) need less");
+    return report_no_memory();
+  } catch (const std::length_error&) {
+    return report_no_memory();
   } catch (const std::exception& error) {
     return report("internal error: ", error.what());
   }
@@ -85,8 +92,10 @@ int run_reporting(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  // A reader that goes away is then an error of write(), with a message, instead of a silent death.
+  // A reader that goes away and a limit on the size of files are then errors of write(), with a
+  // message, instead of a silent death.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   std::ios::sync_with_stdio(false);
   fuselage::reserve_standard_streams();
   return fuselage::run_reporting(std::vector<std::string>(argv + 1, argv + argc));

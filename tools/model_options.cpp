@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <system_error>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "tools/files.h"
 
 namespace fuselage {
 namespace {
@@ -36,6 +39,36 @@ std::vector<fs::path> bundled_places() {
   return places;
 }
 
+/// Values that an option takes.
+struct Limits {
+  std::string_view option;
+  double least, most;
+  bool whole = true;
+  bool above = false;  ///< `least` itself is not taken
+};
+constexpr Limits kLimits[] = {
+    {"beam-size", 1, 10000},
+    {"max-length-factor", 0, 1000, false, true},
+    {"maxi-batch", 1, 1000000},
+    {"mini-batch", 1, 65536},
+    {"mini-batch-words", 0, 1000000000},
+    {"normalize", -10, 10, false},
+    {"word-penalty", -1000000, 1000000, false},
+};
+
+/// The number that all of `text` is.
+std::optional<double> parse_number(const std::string& text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+bool is_whole(const std::string& text) {
+  return text.find_first_not_of("0123456789") == std::string::npos;
+}
+
 std::string find_bundled_model() {
   std::vector<std::string> looked;
   for (const fs::path& place : bundled_places()) {
@@ -51,15 +84,38 @@ std::string find_bundled_model() {
 
 }  // namespace
 
-void print_note(std::string_view note) { fmt::print(stderr, "fuselage: note: {}\n", note); }
+void print_note(std::string_view note) {
+  write_diagnostic(fmt::format("fuselage: note: {}\n", note));
+}
 
-double number_or(const std::string& text, double bare, std::string_view option) {
-  if (text.empty()) return bare;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    throw Error("{} takes a number, not {}", option, in_quotes(text));
-  return value;
+CLI::Validator limits_of(std::string_view option) {
+  const auto* limits = std::find_if(std::begin(kLimits), std::end(kLimits),
+                                    [&](const Limits& one) { return one.option == option; });
+  check(limits != std::end(kLimits), "the option has limits");
+  const auto validate = [limits](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_number(text);
+    const bool in_range = value && *value >= limits->least && *value <= limits->most &&
+                          !(limits->above && *value == limits->least);
+    if (in_range && (!limits->whole || is_whole(text))) return "";
+    return fmt::format("a {}number {} {} {} {} is needed, not {}", limits->whole ? "whole " : "",
+                       limits->above ? "above" : "from", limits->least,
+                       limits->above ? "and up to" : "to", limits->most, in_quotes(text));
+  };
+  return CLI::Validator(validate, "");
+}
+
+CLI::Validator sort_orders() { return CLI::IsMember({"none", "src"}); }
+
+float ModelOptions::length_exponent() const {
+  return normalize.empty() ? 1.0f : static_cast<float>(parse_number(normalize).value());
+}
+
+std::vector<std::string> files_of(const std::string& path, const LoadedModel& loaded) {
+  std::vector<std::string> files = loaded.model.vocabularies;
+  files.push_back(path);
+  for (const char* name : {"config.json", "graph.ir", "weights.safetensors"})
+    files.push_back((fs::path(path) / name).string());
+  return files;
 }
 
 LoadedModel load_named_model(const std::vector<std::string>& models, bool ignore_unknown,
@@ -84,6 +140,17 @@ void ModelOptions::add_model_to(Options& options) {
                "Go on past configuration keys that are unknown or not supported");
 }
 
+void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
+  app.add_option("-n,--normalize", normalize,
+                 "Divide scores by the length to the power of this; 1 without a value")
+      ->expected(0, 1)
+      ->check(limits_of("normalize"))
+      ->capture_default_str();
+  app.add_option("--word-penalty", word_penalty, "Subtracted from the score per word")
+      ->check(limits_of("word-penalty"))
+      ->capture_default_str();
+}
+
 void ModelOptions::add_running_to(Options& options) {
   CLI::App& app = options.app();
   app.add_option("-o,--output", output, "Where to write")->capture_default_str();
@@ -95,18 +162,19 @@ void ModelOptions::add_running_to(Options& options) {
                "No effect: longer lines are always cut, never dropped");
   app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
   app.add_option("--mini-batch", batches.mini_batch, "Sentences in a batch")
-      ->check(CLI::Range(1, 65536))
+      ->check(limits_of("mini-batch"))
       ->capture_default_str();
   app.add_option("--mini-batch-words", batches.mini_batch_words,
                  "Words in a batch, in place of sentences; 0: count sentences")
+      ->check(limits_of("mini-batch-words"))
       ->capture_default_str();
   app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
-      ->check(CLI::Range(1, 1000000))
+      ->check(limits_of("maxi-batch"))
       ->capture_default_str();
   app.add_option("--maxi-batch-sort", maxi_batch_sort, "Sort by source length (src), or not (none)")
-      ->check(CLI::IsMember({"none", "src"}))
+      ->check(sort_orders())
       ->capture_default_str();
-  app.add_option("--cpu-threads", threads, "Sentences are worked on in so many threads")
+  app.add_option("--cpu-threads", threads, "Sentences are worked on in so many threads; 0 is 1")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
@@ -140,6 +208,9 @@ Model ModelOptions::load(Options& options) {
   std::string path;
   LoadedModel loaded = load_named_model(models, ignore_unknown_config, path);
   options.apply_defaults(loaded.decode_options, path);
+  files_read = files_of(path, loaded);
+  files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
+  files_read.insert(files_read.end(), configs.begin(), configs.end());
   batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;

@@ -27,9 +27,13 @@ struct ModelOptions {
   std::size_t threads = 1;
   BatchOptions batches;
   std::string maxi_batch_sort = "none";
+  std::string normalize = "0";
+  std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
   /// Registers the options that name model and vocabularies.
   void add_model_to(Options& options);
+  /// Registers those that say how a score comes about.
+  void add_scoring_to(CLI::App& app, float& word_penalty);
   /// Registers those that say how to run it.
   void add_running_to(Options& options);
   /// Reads the configuration files and draws together what the options say.
@@ -37,20 +41,36 @@ struct ModelOptions {
   /// Loads the model, the bundled one when none is named, whose decoding defaults become those of
   /// `options`.
   Model load(Options& options);
+  /// Sets what TranslatorOptions and ScorerOptions have in common.
+  template <typename RunOptions>
+  void apply_to(RunOptions& run) const {
+    run.compile = compile;
+    run.vocabularies = vocabularies;
+    run.batches = batches;
+    run.max_length = max_length;
+    run.threads = threads;
+    run.strict = strict;
+  }
+  /// Value of --normalize.
+  float length_exponent() const;
 };
 
 /// Loads the model that `models` names, the bundled one when it is empty; `path` becomes its path.
 LoadedModel load_named_model(const std::vector<std::string>& models, bool ignore_unknown,
                              std::string& path);
 
+/// Files that the model at `path` was read from.
+std::vector<std::string> files_of(const std::string& path, const LoadedModel& loaded);
+
+/// What the values of a numeric option must be, wherever they come from.
+CLI::Validator limits_of(std::string_view option);
+/// What --maxi-batch-sort takes.
+CLI::Validator sort_orders();
+
 /// Registers the options that say what the optimizer does.
 void add_optimizer_options(CLI::App& app, CompileOptions& compile);
 
 /// Prints "fuselage: note: …" on standard error.
 void print_note(std::string_view note);
-
-/// Value of an option like --normalize, for which no value means `bare`. Throws Error naming the
-/// option when it is no number.
-double number_or(const std::string& text, double bare, std::string_view option);
 
 }  // namespace fuselage

@@ -52,6 +52,8 @@ constexpr std::string_view kNotSupported[] = {"alignment-format",
                                               "mini-batch-fit",
                                               "mini-batch-round-up",
                                               "model-mmap",
+                                              "n-best",
+                                              "n-best-feature",
                                               "num-devices",
                                               "optimize",
                                               "output-approx-knn",
@@ -86,8 +88,9 @@ struct WithoutEffect {
   int values;
 };
 constexpr WithoutEffect kWithoutEffect[] = {
-    {"-w,--workspace", 1}, {"--quiet-translation", 0}, {"--data-threads", 1},   {"--seed", 1},
-    {"--log-level", 1},    {"--log-time-zone", 1},     {"--relative-paths", 0},
+    {"--sigterm", 1},           {"--no-nccl", 0},       {"-w,--workspace", 1},
+    {"--quiet-translation", 0}, {"--data-threads", 1},  {"--seed", 1},
+    {"--log-level", 1},         {"--log-time-zone", 1}, {"--relative-paths", 0},
 };
 
 bool known_to_marian(std::string_view name) {
@@ -102,6 +105,23 @@ bool switches_off(const YAML::Node& value) {
   if (!value.IsScalar()) return false;
   const std::string& text = value.Scalar();
   return text.empty() || text == "false" || text == "float32";
+}
+
+/// Values that stand for the default in a configuration that marian-decoder has written out.
+bool is_default_of(std::string_view key, const YAML::Node& value) {
+  // The model itself says what type it is.
+  if (key == "type" || switches_off(value)) return true;
+  if (value.IsSequence())
+    return std::all_of(value.begin(), value.end(),
+                       [&](const YAML::Node& element) { return is_default_of(key, element); });
+  if (!value.IsScalar()) return false;
+  const std::string& text = value.Scalar();
+  return text == "0" || (key == "factors-combine" && text == "sum") ||
+         (key == "factor-weight" && text == "1");
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string long_name(const CLI::Option& option) {
@@ -135,6 +155,11 @@ std::vector<std::string> values_of(const YAML::Node& node, const std::string& ke
   return values;
 }
 
+void print_out(const std::string& text) {
+  std::cout << text << std::flush;
+  if (!std::cout) throw Error("cannot write standard output");
+}
+
 YAML::Node read_mapping(const std::string& path) {
   YAML::Node config;
   try {
@@ -152,6 +177,7 @@ YAML::Node read_mapping(const std::string& path) {
 Options::Options(const std::string& command, const std::string& description)
     : app_(description, "fuselage " + command) {
   app_.set_help_flag("-h,--help", "Print this help and exit");
+  app_.set_version_flag("--version", "fuselage " FUSELAGE_VERSION, "Print the version and exit");
   app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app_.get_formatter()->column_width(36);
 }
@@ -163,7 +189,6 @@ void Options::accept_without_effect() {
                               : app_.add_option_function<std::string>(std::string(entry.names),
                                                                       [](const std::string&) {});
     option->group("");
-    without_effect_.push_back(long_name(*option));
   }
 }
 
@@ -204,8 +229,10 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   try {
     app_.parse(normalized);
   } catch (const CLI::CallForHelp&) {
-    std::cout << app_.help() << std::flush;
-    if (!std::cout) throw Error("cannot write the help to standard output");
+    print_out(app_.help());
+    return false;
+  } catch (const CLI::CallForVersion&) {
+    print_out(app_.version() + "\n");
     return false;
   } catch (const CLI::ParseError& error) {
     throw Error("{}; see {} --help", one_line(error.what()), app_.get_name());
@@ -231,9 +258,11 @@ void Options::apply_config(const std::string& path, bool ignore_unknown) {
     if (!entry.first.IsScalar()) throw Error("{}: a key is not the name of an option", path);
     std::string key = entry.first.Scalar();
     std::replace(key.begin(), key.end(), '_', '-');
+    // What marian-decoder writes out says which version wrote it.
+    if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);
     if (option == nullptr || key == "help" || key == "config") {
-      if (ignore_unknown || (known_to_marian(key) && switches_off(entry.second))) continue;
+      if (ignore_unknown || (known_to_marian(key) && is_default_of(key, entry.second))) continue;
       refuse(key, path + ": ");
     }
     if (option->count() > 0 || switches_off(entry.second)) continue;

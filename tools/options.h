@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fuselage {
@@ -20,8 +21,11 @@ class Options {
   /// Adds options of marian-decoder that are taken and make no difference here.
   void accept_without_effect();
 
-  /// Parses the command line after the name of the sub-command. False when help was asked for, and
-  /// printed. Throws Error for unknown options and wrong values.
+  /// Passes over these keys of configuration files.
+  void pass_over(std::vector<std::string> names) { passed_over_ = std::move(names); }
+
+  /// Parses the command line after the name of the sub-command. False when help or the version was
+  /// asked for, and printed. Throws Error for unknown options and wrong values.
   bool parse(const std::vector<std::string>& arguments);
 
   /// Sets the options that a YAML file gives and the command line does not. With `relative-paths`,
@@ -41,7 +45,7 @@ class Options {
   void set(CLI::Option& option, const std::vector<std::string>& values, const std::string& where);
 
   CLI::App app_;
-  std::vector<std::string> without_effect_;
+  std::vector<std::string> passed_over_;
 };
 
 }  // namespace fuselage

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
+
+#include "tools/files.h"
 
 namespace fuselage {
 namespace {
@@ -37,8 +38,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 Progress::Progress(std::uint64_t total_bytes, bool quiet) : total_bytes_(total_bytes) {
-  shown_ =
-      !quiet && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0 && !dumb_terminal();
+  shown_ = !quiet && ::isatty(STDERR_FILENO) == 1 && !dumb_terminal();
   colored_ = shown_ && !is_set("NO_COLOR");
 }
 
@@ -50,8 +50,8 @@ void Progress::add(std::size_t words, std::size_t bytes) {
   last_drawn_ = Clock::now();
   drawn_ = true;
   const std::string line = text(seconds_since(start_));
-  fmt::print(stderr, "\r{}{}{}\x1b[K", colored_ ? "\x1b[2m" : "", line, colored_ ? "\x1b[0m" : "");
-  std::fflush(stderr);
+  write_diagnostic(
+      fmt::format("\r{}{}{}\x1b[K", colored_ ? "\x1b[2m" : "", line, colored_ ? "\x1b[0m" : ""));
 }
 
 std::string Progress::text(double seconds) const {
@@ -65,7 +65,7 @@ std::string Progress::text(double seconds) const {
 }
 
 void Progress::clear() {
-  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+  if (drawn_) write_diagnostic("\r\x1b[K");
   drawn_ = false;
 }
 
@@ -73,9 +73,9 @@ void Progress::finish() {
   clear();
   if (!shown_) return;
   const double seconds = seconds_since(start_);
-  fmt::print(stderr, "{} lines in {:.1f} s, {:.1f} lines/s, {:.0f} tokens/s\n", lines_, seconds,
-             static_cast<double>(lines_) / std::max(seconds, 1e-3),
-             static_cast<double>(words_) / std::max(seconds, 1e-3));
+  write_diagnostic(fmt::format("{} lines in {:.1f} s, {:.1f} lines/s, {:.0f} tokens/s\n", lines_,
+                               seconds, static_cast<double>(lines_) / std::max(seconds, 1e-3),
+                               static_cast<double>(words_) / std::max(seconds, 1e-3)));
 }
 
 }  // namespace fuselage

@@ -8,10 +8,11 @@
 namespace fuselage {
 
 /// A line on standard error that tells how far a job is, how fast it goes and when it ends. It
-/// shows only where a person looks: on a terminal that the output does not go to as well.
+/// shows only where a person looks: on a terminal.
 class Progress {
  public:
-  /// `total_bytes` of input are to be worked off; 0: not known.
+  /// `total_bytes` of input are to be worked off; 0: not known. `quiet`: never show it, as when the
+  /// output goes to a terminal, where it would stand between the lines.
   Progress(std::uint64_t total_bytes, bool quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;

@@ -17,7 +17,6 @@ struct ScoreOptions {
   ScorerOptions scorer;
   OutputFormat format;
   std::vector<std::string> texts;
-  std::string normalize = "0";
   std::string alignment;
 
   void add_to(Options& options);
@@ -28,12 +27,7 @@ void ScoreOptions::add_to(Options& options) {
   common.add_model_to(options);
   CLI::App& app = options.app();
   app.add_option("-t,--train-sets", texts, "Source and target text, line by line")->expected(2);
-  app.add_option("-n,--normalize", normalize,
-                 "Divide scores by the length to the power of this; 1 without a value")
-      ->expected(0, 1)
-      ->capture_default_str();
-  app.add_option("--word-penalty", scorer.word_penalty, "Subtracted from the score per word")
-      ->capture_default_str();
+  common.add_scoring_to(app, scorer.word_penalty);
   app.add_flag("--word-scores", format.word_scores, "Print the score of each word");
   app.add_option("--alignment", alignment,
                  "Print the alignment: hard (without a value), soft, or pairs above a weight")
@@ -42,14 +36,9 @@ void ScoreOptions::add_to(Options& options) {
 }
 
 void ScoreOptions::finish() {
-  scorer.normalize = static_cast<float>(number_or(normalize, 1, "--normalize"));
+  common.apply_to(scorer);
+  scorer.normalize = common.length_exponent();
   scorer.alignment = format.alignment.has_value();
-  scorer.compile = common.compile;
-  scorer.vocabularies = common.vocabularies;
-  scorer.batches = common.batches;
-  scorer.max_length = common.max_length;
-  scorer.threads = common.threads;
-  scorer.strict = common.strict;
 }
 
 }  // namespace
@@ -58,8 +47,12 @@ int run_score(const std::vector<std::string>& arguments) {
   ScoreOptions o;
   Options options("score",
                   "Tell how likely given translations are: the log-probability of each "
-                  "line of TARGET as a translation of that line of SOURCE.");
+                  "line of TARGET as a translation of that line of SOURCE. It is normalized by the "
+                  "length when --normalize, a configuration file or the model's defaults say so.");
   o.add_to(options);
+  // So that a configuration for translating serves for scoring.
+  options.pass_over({"allow-special", "allow-unk", "beam-size", "input", "max-length-factor",
+                     "n-best", "skip-cost"});
   if (!options.parse(arguments)) return 0;
   o.common.finish(options);
   if (options.given("--alignment")) o.format.alignment = parse_alignment_format(o.alignment);
@@ -73,10 +66,12 @@ int run_score(const std::vector<std::string>& arguments) {
   if (!o.common.quiet)
     for (const std::string& note : scorer.notes()) print_note(note);
 
-  OutputFile output(o.common.output, o.texts);
+  std::vector<std::string> inputs = o.common.files_read;
+  inputs.insert(inputs.end(), o.texts.begin(), o.texts.end());
+  OutputFile output(o.common.output, inputs);
   LineNotes source_notes(o.common.max_length, o.texts[0]);
   LineNotes target_notes(o.common.max_length, o.texts[1]);
-  Progress progress(source.size_bytes(), o.common.quiet);
+  Progress progress(source.size_bytes(), o.common.quiet || output.is_terminal());
   scorer.score(source.stream(), target.stream(), [&](std::size_t line, PairScore&& score) {
     output.write(format_score(score, o.format));
     source_notes.add(line, score.source_oddities);

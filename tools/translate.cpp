@@ -17,7 +17,6 @@ struct TranslateOptions {
   TranslatorOptions translator;
   OutputFormat format;
   std::string input = "stdin";
-  std::string normalize = "0";
   std::string alignment;
 
   void add_to(Options& options);
@@ -31,16 +30,12 @@ void TranslateOptions::add_to(Options& options) {
   app.add_option("-i,--input", input, "Text to translate, a sentence a line")
       ->capture_default_str();
   app.add_option("-b,--beam-size", search.beam_size, "Hypotheses that are followed at a time")
-      ->check(CLI::Range(1, 10000))
+      ->check(limits_of("beam-size"))
       ->capture_default_str();
-  app.add_option("-n,--normalize", normalize,
-                 "Divide scores by the length to the power of this; 1 without a value")
-      ->expected(0, 1)
-      ->capture_default_str();
-  app.add_option("--word-penalty", search.word_penalty, "Subtracted from the score per word")
-      ->capture_default_str();
+  common.add_scoring_to(app, search.word_penalty);
   app.add_option("--max-length-factor", search.max_length_factor,
                  "Most words of a translation per word of its source, the end symbols counted")
+      ->check(limits_of("max-length-factor"))
       ->capture_default_str();
   app.add_flag("--allow-unk", translator.allow_unk, "The unknown word may be produced");
   app.add_flag("--allow-special", translator.allow_special,
@@ -56,14 +51,9 @@ void TranslateOptions::add_to(Options& options) {
 }
 
 void TranslateOptions::finish() {
-  translator.search.normalize = static_cast<float>(number_or(normalize, 1, "--normalize"));
+  common.apply_to(translator);
+  translator.search.normalize = common.length_exponent();
   translator.search.alignment = format.alignment.has_value();
-  translator.compile = common.compile;
-  translator.vocabularies = common.vocabularies;
-  translator.batches = common.batches;
-  translator.max_length = common.max_length;
-  translator.threads = common.threads;
-  translator.strict = common.strict;
 }
 
 }  // namespace
@@ -83,9 +73,11 @@ int run_translate(const std::vector<std::string>& arguments) {
   if (!o.common.quiet)
     for (const std::string& note : translator.notes()) print_note(note);
 
-  OutputFile output(o.common.output, {o.input});
+  std::vector<std::string> inputs = o.common.files_read;
+  inputs.push_back(o.input);
+  OutputFile output(o.common.output, inputs);
   LineNotes notes(o.common.max_length);
-  Progress progress(input.size_bytes(), o.common.quiet);
+  Progress progress(input.size_bytes(), o.common.quiet || output.is_terminal());
   const auto print = [&](std::size_t line, Translation&& translation) {
     output.write(format_translation(line, translation, o.format));
     notes.add(line, translation.oddities);

@@ -1,10 +1,12 @@
 #include "decoding/ordered_workers.h"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "decoding/batch_pipeline.h"
@@ -121,6 +123,27 @@ TEST(OrderedWorkers, DoesNotWaitForAFullBatchWhileTheInputPauses) {
   run_batches<int, int>(source, squaring(1), [&](std::size_t, int&&) { ++done; });
   EXPECT_EQ(done, 6u);
 }
+
+#ifdef __GLIBC__
+TEST(OrderedWorkers, ThrowsAnErrorWhenThereAreNoThreads) {
+  pthread_attr_t before, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_getattr_default_np(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 50), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+  std::string message;
+  try {
+    const Workers workers(
+        squaring(3), [](std::size_t, int&&) {}, 1);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_EQ(pthread_setattr_default_np(&before), 0);
+  EXPECT_THAT(message, testing::StartsWith("cannot start 3 threads: "));
+  pthread_attr_destroy(&huge);
+  pthread_attr_destroy(&before);
+}
+#endif
 
 TEST(OrderedWorkers, TakesNoItems) {
   int next = 0;

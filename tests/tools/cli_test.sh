@@ -122,6 +122,14 @@ mv again/directory bundled/en-de
 FUSELAGE_MODELS=$work/bundled works translate -i "$input"
 same out expected "bundled model"
 refuses "there is no bundled model in /nonexistent" translate
+refuses "--beam-size" convert "${usual[@]}" -b x -o refused
+refuses "--beam-size" convert "${usual[@]}" -b 0 -o refused
+refuses "--maxi-batch-sort" convert "${usual[@]}" --maxi-batch-sort foo -o refused
+for name in config.json graph.ir weights.safetensors; do
+  mkdir -p vocabularies && cp "$vocabulary" vocabularies/$name
+  refuses "cannot be called $name" convert -m "$model" -v vocabularies/$name vocabularies/$name -o refused
+done
+[[ ! -e refused ]] || fail "a refused conversion writes"
 
 # Dumps.
 works dump "$model"
@@ -158,6 +166,34 @@ same out expected "decoder.yml"
 works translate "${usual[@]}" -b 1 -i "$input" -o greedy
 works translate -c config/decoder.yml -b 1 -n 0 -i "$input"
 same out greedy "the command line comes before decoder.yml"
+works score -c config/decoder.yml -t one one
+cat config/decoder.yml - >config/dumped.yml <<'YAML'
+n-best: false
+max-length-factor: 2
+allow-unk: false
+skip-cost: false
+input: [stdin]
+version: v1.10
+sigterm: save-and-exit
+type: amun
+stat-freq: 0
+tsv-fields: 0
+devices: [0]
+num-devices: 0
+no-nccl: false
+precision: [float32, float32]
+quantize-range: 0
+shortlist: []
+cpu-threads: 0
+YAML
+works score -c config/dumped.yml -t one one
+works translate -c config/dumped.yml -i one
+echo 'devices: [0, 1]' >bad.yml
+refuses "bad.yml: marian-decoder's --devices is not supported yet" translate -c bad.yml
+echo 'max-length-factor: .inf' >bad.yml
+refuses "bad.yml: --max-length-factor" translate -c bad.yml
+echo 'word-penalty: 1e7' >bad.yml
+refuses "bad.yml: --word-penalty" score -c bad.yml
 echo 'beem-size: 2' >bad.yml
 refuses "bad.yml: unknown option --beem-size; did you mean 'beam-size'?" translate -c bad.yml
 works translate "${usual[@]}" -c bad.yml --ignore-unknown-config -i one
@@ -172,7 +208,18 @@ refuses "marian-decoder's --shortlist is not supported yet" translate --shortlis
 refuses "marian-decoder's --devices is not supported yet" translate -d 0
 refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
 refuses "--beam-size" translate -b x
-refuses "--normalize takes a number" translate "${usual[@]}" -n 0.6x
+refuses "--normalize: a number from -10 to 10 is needed, not '0.6x'" translate "${usual[@]}" -n 0.6x
+refuses "--normalize" translate "${usual[@]}" -n nan
+refuses "--normalize" translate "${usual[@]}" -n 11
+refuses "--max-length-factor: a number above 0 and up to 1000" translate --max-length-factor 0
+refuses "--max-length-factor" translate --max-length-factor nan
+refuses "--max-length-factor" translate --max-length-factor 1e30
+refuses "--word-penalty" translate --word-penalty=-inf
+refuses "--mini-batch-words" translate --mini-batch-words=-1
+works translate "${usual[@]}" -n -i one
+refuses "marian-decoder's --n-best-feature is not supported yet" score --n-best-feature F
+refuses "marian-decoder's --n-best is not supported yet" score --n-best
+works translate --version
 refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
 refuses "there is no command 'translat'; did you mean 'translate'" translat
 refuses "no command is given"
@@ -257,7 +304,36 @@ fi
 refuses "cannot write /nonexistent/out: No such file" translate "${usual[@]}" -i one -o /nonexistent/out
 refuses "cannot make the directory" convert "${usual[@]}" -o /dev/null/x
 refuses "is input and output at once" translate "${usual[@]}" -i two -o two
+cp "$model" kept.npz
+cp "$vocabulary" kept.yml
+keeps=(translate -m kept.npz -v kept.yml kept.yml -i one)
+for file in kept.npz kept.yml; do
+  refuses "is input and output at once" "${keeps[@]}" -o $file
+done
+refuses "is input and output at once" dump kept.npz -o kept.npz
+refuses "is input and output at once" translate -m directory -i one -o directory/weights.safetensors
+refuses "is input and output at once" translate -c config/decoder.yml -i one -o config/decoder.yml
+same kept.npz "$model" "output over the model"
+same kept.yml "$vocabulary" "output over the vocabulary"
+cp two kept.txt
+timeout 60 "$fuselage" translate "${usual[@]}" -o kept.txt <kept.txt 2>err
+[[ $? -eq 1 ]] || fail "output over standard input"
+grep -qF 'is input and output at once' err || fail "output over standard input: $(cat err)"
+same kept.txt two "output over standard input"
+(ulimit -f 0 && "$fuselage" translate "${usual[@]}" -i two -o limited 2>&1) | cat >err
+grep -q '^fuselage: cannot write limited: ' err || fail "a limit on the size of files: $(cat err)"
+
+# Messages that cannot be written do not matter.
+timeout 60 "$fuselage" translate -i nofile 2>&-
+[[ $? -eq 1 ]] || fail "an error with standard error closed: exit status $?"
+printf '\n' | timeout 60 "$fuselage" translate "${usual[@]}" >out 2>&- ||
+  fail "a note with standard error closed: exit status $?"
+[[ $(wc -l <out) -eq 1 ]] || fail "a note with standard error closed: $(cat out)"
 if [[ -e /dev/full ]]; then
+  timeout 60 "$fuselage" translate -i nofile 2>/dev/full
+  [[ $? -eq 1 ]] || fail "an error with standard error full"
+  printf '\n' | timeout 60 "$fuselage" translate "${usual[@]}" >out 2>/dev/full ||
+    fail "a note with standard error full: exit status $?"
   refuses "cannot write /dev/full: No space left" translate "${usual[@]}" -i two -o /dev/full
   timeout 60 "$fuselage" translate "${usual[@]}" -i two >/dev/full 2>err
   [[ $? -eq 1 ]] || fail "a full disk goes unnoticed"
