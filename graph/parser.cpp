@@ -335,7 +335,7 @@ class GraphParser {
       } while (in.accept(","));
       in.expect("}");
     }
-    const NodeId id = graph_.add_node(*op, std::move(operands), std::move(attrs), {where_, line_});
+    const NodeId id = graph_.add_node(*op, std::move(operands), attrs, {where_, line_});
     bind_results(in, id, results);
     if (in.at_end()) return;
     Provenance provenance;

@@ -89,14 +89,14 @@ Builder::Scope::Scope(Builder& builder, std::string name)
 }
 
 Expr Builder::add(std::string_view name, const std::vector<Expr>& operands,
-                  std::vector<std::pair<std::string_view, Attr>> attrs, CodeLocation at) {
+                  const std::vector<std::pair<std::string_view, Attr>>& attrs, CodeLocation at) {
   std::vector<ValueId> ids;
   for (const Expr& operand : operands) {
     check(operand.valid() && &operand.builder() == this, "an operand of another builder", at);
     ids.push_back(operand.id());
   }
-  const NodeId node = graph_.add_node(op(name), std::move(ids), std::move(attrs),
-                                      {std::string(at.file_name()), at.line()});
+  const NodeId node =
+      graph_.add_node(op(name), std::move(ids), attrs, {std::string(at.file_name()), at.line()});
   if (graph_.node(node).results.empty()) return {};
   const ValueId result = graph_.result(node);
   if (!scope_.empty()) graph_.set_value_name(result, fmt::format("{}.{}", scope_, name));

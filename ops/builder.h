@@ -79,7 +79,7 @@ class Builder {
 
   /// Adds any op by name; returns its first result.
   Expr add(std::string_view name, const std::vector<Expr>& operands,
-           std::vector<std::pair<std::string_view, Attr>> attrs, CodeLocation at);
+           const std::vector<std::pair<std::string_view, Attr>>& attrs, CodeLocation at);
 
   /// While it lives, new values without a name are named after it.
   class Scope {

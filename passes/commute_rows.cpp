@@ -33,7 +33,7 @@ ValueId apply(Rewriter& rewriter, const Node& node, std::vector<ValueId> operand
   std::vector<std::pair<std::string_view, Attr>> attrs;
   for (std::size_t i = 0; i < node.attrs.size(); ++i)
     attrs.emplace_back(node.op->attributes[i].name, node.attrs[i]);
-  return rewriter.add(node.op->name, std::move(operands), std::move(attrs));
+  return rewriter.add(node.op->name, std::move(operands), attrs);
 }
 
 // --- Costs ---
@@ -263,7 +263,8 @@ Operands before_selection(Rewriter& rewriter, const Node& node, const MapPath& i
 
 void move_past_selection(Rewriter& rewriter, const Match& match, const CommuteOptions& options) {
   const Graph& graph = match.graph();
-  const Node node = match.root_node();
+  // A copy, since adding nodes moves those there are.
+  const Node node = match.root_node();  // NOLINT(performance-unnecessary-copy-initialization)
   const MapPath path = path_of(*common_selection(graph, node));
   const auto crossed =
       static_cast<std::ptrdiff_t>(best_move({graph, options}, match.root())->crossed);
@@ -336,8 +337,9 @@ std::optional<std::string> mixing_not_cheaper(const Match& match, const CommuteO
 }
 
 void move_past_mixture(Rewriter& rewriter, const Match& match) {
-  const Node node = match.root_node();
-  const Node mix = *mixture(match.graph(), node);
+  // A copy, since adding nodes moves those there are.
+  const Node node = match.root_node();  // NOLINT(performance-unnecessary-copy-initialization)
+  const Node mix = *mixture(match.graph(), node);  // NOLINT(performance-*)
   std::vector<ValueId> operands = node.operands;
   operands[0] = mix.operands[1];
   const ValueId moved = apply(rewriter, node, std::move(operands));

@@ -54,10 +54,10 @@ bool Rewriter::finish() {
 }
 
 NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
-                          std::vector<std::pair<std::string_view, Attr>> attrs) {
+                          const std::vector<std::pair<std::string_view, Attr>>& attrs) {
   check(open_, "an edit outside of a rewrite");
   for (const ValueId operand : operands) touch(graph_.value(operand).producer);
-  const NodeId id = graph_.add_node(op(name), std::move(operands), std::move(attrs), location_);
+  const NodeId id = graph_.add_node(op(name), std::move(operands), attrs, location_);
   graph_.set_provenance(id, provenance_);
   perhaps_dead_.push_back(id);
   touch(id);
@@ -66,8 +66,8 @@ NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
 }
 
 ValueId Rewriter::add(std::string_view name, std::vector<ValueId> operands,
-                      std::vector<std::pair<std::string_view, Attr>> attrs) {
-  return graph_.result(add_node(name, std::move(operands), std::move(attrs)));
+                      const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+  return graph_.result(add_node(name, std::move(operands), attrs));
 }
 
 void Rewriter::replace(ValueId from, ValueId to) {

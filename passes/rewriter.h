@@ -30,10 +30,10 @@ class Rewriter {
 
   /// Adds a node of the op of that name. Throws Error when operands or attributes do not fit.
   NodeId add_node(std::string_view name, std::vector<ValueId> operands,
-                  std::vector<std::pair<std::string_view, Attr>> attrs = {});
+                  const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
   /// The same; returns the first result.
   ValueId add(std::string_view name, std::vector<ValueId> operands,
-              std::vector<std::pair<std::string_view, Attr>> attrs = {});
+              const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
   /// Puts `to`, of the same type, in the place of `from` in every use and output. A `to` without a
   /// name takes over that of `from`.
   void replace(ValueId from, ValueId to);

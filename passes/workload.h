@@ -24,12 +24,12 @@ struct Target {
 
 /// Rows that a domain has per sentence, over all steps and iterations. Load-time domains have their
 /// own number, independent of sentences.
-double expected_rows(const Graph& graph, DomainId domain, const Workload& workload);
+double expected_rows(const Graph& graph, DomainId id, const Workload& workload);
 
 /// Seconds per sentence that an op of this cost takes for the rows of a domain; 0 for load-time
 /// domains, which no sentence pays for.
-double expected_seconds(const Graph& graph, const Cost& cost, DomainId domain,
-                        const Workload& workload, const Target& target);
+double expected_seconds(const Graph& graph, const Cost& cost, DomainId id, const Workload& workload,
+                        const Target& target);
 
 /// Work of a node; all zeros when its op states none.
 Cost cost_of(const Graph& graph, NodeId id);

@@ -260,8 +260,8 @@ class Generator {
 
   // --- Values ---
 
-  ValueId add(std::string_view name, std::vector<ValueId> operands, Attrs attrs = {}) {
-    return graph_.result(graph_.add_node(op(name), std::move(operands), std::move(attrs)));
+  ValueId add(std::string_view name, std::vector<ValueId> operands, const Attrs& attrs = {}) {
+    return graph_.result(graph_.add_node(op(name), std::move(operands), attrs));
   }
 
   ValueId param(DomainId domain, std::int64_t rows, std::int64_t cols = 0) {
