@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <string_view>
 #include <system_error>
 
@@ -15,6 +13,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "graph/text.h"
+#include "models/model_config.h"
 #include "models/safetensors.h"
 #include "ops/registry.h"
 
@@ -22,19 +21,10 @@ namespace fuselage {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
-constexpr int kFormatVersion = 1;
 constexpr std::string_view kConfigFile = "config.json";
 constexpr std::string_view kGraphFile = "graph.ir";
 constexpr std::string_view kWeightsFile = "weights.safetensors";
-constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
-                                                         "vocabularies", "decode"};
-/// Options that a model may bring defaults for: those that shape a search, and batch sizes.
-constexpr std::array<std::string_view, 10> kDecodeKeys = {
-    "beam-size", "normalize",  "word-penalty", "max-length-factor", "max-length",
-    "allow-unk", "mini-batch", "maxi-batch",   "maxi-batch-sort",   "mini-batch-words"};
-
 std::string path_in(const std::string& directory, std::string_view file) {
   return (fs::path(directory) / file).string();
 }
@@ -74,12 +64,6 @@ std::vector<std::string> vocabulary_names(const std::vector<std::string>& paths)
   return names;
 }
 
-/// A number or a truth value where the text is one, so that the file reads naturally.
-Json as_json(const std::string& text) {
-  const Json value = Json::parse(text, nullptr, false);
-  return value.is_number() || value.is_boolean() ? value : Json(text);
-}
-
 void make_directory(const std::string& directory) {
   std::error_code error;
   fs::create_directories(directory, error);
@@ -87,73 +71,6 @@ void make_directory(const std::string& directory) {
 }
 
 // Reading.
-
-void check_keys(const Json& object, std::span<const std::string_view> known,
-                const std::string& where, bool ignore_unknown) {
-  for (const auto& [key, value] : object.items())
-    if (!ignore_unknown && std::find(known.begin(), known.end(), key) == known.end())
-      throw Error("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known));
-}
-
-/// Value of a key of the expected JSON type.
-template <typename T>
-T get(const Json& object, std::string_view key, T fallback, std::string_view kind,
-      const std::string& where) {
-  const auto found = object.find(key);
-  if (found == object.end()) return fallback;
-  try {
-    return found->template get<T>();
-  } catch (const Json::exception&) {
-    throw Error("{}: '{}' must be {}, not {}", where, key, kind, in_quotes(found->dump()));
-  }
-}
-
-Json read_config(const std::string& path, bool ignore_unknown) {
-  const std::string bytes = read_file(path);
-  Json config = Json::parse(bytes, nullptr, false);
-  if (!config.is_object()) throw Error("{}: this is no JSON object; the file is damaged", path);
-  const auto version = config.find("fuselage-model");
-  if (version == config.end())
-    throw Error("{}: 'fuselage-model', the version of the format, is missing", path);
-  if (*version != kFormatVersion)
-    throw Error("{}: version {} of the format is not known, only {}; convert the model again", path,
-                in_quotes(version->dump()), kFormatVersion);
-  check_keys(config, kConfigKeys, path, ignore_unknown);
-  return config;
-}
-
-std::map<std::string, std::string> decode_options(const Json& config, const std::string& path,
-                                                  bool ignore_unknown) {
-  std::map<std::string, std::string> options;
-  const auto decode = config.find("decode");
-  if (decode == config.end()) return options;
-  if (!decode->is_object()) throw Error("{}: 'decode' must be an object of options", path);
-  check_keys(*decode, kDecodeKeys, path + ": decode", ignore_unknown);
-  for (const auto& [key, value] : decode->items()) {
-    if (std::find(kDecodeKeys.begin(), kDecodeKeys.end(), key) == kDecodeKeys.end()) continue;
-    if (value.is_structured() || value.is_null())
-      throw Error("{}: decode: '{}' must be a single value, not {}", path, key,
-                  in_quotes(value.dump()));
-    options[key] = value.is_string() ? value.get<std::string>() : value.dump();
-  }
-  return options;
-}
-
-std::vector<std::string> vocabulary_paths(const Json& config, const std::string& directory,
-                                          const std::string& path) {
-  const auto names =
-      get<std::vector<std::string>>(config, "vocabularies", {}, "a list of file names", path);
-  std::vector<std::string> paths;
-  for (const std::string& name : names) {
-    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-      throw Error("{}: vocabulary {} must be a file in the model directory", path, in_quotes(name));
-    paths.push_back(path_in(directory, name));
-  }
-  if (!paths.empty() && paths.size() != 2)
-    throw Error("{}: 'vocabularies' must name two files, source and target, not {}", path,
-                paths.size());
-  return paths;
-}
 
 std::vector<std::int64_t> expected_shape(const Graph& graph, const Type& type) {
   std::vector<std::int64_t> shape(type.dims.begin(), type.dims.end());
@@ -210,21 +127,17 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   std::vector<std::string> contents;
   for (const std::string& path : vocabularies) contents.push_back(read_file(path));
 
-  Json config;
-  config["fuselage-model"] = kFormatVersion;
-  config["name"] = model.graph.name();
-  config["right-left"] = model.right_left;
-  if (!names.empty()) config["vocabularies"] = names;
-  for (const auto& [key, value] : options.decode_options) config["decode"][key] = as_json(value);
+  const ModelConfig config = {.name = model.graph.name(),
+                              .right_left = model.right_left,
+                              .vocabularies = names,
+                              .decode = options.decode_options};
 
   make_directory(directory);
   for (std::size_t i = 0; i < names.size(); ++i)
     write_file_atomically(path_in(directory, names[i]), contents[i]);
   write_safetensors(path_in(directory, kWeightsFile), weights, {});
   write_file_atomically(path_in(directory, kGraphFile), print_graph(model.graph));
-  const std::string text =
-      config.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-  write_file_atomically(path_in(directory, kConfigFile), text + "\n");
+  write_file_atomically(path_in(directory, kConfigFile), print_model_config(config));
 }
 
 LoadedModel load_model_directory(const std::string& directory, const LoadOptions& options) {
@@ -232,18 +145,18 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
   if (std::error_code error; !fs::exists(config_path, error))
     throw Error("{}: this directory has no {}, so it is no model directory", directory,
                 kConfigFile);
-  const Json config = read_config(config_path, options.ignore_unknown);
+  ModelConfig config =
+      parse_model_config(read_file(config_path), config_path, options.ignore_unknown);
   const std::string graph_path = path_in(directory, kGraphFile);
   const std::string weights_path = path_in(directory, kWeightsFile);
 
   LoadedModel loaded;
-  loaded.decode_options = decode_options(config, config_path, options.ignore_unknown);
-  loaded.model.right_left = get<bool>(config, "right-left", false, "true or false", config_path);
-  loaded.model.vocabularies = vocabulary_paths(config, directory, config_path);
+  loaded.decode_options = std::move(config.decode);
+  loaded.model.right_left = config.right_left;
+  for (const std::string& name : config.vocabularies)
+    loaded.model.vocabularies.push_back(path_in(directory, name));
   loaded.model.graph = parse_graph(read_file(graph_path), graph_path, all_ops());
-  const auto name =
-      get<std::string>(config, "name", loaded.model.graph.name(), "a text", config_path);
-  loaded.model.graph.set_name(name);
+  if (!config.name.empty()) loaded.model.graph.set_name(config.name);
   loaded.model.weights = matched_weights(loaded.model.graph, read_safetensors(weights_path).tensors,
                                          weights_path, graph_path);
   return loaded;

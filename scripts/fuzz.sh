@@ -64,6 +64,17 @@ make_seeds() {
   cp "$corpus"/graph_text/*.ir "$corpus/graph_passes"
   printf '\x40\0\0\0\0\0\0\0%-64s\1\2\3\4\5\6\7\10' \
     '{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}' >"$corpus/safetensors/small"
+  cp models/en-de/config.json "$corpus/model_config"
+  cat >"$corpus/option_file/decoder.yml" <<'END'
+relative-paths: true
+models: [m.npz]
+vocabs: [a.yml, b.yml]
+beam-size: 6
+normalize: 0.6
+maxi-batch-sort: src
+devices: [0]
+int16: false
+END
   cp tests/data/vocab.spm "$corpus/sentencepiece_vocabulary"
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
   printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"

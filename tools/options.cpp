@@ -160,10 +160,10 @@ void print_out(const std::string& text) {
   if (!std::cout) throw Error("cannot write standard output");
 }
 
-YAML::Node read_mapping(const std::string& path) {
+YAML::Node parse_mapping(const std::string& text, const std::string& path) {
   YAML::Node config;
   try {
-    config = YAML::Load(read_file(path));
+    config = YAML::Load(text);
   } catch (const YAML::Exception& error) {
     throw Error("{}: line {}: this is no YAML ({})", path, error.mark.line + 1, error.msg);
   }
@@ -251,7 +251,12 @@ void Options::set(CLI::Option& option, const std::vector<std::string>& values,
 }
 
 void Options::apply_config(const std::string& path, bool ignore_unknown) {
-  const YAML::Node config = read_mapping(path);
+  apply_config_text(read_file(path), path, ignore_unknown);
+}
+
+void Options::apply_config_text(const std::string& text, const std::string& path,
+                                bool ignore_unknown) {
+  const YAML::Node config = parse_mapping(text, path);
   const YAML::Node relative = config["relative-paths"];
   const bool relative_paths = relative && relative.IsScalar() && relative.Scalar() == "true";
   for (const auto& entry : config) {

@@ -32,6 +32,9 @@ class Options {
   /// paths in it are relative to the file. Throws Error naming the file and the key.
   void apply_config(const std::string& path, bool ignore_unknown);
 
+  /// The same of the text of such a file.
+  void apply_config_text(const std::string& text, const std::string& path, bool ignore_unknown);
+
   /// Sets options that are not set yet, by long name.
   void apply_defaults(const std::map<std::string, std::string>& values, const std::string& where);
 

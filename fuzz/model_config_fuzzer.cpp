@@ -1,0 +1,21 @@
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/error.h"
+#include "models/model_config.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  for (const bool ignore_unknown : {false, true}) {
+    try {
+      // What was taken must read the same after it was written.
+      const auto config = fuselage::parse_model_config(text, "config.json", ignore_unknown);
+      fuselage::parse_model_config(fuselage::print_model_config(config), "again", false);
+    } catch (const fuselage::Error& error) {
+      if (std::string_view(error.what()).starts_with("again")) throw std::logic_error(error.what());
+    }
+  }
+  return 0;
+}
