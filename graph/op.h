@@ -65,6 +65,8 @@ enum class Trait : std::uint32_t {
   sink = 1u << 7,            ///< has no result and is live by itself
   external = 1u << 8,        ///< its value comes from outside the graph
   changes_domain = 1u << 9,  ///< its result has the same rows under another domain
+  /// Element i of a result depends on element i of each operand, or on its only element.
+  elementwise = 1u << 10,
 };
 
 constexpr std::uint32_t operator|(Trait a, Trait b) {
@@ -88,6 +90,7 @@ class InferContext {
   InferContext(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
   const Graph& graph() const { return graph_; }
+  const Node& node() const { return node_; }
   std::size_t operand_count() const;
   const Type& operand(std::size_t i) const;
   DomainId none() const;
@@ -108,7 +111,8 @@ class InferContext {
 };
 
 template <typename T>
-struct EvalContext;  // ops/evaluate.h
+struct EvalContext;   // ops/evaluate.h
+class Decomposition;  // ops/decompose.h
 
 /// One operator, defined once: signature, rules for types, traits, cost and reference evaluation.
 struct OpDef {
@@ -128,6 +132,10 @@ struct OpDef {
   /// Reference evaluation in float and in double; nullptr for ops that an executor defines.
   void (*evaluate_f32)(EvalContext<float>&) = nullptr;
   void (*evaluate_f64)(EvalContext<double>&) = nullptr;
+
+  /// For a fused op: adds the plain ops that it stands for and returns their results, which are its
+  /// definition. nullptr for plain ops.
+  std::vector<ValueId> (*decompose)(Decomposition&) = nullptr;
 
   bool has(Trait trait) const { return (traits & static_cast<std::uint32_t>(trait)) != 0; }
 

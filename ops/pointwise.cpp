@@ -81,28 +81,29 @@ OpDef binary(std::string_view name, std::string_view summary, std::uint32_t trai
           .evaluate_f64 = [](EvalContext<double>& c) { evaluate_binary(c, F{}); }};
 }
 
-constexpr auto kRowWise = static_cast<std::uint32_t>(Trait::row_wise);
-constexpr auto kCommutative = Trait::row_wise | Trait::commutative;
+constexpr auto kElementwise = Trait::row_wise | Trait::elementwise;
+constexpr auto kCommutative = kElementwise | Trait::commutative;
 
 const OpDef kOps[] = {
-    unary("neg", "-a", Trait::row_wise | Trait::linear, [](auto a) { return -a; }),
-    unary("sigmoid", "1 / (1 + exp(-a))", kRowWise, [](auto a) { return sigmoid(a); }),
-    unary("tanh", "Hyperbolic tangent.", kRowWise, [](auto a) { return std::tanh(a); }),
-    unary("relu", "max(a, 0)", kRowWise, [](auto a) { return a > 0 ? a : 0; }),
-    unary("swish", "a sigmoid(a)", kRowWise, [](auto a) { return a * sigmoid(a); }),
-    unary("gelu", "a Φ(a), by the error function", kRowWise,
+    unary("neg", "-a", kElementwise | Trait::linear, [](auto a) { return -a; }),
+    unary("sigmoid", "1 / (1 + exp(-a))", kElementwise, [](auto a) { return sigmoid(a); }),
+    unary("tanh", "Hyperbolic tangent.", kElementwise, [](auto a) { return std::tanh(a); }),
+    unary("relu", "max(a, 0)", kElementwise, [](auto a) { return a > 0 ? a : 0; }),
+    unary("swish", "a sigmoid(a)", kElementwise, [](auto a) { return a * sigmoid(a); }),
+    unary("gelu", "a Φ(a), by the error function", kElementwise,
           [](auto a) { return a / 2 * (1 + std::erf(a / std::sqrt(decltype(a){2}))); }),
-    unary("exp", "Exponential.", kRowWise, [](auto a) { return std::exp(a); }),
-    unary("log", "Natural logarithm.", kRowWise, [](auto a) { return std::log(a); }),
-    unary("sqrt", "Square root.", kRowWise, [](auto a) { return std::sqrt(a); }),
-    unary("abs", "Absolute value.", kRowWise, [](auto a) { return std::abs(a); }),
+    unary("exp", "Exponential.", kElementwise, [](auto a) { return std::exp(a); }),
+    unary("log", "Natural logarithm.", kElementwise, [](auto a) { return std::log(a); }),
+    unary("sqrt", "Square root.", kElementwise, [](auto a) { return std::sqrt(a); }),
+    unary("abs", "Absolute value.", kElementwise, [](auto a) { return std::abs(a); }),
     binary("add", "a + b", kCommutative, [](auto a, auto b) { return a + b; }),
-    binary("sub", "a - b", kRowWise, [](auto a, auto b) { return a - b; }),
+    binary("sub", "a - b", kElementwise, [](auto a, auto b) { return a - b; }),
     binary("mul", "a b, element by element", kCommutative, [](auto a, auto b) { return a * b; }),
-    binary("div", "a / b", kRowWise, [](auto a, auto b) { return a / b; }),
+    binary("div", "a / b", kElementwise, [](auto a, auto b) { return a / b; }),
     // Not commutative: which operand is taken matters for NaN and for zeros of both signs.
-    binary("max", "The larger of a and b.", kRowWise, [](auto a, auto b) { return a > b ? a : b; }),
-    binary("min", "The smaller of a and b.", kRowWise,
+    binary("max", "The larger of a and b.", kElementwise,
+           [](auto a, auto b) { return a > b ? a : b; }),
+    binary("min", "The smaller of a and b.", kElementwise,
            [](auto a, auto b) { return a < b ? a : b; }),
 };
 

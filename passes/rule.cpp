@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace fuselage {
@@ -30,15 +31,20 @@ std::vector<Refusal> ask_guards(const Rule& rule, const Match& match) {
 Guard single_use() {
   const auto refuse = [](const Match& match) -> std::optional<std::string> {
     const Graph& graph = match.graph();
-    for (const NodeId id : match.taken_over()) {
-      std::size_t uses = 0;
+    const auto inside = [&](const Use& use) {
+      return std::find(match.nodes().begin(), match.nodes().end(), use.node) != match.nodes().end();
+    };
+    for (const NodeId id : match.taken_over())
       for (const ValueId result : graph.node(id).results) {
-        uses += graph.value(result).uses.size();
         if (graph.is_output(result))
           return fmt::format("{} is an output of the graph", graph.describe(id));
+        const auto& uses = graph.value(result).uses;
+        const auto outside =
+            uses.size() - static_cast<std::size_t>(std::count_if(uses.begin(), uses.end(), inside));
+        if (outside > 0)
+          return fmt::format("{} has {} other use{}", graph.describe(id), outside,
+                             outside == 1 ? "" : "s");
       }
-      if (uses > 1) return fmt::format("{} has {} uses", graph.describe(id), uses);
-    }
     return std::nullopt;
   };
   return {"single_use", refuse};

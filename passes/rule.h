@@ -62,7 +62,7 @@ std::vector<Refusal> ask_guards(const Rule& rule, const Match& match);
 
 // Guards that many rules share.
 
-/// No inner node that the rule takes over has another user or is an output.
+/// No inner node that the rule takes over has a user outside of the match or is an output.
 Guard single_use();
 /// The captured value has the type of the root's result.
 Guard same_type(std::string capture);

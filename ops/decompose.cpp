@@ -1,0 +1,111 @@
+#include "ops/decompose.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+/// The plain nodes that a fused node stands for, with an import in the place of each operand.
+struct Plain {
+  Graph graph;
+  std::size_t imports = 0;
+  std::vector<ValueId> results;
+};
+
+Plain decompose(const Graph& graph, const Node& node, const std::vector<Type>& operand_types) {
+  Plain plain{.graph = graph.declarations(), .imports = operand_types.size()};
+  std::vector<ValueId> operands;
+  for (const Type& type : operand_types)
+    operands.push_back(plain.graph.result(plain.graph.add_node(op("import"), {},
+                                                               {{"name", std::string("operand")},
+                                                                {"domain", type.domain},
+                                                                {"dims", type.dims},
+                                                                {"dtype", type.dtype}})));
+  Decomposition decomposition(plain.graph, node, std::move(operands));
+  plain.results = node.op->decompose(decomposition);
+  return plain;
+}
+
+std::vector<Type> types_of(const Graph& graph, const std::vector<ValueId>& values) {
+  std::vector<Type> types;
+  for (const ValueId value : values) types.push_back(graph.value(value).type);
+  return types;
+}
+
+Plain decompose(const InferContext& in) {
+  std::vector<Type> types;
+  for (std::size_t i = 0; i < in.operand_count(); ++i) types.push_back(in.operand(i));
+  return decompose(in.graph(), in.node(), types);
+}
+
+}  // namespace
+
+NodeId Decomposition::add_node(std::string_view name, std::vector<ValueId> operands,
+                               const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+  return graph_.add_node(op(name), std::move(operands), attrs, node_.location);
+}
+
+ValueId Decomposition::add(std::string_view name, std::vector<ValueId> operands,
+                           const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+  return graph_.result(add_node(name, std::move(operands), attrs));
+}
+
+template <typename T>
+void evaluate_decomposed(EvalContext<T>& context) {
+  const Plain plain =
+      decompose(context.graph, context.node, types_of(context.graph, context.node.operands));
+  std::vector<Array<T>> values(plain.graph.value_limit());
+  const std::vector<NodeId> nodes = plain.graph.nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = plain.graph.node(nodes[i]);
+    if (i < plain.imports) {
+      values[node.results[0].index] = *context.operands[i];
+      continue;
+    }
+    EvalContext<T> inner{.graph = plain.graph, .node = node, .rows = context.rows};
+    for (const ValueId operand : node.operands) inner.operands.push_back(&values[operand.index]);
+    for (const ValueId result : node.results) {
+      const Type& type = plain.graph.value(result).type;
+      inner.results.emplace_back(context.rows.rows(type.domain), row_size(type));
+    }
+    if constexpr (std::is_same_v<T, float>)
+      node.op->evaluate_f32(inner);
+    else
+      node.op->evaluate_f64(inner);
+    for (std::size_t r = 0; r < node.results.size(); ++r)
+      values[node.results[r].index] = std::move(inner.results[r]);
+  }
+  for (std::size_t r = 0; r < plain.results.size(); ++r)
+    context.results[r] = values[plain.results[r].index];
+}
+
+template void evaluate_decomposed(EvalContext<float>&);
+template void evaluate_decomposed(EvalContext<double>&);
+
+Cost cost_decomposed(const InferContext& in) {
+  const Plain plain = decompose(in);
+  Cost total;
+  for (const NodeId id : plain.graph.nodes()) {
+    const Node& node = plain.graph.node(id);
+    if (!node.op->cost) continue;
+    const Cost cost = node.op->cost(InferContext(plain.graph, node));
+    total.flop += cost.flop;
+    total.weight_bytes += cost.weight_bytes;
+  }
+  for (std::size_t i = 0; i < in.operand_count(); ++i)
+    if (in.operand(i).domain != in.none())
+      total.bytes += 4 * static_cast<double>(row_size(in.operand(i)));
+  for (const ValueId result : plain.results)
+    total.bytes += 4 * static_cast<double>(row_size(plain.graph.value(result).type));
+  return total;
+}
+
+std::vector<Type> infer_decomposed(const InferContext& in) {
+  const Plain plain = decompose(in);
+  return types_of(plain.graph, plain.results);
+}
+
+}  // namespace fuselage

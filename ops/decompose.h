@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/evaluate.h"
+
+namespace fuselage {
+
+/// What OpDef::decompose gets: a fused node, with operands as they are called in the graph that the
+/// plain nodes go to.
+class Decomposition {
+ public:
+  Decomposition(Graph& graph, const Node& node, std::vector<ValueId> operands)
+      : graph_(graph), node_(node), operands_(std::move(operands)) {}
+
+  const Graph& graph() const { return graph_; }
+  const std::vector<ValueId>& operands() const { return operands_; }
+  const Type& type(std::size_t operand) const { return graph_.value(operands_.at(operand)).type; }
+
+  template <typename T>
+  const T& attr(std::string_view name) const {
+    return node_.attr<T>(name);
+  }
+
+  /// Adds a plain node. add() returns its first result.
+  NodeId add_node(std::string_view op, std::vector<ValueId> operands,
+                  const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
+  ValueId add(std::string_view op, std::vector<ValueId> operands,
+              const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
+
+ private:
+  Graph& graph_;
+  const Node& node_;
+  std::vector<ValueId> operands_;
+};
+
+/// Reference evaluation of a fused op: that of the plain ops that it stands for, one after another.
+template <typename T>
+void evaluate_decomposed(EvalContext<T>& context);
+
+extern template void evaluate_decomposed(EvalContext<float>&);
+extern template void evaluate_decomposed(EvalContext<double>&);
+
+/// Work of a fused op: the arithmetic of the plain ops and the weights that they read, but only the
+/// rows of the fused op's own operands and results.
+Cost cost_decomposed(const InferContext& in);
+
+/// The types of the plain results.
+std::vector<Type> infer_decomposed(const InferContext& in);
+
+}  // namespace fuselage
