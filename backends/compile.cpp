@@ -10,11 +10,16 @@
 
 namespace fuselage {
 
-std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
+Optimizer make_optimizer(const CompileOptions& options) {
   PipelineOptions pipeline;
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
-  return run_passes(select_passes(options.passes, pipeline), graph,
-                    {.allow_reassociation = !options.exact});
+  pipeline.ranks = options.ranks;
+  return {select_passes(options.passes, pipeline), {.allow_reassociation = !options.exact}};
+}
+
+std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
+  const Optimizer optimizer = make_optimizer(options);
+  return run_passes(optimizer.passes, graph, optimizer.options);
 }
 
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "passes/frequent_rows.h"
 #include "passes/pass.h"
 
 namespace fuselage {
@@ -12,12 +13,20 @@ namespace fuselage {
 /// How to turn a graph into something that runs.
 struct CompileOptions {
   std::string backend = "cpu";  ///< "cpu", or "reference": the slow oracle
-  std::string passes = "all";   ///< optimizer passes: "all", "none", or names with commas between
+  std::string passes = "all";   ///< optimizer passes, as select_passes takes them
   bool exact = false;           ///< only rewrites that keep every bit
   /// Most memory for products computed per vocabulary entry when the model is loaded, in 10^6
   /// bytes.
   double precompute_memory = 64;
+  RankWeights ranks;  ///< weights that sort vocabularies by frequency
 };
+
+/// The optimizer that `options` ask for. Throws Error for an unknown pass.
+struct Optimizer {
+  std::vector<Pass> passes;
+  PassOptions options;
+};
+Optimizer make_optimizer(const CompileOptions& options);
 
 /// Runs the optimizer passes that `options` ask for. Throws Error for an unknown pass.
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options = {});

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backends/row_frame.h"
 #include "base/tensor.h"
@@ -24,6 +25,31 @@ struct OutputRows {
   }
 };
 
+/// How a back-end runs a node of a program, for people to look at.
+struct PlannedNode {
+  NodeId node;
+  std::string kernel;
+  bool launched = false;  ///< false: a view, which costs nothing
+};
+
+/// Time that a worker spent, by index of a program's nodes.
+struct NodeTime {
+  double seconds = 0;
+  std::uint64_t runs = 0;
+};
+struct Profile {
+  std::vector<NodeTime> source, step;
+  std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
+};
+
+/// How well a table of the most frequent rows of a vocabulary serves, for all workers together.
+struct TableUse {
+  std::string product;       ///< what it holds rows of, by the name in the model's graph
+  std::int64_t rows = 0;     ///< in the table
+  std::int64_t entries = 0;  ///< of the vocabulary
+  std::uint64_t lookups = 0, hits = 0;
+};
+
 /// Runs batches of sentences through an executable, one batch at a time. Owns all memory that a run
 /// needs; not thread-safe, but workers of one executable are independent.
 class Worker {
@@ -39,6 +65,10 @@ class Worker {
   /// An output of the last step, by the number that Executable::output gives.
   virtual OutputRows<float> floats(std::size_t output) const = 0;
   virtual OutputRows<std::int32_t> integers(std::size_t output) const = 0;
+
+  /// Size of the memory in which the values of a program live during this batch; 0 when nobody
+  /// counts it.
+  virtual std::size_t arena_bytes(BindingTime) const { return 0; }
 };
 
 /// A model compiled for one back-end: immutable, shared by all workers.
@@ -50,6 +80,13 @@ class Executable {
 
   /// Number of the output of that name, for Worker; Error when the graph has none.
   virtual std::size_t output(std::string_view name) const = 0;
+
+  /// How the nodes of a program are run, in that order; empty for a back-end without a plan.
+  virtual std::vector<PlannedNode> plan(BindingTime) const { return {}; }
+
+  /// How the tables of frequent rows have served up to now; empty where there are none, and for a
+  /// back-end that does not count.
+  virtual std::vector<TableUse> table_use() const { return {}; }
 };
 
 }  // namespace fuselage

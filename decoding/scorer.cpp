@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "decoding/batch_pipeline.h"
 #include "decoding/search_head.h"
+#include "decoding/word_ranks.h"
 
 namespace fuselage {
 namespace {
@@ -48,6 +49,9 @@ Scorer::Scorer(Model model, ScorerOptions options)
   if (options_.alignment && !model.graph.find_output("alignment").valid())
     throw Error("graph '{}' has no output 'alignment', so --alignment cannot be had from it",
                 model.graph.name());
+  if (!options_.frequency.empty())
+    options_.compile.ranks =
+        add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities),
                         std::move(model.weights), options_.compile);
 }

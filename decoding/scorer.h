@@ -20,6 +20,7 @@ namespace fuselage {
 struct ScorerOptions {
   CompileOptions compile;
   VocabularyPairOptions vocabularies;
+  std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
   BatchOptions batches;
   std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
   std::size_t threads = 1;
@@ -56,6 +57,9 @@ class Scorer {
 
   /// What a user should know about how the vocabularies fit the model.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+
+  /// How well tables of frequent rows have served up to now.
+  std::vector<TableUse> table_use() const { return executable_->table_use(); }
 
  private:
   struct Pair {

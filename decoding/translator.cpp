@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "decoding/search_head.h"
+#include "decoding/word_ranks.h"
 
 namespace fuselage {
 namespace {
@@ -86,6 +87,9 @@ Translator::Translator(Model model, TranslatorOptions options)
   if (options_.search.alignment && !model.graph.find_output("alignment").valid())
     throw Error("graph '{}' has no output 'alignment', so --alignment cannot be had from it",
                 model.graph.name());
+  if (!options_.frequency.empty())
+    options_.compile.ranks =
+        add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   Graph graph = with_search_head(
       model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
       BeamSearch::candidates_per_row(options_.search));

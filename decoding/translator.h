@@ -23,6 +23,7 @@ struct TranslatorOptions {
   CompileOptions compile;
   SearchOptions search;  ///< end_id and suppressed are filled in from the vocabulary
   VocabularyPairOptions vocabularies;
+  std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
   BatchOptions batches;
   std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
   std::size_t threads = 1;        ///< sentences are translated in so many threads
@@ -69,6 +70,9 @@ class Translator {
 
   /// What a user should know about how the vocabularies fit the model.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+
+  /// How well tables of frequent rows have served up to now.
+  std::vector<TableUse> table_use() const { return executable_->table_use(); }
 
  private:
   class Lease;

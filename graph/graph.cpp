@@ -47,8 +47,10 @@ void check_operand_count(const OpDef& op, std::size_t count) {
   std::size_t least = op.operands.size();
   std::size_t most = op.operands.size();
   if (!op.operands.empty()) {
-    if (op.operands.back().arity == OperandSpec::Arity::optional) --least;
-    if (op.operands.back().arity == OperandSpec::Arity::repeated) most = SIZE_MAX;
+    using Arity = OperandSpec::Arity;
+    const Arity last = op.operands.back().arity;
+    if (last == Arity::optional || last == Arity::any_number) --least;
+    if (last == Arity::repeated || last == Arity::any_number) most = SIZE_MAX;
   }
   if (count < least || count > most)
     throw Error("{}: it takes {}{} operands, not {}", op.name, most == SIZE_MAX ? "at least " : "",

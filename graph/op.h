@@ -46,9 +46,9 @@ struct AttrSpec {
   std::optional<Attr> default_value = std::nullopt;
 };
 
-/// Declares an operand. At most the last one is optional or repeated.
+/// Declares an operand. At most the last one is optional, repeated (one or more) or any number.
 struct OperandSpec {
-  enum class Arity : std::uint8_t { one, optional, repeated };
+  enum class Arity : std::uint8_t { one, optional, repeated, any_number };
   std::string_view name;
   Arity arity = Arity::one;
 };

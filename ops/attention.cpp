@@ -1,5 +1,7 @@
-// Scores of multi-head attention (Vaswani et al. 2017, section 3.2).
+// Attention: scores of several heads (Vaswani et al. 2017, section 3.2), and additive attention
+// (Bahdanau et al. 2015, appendix A.1.2) as one op.
 
+#include "ops/decompose.h"
 #include "ops/evaluate.h"
 #include "ops/families.h"
 #include "ops/infer.h"
@@ -39,6 +41,38 @@ void evaluate_head_dot(EvalContext<T>& context) {
   }
 }
 
+/// tanh(q + k) out of exp(q) and exp(k).
+ValueId tanh_of_factors(Decomposition& in, ValueId query, ValueId key) {
+  const auto number = [&in](double value) {
+    return in.add("constant", {}, {{"values", std::vector<double>{value}}});
+  };
+  const ValueId root = in.add("mul", {query, key});
+  const ValueId denominator = in.add("add", {in.add("mul", {root, root}), number(1)});
+  return in.add("sub", {number(1), in.add("div", {number(2), denominator})});
+}
+
+std::vector<ValueId> decompose_additive_attention(Decomposition& in) {
+  const auto& left = in.attr<MapPath>("left");
+  const auto& right = in.attr<MapPath>("right");
+  const ValueId query = in.add("select_rows", {in.operands()[0]}, {{"via", left}});
+  const ValueId key = in.add("select_rows", {in.operands()[1]}, {{"via", right}});
+  const ValueId score = in.add("matmul", {tanh_of_factors(in, query, key), in.operands()[2]});
+  const ValueId weights = in.add("segment_softmax", {score}, {{"to", left}});
+  return {weights, in.add("mix_rows", {weights, in.operands()[3]}, {{"to", left}, {"via", right}})};
+}
+
+std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
+  const auto& left = in.attr<MapPath>("left");
+  const auto& right = in.attr<MapPath>("right");
+  const ValueId query = in.add("select_rows", {in.operands()[0]}, {{"via", left}});
+  const ValueId key = in.add("select_rows", {in.operands()[1]}, {{"via", right}});
+  const ValueId score =
+      in.add("head_dot", {query, key},
+             {{"heads", in.attr<std::int64_t>("heads")}, {"scale", in.attr<double>("scale")}});
+  const ValueId weights = in.add("segment_softmax", {score}, {{"to", left}});
+  return {weights, in.add("mix_rows", {weights, in.operands()[2]}, {{"to", left}, {"via", right}})};
+}
+
 const OpDef kOps[] = {
     {.name = "head_dot",
      .summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
@@ -49,6 +83,29 @@ const OpDef kOps[] = {
      .cost = cost_head_dot,
      .evaluate_f32 = evaluate_head_dot<float>,
      .evaluate_f64 = evaluate_head_dot<double>},
+    {.name = "dot_attention",
+     .summary = "Weights: softmax over the pairs of a left row of scale × dot product of query and "
+                "key, head by head; and the values mixed by them.",
+     .operands = {{"query"}, {"keys"}, {"values"}},
+     .attributes = {{"left", AttrKind::path},
+                    {"right", AttrKind::path},
+                    {"heads", AttrKind::integer},
+                    {"scale", AttrKind::real, 1.0}},
+     .infer = infer_decomposed,
+     .cost = cost_decomposed,
+     .evaluate_f32 = evaluate_decomposed<float>,
+     .evaluate_f64 = evaluate_decomposed<double>,
+     .decompose = decompose_dot_attention},
+    {.name = "additive_attention",
+     .summary = "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
+                "and exp(k); and the values mixed by them.",
+     .operands = {{"exp_query"}, {"exp_keys"}, {"v"}, {"values"}},
+     .attributes = {{"left", AttrKind::path}, {"right", AttrKind::path}},
+     .infer = infer_decomposed,
+     .cost = cost_decomposed,
+     .evaluate_f32 = evaluate_decomposed<float>,
+     .evaluate_f64 = evaluate_decomposed<double>,
+     .decompose = decompose_additive_attention},
 };
 
 }  // namespace

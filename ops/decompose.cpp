@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/error.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -42,6 +43,10 @@ Plain decompose(const InferContext& in) {
 }
 
 }  // namespace
+
+void Decomposition::fail(const std::string& message) const {
+  throw Error("{}: {}", graph_.describe(node_), message);
+}
 
 NodeId Decomposition::add_node(std::string_view name, std::vector<ValueId> operands,
                                const std::vector<std::pair<std::string_view, Attr>>& attrs) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,10 +26,13 @@ class Decomposition {
     return node_.attr<T>(name);
   }
 
+  /// Throws Error: the fused op, where it was defined, and `message`.
+  [[noreturn]] void fail(const std::string& message) const;
+
   /// Adds a plain node. add() returns its first result.
-  NodeId add_node(std::string_view op, std::vector<ValueId> operands,
+  NodeId add_node(std::string_view name, std::vector<ValueId> operands,
                   const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
-  ValueId add(std::string_view op, std::vector<ValueId> operands,
+  ValueId add(std::string_view name, std::vector<ValueId> operands,
               const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
 
  private:

@@ -40,6 +40,20 @@ std::vector<Type> infer_slice(const InferContext& in) {
   return {replace_last(x, end - begin)};
 }
 
+std::vector<Type> infer_slice_leading(const InferContext& in) {
+  expect_f32(in, 0);
+  Type type = in.operand(0);
+  const auto begin = in.attr<std::int64_t>("begin");
+  const auto end = in.attr<std::int64_t>("end");
+  // What has one dimension is cut by slice; one spelling is enough.
+  if (type.dims.size() < 2)
+    in.fail(fmt::format("it needs two dimensions or more, not {}", in.show(type)));
+  if (begin < 0 || begin >= end || end > type.dims.front())
+    in.fail(fmt::format("rows {} to {} are not a part of {}", begin, end, in.show(type)));
+  type.dims.front() = end - begin;
+  return {type};
+}
+
 Cost cost_copy(const InferContext& in) {
   double size = 0;
   for (std::size_t i = 0; i < in.operand_count(); ++i)
@@ -75,6 +89,15 @@ void evaluate_slice(EvalContext<T>& context) {
     to = std::copy(at + begin, at + begin + part, to);
 }
 
+template <typename T>
+void evaluate_slice_leading(EvalContext<T>& context) {
+  const auto begin = context.node.template attr<std::int64_t>("begin");
+  const Array<T>& x = *context.operands[0];
+  Array<T>& out = context.results[0];
+  const std::int64_t skipped = begin * (x.cols / context.operand_type(0).dims.front());
+  for (std::int64_t r = 0; r < out.rows; ++r) std::copy_n(x.row(r) + skipped, out.cols, out.row(r));
+}
+
 const OpDef kOps[] = {
     {.name = "concat",
      .summary = "Operands side by side, along the last dimension.",
@@ -93,6 +116,15 @@ const OpDef kOps[] = {
      .cost = cost_copy,
      .evaluate_f32 = evaluate_slice<float>,
      .evaluate_f64 = evaluate_slice<double>},
+    {.name = "slice_leading",
+     .summary = "Elements begin to end of the leading dimension: some rows of a matrix.",
+     .operands = {{"x"}},
+     .attributes = {{"begin", AttrKind::integer}, {"end", AttrKind::integer}},
+     .traits = Trait::row_wise | Trait::linear,
+     .infer = infer_slice_leading,
+     .cost = cost_copy,
+     .evaluate_f32 = evaluate_slice_leading<float>,
+     .evaluate_f64 = evaluate_slice_leading<double>},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Softmax over the elements of a row.
 
+#include <cmath>
+
 #include "ops/eigen_view.h"
 #include "ops/families.h"
 #include "ops/infer.h"
@@ -32,6 +34,27 @@ void evaluate_log_softmax(EvalContext<T>& context) {
   }
 }
 
+std::vector<Type> infer_log_sum_exp(const InferContext& in) {
+  expect_vector(in, 0);
+  return {{DType::f32, in.operand(0).domain, {1}}};
+}
+
+Cost cost_log_sum_exp(const InferContext& in) {
+  const auto n = static_cast<double>(row_size(in.operand(0)));
+  return {.flop = 3 * n, .bytes = 4 * (n + 1)};
+}
+
+template <typename T>
+void evaluate_log_sum_exp(EvalContext<T>& context) {
+  for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
+    const auto x = row_view(context, 0, r);
+    const T max = x.maxCoeff();
+    // The maximum of -infinity alone would make NaN of it.
+    const T center = std::isinf(max) && max < 0 ? T{0} : max;
+    context.results[0].row(r)[0] = std::log((x - center).exp().sum()) + center;
+  }
+}
+
 const OpDef kOps[] = {
     {.name = "softmax",
      .summary = "exp(x) / sum exp(x), over a row.",
@@ -49,6 +72,14 @@ const OpDef kOps[] = {
      .cost = cost_softmax,
      .evaluate_f32 = evaluate_log_softmax<float>,
      .evaluate_f64 = evaluate_log_softmax<double>},
+    {.name = "log_sum_exp",
+     .summary = "log sum exp(x), over a row.",
+     .operands = {{"x"}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_log_sum_exp,
+     .cost = cost_log_sum_exp,
+     .evaluate_f32 = evaluate_log_sum_exp<float>,
+     .evaluate_f64 = evaluate_log_sum_exp<double>},
 };
 
 }  // namespace

@@ -124,11 +124,13 @@ class Driver {
 
   void apply(const Rule& rule, const Match& match) {
     const std::string root = graph_.describe(match.root());
+    if (options_.on_rewrite) options_.on_rewrite(rule, match, false);
     rewriter_.begin(rule.name, match.nodes());
     rule.build(rewriter_, match);
     if (!rewriter_.finish())
       throw InternalError(fmt::format(
           "internal error: rule '{}' fits {}, but it builds nothing there", rule.name, root));
+    if (options_.on_rewrite) options_.on_rewrite(rule, match, true);
     if (options_.verify_each_rewrite) verify_rewrite(rule, root);
     recent_.push_back(rule.name);
     if (recent_.size() > kRecent) recent_.pop_front();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "passes/table_budget.h"
+
 namespace fuselage {
 namespace {
 
@@ -97,40 +99,12 @@ bool makes_table(const Graph& graph, const Move& move) {
   return graph.domain(move.domain).kind == DomainKind::vocabulary;
 }
 
-/// What a table for a node's result takes, and what it gives.
+/// A table that could be made for a node's result.
 struct Table {
   NodeId node;
-  double bytes = 0;
-  double load_seconds = 0;
+  TableCost cost;
   double saved = 0;  ///< seconds a sentence, over the next best place
 };
-
-Table table_for(const Judge& judge, NodeId id, DomainId vocabulary) {
-  const auto rows = static_cast<double>(judge.graph.domain(vocabulary).size);
-  const Type& result = judge.graph.value(judge.graph.result(id)).type;
-  return {
-      .node = id,
-      .bytes = 4 * rows * static_cast<double>(row_size(result)),
-      .load_seconds = rows * cost_of(judge.graph, id).flop / judge.options.target.flop_per_second};
-}
-
-/// Tables that are there already. Memory counts only where a later program reads it, since the load
-/// program gives back what it needs in between.
-std::vector<Table> present_tables(const Judge& judge) {
-  const Graph& graph = judge.graph;
-  std::vector<Table> tables;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (node.has(Trait::external) || node.results.empty()) continue;
-    const Value& value = graph.value(node.results[0]);
-    if (graph.domain(value.type.domain).kind != DomainKind::vocabulary) continue;
-    tables.push_back(table_for(judge, id, value.type.domain));
-    if (std::none_of(value.uses.begin(), value.uses.end(),
-                     [&](const Use& use) { return graph.binding(use.node) != BindingTime::load; }))
-      tables.back().bytes = 0;
-  }
-  return tables;
-}
 
 /// Memory of the table that a node reads now and would be the only one to read.
 double replaced_bytes(const Graph& graph, const Node& select) {
@@ -149,8 +123,9 @@ std::vector<Table> wished_tables(const Judge& judge) {
     if (!common_selection(judge.graph, judge.graph.node(id))) continue;
     const Moves moves = moves_of(judge, id);
     if (moves.faster.empty() || !makes_table(judge.graph, moves.faster[0])) continue;
-    tables.push_back(table_for(judge, id, moves.faster[0].domain));
-    tables.back().bytes -=
+    const auto rows = static_cast<double>(judge.graph.domain(moves.faster[0].domain).size);
+    tables.push_back({id, table_cost(judge.graph, id, rows, judge.options.target)});
+    tables.back().cost.bytes -=
         replaced_bytes(judge.graph, *common_selection(judge.graph, judge.graph.node(id)));
     double otherwise = moves.stay;
     for (const Move& move : moves.faster)
@@ -158,7 +133,7 @@ std::vector<Table> wished_tables(const Judge& judge) {
     tables.back().saved = otherwise - moves.faster[0].seconds;
   }
   std::stable_sort(tables.begin(), tables.end(), [](const Table& a, const Table& b) {
-    return a.saved * b.bytes > b.saved * a.bytes;
+    return a.saved * b.cost.bytes > b.saved * a.cost.bytes;
   });
   return tables;
 }
@@ -166,27 +141,20 @@ std::vector<Table> wished_tables(const Judge& judge) {
 /// Why no table must be made for a node, beside those that are there and those that save more for
 /// their size; empty when it may.
 std::string beyond_budget(const Judge& judge, NodeId id) {
-  double bytes = 0;
-  double load_seconds = 0;
-  for (const Table& table : present_tables(judge)) {
-    bytes += table.bytes;
-    load_seconds += table.load_seconds;
-  }
+  TableCost spent = present_tables(judge.graph, judge.options.target);
   for (const Table& table : wished_tables(judge)) {
-    const double total = bytes + table.bytes;
-    const double load = load_seconds + table.load_seconds;
-    const bool fits = total <= judge.options.table_bytes && load <= judge.options.load_seconds;
-    if (fits) {
-      bytes = total;
-      load_seconds = load;
-    }
+    TableCost total = spent;
+    total += table.cost;
+    const bool fits = total.bytes <= judge.options.table_bytes &&
+                      total.load_seconds <= judge.options.load_seconds;
+    if (fits) spent = total;
     if (table.node != id) continue;
     if (fits) return "";
     return fmt::format(
         "with its {:.1f} MB, tables would take {:.1f} of {:.1f} MB and {:.2f} of "
         "{:.2f} s to load",
-        table.bytes / 1e6, total / 1e6, judge.options.table_bytes / 1e6, load,
-        judge.options.load_seconds);
+        table.cost.bytes / 1e6, total.bytes / 1e6, judge.options.table_bytes / 1e6,
+        total.load_seconds, judge.options.load_seconds);
   }
   return "";
 }
@@ -222,8 +190,10 @@ bool crosses_parents(const Graph& graph, const RowMap& map) {
 bool crosses_scan(const Graph& graph, const RowMap& map) {
   return graph.domain(map.from).kind == DomainKind::scan;
 }
+bool crosses_attended(const Graph&, const RowMap& map) { return map.kind == MapKind::right; }
 bool crosses_other(const Graph& graph, const RowMap& map) {
-  return !crosses_words(graph, map) && !crosses_parents(graph, map) && !crosses_scan(graph, map);
+  return !crosses_words(graph, map) && !crosses_parents(graph, map) && !crosses_scan(graph, map) &&
+         !crosses_attended(graph, map);
 }
 
 /// The operands with which a node runs before the selections that feed it.
@@ -371,6 +341,7 @@ Pass commute_rows(const CommuteOptions& options) {
       .rules = {past_selection("embeddings", crosses_words, budget, options),
                 past_selection("merge_states", crosses_parents, faster, options),
                 past_selection("input_projections", crosses_scan, faster, options),
+                past_selection("caches", crosses_attended, faster, options),
                 past_selection("hoist", crosses_other, faster, options), past_mixture(options)}};
 }
 

@@ -32,6 +32,9 @@ struct PassOptions {
   /// Called after each pass, as for dumps.
   std::function<void(std::string_view pass, const Graph& graph, bool changed)> on_after_pass =
       nullptr;
+  /// Called around each application of a rule, as for explanations: with `done` false while the
+  /// match still stands, and with `done` true when only its ids hold.
+  std::function<void(const Rule& rule, const Match& match, bool done)> on_rewrite = nullptr;
 
   bool allows(NumericClass numeric_class) const;
 };

@@ -9,9 +9,17 @@
 #include "base/suggest.h"
 #include "passes/commute_rows.h"
 #include "passes/fold_constants.h"
+#include "passes/frequent_rows.h"
+#include "passes/fuse_attention.h"
+#include "passes/fuse_linear.h"
+#include "passes/fuse_norm.h"
+#include "passes/fuse_output.h"
+#include "passes/fuse_pointwise.h"
 #include "passes/merge_common_subexpressions.h"
+#include "passes/merge_products.h"
 #include "passes/remove_dead_code.h"
 #include "passes/simplify.h"
+#include "passes/split_products.h"
 
 namespace fuselage {
 
@@ -21,29 +29,100 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {fold_constants(), "what is written in the graph is computed before anything is planned"},
       {merge_common_subexpressions(), "equal values are one value, so that uses can be counted"},
       {remove_dead_code(), "nothing is planned, moved or fused that no output needs"},
+      {split_products(options.commute),
+       "a product that could move only in parts is cut into those parts"},
       {commute_rows(options.commute),
        "work goes to the rows where it is least: the law, on a graph in one spelling"},
+      {merge_common_subexpressions(),
+       "commuting each use on its own makes the same selection several times"},
+      {merge_products(), "what is computed from one value is one product, once nothing moves more"},
+      {frequent_rows(options.commute, options.ranks),
+       "tables of the rows met most, out of what complete tables and merged products left"},
+      {simplify(), "parts of merged products that go on together are one part"},
+      {fuse_output(), "before products take up their bias for themselves"},
+      {fuse_attention(), "before chains hide the tanh that it takes apart"},
+      {fuse_norm(), "before chains and products take the sums"},
+      {fuse_pointwise(),
+       "what is left between products are chains, which nothing needs to see inside"},
+      {simplify(), "slices that moved before a chain meet those that were there"},
+      {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
   };
 }
+
+namespace {
+
+/// '-' and '_' are the same in names of passes and rules.
+std::string with_underscores(std::string_view name) {
+  std::string result(name);
+  std::replace(result.begin(), result.end(), '-', '_');
+  return result;
+}
+
+/// Names of passes, each once.
+std::vector<std::string_view> pass_names(const std::vector<PipelineStep>& steps) {
+  std::vector<std::string_view> names;
+  for (const PipelineStep& step : steps)
+    if (std::find(names.begin(), names.end(), step.pass.name) == names.end())
+      names.push_back(step.pass.name);
+  return names;
+}
+
+/// Names of passes, then those of their rules.
+std::vector<std::string_view> names_of(const std::vector<PipelineStep>& steps) {
+  std::vector<std::string_view> names = pass_names(steps);
+  for (const PipelineStep& step : steps)
+    for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
+  return names;
+}
+
+/// Appends the pass of that name, or the pass of the rule of that name with this rule alone; false
+/// when there is neither.
+bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& steps,
+                  const std::string& name) {
+  for (const PipelineStep& step : steps)
+    if (step.pass.name == name) {
+      selected.push_back(step.pass);
+      return true;
+    }
+  for (const PipelineStep& step : steps)
+    for (const Rule& rule : step.pass.rules)
+      if (rule.name == name) {
+        selected.push_back({.name = step.pass.name, .rules = {rule}, .run = nullptr});
+        return true;
+      }
+  return false;
+}
+
+/// Takes the pass or rule of that name out of the selection; false when it is not there.
+bool leave_out(std::vector<Pass>& selected, const std::string& name) {
+  std::size_t left_out =
+      std::erase_if(selected, [&](const Pass& pass) { return pass.name == name; });
+  for (Pass& pass : selected)
+    left_out += std::erase_if(pass.rules, [&](const Rule& rule) { return rule.name == name; });
+  std::erase_if(selected, [](const Pass& pass) { return pass.rules.empty() && !pass.run; });
+  return left_out > 0;
+}
+
+}  // namespace
 
 std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& options) {
   std::vector<Pass> selected;
   if (names == "none") return selected;
-  std::vector<PipelineStep> steps = default_pipeline(options);
-  if (names == "all") {
-    for (PipelineStep& step : steps) selected.push_back(std::move(step.pass));
-    return selected;
-  }
-  std::vector<std::string_view> known;
-  for (const PipelineStep& step : steps) known.push_back(step.pass.name);
+  const std::vector<PipelineStep> steps = default_pipeline(options);
+  const std::vector<std::string_view> known = names_of(steps);
   while (true) {
     const std::size_t comma = std::min(names.find(','), names.size());
-    const std::string_view name = names.substr(0, comma);
-    const auto found = std::find(known.begin(), known.end(), name);
-    if (found == known.end())
+    const std::string_view item = names.substr(0, comma);
+    const bool out = item.starts_with('-');
+    const std::string name = with_underscores(item.substr(out ? 1 : 0));
+    if (item == "all")
+      for (const PipelineStep& step : steps) selected.push_back(step.pass);
+    else if (std::find(known.begin(), known.end(), name) == known.end())
       throw Error("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
-                  did_you_mean(name, known), fmt::join(known, ", "));
-    selected.push_back(steps[static_cast<std::size_t>(found - known.begin())].pass);
+                  did_you_mean(name, known), fmt::join(pass_names(steps), ", "));
+    else if (!(out ? leave_out(selected, name) : append_named(selected, steps, name)))
+      throw Error("{} leaves out what is not there before it; write 'all,{}'", in_quotes(item),
+                  item);
     if (comma == names.size()) return selected;
     names.remove_prefix(comma + 1);
   }

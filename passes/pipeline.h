@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "passes/commute_rows.h"
+#include "passes/frequent_rows.h"
 #include "passes/pass.h"
 
 namespace fuselage {
@@ -11,6 +12,7 @@ namespace fuselage {
 /// Settings of passes that have some.
 struct PipelineOptions {
   CommuteOptions commute;
+  RankWeights ranks;
 };
 
 /// A line of the pipeline: a pass, and why it stands where it stands.
@@ -23,8 +25,10 @@ struct PipelineStep {
 /// choice of the user's.
 std::vector<PipelineStep> default_pipeline(const PipelineOptions& options = {});
 
-/// The passes that `names` asks for: "all", "none", or names with commas between, run in that
-/// order. Throws Error naming what is unknown.
+/// The passes that `names` asks for, run in that order: "none", or with commas between "all", names
+/// of passes, names of rules, which stand for their pass with this rule alone, and "-NAME", which
+/// leaves a pass or a rule out of what stands before it. '-' and '_' are the same within names.
+/// Throws Error naming what is unknown.
 std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& options = {});
 
 }  // namespace fuselage

@@ -32,12 +32,14 @@ void Rewriter::begin(std::string_view rule, std::span<const NodeId> matched) {
   provenance_ = {};
   location_ = {};
   changes_at_begin_ = changes_;
-  for (const NodeId id : matched) {
-    append_new(provenance_.origins, origins_of(graph_, id));
-    append_new(provenance_.rules, graph_.node(id).provenance.rules);
-  }
-  append_new(provenance_.rules, {rule_});
+  for (const NodeId id : matched) include(id);
   if (!matched.empty()) location_ = graph_.node(matched.front()).location;
+}
+
+void Rewriter::include(NodeId id) {
+  check(open_, "an edit outside of a rewrite");
+  append_new(provenance_.origins, origins_of(graph_, id));
+  append_new(provenance_.rules, graph_.node(id).provenance.rules);
 }
 
 bool Rewriter::finish() {
@@ -58,7 +60,9 @@ NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
   check(open_, "an edit outside of a rewrite");
   for (const ValueId operand : operands) touch(graph_.value(operand).producer);
   const NodeId id = graph_.add_node(op(name), std::move(operands), attrs, location_);
-  graph_.set_provenance(id, provenance_);
+  Provenance provenance = provenance_;
+  append_new(provenance.rules, {rule_});
+  graph_.set_provenance(id, std::move(provenance));
   perhaps_dead_.push_back(id);
   touch(id);
   ++changes_;
@@ -123,6 +127,7 @@ void Rewriter::mark(NodeId id) {
   Provenance merged{.origins = origins_of(graph_, id), .rules = graph_.node(id).provenance.rules};
   append_new(merged.origins, provenance_.origins);
   append_new(merged.rules, provenance_.rules);
+  append_new(merged.rules, {rule_});
   graph_.set_provenance(id, std::move(merged));
 }
 

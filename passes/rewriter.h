@@ -24,6 +24,8 @@ class Rewriter {
 
   /// Starts a rewrite by `rule` of the nodes `matched`, its root first.
   void begin(std::string_view rule, std::span<const NodeId> matched);
+  /// Counts another node among those that the rewrite works on.
+  void include(NodeId id);
   /// Ends it and removes nodes that lost their last user in it; true if the rewrite edited
   /// anything.
   bool finish();
@@ -60,7 +62,7 @@ class Rewriter {
   Graph& graph_;
   bool open_ = false;
   std::string rule_;
-  Provenance provenance_;  ///< of what the present rewrite makes
+  Provenance provenance_;  ///< of what the present rewrite makes, but for its rule
   Location location_;
   std::vector<NodeId> perhaps_dead_;
   std::vector<NodeId> touched_;

@@ -130,6 +130,42 @@ void flatten_concat(Rewriter& rewriter, const Match& match) {
   rewriter.replace(match.result(), rewriter.add("concat", std::move(parts)));
 }
 
+bool is_slice(const Node& node) { return node.op->name == "slice"; }
+
+/// Where the second of two slices of one value begins, the first one ends.
+bool adjacent(const Graph& graph, ValueId first, ValueId second) {
+  const Node& a = graph.producer(first);
+  const Node& b = graph.producer(second);
+  return is_slice(a) && is_slice(b) && a.operands == b.operands && end_of(a) == begin_of(b);
+}
+
+bool has_adjacent_slices(const Graph& graph, const Node& concat) {
+  return std::adjacent_find(concat.operands.begin(), concat.operands.end(),
+                            [&graph](ValueId first, ValueId second) {
+                              return adjacent(graph, first, second);
+                            }) != concat.operands.end();
+}
+
+void join_slices(Rewriter& rewriter, const Match& match) {
+  const Graph& graph = match.graph();
+  const std::vector<ValueId> parts = match.root_node().operands;
+  std::vector<ValueId> joined;
+  for (std::size_t i = 0; i < parts.size();) {
+    std::size_t last = i;
+    while (last + 1 < parts.size() && adjacent(graph, parts[last], parts[last + 1])) ++last;
+    if (last == i) {
+      joined.push_back(parts[i]);
+    } else {
+      const ValueId x = graph.producer(parts[i]).operands[0];
+      const std::int64_t begin = begin_of(graph.producer(parts[i]));
+      const std::int64_t end = end_of(graph.producer(parts[last]));
+      joined.push_back(rewriter.add("slice", {x}, {{"begin", begin}, {"end", end}}));
+    }
+    i = last + 1;
+  }
+  rewriter.replace(match.result(), rewriter.add("concat", std::move(joined)));
+}
+
 // --- Selections of rows ---
 
 bool leads_everywhere(const Graph& graph, const Node& select) {
@@ -215,6 +251,9 @@ std::vector<Rule> rules() {
       {.name = "flatten_concat",
        .pattern = op("concat").having(op("concat").named("inner")),
        .build = flatten_concat},
+      {.name = "concat_of_adjacent_slices",
+       .pattern = op("concat").where(has_adjacent_slices),
+       .build = join_slices},
       {.name = "slice_of_all",
        .pattern = op("slice", {any("x")}).where(has_all),
        .build = keep("x")},

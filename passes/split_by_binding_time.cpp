@@ -24,6 +24,10 @@ class Splitter {
                                                     : fmt::format("{}.{}", graph.name(), time));
     }
     for (const Output& output : graph.outputs()) taken_names_.insert(output.name);
+    // Weights and what the load program gives are found by name alike.
+    for (const NodeId id : graph.nodes())
+      if (graph.node(id).has(Trait::external))
+        taken_names_.insert(graph.node(id).attr<std::string>("name"));
   }
 
   Programs split() {
@@ -38,13 +42,23 @@ class Splitter {
       if (!home.graph.find_output(name).valid()) home.graph.add_output(name, home.values.at(value));
     }
     for (const Part& part : parts_) verify(part.graph);
-    return {std::move(parts_[0].graph), std::move(parts_[1].graph), std::move(parts_[2].graph)};
+    return {
+        std::move(parts_[0].graph),
+        std::move(parts_[1].graph),
+        std::move(parts_[2].graph),
+        {std::move(parts_[0].origins), std::move(parts_[1].origins), std::move(parts_[2].origins)}};
   }
 
  private:
   struct Part {
     Graph graph;
     std::unordered_map<ValueId, ValueId> values;  ///< of the whole graph, as they are known here
+    std::vector<NodeId> origins;                  ///< by index of a node here
+
+    void add_origin(NodeId here, NodeId whole) {
+      origins.resize(here.index + 1);
+      origins[here.index] = whole;
+    }
   };
 
   Part& part(BindingTime time) { return parts_[static_cast<std::size_t>(time)]; }
@@ -62,6 +76,7 @@ class Splitter {
     const NodeId copy =
         to.graph.add_node_with_attrs(*node.op, std::move(operands), node.attrs, node.location);
     to.graph.set_provenance(copy, node.provenance);
+    to.add_origin(copy, id);
     for (std::size_t i = 0; i < node.results.size(); ++i) {
       const ValueId result = to.graph.result(copy, i);
       to.graph.set_value_name(result, graph_.value(node.results[i]).name);
@@ -89,6 +104,7 @@ class Splitter {
                                              {"dtype", value.type.dtype}},
                                             producer.location);
     to.graph.set_provenance(import, producer.provenance);
+    to.add_origin(import, value.producer);
     to.graph.set_value_name(to.graph.result(import), value.name);
     to.values.emplace(id, to.graph.result(import));
   }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <vector>
+
 #include "graph/graph.h"
 
 namespace fuselage {
@@ -10,6 +13,9 @@ namespace fuselage {
 /// parameters and constants stand in every part that reads them.
 struct Programs {
   Graph load, source, step;
+  /// By binding time, then by index of a part's node: the node of the whole graph that it copies
+  /// or imports.
+  std::array<std::vector<NodeId>, 3> origins;
 };
 
 /// Cuts a graph by the binding times of its nodes. Outputs stay in the part that computes them,

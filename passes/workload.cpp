@@ -5,12 +5,6 @@
 namespace fuselage {
 namespace {
 
-/// How often per batch the rows of a domain are computed, each time reading all weights.
-double expected_runs(const Domain& domain, const Workload& workload) {
-  if (domain.binding == BindingTime::step) return workload.target_length;
-  return domain.kind == DomainKind::scan ? workload.source_length : 1;
-}
-
 double hypotheses(const Workload& workload) { return workload.beam * workload.target_length; }
 
 /// Right members of one left member of a pair: half of the words of a prefix are there on average.
@@ -43,12 +37,18 @@ double expected_rows(const Graph& graph, DomainId id, const Workload& workload) 
   return 0;
 }
 
+double expected_runs(const Graph& graph, DomainId id, const Workload& workload) {
+  const Domain& domain = graph.domain(id);
+  if (domain.binding == BindingTime::step) return workload.target_length;
+  return domain.kind == DomainKind::scan ? workload.source_length : 1;
+}
+
 double expected_seconds(const Graph& graph, const Cost& cost, DomainId id, const Workload& workload,
                         const Target& target) {
   const Domain& domain = graph.domain(id);
   if (domain.binding == BindingTime::load) return 0;
   const double rows = expected_rows(graph, id, workload);
-  const double weights = cost.weight_bytes * expected_runs(domain, workload) / workload.batch;
+  const double weights = cost.weight_bytes * expected_runs(graph, id, workload) / workload.batch;
   return std::max(rows * cost.flop / target.flop_per_second,
                   (rows * cost.bytes + weights) / target.bytes_per_second);
 }

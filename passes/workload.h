@@ -26,6 +26,9 @@ struct Target {
 /// own number, independent of sentences.
 double expected_rows(const Graph& graph, DomainId id, const Workload& workload);
 
+/// How often per batch the rows of a domain are computed, each time reading all weights.
+double expected_runs(const Graph& graph, DomainId id, const Workload& workload);
+
 /// Seconds per sentence that an op of this cost takes for the rows of a domain; 0 for load-time
 /// domains, which no sentence pays for.
 double expected_seconds(const Graph& graph, const Cost& cost, DomainId id, const Workload& workload,

@@ -3,7 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/bake.h"
 #include "base/error.h"
+#include "decoding/word_ranks.h"
 #include "models/model_directory.h"
 #include "tools/commands.h"
 #include "tools/model_options.h"
@@ -31,13 +33,24 @@ int run_convert(const std::vector<std::string>& arguments) {
   ModelOptions model_options;
   std::string output;
   SaveOptions save;
+  bool bake_tables = false;
+  CompileOptions compile;
+  std::string frequency;
   Options options("convert",
                   "Write a model as a model directory: config.json, graph.ir, "
                   "weights.safetensors and the vocabularies.");
   model_options.add_model_to(options);
   CLI::App& app = options.app();
   app.add_option("-o,--output", output, "Directory to write");
-  app.add_flag("--half", save.half, "Store weights in half precision");
+  auto* half = app.add_flag("--half", save.half, "Store weights in half precision");
+  app.add_flag("--bake-tables", bake_tables,
+               "Store products with embeddings, and whatever else is computed when a model is "
+               "loaded, in the place of the weights that they come from")
+      ->excludes(half);
+  app.add_flag("--exact", compile.exact,
+               "With --bake-tables: only optimizations that keep every bit of a result");
+  add_memory_option(app, compile);
+  add_frequency_option(app, frequency);
   for (const char* name : kDecodeOptions) {
     const std::string key = name;
     std::string names = "--" + key;
@@ -55,6 +68,9 @@ int run_convert(const std::vector<std::string>& arguments) {
   options.accept_without_effect();
   if (!options.parse(arguments)) return 0;
   model_options.finish(options);
+  for (const char* option : {"--exact", "--precompute-memory", "--frequency"})
+    if (!bake_tables && options.given(option))
+      throw Error("{} says which tables are baked; give --bake-tables too", option);
   if (output.empty()) throw Error("give the directory to write with -o DIRECTORY");
 
   std::string path;
@@ -66,7 +82,12 @@ int run_convert(const std::vector<std::string>& arguments) {
                                                      : model_options.vocabularies.paths;
   for (const std::string& vocabulary : vocabularies) check_name(vocabulary);
   const VocabularyPairOptions pair{.paths = vocabularies};
-  const VocabularyPair checked = load_vocabulary_pair(loaded.model, pair);
+  VocabularyPair checked = load_vocabulary_pair(loaded.model, pair);
+  if (bake_tables) {
+    if (!frequency.empty())
+      compile.ranks = add_word_ranks(loaded.model, checked, frequency, checked.notes);
+    bake(loaded.model.graph, loaded.model.weights, compile);
+  }
   for (const std::string& note : checked.notes) print_note(note);
   // Marian files are all called model.npz; a directory has a name of its own.
   while (output.size() > 1 && output.back() == '/') output.pop_back();

@@ -182,19 +182,48 @@ void ModelOptions::add_running_to(Options& options) {
   app.add_option("--backend", compile.backend, "What runs the model: cpu, or reference (slow)")
       ->capture_default_str();
   add_optimizer_options(app, compile);
+  add_frequency_option(app, frequency);
+  app.add_flag("--stats", stats,
+               "Tell at the end how many look-ups the tables of frequent words served");
   app.add_flag("--quiet", quiet, "No progress and no notes");
   options.accept_without_effect();
 }
 
 void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
-  app.add_option("--passes", compile.passes,
-                 "Optimizer passes: all, none, or names with commas between")
+  app.add_option(
+         "--passes", compile.passes,
+         "Optimizer passes: none, or with commas between all, names of passes and rules, and "
+         "-NAME to leave one out")
       ->capture_default_str();
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
+  add_memory_option(app, compile);
+}
+
+void add_memory_option(CLI::App& app, CompileOptions& compile) {
   app.add_option("--precompute-memory", compile.precompute_memory,
                  "Most memory for products with embeddings that are computed at load, in MB")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+}
+
+void add_frequency_option(CLI::App& app, std::string& frequency) {
+  app.add_option(
+      "--frequency", frequency,
+      "Words or pieces, the most frequent one first, or with counts: what tables hold "
+      "that are too large for a whole vocabulary (default: the first of the vocabulary)");
+}
+
+std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables) {
+  std::vector<std::string> notes;
+  for (const TableUse& table : tables)
+    notes.push_back(fmt::format("table of {} of {} words for {}: {:.1f} % of {} look-ups",
+                                table.rows, table.entries, table.product,
+                                table.lookups == 0 ? 0.0
+                                                   : 100 * static_cast<double>(table.hits) /
+                                                         static_cast<double>(table.lookups),
+                                table.lookups));
+  if (notes.empty()) notes.emplace_back("there are no tables of frequent words");
+  return notes;
 }
 
 void ModelOptions::finish(Options& options) {
@@ -211,6 +240,7 @@ Model ModelOptions::load(Options& options) {
   files_read = files_of(path, loaded);
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
   files_read.insert(files_read.end(), configs.begin(), configs.end());
+  if (!frequency.empty()) files_read.push_back(frequency);
   batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;

@@ -18,6 +18,8 @@ struct ModelOptions {
   VocabularyPairOptions vocabularies;
   bool no_spm_encode = false, no_spm_decode = false;
   CompileOptions compile;
+  std::string frequency;
+  bool stats = false;
   bool ignore_unknown_config = false;
   std::string output = "stdout";
   bool quiet = false;
@@ -46,6 +48,7 @@ struct ModelOptions {
   void apply_to(RunOptions& run) const {
     run.compile = compile;
     run.vocabularies = vocabularies;
+    run.frequency = frequency;
     run.batches = batches;
     run.max_length = max_length;
     run.threads = threads;
@@ -69,6 +72,15 @@ CLI::Validator sort_orders();
 
 /// Registers the options that say what the optimizer does.
 void add_optimizer_options(CLI::App& app, CompileOptions& compile);
+
+/// Registers the option that bounds the tables.
+void add_memory_option(CLI::App& app, CompileOptions& compile);
+
+/// Registers the option that names a frequency list.
+void add_frequency_option(CLI::App& app, std::string& frequency);
+
+/// Notes for --stats: how many look-ups the tables of frequent rows served.
+std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables);
 
 /// Prints "fuselage: note: …" on standard error.
 void print_note(std::string_view note);

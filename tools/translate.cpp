@@ -89,6 +89,8 @@ int run_translate(const std::vector<std::string>& arguments) {
   progress.finish();
   if (!o.common.quiet)
     for (const std::string& note : notes.notes()) print_note(note);
+  if (o.common.stats && !o.common.quiet)
+    for (const std::string& note : describe_table_use(translator.table_use())) print_note(note);
   return 0;
 }
 

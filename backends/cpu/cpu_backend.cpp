@@ -1,11 +1,14 @@
 #include "backends/cpu/cpu_backend.h"
 
+#include <fmt/ranges.h>
+
 #include <cstring>
 
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/plan.h"
 #include "backends/cpu/runner.h"
 #include "base/error.h"
+#include "passes/rewriter.h"
 
 namespace fuselage {
 namespace {
@@ -15,8 +18,17 @@ using cpu::ProgramRunner;
 
 class CpuWorker : public Worker {
  public:
-  CpuWorker(const ProgramPlan& source, const ProgramPlan& step)
-      : source_plan_(source), step_plan_(step), frame_(step.graph), source_(source), step_(step) {}
+  CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile)
+      : source_plan_(source),
+        step_plan_(step),
+        frame_(step.graph),
+        source_(source),
+        step_(step),
+        profile_(profile) {
+    if (!profile_) return;
+    source_.set_profile(&profile_->source);
+    step_.set_profile(&profile_->step);
+  }
 
   void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
     frame_.begin_batch(sentences);
@@ -24,6 +36,7 @@ class CpuWorker : public Worker {
     source_.begin_batch(frame_);
     step_.begin_batch(frame_);
     source_.run(frame_);
+    if (profile_) ++profile_->batches;
     const auto& outputs = source_plan_.graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       step_.set_import(outputs[i].name, source_.output(i));
@@ -32,12 +45,18 @@ class CpuWorker : public Worker {
   void step(const StepInput& input) override {
     frame_.begin_step(input);
     step_.run(frame_);
+    if (profile_) ++profile_->steps;
   }
 
   OutputRows<float> floats(std::size_t output) const override { return rows<float>(output); }
 
   OutputRows<std::int32_t> integers(std::size_t output) const override {
     return rows<std::int32_t>(output);
+  }
+
+  std::size_t arena_bytes(BindingTime time) const override {
+    if (time == BindingTime::load) return 0;
+    return time == BindingTime::source ? source_.arena_bytes() : step_.arena_bytes();
   }
 
  private:
@@ -53,14 +72,24 @@ class CpuWorker : public Worker {
   const ProgramPlan& step_plan_;
   RowFrame frame_;
   ProgramRunner source_, step_;
+  Profile* profile_;
 };
+
+std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
+  std::vector<PlannedNode> nodes;
+  for (const cpu::Instruction& instruction : plan.instructions)
+    nodes.push_back(
+        {instruction.node, std::string(instruction.kernel), instruction.run != nullptr});
+  return nodes;
+}
 
 /// Runs the load program once; its results join the weights.
 TensorMap run_load_program(const Graph& program, const TensorMap& weights,
-                           cpu::MatrixCache& matrices) {
+                           cpu::MatrixCache& matrices, std::vector<PlannedNode>& planned) {
   TensorMap results = weights;
   if (program.outputs().empty()) return results;
   const auto plan = cpu::plan_program(program, weights, matrices);
+  planned = planned_nodes(*plan);
   RowFrame frame(program);
   ProgramRunner runner(*plan);
   runner.begin_batch(frame);
@@ -78,17 +107,29 @@ TensorMap run_load_program(const Graph& program, const TensorMap& weights,
   return results;
 }
 
+TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
+  const Node& node = graph.node(in.node);
+  const Type& table = graph.value(node.operands[2]).type;
+  const DomainId vocabulary = graph.value(node.operands[0]).type.domain;
+  return {.product = fmt::format("{}", fmt::join(origins_of(graph, in.node), ", ")),
+          .rows = table.dims[0],
+          .entries = graph.domain(vocabulary).size,
+          .lookups = in.counter->lookups.load(std::memory_order_relaxed),
+          .hits = in.counter->hits.load(std::memory_order_relaxed)};
+}
+
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const Programs& programs, const TensorMap& weights) {
+  CpuExecutable(const Programs& programs, const TensorMap& weights, Profile* profile)
+      : profile_(profile) {
     cpu::MatrixCache matrices;
-    const TensorMap loaded = run_load_program(programs.load, weights, matrices);
+    const TensorMap loaded = run_load_program(programs.load, weights, matrices, load_);
     source_ = cpu::plan_program(programs.source, loaded, matrices);
     step_ = cpu::plan_program(programs.step, loaded, matrices);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<CpuWorker>(*source_, *step_);
+    return std::make_unique<CpuWorker>(*source_, *step_, profile_);
   }
 
   std::size_t output(std::string_view name) const override {
@@ -98,8 +139,23 @@ class CpuExecutable : public Executable {
     throw Error("the step program of graph '{}' has no output '{}'", step_->graph.name(), name);
   }
 
+  std::vector<PlannedNode> plan(BindingTime time) const override {
+    if (time == BindingTime::load) return load_;
+    return planned_nodes(time == BindingTime::source ? *source_ : *step_);
+  }
+
+  std::vector<TableUse> table_use() const override {
+    std::vector<TableUse> tables;
+    for (const ProgramPlan* plan : {source_.get(), step_.get()})
+      for (const cpu::Instruction& in : plan->instructions)
+        if (in.counter) tables.push_back(use_of(plan->graph, in));
+    return tables;
+  }
+
  private:
+  std::vector<PlannedNode> load_;  ///< of the load program, which has run already
   std::unique_ptr<ProgramPlan> source_, step_;
+  Profile* profile_;
 };
 
 }  // namespace
@@ -113,8 +169,15 @@ std::string describe_kernel(const Graph& program, NodeId id) {
   return text;
 }
 
-std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights) {
-  return std::make_unique<CpuExecutable>(programs, weights);
+TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
+  cpu::MatrixCache matrices;
+  std::vector<PlannedNode> planned;
+  return run_load_program(load_program, weights, matrices, planned);
+}
+
+std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
+                                        Profile* profile) {
+  return std::make_unique<CpuExecutable>(programs, weights, profile);
 }
 
 }  // namespace fuselage

@@ -11,7 +11,12 @@ namespace fuselage {
 /// Lowers the three programs of a model to the CPU: runs the load program, packs weights for the
 /// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
-std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights);
+/// With a profile, which must outlive the workers, one worker at a time measures its nodes.
+std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
+                                        Profile* profile = nullptr);
+
+/// The weights of a model and the results of its load program, by name.
+TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);
 
 /// The kernel that runs a node of a program, and why better ones do not: "packed_gemm", or
 /// "reference (packed_gemm: it works on one vector a row)"; empty for stored values.

@@ -31,7 +31,8 @@ Level make_level(std::int64_t target) {
   // The dispatch reads the process-wide chosen target, so each level's functions are picked up
   // under it once and kept.
   hwy::GetChosenTarget().Update(target);
-  for (auto fill : {fill_gemm, fill_pointwise, fill_normalize, fill_attention, fill_k_best})
+  for (auto fill :
+       {fill_gemm, fill_pointwise, fill_normalize, fill_attention, fill_k_best, fill_output})
     check(fill(level.table) == target, "a kernel family lacks an instruction-set level");
   return level;
 }

@@ -1,85 +1,22 @@
 #include "backends/cpu/kernel_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "backends/cpu/attention_kernels.h"
+#include "backends/cpu/element_kernel.h"
 #include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/operands.h"
+#include "backends/cpu/product_kernels.h"
 #include "base/error.h"
 #include "ops/evaluate.h"
+#include "ops/formula.h"
 
 namespace fuselage::cpu {
 namespace {
-
-// --- Places at run time ---
-
-std::int64_t first_row(const Run& run, DomainId domain) { return run.rows.first_new(domain); }
-
-std::int64_t row_count(const Instruction& in, const Run& run) {
-  return run.rows.rows(in.domain) - first_row(run, in.domain);
-}
-
-std::size_t rows_of(const Instruction& in, const Run& run) {
-  return static_cast<std::size_t>(row_count(in, run));
-}
-
-/// First element of a place for the rows from `row` on.
-template <typename T>
-T* data_at(const Place& place, const Run& run, std::int64_t row) {
-  const Buffer& buffer = run.plan_buffers[place.buffer];
-  if (buffer.newest_only) row -= first_row(run, buffer.domain);
-  return reinterpret_cast<T*>(run.buffers[place.buffer]) + place.offset + row * place.stride;
-}
-
-/// An operand as kernels take it, for the rows that the instruction computes.
-RowsIn rows_in(const Instruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  const std::int64_t row = first_row(run, in.domain);
-  RowsIn rows{.stride = static_cast<std::size_t>(place.stride),
-              .columns = static_cast<std::size_t>(place.cols)};
-  if (place.index == kNone) {
-    rows.data = data_at<const float>(place, run, place.stride == 0 ? 0 : row);
-    return rows;
-  }
-  rows.data = data_at<const float>(place, run, 0);
-  rows.rows = run.indexes[static_cast<std::size_t>(place.index)] + row;
-  if (place.fallback_buffer != kNone)
-    rows.fallback = reinterpret_cast<const float*>(
-                        run.buffers[static_cast<std::size_t>(place.fallback_buffer)]) +
-                    place.offset;
-  return rows;
-}
-
-template <typename T = float>
-T* plain_in(const Instruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
-}
-
-/// All rows of an operand that another domain's rows are gathered from.
-RowsIn all_rows(const Instruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  return {.data = data_at<const float>(place, run, 0),
-          .stride = static_cast<std::size_t>(place.stride),
-          .columns = static_cast<std::size_t>(place.cols)};
-}
-
-template <typename T = float>
-T* result_at(const Instruction& in, const Run& run, std::size_t result = 0) {
-  const Place& place = in.results[result];
-  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
-}
-
-RowsOut rows_out(const Instruction& in, const Run& run) {
-  return {result_at(in, run), static_cast<std::size_t>(in.results[0].stride)};
-}
-
-std::size_t cols_of(const Instruction& in) { return static_cast<std::size_t>(in.results[0].cols); }
-
-Segments segments_of(const Instruction& in, const Run& run) {
-  const auto begin = run.rows.segments(in.map);
-  return {begin.data(), begin.size() - 1};
-}
 
 // --- Refusals ---
 
@@ -104,28 +41,12 @@ std::string needs_f32(const Graph& graph, const Node& node) {
 
 // --- Kernels, one run function each ---
 
-template <typename Op>
-Op op_by_name(std::string_view name, std::span<const std::pair<std::string_view, Op>> table) {
-  for (const auto& [known, op] : table)
-    if (known == name) return op;
-  check(false, "an op has no kernel of its name");
-  return table[0].second;
-}
-
 void bind_unary(Instruction& in, const Binding& binding) {
-  static constexpr std::pair<std::string_view, Unary> kOps[] = {
-      {"neg", Unary::neg},   {"sigmoid", Unary::sigmoid}, {"tanh", Unary::tanh},
-      {"relu", Unary::relu}, {"swish", Unary::swish},     {"gelu", Unary::gelu},
-      {"exp", Unary::exp},   {"log", Unary::log},         {"sqrt", Unary::sqrt},
-      {"abs", Unary::abs}};
-  in.unary = op_by_name<Unary>(binding.node.op->name, kOps);
+  in.unary = unary_named(binding.node.op->name).value();
 }
 
 void bind_binary(Instruction& in, const Binding& binding) {
-  static constexpr std::pair<std::string_view, Binary> kOps[] = {
-      {"add", Binary::add}, {"sub", Binary::sub}, {"mul", Binary::mul},
-      {"div", Binary::div}, {"max", Binary::max}, {"min", Binary::min}};
-  in.binary = op_by_name<Binary>(binding.node.op->name, kOps);
+  in.binary = binary_named(binding.node.op->name).value();
 }
 
 void run_unary(const Instruction& in, const Run& run) {
@@ -138,23 +59,97 @@ void run_binary(const Instruction& in, const Run& run) {
                      cols_of(in), rows_out(in, run));
 }
 
-void bind_gemm(Instruction& in, const Binding& binding) {
-  const bool transposed = binding.node.attr<bool>("transposed");
-  const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
-  const std::int64_t k = in.operands[0].cols;
-  in.matrix = binding.matrices.get(weight.tensor, k, in.results[0].cols, transposed);
+// A formula reads and writes rows of one width; an operand may have one element for all columns.
+
+constexpr std::size_t kMaxOperands = 64;
+constexpr std::size_t kMaxResults = 16;
+
+std::string refuse_pointwise(const Graph& graph, const Node& node) {
+  if (node.operands.size() > kMaxOperands || node.results.size() > kMaxResults)
+    return fmt::format("it takes {} operands and gives {} results at most", kMaxOperands,
+                       kMaxResults);
+  const Type& first = graph.value(node.results[0]).type;
+  for (const ValueId result : node.results)
+    if (graph.value(result).type.dims != first.dims) return "it gives results of one width";
+  if (std::string reason = needs_vectors(graph, node); !reason.empty()) return reason;
+  return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
 }
 
-void run_gemm(const Instruction& in, const Run& run) {
-  run.kernels.gemm(rows_in(in, run, 0), rows_of(in, run), *in.matrix, rows_out(in, run));
+/// `first`: the operand of the node that is x0, or where the product of a linear node stands.
+void bind_elements(Instruction& in, const Binding& binding, std::size_t first) {
+  std::vector<bool> scalar;
+  for (std::size_t i = first; i < in.operands.size(); ++i)
+    scalar.push_back(in.operands[i].cols != in.results[0].cols);
+  if (first > 0) scalar[0] = false;
+  in.elements = std::make_shared<ElementKernel>(
+      parse_formula(binding.node.attr<std::string>("formula")), scalar);
 }
 
-std::string refuse_gemm(const Graph& graph, const Node& node) {
-  if (graph.value(node.results[0]).type.dims.back() == 1)
-    return "its matrix has one column, which would be padded to a panel";
+void bind_pointwise(Instruction& in, const Binding& binding) { bind_elements(in, binding, 0); }
+
+void run_pointwise(const Instruction& in, const Run& run) {
+  std::array<RowsIn, kMaxOperands> operands;
+  std::array<RowsOut, kMaxResults> results;
+  for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
+  for (std::size_t i = 0; i < in.results.size(); ++i) results[i] = rows_out(in, run, i);
+  in.elements->run(operands.data(), rows_of(in, run), cols_of(in), results.data());
+}
+
+std::string refuse_linear(const Graph& graph, const Node& node) {
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
-  return needs_vector_input(graph, node);
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    if (i != 1 && graph.value(node.operands[i]).type.dims.size() > 1)
+      return "it works on one vector a row";
+  if (node.operands.size() > kMaxOperands || node.results.size() > kMaxResults)
+    return fmt::format("it takes {} operands and gives {} results at most", kMaxOperands,
+                       kMaxResults);
+  for (const ValueId result : node.results)
+    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
+      return "it gives results of one width";
+  return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
+}
+
+void bind_linear(Instruction& in, const Binding& binding) {
+  bind_gemm(in, binding);
+  bind_elements(in, binding, 1);
+}
+
+RowsIn from_row(RowsIn in, std::size_t row) {
+  if (in.rows)
+    in.rows += row;
+  else
+    in.data += row * in.stride;
+  return in;
+}
+
+/// Tiles of rows and columns: the product, then the formula on it while it is in the cache.
+void run_linear(const Instruction& in, const Run& run) {
+  constexpr std::size_t kRows = 96;
+  constexpr std::size_t kColumns = 256;
+  const PackedMatrix& matrix = *in.matrix;
+  const std::size_t step = std::max<std::size_t>(kColumns / matrix.panel(), 1);
+  const std::size_t rows = rows_of(in, run);
+  std::array<RowsIn, kMaxOperands> operands;
+  std::array<RowsOut, kMaxResults> results;
+  for (std::size_t r = 0; r < rows; r += kRows) {
+    const std::size_t n = std::min(kRows, rows - r);
+    for (std::size_t i = 0; i < in.results.size(); ++i) {
+      results[i] = rows_out(in, run, i);
+      results[i].data += r * results[i].stride;
+    }
+    for (std::size_t i = 2; i < in.operands.size(); ++i)
+      operands[i - 1] = from_row(rows_in(in, run, i), r);
+    operands[0] = {.data = results[0].data, .stride = results[0].stride, .columns = matrix.n()};
+    const RowsIn x = from_row(rows_in(in, run, 0), r);
+    for (std::size_t p = 0; p < matrix.panel_count(); p += step) {
+      const std::size_t end = std::min(p + step, matrix.panel_count());
+      const std::size_t first = p * matrix.panel();
+      run.kernels.gemm_panels(x, n, matrix, p, end, results[0]);
+      in.elements->run_columns(operands.data(), n, first,
+                               std::min(end * matrix.panel(), matrix.n()) - first, results.data());
+    }
+  }
 }
 
 /// A matrix of one column: a dot product a row.
@@ -185,6 +180,25 @@ void run_layer_norm(const Instruction& in, const Run& run) {
   run.kernels.layer_norm(rows_in(in, run, 0), plain_in<const float>(in, run, 1), bias,
                          static_cast<float>(in.real), rows_of(in, run), cols_of(in),
                          rows_out(in, run));
+}
+
+/// Row by row, so that a row's sum is read again while it is in the cache.
+void run_add_layer_norm(const Instruction& in, const Run& run) {
+  const RowsIn a = rows_in(in, run, 0);
+  const RowsIn b = rows_in(in, run, 1);
+  const auto* gain = plain_in<const float>(in, run, 2);
+  const float* bias = in.operands.size() > 3 ? plain_in<const float>(in, run, 3) : nullptr;
+  const std::size_t cols = cols_of(in);
+  const BinaryRow add = run.kernels.binary_row(Binary::add, a.columns != cols, b.columns != cols);
+  const RowsOut norm = rows_out(in, run, 0);
+  const RowsOut sum = rows_out(in, run, 1);
+  for (std::size_t r = 0; r < rows_of(in, run); ++r) {
+    float* row = sum.data + r * sum.stride;
+    add(row_of(a, r, a.columns), row_of(b, r, b.columns), cols, row);
+    run.kernels.layer_norm({row, 0, nullptr, nullptr, cols}, gain, bias,
+                           static_cast<float>(in.real), 1, cols,
+                           {norm.data + r * norm.stride, norm.stride});
+  }
 }
 
 void run_rms_norm(const Instruction& in, const Run& run) {
@@ -259,6 +273,45 @@ void run_k_best(const Instruction& in, const Run& run) {
   run.kernels.k_best(rows_in(in, run, 0), rows_of(in, run),
                      static_cast<std::size_t>(in.operands[0].cols), cols_of(in),
                      result_at(in, run, 0), result_at<std::int32_t>(in, run, 1));
+}
+
+void run_log_sum_exp(const Instruction& in, const Run& run) {
+  run.kernels.log_sum_exp(rows_in(in, run, 0), rows_of(in, run),
+                          static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
+}
+
+/// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
+std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
+  const Type& type = graph.value(matrix).type;
+  return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
+}
+
+void bind_linear_k_best(Instruction& in, const Binding& binding) {
+  const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
+  const std::int64_t k = in.operands[0].cols;
+  in.matrix = binding.matrices.get(weight.tensor, k,
+                                   matrix_columns(binding.graph, binding.node.operands[1], k),
+                                   binding.node.attr<bool>("transposed"));
+  in.integer = binding.node.attr<bool>("log_softmax");
+}
+
+void run_linear_k_best(const Instruction& in, const Run& run) {
+  const float* bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
+  run.kernels.linear_k_best(rows_in(in, run, 0), rows_of(in, run), *in.matrix, bias,
+                            in.integer != 0, cols_of(in), result_at(in, run, 0),
+                            result_at<std::int32_t>(in, run, 1));
+}
+
+std::string refuse_linear_k_best(const Graph& graph, const Node& node) {
+  if (!graph.producer(node.operands[1]).has(Trait::external))
+    return "its matrix is not stored, so it cannot be packed when the plan is made";
+  if (node.operands.size() > 2) {
+    const Type& bias = graph.value(node.operands[2]).type;
+    const std::int64_t k = row_size(graph.value(node.operands[0]).type);
+    if (bias.domain != graph.none() || row_size(bias) != matrix_columns(graph, node.operands[1], k))
+      return "its bias is not one element a column, the same for all rows";
+  }
+  return needs_vector_input(graph, node);
 }
 
 // --- Loops ---
@@ -348,12 +401,18 @@ std::string refuse_reference(const Graph&, const Node& node) {
 }
 
 constexpr std::uint32_t kFirst = 1;
+constexpr std::uint32_t kSecond = 2;
 constexpr std::uint32_t kFirstTwo = 3;
+constexpr std::uint32_t kFirstThree = 7;
+constexpr std::uint32_t kFourth = 8;
 constexpr std::uint32_t kAll = KernelRow::kAllViews;
 
 // Best first; the reference last. "view" rows are resolved by the plan: they cost nothing.
 constexpr KernelRow kRows[] = {
     {"matmul", "packed_gemm", kFirst, refuse_gemm, bind_gemm, run_gemm},
+    {"matmul", "packing_gemm", kFirst, refuse_packing_gemm, bind_packing_gemm, run_packing_gemm},
+    {"lookup_matmul", "lookup_gemm", 0, refuse_lookup_gemm, bind_lookup_gemm, run_lookup_gemm,
+     kFirst},
     {"matmul", "row_dot", kFirst, refuse_row_dot, nullptr, run_row_dot},
     {"add", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"sub", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
@@ -371,20 +430,30 @@ constexpr KernelRow kRows[] = {
     {"log", "unary", kFirst, nullptr, bind_unary, run_unary},
     {"sqrt", "unary", kFirst, nullptr, bind_unary, run_unary},
     {"abs", "unary", kFirst, nullptr, bind_unary, run_unary},
+    {"pointwise", "elements", kAll, refuse_pointwise, bind_pointwise, run_pointwise},
+    {"linear", "packed_gemm_elements", ~kSecond, refuse_linear, bind_linear, run_linear},
     {"softmax", "softmax", kFirst, needs_vector_input, nullptr, run_softmax},
     {"log_softmax", "log_softmax", kFirst, needs_vector_input, nullptr, run_log_softmax},
     {"layer_norm", "layer_norm", kFirst, nullptr, bind_epsilon, run_layer_norm},
+    {"add_layer_norm", "add_layer_norm", kFirstTwo, nullptr, bind_epsilon, run_add_layer_norm},
     {"rms_norm", "rms_norm", kFirst, nullptr, bind_epsilon, run_rms_norm},
     {"head_dot", "head_dot", kFirstTwo, nullptr, bind_head_dot, run_head_dot},
     {"segment_softmax", "segment_softmax", 0, nullptr, bind_to, run_segment_softmax},
-    {"mix_rows", "mix_rows", 0, nullptr, bind_to, run_mix},
+    {"additive_attention", "additive_attention", 0, refuse_additive_attention, bind_left,
+     run_additive_attention, kFirstTwo | kFourth},
+    {"dot_attention", "dot_attention", 0, nullptr, bind_dot_attention, run_dot_attention,
+     kFirstThree},
+    {"mix_rows", "mix_rows", 0, nullptr, bind_to, run_mix, kSecond},
     {"mean_rows", "mean_rows", 0, needs_vector_input, bind_to, run_mean},
-    {"select_rows", "copy_rows", 0, needs_f32, nullptr, run_copy},
+    {"select_rows", "copy_rows", 0, needs_f32, nullptr, run_copy, kFirst},
     {"slice", "copy_rows", kFirst, needs_vector_input, bind_slice, run_copy},
     {"concat", "copy_rows", kAll, needs_vectors, nullptr, run_concat},
     {"position", "position", 0, nullptr, nullptr, run_position},
     {"sinusoid", "sinusoid", 0, nullptr, nullptr, run_sinusoid},
     {"k_best", "k_best", kFirst, nullptr, nullptr, run_k_best},
+    {"log_sum_exp", "log_sum_exp", kFirst, nullptr, nullptr, run_log_sum_exp},
+    {"linear_k_best", "output_layer", kFirst, refuse_linear_k_best, bind_linear_k_best,
+     run_linear_k_best},
     {"state", "state", 0, needs_f32, nullptr, run_state},
     {"next", "next", kAll, needs_f32, nullptr, run_next},
     {"collect", "scatter_rows", kFirst, needs_f32, bind_collect, run_collect},

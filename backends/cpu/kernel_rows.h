@@ -28,9 +28,14 @@ struct KernelRow {
   /// Reads attributes and packs weights.
   void (*bind)(Instruction&, const Binding&) = nullptr;
   void (*run)(const Instruction&, const Run&) = nullptr;
+  /// Bit i: operand i, which the kernel reads through an index of its own, may be some columns.
+  std::uint32_t columns = 0;
 
   bool reads_views(std::size_t operand) const {
     return operand < 32 ? (views >> operand & 1u) != 0 : views == kAllViews;
+  }
+  bool reads_columns(std::size_t operand) const {
+    return reads_views(operand) || (operand < 32 && (columns >> operand & 1u) != 0);
   }
   static constexpr std::uint32_t kAllViews = 0xffffffffu;
 };

@@ -154,7 +154,7 @@ class Planner {
       throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements",
                   graph().describe(node), node.attr<std::string>("name"),
                   shape_to_string(weight.shape()), rows * row_size(type));
-    return weight.to_f32();
+    return type.dtype == DType::i32 && weight.dtype() == DType::i32 ? weight : weight.to_f32();
   }
 
   void place_node(NodeId id) {
@@ -198,6 +198,11 @@ class Planner {
       in.operands[0].fallback_buffer = fallback_buffer(node);
     } else if (node.has(Trait::mixes_rows) && node.op->attribute_index("via")) {
       in.operands[1].index = index_slot(node.attr<MapPath>("via"));
+    } else if (node.op->attribute_index("left") && node.op->attribute_index("right")) {
+      in.operands[0].index = index_slot(node.attr<MapPath>("left"));
+      in.operands[1].index = index_slot(node.attr<MapPath>("right"));
+    } else if (node.op->attribute_index("via")) {
+      in.operands[0].index = index_slot(node.attr<MapPath>("via"));
     } else if (node.has(Trait::loop_state)) {
       const DomainId init = graph().value(node.operands[0]).type.domain;
       MapPath path;
@@ -210,14 +215,29 @@ class Planner {
   std::int32_t fallback_buffer(const Node& node) {
     if (node.operands.size() > 1)
       return static_cast<std::int32_t>(places_[node.operands[1].index].buffer);
-    const MapPath& path = node.attr<MapPath>("via");
-    if (std::none_of(path.begin(), path.end(), [&](MapId id) { return graph().map(id).partial; }))
-      return kNone;
+    if (!has_default_rows(node)) return kNone;
     const std::int64_t size = row_size(graph().value(node.operands[0]).type);
     return static_cast<std::int32_t>(add_buffer({.kind = Buffer::Kind::weight,
                                                  .domain = graph().none(),
                                                  .row_elements = size,
                                                  .tensor = Tensor(DType::f32, {size})}));
+  }
+
+  /// Whether some rows of the result of a selection are its default row.
+  bool has_default_rows(const Node& select) const {
+    const MapPath& path = select.attr<MapPath>("via");
+    return std::any_of(path.begin(), path.end(), [&](MapId id) { return graph().map(id).partial; });
+  }
+
+  /// Whether a use can read some columns of a buffer, and with `indexed` through an index too. A
+  /// default row has no further columns.
+  bool reads_place(const Use& use, bool indexed) const {
+    const KernelRow* user = rows_of_kernel_[use.node.index];
+    if (!user) return false;
+    if (indexed || user->reads_views(use.operand)) return user->reads_views(use.operand);
+    const Node& node = graph().node(use.node);
+    return user->reads_columns(use.operand) &&
+           !(node.has(Trait::selects_rows) && has_default_rows(node));
   }
 
   /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it
@@ -229,17 +249,15 @@ class Planner {
     const Value& value = graph().value(result);
     if (graph().is_output(result) || value.type.dtype != DType::f32 || value.type.dims.size() != 1)
       return false;
-    for (const Use& use : value.uses) {
-      const KernelRow* user = rows_of_kernel_[use.node.index];
-      if (!user || !user->reads_views(use.operand)) return false;
-    }
     Place place = places_[node.operands[0].index];
+    const bool indexed = !is_slice || place.index != kNone;
+    for (const Use& use : value.uses)
+      if (!reads_place(use, indexed)) return false;
     if (is_slice) {
       place.offset += node.attr<std::int64_t>("begin");
     } else {
-      if (place.index != kNone) return false;
+      if (place.index != kNone || (place.offset != 0 && has_default_rows(node))) return false;
       place.index = index_slot(node.attr<MapPath>("via"));
-      if (place.offset != 0) return false;
       place.fallback_buffer = fallback_buffer(node);
     }
     place.cols = row_size(value.type);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/cpu/element_kernel.h"
 #include "backends/cpu/kernels/packed_matrix.h"
 #include "backends/cpu/kernels/table.h"
 #include "base/tensor.h"
@@ -51,6 +53,11 @@ struct IndexSlot {
   DomainId from;
 };
 
+/// Look-ups in a table of frequent rows, counted by all workers.
+struct LookupCounter {
+  std::atomic<std::uint64_t> lookups{0}, hits{0};
+};
+
 /// What an instruction finds at run time. Pointers stay good for a whole step or iteration.
 struct Run {
   const KernelTable& kernels;
@@ -71,11 +78,14 @@ struct Instruction {
   // What kernels need of the node, read once.
   const Graph* graph = nullptr;
   std::shared_ptr<const PackedMatrix> matrix;
+  std::shared_ptr<const ElementKernel> elements;
   Binary binary = Binary::add;
   Unary unary = Unary::neg;
   MapId map;
   std::int64_t integer = 0;
   double real = 0;
+  std::int64_t vectors = 1;  ///< in a row, each of which a product takes for itself
+  std::shared_ptr<LookupCounter> counter;
 };
 
 /// Instructions begin … end - 1 are the body of a scan.

@@ -1,6 +1,7 @@
 #include "backends/cpu/runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "base/error.h"
@@ -73,10 +74,32 @@ void ProgramRunner::refresh_index(std::size_t slot, const RowTable& rows) {
   indexes_[slot] = composed_[slot].data();
 }
 
+void ProgramRunner::set_profile(std::vector<NodeTime>* times) {
+  times_ = times;
+  if (times_ && times_->size() < plan_.graph.node_limit()) times_->resize(plan_.graph.node_limit());
+}
+
 void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const {
+  if (times_) {
+    run_timed(begin, end, run);
+    return;
+  }
   for (std::uint32_t i = begin; i < end; ++i) {
     const Instruction& instruction = plan_.instructions[i];
     if (instruction.run) instruction.run(instruction, run);
+  }
+}
+
+void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const {
+  using Clock = std::chrono::steady_clock;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const Instruction& instruction = plan_.instructions[i];
+    if (!instruction.run) continue;
+    const Clock::time_point start = Clock::now();
+    instruction.run(instruction, run);
+    NodeTime& time = (*times_)[instruction.node.index];
+    time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    ++time.runs;
   }
 }
 

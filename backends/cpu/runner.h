@@ -26,6 +26,9 @@ class ProgramRunner {
   /// Runs the program once.
   void run(RowFrame& frame);
 
+  /// Adds up the time of each node from now on, by its index; nullptr: no more.
+  void set_profile(std::vector<NodeTime>* times);
+
   /// First element of an output, by its number; rows follow one another without gaps.
   const std::byte* output(std::size_t number) const;
   std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
@@ -35,6 +38,7 @@ class ProgramRunner {
  private:
   void refresh_index(std::size_t slot, const RowTable& rows);
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
+  void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
   struct FreeArena {
     void operator()(std::byte* p) const;
@@ -47,6 +51,7 @@ class ProgramRunner {
   std::vector<std::byte*> buffers_;
   std::vector<std::vector<std::int32_t>> composed_;
   std::vector<const std::int32_t*> indexes_;
+  std::vector<NodeTime>* times_ = nullptr;
 };
 
 }  // namespace fuselage::cpu

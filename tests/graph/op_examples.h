@@ -94,6 +94,10 @@ return y = %y
 %y = slice(%x) {begin = 1, end = 4}
 return y = %y
 )"},
+        {"slice_leading", R"(%w = param() {name = "w", dims = [5, 2]}
+%y = slice_leading(%w) {begin = 1, end = 4}
+return y = %y
+)"},
         {"select_rows", R"(%x = import() {name = "x", domain = sentence, dims = [2]}
 %y = select_rows(%x) {via = [cross.left, hyp.parent, parent.sentence]}
 %e = param() {name = "E", domain = vocab, dims = [2]}
@@ -119,6 +123,47 @@ return y = %y
 %y = head_dot(%a, %b) {heads = 3, scale = 0.7071067811865476}
 return y = %y
 )"},
+        {"add_layer_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%g = param() {name = "g", dims = [2]}
+%y, %s = add_layer_norm(%x, %x, %g, %g) {epsilon = 1e-06}
+return y = %y, s = %s
+)"},
+        {"dot_attention", R"(%q = import() {name = "q", domain = hyp, dims = [4]}
+%k = import() {name = "k", domain = source, dims = [4]}
+%x = import() {name = "x", domain = source, dims = [6]}
+%a, %y = dot_attention(%q, %k, %x) {left = [cross.left], right = [cross.right], heads = 2, scale = 0.5}
+return a = %a, y = %y
+)"},
+        {"additive_attention", R"(%q = import() {name = "q", domain = hyp, dims = [3]}
+%k = import() {name = "k", domain = source, dims = [3]}
+%v = param() {name = "v", dims = [3, 1]}
+%x = import() {name = "x", domain = source, dims = [6]}
+%a, %y = additive_attention(%q, %k, %v, %x) {left = [cross.left], right = [cross.right]}
+return a = %a, y = %y
+)"},
+        {"leading_rows", R"(%e = param() {name = "e", domain = vocab, dims = [2]}
+%r = param() {name = "r", domain = vocab, dims = [], dtype = i32}
+%f = leading_rows(%e, %r) {count = 3}
+return f = %f
+)"},
+        {"lookup_matmul", R"(%e = param() {name = "e", domain = vocab, dims = [2]}
+%w = param() {name = "w", dims = [3, 2]}
+%t = param() {name = "t", dims = [4, 3]}
+%r = param() {name = "r", domain = vocab, dims = [], dtype = i32}
+%y = lookup_matmul(%e, %w, %t, %r) {transposed = true, via = [hyp.word]}
+return y = %y
+)"},
+        {"pointwise", R"ir(%x = import() {name = "x", domain = hyp, dims = [2]}
+%b = param() {name = "b", dims = [2]}
+%y, %z = pointwise(%x, %b) {formula = "t0 = add(x0, x1); sub(-0.5, tanh(t0)); t0"}
+return y = %y, z = %z
+)ir"},
+        {"linear", R"ir(%x = import() {name = "x", domain = hyp, dims = [2]}
+%w = param() {name = "w", dims = [3, 2]}
+%b = param() {name = "b", dims = [3]}
+%y = linear(%x, %w, %b) {transposed = true, formula = "relu(add(x0, x1))"}
+return y = %y
+)ir"},
         {"position", "%p = position() {domain = hyp}\nreturn p = %p\n"},
         {"sinusoid", R"(%p = position() {domain = source}
 %y = sinusoid(%p) {dim = 8}
@@ -126,6 +171,16 @@ return y = %y
 )"},
         {"k_best", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
 %best, %words = k_best(%x) {k = 4}
+return best = %best, words = %words
+)"},
+        {"log_sum_exp", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
+%y = log_sum_exp(%x)
+return y = %y
+)"},
+        {"linear_k_best", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%w = param() {name = "w", dims = [3, 2]}
+%b = param() {name = "b", dims = [3]}
+%best, %words = linear_k_best(%x, %w, %b) {k = 2, transposed = true, log_softmax = false}
 return best = %best, words = %words
 )"},
     };

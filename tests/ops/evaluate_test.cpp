@@ -20,6 +20,7 @@ const Inputs& inputs() {
       {"v4", {1, 2, 3, 4}},
       {"m", {1, 2, 3, 4, 5, 6}},
       {"e", {0, 1, 10, 11, 20, 21, 30, 31, 40, 41}},
+      {"ranks", {4, 0, 1, 3, 2}},
       {"h", {1, -2, 0.5, 3, -1, 0, 2, 2}},
       {"h1", {1, 2, 3, 4}},
       {"h4", {3, 1, 3, 2, kNaN, 5, -kInf, 5, kNaN, -7, kNaN, kNaN, -1, -2, -3, -4}},
@@ -48,6 +49,13 @@ struct Case {
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double phi(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
+
+/// The largest of five log-probabilities whose logits are equally far apart.
+double near_zero(double gap) {
+  double others = 0;
+  for (int i = 1; i < 5; ++i) others += std::exp(-gap * i);
+  return -std::log1p(others);
+}
 
 std::vector<double> of_h(double (*f)(double)) {
   std::vector<double> result;
@@ -116,6 +124,10 @@ const std::vector<Case>& cases() {
       {"layer_norm",
        "%y = layer_norm(%x4, %v4, %v4) {epsilon = 0.19}",
        {{-0.25, 7.0 / 6, 4.25, 9, -0.25, 7.0 / 6, 4.25, 9, -0.25, 7.0 / 6, 4.25, 9}}},
+      {"add_layer_norm",
+       "%y, %sum = add_layer_norm(%x4, %s, %v4, %v4) {epsilon = 0.19}",
+       {{-0.25, 7.0 / 6, 4.25, 9, -0.25, 7.0 / 6, 4.25, 9, -0.25, 7.0 / 6, 4.25, 9},
+        {3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}}},
       // Mean squares 2.5, 4.625, 0.5 and 4.
       {"rms_norm",
        "%y = rms_norm(%h, %v) {epsilon = 0.5}",
@@ -147,6 +159,10 @@ const std::vector<Case>& cases() {
        {{1, 2, 5, 3, 4, 6}}},
       {"slice", "%y = slice(%x4) {begin = 1, end = 3}", {{2, 3, 6, 7, 10, 11}}},
       {"slice", "%y = slice(%h22) {begin = 1, end = 2}", {{2, 4, 6, 8, 10, 12, 14, 16}}},
+      {"slice_leading", "%y = slice_leading(%m) {begin = 1, end = 2}", {{4, 5, 6}}},
+      {"slice_leading",
+       "%y = slice_leading(%h22) {begin = 1, end = 2}",
+       {{3, 4, 7, 8, 11, 12, 15, 16}}},
 
       {"select_rows",
        "%y = select_rows(%p) {via = [hyp.parent]}",
@@ -233,7 +249,64 @@ const std::vector<Case>& cases() {
        {{3, 3, 2, 5, 5, -kInf, -7, -kInf, -kInf, -1, -2, -3},
         {0, 2, 3, 1, 3, 0, 1, 0, 2, 0, 1, 2}}},
       {"k_best", "%y, %ids = k_best(%h4) {k = 1}", {{3, 5, -7, -1}, {0, 1, 1, 0}}},
+      {"dot_attention",
+       "%y, %mixed = dot_attention(%h, %x, %x4) "
+       "{left = [cross.left], right = [cross.right], heads = 2, scale = 0.5}",
+       {{0.2689414213699951, 0.8807970779778823, 0.7310585786300049, 0.11920292202211755,
+         0.37754066879814546, 0.04742587317756679, 0.6224593312018546, 0.9525741268224334, 1.0,
+         1.0},
+        {3.9242343145200196, 4.92423431452002, 3.47681168808847, 4.476811688088469,
+         3.4898373248074184, 4.489837324807419, 6.810296507289734, 7.810296507289734, 9.0, 10.0,
+         11.0, 12.0, 0.0, 0.0, 0.0, 0.0}}},
+      {"additive_attention",
+       "%w1 = constant() {values = [1, -0.5], dims = [2, 1]}\n"
+       "%y, %mixed = additive_attention(%h, %x, %w1, %x4) "
+       "{left = [cross.left], right = [cross.right]}",
+       {{0.3193933568606765, 0.6806066431393235, 0.275981140481296, 0.724018859518704, 1.0},
+        {3.722426572557294, 4.722426572557294, 5.7224265725572945, 6.7224265725572945,
+         3.8960754380748166, 4.896075438074816, 5.896075438074816, 6.896075438074816, 9.0, 10.0,
+         11.0, 12.0, 0.0, 0.0, 0.0, 0.0}}},
+      {"leading_rows", "%y = leading_rows(%e) {count = 2}", {{0, 1, 10, 11}}},
+      {"leading_rows",
+       "%r = param() {name = \"ranks\", domain = vocab, dims = [], dtype = i32}\n"
+       "%y = leading_rows(%e, %r) {count = 2}",
+       {{10, 11, 20, 21}}},
+      // Whatever the table holds, the op stands for the product.
+      {"lookup_matmul",
+       "%y = lookup_matmul(%e, %m, %m) {via = [hyp.word]}",
+       {{104, 145, 186, 0, 0, 0, 204, 285, 366, 4, 5, 6}}},
+      {"pointwise",
+       "%y, %t = pointwise(%h, %h1, %v) {formula = \"t0 = add(x0, x1); mul(t0, max(2, x2)); t0\"}",
+       {{20.0, -2.0, 25.0, 10.0, 20.0, 6.0, 60.0, 12.0},
+        {2.0, -1.0, 2.5, 5.0, 2.0, 3.0, 6.0, 6.0}}},
+      {"linear",
+       "%y = linear(%h, %m, %h1) {formula = \"abs(sub(x0, x1))\"}",
+       {{8.0, 9.0, 10.0, 10.5, 14.0, 17.5, 4.0, 5.0, 6.0, 6.0, 10.0, 14.0}}},
       {"k_best", "%y, %ids = k_best(%v4) {k = 4}", {{4, 3, 2, 1}, {3, 2, 1, 0}}},
+
+      {"log_sum_exp",
+       "%b = constant() {values = [1000, 998], dims = [2]}\n%y = log_sum_exp(%b)",
+       {{1000 + std::log1p(e2)}}},
+      {"log_sum_exp",
+       "%b = constant() {values = [-inf, -inf], dims = [2]}\n%y = log_sum_exp(%b)",
+       {{-kInf}}},
+
+      // Logits 10, 35, 10 and 40 apart.
+      {"linear_k_best",
+       "%y, %ids = linear_k_best(%h, %e) {transposed = true, k = 2, log_softmax = false}",
+       {{-2, -12, 143, 108, 0, -10, 162, 122}, {0, 1, 4, 3, 0, 1, 4, 3}}},
+      {"linear_k_best",
+       "%y, %ids = linear_k_best(%h, %e) {transposed = true, k = 1}",
+       {{near_zero(10), near_zero(35), near_zero(10), near_zero(40)}, {0, 4, 0, 4}}},
+      {"linear_k_best",
+       "%b = constant() {values = [0, 1, 2], dims = [3]}\n"
+       "%y, %ids = linear_k_best(%h, %m, %b) {k = 3, log_softmax = false}",
+       {{-7, -7, -7, 21.5, 17, 12.5, -1, -1, -1, 20, 15, 10},
+        {0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0}}},
+      // Rows of NaN have no better words than the first.
+      {"linear_k_best",
+       "%w = constant() {values = [1], dims = [4, 2]}\n%y, %ids = linear_k_best(%h4, %w) {k = 1}",
+       {{-l2, -kInf, -kInf, -l2}, {0, 0, 0, 0}}},
   };
   return all;
 }

@@ -52,6 +52,8 @@ constexpr Good kGood[] = {
     {"%y = concat(%h22, %h22)", "hyp f32[2, 4]"},
     {"%y = slice(%h4) {begin = 1, end = 4}", "hyp f32[3]"},
     {"%y = slice(%h22) {begin = 0, end = 1}", "hyp f32[2, 1]"},
+    {"%y = slice_leading(%m) {begin = 1, end = 2}", "f32[1, 3]"},
+    {"%y = slice_leading(%h22) {begin = 0, end = 1}", "hyp f32[1, 2]"},
     {"%y = select_rows(%sent) {via = [cross.left, hyp.parent, parent.sentence]}", "cross f32[2]"},
     {"%y = select_rows(%e, %v) {via = [hyp.word]}", "hyp f32[2]"},
     {"%y = segment_softmax(%c) {to = [cross.left]}", "cross f32[2]"},
@@ -63,6 +65,21 @@ constexpr Good kGood[] = {
     {"%y = position() {domain = source}", "source i32[]"},
     {"%y = sinusoid(%hi) {dim = 4}", "hyp f32[4]"},
     {"%y, %ids = k_best(%h4) {k = 4}", "hyp f32[4]"},
+    {"%y = log_sum_exp(%h4)", "hyp f32[1]"},
+    {"%y, %ids = linear_k_best(%h, %e) {transposed = true, k = 4}", "hyp f32[4]"},
+    {"%y, %a = pointwise(%h4, %h1, %v4) {formula = \"t0 = mul(x0, x1); add(t0, x2); t0\"}",
+     "hyp f32[4]"},
+    {"%y, %a = add_layer_norm(%h4, %v4, %v4) {epsilon = 1}", "hyp f32[4]"},
+    {"%y = linear(%h, %m) {formula = \"tanh(x0)\"}", "hyp f32[3]"},
+    {"%y = linear(%h, %e, %h5) {transposed = true, formula = \"tanh(add(x0, x1))\"}", "hyp f32[5]"},
+    {"%y = leading_rows(%e) {count = 3}", "f32[3, 2]"},
+    {"%y = lookup_matmul(%e, %m, %m) {via = [hyp.word]}", "hyp f32[3]"},
+    {"%y, %a = dot_attention(%h4, %x4, %x4) {left = [cross.left], right = [cross.right], heads = "
+     "2}",
+     "cross f32[2]"},
+    {"%w1 = constant() {values = [1], dims = [2, 1]}\n"
+     "%y, %a = additive_attention(%h, %x, %w1, %x4) {left = [cross.left], right = [cross.right]}",
+     "cross f32[1]"},
 };
 
 TEST(Infer, GivesTheTypeOfTheResult) {
@@ -137,6 +154,10 @@ constexpr Bad kBad[] = {
     {"%y = slice(%h4) {begin = 2, end = 2}", "elements 2 to 2 are not a part of hyp f32[4]"},
     {"%y = slice(%h4) {begin = -1, end = 2}", "elements -1 to 2 are not a part of hyp f32[4]"},
     {"%y = slice(%hs) {begin = 0, end = 1}", "elements 0 to 1 are not a part of hyp f32[]"},
+    {"%y = slice_leading(%m) {begin = 0, end = 3}", "rows 0 to 3 are not a part of f32[2, 3]"},
+    {"%y = slice_leading(%m) {begin = 1, end = 1}", "rows 1 to 1 are not a part of f32[2, 3]"},
+    {"%y = slice_leading(%h4) {begin = 0, end = 1}",
+     "it needs two dimensions or more, not hyp f32[4]"},
     {"%y = select_rows(%x) {via = []}", "its path of maps is empty"},
     {"%y = select_rows(%x) {via = [hyp.parent]}",
      "its path leads to rows of 'parent', but the operand is source f32[2]"},
@@ -172,6 +193,28 @@ constexpr Bad kBad[] = {
     {"%y, %ids = k_best(%h4) {k = 5}", "it cannot take the 5 best of hyp f32[4]"},
     {"%y, %ids = k_best(%h4) {k = 0}", "it cannot take the 0 best of hyp f32[4]"},
     {"%y, %ids = k_best(%h22) {k = 1}", "operand 0 must be a vector a row, not hyp f32[2, 2]"},
+    {"%y = log_sum_exp(%h22)", "operand 0 must be a vector a row, not hyp f32[2, 2]"},
+    {"%y, %ids = linear_k_best(%h, %m) {k = 4}", "it cannot take the 4 best of hyp f32[3]"},
+    {"%y, %ids = linear_k_best(%h4, %m) {k = 1}",
+     "inner dimensions differ: hyp f32[4] by f32[2, 3]"},
+    {"%y = pointwise(%h4) {formula = \"add(x0, x1)\"}",
+     "its formula is for 2 operands, but there are 1"},
+    {"%y = pointwise(%h4) {formula = \"tan(x0)\"}", "'tan' is no elementwise op"},
+    {"%y = pointwise(%h4, %x4) {formula = \"add(x0, x1)\"}", "range over different rows"},
+    {"%y, %a = add_layer_norm(%h4, %h, %v4) {epsilon = 1}", "dimensions differ"},
+    {"%y = linear(%h, %e) {formula = \"tanh(x0)\"}", "inner dimensions differ"},
+    {"%y = leading_rows(%e) {count = 6}", "there are no 6 leading rows of 5"},
+    {"%y = leading_rows(%h) {count = 1}",
+     "operand 0 must have a row per vocabulary entry, not hyp f32[2]"},
+    {"%y = leading_rows(%e, %e) {count = 1}", "its ranks must be vocab i32[], not vocab f32[2]"},
+    {"%y = lookup_matmul(%e, %m, %v) {via = [hyp.word]}",
+     "its table must have rows of the product hyp f32[3], not be f32[2]"},
+    {"%y, %a = dot_attention(%h4, %x4, %x4) {left = [cross.left], right = [cross.right], heads = "
+     "3}",
+     "cannot be cut into 3 heads"},
+    {"%w1 = constant() {values = [1], dims = [3, 1]}\n"
+     "%y, %a = additive_attention(%h, %x, %w1, %x4) {left = [cross.left], right = [cross.right]}",
+     "inner dimensions differ"},
 };
 
 TEST(Infer, RefusesWhatDoesNotFitWithBothTypesAndTheLine) {
@@ -228,6 +271,9 @@ TEST(Cost, CountsWorkAndTraffic) {
   expect("%y = select_rows(%e) {via = [hyp.word]}", {.bytes = 4 * 4});
   expect("%y = concat(%h, %h4)", {.bytes = 4 * 12});
   expect("%y = head_dot(%c4, %d4) {heads = 2}", {.flop = 8, .bytes = 4 * 8});
+  // A fused op does all the work, and moves only what comes in and goes out.
+  expect("%y = linear(%h, %m, %h1) {formula = \"tanh(add(x0, x1))\"}",
+         {.flop = 12 + 3 + 3, .bytes = 4 * (2 + 1 + 3), .weight_bytes = 4 * 6});
   expect("%y = constant() {values = [1], dims = [100]}", {});
   for (const char* equation :
        {"%y = softmax(%h4)", "%y = log_softmax(%h4)", "%y = layer_norm(%h4, %v4) {epsilon = 1}",
@@ -245,8 +291,10 @@ TEST(Traits, SayWhatRulesRelyOn) {
     return names;
   };
   using Names = std::set<std::string_view>;
-  EXPECT_EQ(names_with(Trait::linear), (Names{"matmul", "neg", "slice"}));
+  EXPECT_EQ(names_with(Trait::linear), (Names{"matmul", "neg", "slice", "slice_leading"}));
   EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "mul"}));
+  for (const OpDef* def : all_ops().all())
+    EXPECT_TRUE(!def->has(Trait::elementwise) || def->has(Trait::row_wise)) << def->name;
   EXPECT_EQ(names_with(Trait::selects_rows), Names{"select_rows"});
   EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows"}));
   EXPECT_EQ(names_with(Trait::loop_state), Names{"state"});

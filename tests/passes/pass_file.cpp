@@ -76,6 +76,8 @@ class PassFileReader {
     } else if (word == "rule" || word == "pass") {
       case_.target = rest;
       case_.single_rule = word == "rule";
+    } else if (word == "memory") {
+      case_.commute.table_bytes = std::stod(rest);
     } else if (word == "before") {
       section_ = &before_;
     } else if (word == "after") {
@@ -87,7 +89,7 @@ class PassFileReader {
       case_.guard = rest.substr(3);
     } else {
       fail("'" + text +
-           "' is none of prelude, case, rule, pass, before, after, unchanged, refused by");
+           "' is none of prelude, case, rule, pass, memory, before, after, unchanged, refused by");
     }
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "passes/commute_rows.h"
 
 namespace fuselage {
 
@@ -17,6 +18,7 @@ namespace fuselage {
 //
 //     // case one_factor_goes
 //     // rule multiply_by_one          or: pass simplify
+//     // memory 64000000               most bytes of tables, where a case needs a bound of its own
 //     // before
 //     %one = constant() {values = [1]}
 //     %y = mul(%w, %one)
@@ -38,6 +40,7 @@ struct PassCase {
   std::uint32_t line = 0;
   bool single_rule = false;
   std::string target;  ///< name of the rule or pass
+  CommuteOptions commute;
   std::string before;  ///< text graphs whose line numbers are those of the file
   std::string after;
   std::uint32_t prelude_end = 0;  ///< last line of the prelude

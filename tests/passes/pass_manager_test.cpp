@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "graph/traversal.h"
@@ -253,18 +254,21 @@ TEST(Pipeline, SelectsPassesByName) {
 }
 
 TEST(Pipeline, NamesUnknownPassesAndListsTheOthers) {
-  const std::string message = message_of([] { select_passes("simplify,fold_constant"); });
+  const std::string message = message_of([] { select_passes("simplify,fold_constnts"); });
   EXPECT_THAT(message,
-              AllOf(HasSubstr("'fold_constant'"), HasSubstr("did you mean 'fold_constants'"),
+              AllOf(HasSubstr("'fold_constnts'"), HasSubstr("did you mean 'fold_constants'"),
                     HasSubstr("remove_dead_code")));
   EXPECT_THROW(select_passes(""), Error);
   EXPECT_THROW(select_passes("simplify,"), Error);
 }
 
-TEST(Pipeline, HasAReasonForEachPassAndNamesForAll) {
+// A pass may stand in several lines.
+TEST(Pipeline, HasAReasonForEachLineAndNamesForAll) {
+  std::set<std::string> passes;
   std::vector<std::string> names;
   for (const PipelineStep& step : default_pipeline()) {
     EXPECT_NE(step.reason, "");
+    if (!passes.insert(step.pass.name).second) continue;
     names.push_back(step.pass.name);
     for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
   }

@@ -112,11 +112,18 @@ class Generator {
     keep(pairs, a);
     keep(pairs, b);
     grow(pairs, 2);
-    const ValueId scores = add("head_dot", {a, b}, {{"heads", std::int64_t{2}}, {"scale", 0.5}});
-    const ValueId weights = add("segment_softmax", {scores}, {{"to", to_left}});
-    keep(left, add("mix_rows", {weights, of_width(pick(right), 4)},
-                   {{"to", to_left}, {"via", to_right}}));
+    const ValueId weights = add("segment_softmax", {scores(a, b)}, {{"to", to_left}});
+    for (int i = 0; i < 2; ++i)
+      keep(left, add("mix_rows", {weights, of_width(pick(right), 4)},
+                     {{"to", to_left}, {"via", to_right}}));
     grow(left, 3);
+  }
+
+  ValueId scores(ValueId a, ValueId b) {
+    if (chance(2))
+      return add("matmul", {add("tanh", {add("add", {a, b})}), param(graph_.none(), 4, 1)});
+    const std::int64_t heads = chance(2) ? 1 : 2;
+    return add("head_dot", {a, b}, {{"heads", heads}, {"scale", 0.5}});
   }
 
   void add_next(DomainId domain, ValueId state) {
@@ -130,6 +137,18 @@ class Generator {
       for (int i = 0; i < 3; ++i) graph_.add_output(fmt::format("out{}", count++), pick(domain));
     graph_.add_output("best",
                       add("k_best", {of_width(pick(hypothesis_), 4)}, {{"k", std::int64_t{2}}}));
+    output_layer();
+  }
+
+  void output_layer() {
+    const ValueId x = of_width(pick(hypothesis_), 4);
+    ValueId scores = add("matmul", {x, param(graph_.none(), 4, 6)});
+    if (chance(2)) scores = add("add", {scores, param(graph_.none(), 6)});
+    if (chance(2)) scores = add("log_softmax", {scores});
+    const NodeId best = graph_.add_node(op("k_best"), {scores}, {{"k", std::int64_t{3}}});
+    graph_.add_output("scores", graph_.result(best, 0));
+    graph_.add_output("words", graph_.result(best, 1));
+    graph_.add_output("total", add("log_sum_exp", {of_width(pick(hypothesis_), 4)}));
   }
 
   // --- Row-wise ops ---
@@ -199,7 +218,14 @@ class Generator {
   ValueId matmul(ValueId x) {
     if (width(x) == 4 && chance(3)) return add("matmul", {x, table_}, {{"transposed", true}});
     const std::int64_t out = chance(2) ? 4 : 6;
+    if (chance(4)) return add("matmul", {x, rows_of_matrix(width(x), out)});
     return add("matmul", {x, param(graph_.none(), width(x), out)});
+  }
+
+  ValueId rows_of_matrix(std::int64_t rows, std::int64_t cols) {
+    const std::int64_t begin = below(3);
+    const ValueId all = param(graph_.none(), rows + begin + below(3), cols);
+    return add("slice_leading", {all}, {{"begin", begin}, {"end", begin + rows}});
   }
 
   ValueId concat(DomainId domain, ValueId x) {
@@ -230,7 +256,7 @@ class Generator {
 
   /// What gives x again.
   ValueId no_op(ValueId x) {
-    switch (random_() % 8) {
+    switch (random_() % 9) {
       case 0:
         return add("mul", {constant(1, 1), x});
       case 1:
@@ -243,7 +269,13 @@ class Generator {
         return add("sub", {x, constant(0, width(x))});
       case 5:
         return add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", width(x)}});
-      case 6:
+      case 6: {
+        const std::int64_t middle = below(width(x));
+        if (middle == 0) return add("concat", {x});
+        return add("concat", {add("slice", {x}, {{"begin", std::int64_t{0}}, {"end", middle}}),
+                              add("slice", {x}, {{"begin", middle}, {"end", width(x)}})});
+      }
+      case 7:
         return add("mul", {x, add("exp", {add("tanh", {constant(0.1, 1)})})});
       default:
         return add("slice", {add("concat", {x, x})}, {{"begin", width(x)}, {"end", 2 * width(x)}});

@@ -85,6 +85,18 @@ TEST(Rewriter, GivesNewNodesTheProvenanceLocationAndNameOfTheOld) {
   EXPECT_THAT(graph.producer(again).provenance.rules, ElementsAre("first", "second"));
 }
 
+TEST(Rewriter, CountsIncludedNodesAmongThoseThatNewOnesStandFor) {
+  Graph graph = chain();
+  Rewriter rewriter(graph);
+  rewriter.begin("rule", std::vector{find_node(graph, "b")});
+  rewriter.include(find_node(graph, "a"));
+  const ValueId made = rewriter.add("sigmoid", {find_value(graph, "w")});
+  rewriter.replace(find_value(graph, "b"), made);
+  rewriter.finish();
+  EXPECT_THAT(graph.producer(made).provenance.origins, ElementsAre("b", "a"));
+  EXPECT_THAT(graph.producer(made).provenance.rules, ElementsAre("rule"));
+}
+
 TEST(Rewriter, NamesOriginsWithoutANameByOpAndIndex) {
   Graph graph = chain();
   graph.set_value_name(find_value(graph, "b"), "");

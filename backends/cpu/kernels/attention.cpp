@@ -67,6 +67,57 @@ void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, 
   }
 }
 
+// Terms v / (1 + (q k)^2) of four vectors as one fraction: four divisions become one.
+HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
+  // Where tanh is 1 to the last bit, the square stays small enough for a product of four.
+  const Vector limit = broadcast(3e4f);
+  const Vector one = broadcast(1.0f);
+  const auto denominator = [&](std::size_t i) {
+    const Vector root = hn::Min(limit, hn::Mul(load(q + i), load(k + i)));
+    return hn::MulAdd(root, root, one);
+  };
+  const Vector d0 = denominator(0);
+  const Vector d1 = denominator(kLanes);
+  const Vector d2 = denominator(2 * kLanes);
+  const Vector d3 = denominator(3 * kLanes);
+  const Vector n01 = hn::MulAdd(load(v), d1, hn::Mul(load(v + kLanes), d0));
+  const Vector n23 = hn::MulAdd(load(v + 2 * kLanes), d3, hn::Mul(load(v + 3 * kLanes), d2));
+  const Vector d01 = hn::Mul(d0, d1);
+  const Vector d23 = hn::Mul(d2, d3);
+  return hn::Div(hn::MulAdd(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
+}
+
+HWY_INLINE Vector term(Vector q, Vector k, Vector v) {
+  const Vector root = hn::Min(broadcast(3e4f), hn::Mul(q, k));
+  return hn::Div(v, hn::MulAdd(root, root, broadcast(1.0f)));
+}
+
+// With tanh(x) = 1 - 2 / (1 + exp(x)^2), the dot product of v and tanh but for the sum of v, which
+// is the same for all pairs.
+float factored_score(const float* q, const float* k, const float* v, std::size_t n) {
+  Vector sum = hn::Zero(Tag());
+  std::size_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes)
+    sum = hn::Add(sum, sum_of_terms(q + i, k + i, v + i));
+  for (; i + kLanes <= n; i += kLanes)
+    sum = hn::Add(sum, term(load(q + i), load(k + i), load(v + i)));
+  if (i < n)
+    sum = hn::Add(sum, term(load_n(q + i, n - i, 1.0f), load_n(k + i, n - i, 1.0f),
+                            load_n(v + i, n - i, 0.0f)));
+  return -2.0f * sum_lanes(sum);
+}
+
+void factored_scores(const RowsIn& q, const RowsIn& k, const float* v, std::size_t cols,
+                     const Segments& segments, float* out) {
+  check(q.columns == cols && k.columns == cols, "factored_scores: column counts differ");
+  for (std::size_t i = 0; i < segments.count; ++i) {
+    const float* query = row_of(q, i, cols);
+    const Pairs pairs = pairs_of(segments, i);
+    for (std::size_t p = pairs.begin; p < pairs.end; ++p)
+      out[p] = factored_score(query, row_of(k, p, cols), v, cols);
+  }
+}
+
 // Softmax down the pairs for `n` <= kLanes heads; e and out point at the first of them.
 template <bool kFull>
 void softmax_down(const float* e, std::size_t heads, Pairs pairs, std::size_t n, float* out) {
@@ -179,6 +230,7 @@ void mean_rows(const RowsIn& x, std::size_t cols, const Segments& segments, cons
 
 std::int64_t fill_attention(KernelTable& table) {
   table.head_dot = head_dot;
+  table.factored_scores = factored_scores;
   table.segment_softmax = segment_softmax;
   table.mix_rows = mix_rows;
   table.mean_rows = mean_rows;

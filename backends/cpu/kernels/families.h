@@ -13,5 +13,6 @@ std::int64_t fill_pointwise(KernelTable& table);
 std::int64_t fill_normalize(KernelTable& table);
 std::int64_t fill_attention(KernelTable& table);
 std::int64_t fill_k_best(KernelTable& table);
+std::int64_t fill_output(KernelTable& table);
 
 }  // namespace fuselage::cpu

@@ -1,6 +1,6 @@
 #include <cstddef>
-#include <limits>
 
+#include "backends/cpu/kernels/best.h"
 #include "backends/cpu/kernels/families.h"
 #include "backends/cpu/kernels/table.h"
 #include "backends/cpu/kernels/targets.h"
@@ -16,45 +16,6 @@ HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 namespace {
 
-constexpr float kLowest = -std::numeric_limits<float>::infinity();
-
-// The k best so far, sorted. Columns arrive in order, so an equal value later on ranks below.
-class Best {
- public:
-  Best(std::size_t k, float* values, std::int32_t* ids) : k_(k), values_(values), ids_(ids) {}
-
-  // What a value must exceed to enter.
-  float threshold() const { return count_ < k_ ? kLowest : values_[k_ - 1]; }
-
-  bool full() const { return count_ == k_; }
-
-  void insert(float value, std::size_t id) {
-    std::size_t i = count_ < k_ ? count_++ : k_ - 1;
-    for (; i > 0 && values_[i - 1] < value; --i) {
-      values_[i] = values_[i - 1];
-      ids_[i] = ids_[i - 1];
-    }
-    values_[i] = value;
-    ids_[i] = static_cast<std::int32_t>(id);
-  }
-
-  void append(float value, std::int32_t id) {
-    values_[count_] = value;
-    ids_[count_++] = id;
-  }
-
- private:
-  std::size_t k_;
-  float* values_;
-  std::int32_t* ids_;
-  std::size_t count_ = 0;
-};
-
-void insert_larger(const float* x, std::size_t begin, std::size_t end, Best& best) {
-  for (std::size_t i = begin; i < end; ++i)
-    if (x[i] > best.threshold()) best.insert(x[i], i);
-}
-
 void k_best_row(const float* x, std::size_t cols, Best& best) {
   constexpr std::size_t kStep = 4 * kLanes;
   std::size_t i = 0;
@@ -64,13 +25,11 @@ void k_best_row(const float* x, std::size_t cols, Best& best) {
         hn::Or(hn::Gt(load(x + i), threshold), hn::Gt(load(x + i + kLanes), threshold));
     const auto high = hn::Or(hn::Gt(load(x + i + 2 * kLanes), threshold),
                              hn::Gt(load(x + i + 3 * kLanes), threshold));
-    if (!hn::AllFalse(Tag(), hn::Or(low, high))) insert_larger(x, i, i + kStep, best);
+    if (!hn::AllFalse(Tag(), hn::Or(low, high))) best.insert_larger(x + i, kStep, i);
   }
-  insert_larger(x, i, cols, best);
+  best.insert_larger(x + i, cols - i, i);
   // What is still missing are columns of -infinity or NaN, which never exceed a threshold.
-  for (i = 0; i < cols && !best.full(); ++i)
-    if (!(x[i] > kLowest)) best.append(kLowest, static_cast<std::int32_t>(i));
-  while (!best.full()) best.append(kLowest, -1);
+  best.append_lowest(x, cols, 0);
 }
 
 void k_best(const RowsIn& in, std::size_t rows, std::size_t cols, std::size_t k, float* values,

@@ -139,6 +139,16 @@ void softmax(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsOut
   }
 }
 
+void log_sum_exp(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsOut& out) {
+  check(in.columns == cols, "log_sum_exp: column counts differ");
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* x = row_of(in, r, cols);
+    const float largest = finite_max(x, cols);
+    const float sum = sum_terms(x, cols, -kInfinity, AddExpAround{broadcast(largest)});
+    out.data[r * out.stride] = std::log(sum) + largest;
+  }
+}
+
 void log_softmax(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsOut& out) {
   if (cols == 0) return;
   check(in.columns == cols, "log_softmax: column counts differ");
@@ -186,6 +196,7 @@ void rms_norm(const RowsIn& in, const float* scale, float eps, std::size_t rows,
 std::int64_t fill_normalize(KernelTable& table) {
   table.softmax = softmax;
   table.log_softmax = log_softmax;
+  table.log_sum_exp = log_sum_exp;
   table.layer_norm = layer_norm;
   table.rms_norm = rms_norm;
   return HWY_TARGET;

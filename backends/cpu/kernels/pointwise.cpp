@@ -72,9 +72,6 @@ bool is_dense(const RowsIn& in, std::size_t cols) {
   return !in.rows && in.stride == cols && in.columns == cols;
 }
 
-using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
-using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
-
 template <Unary kOp>
 UnaryRow unary_row_for(bool scalar) {
   return scalar ? unary_row<kOp, true> : unary_row<kOp, false>;
@@ -155,6 +152,8 @@ void binary(Binary op, const RowsIn& a, const RowsIn& b, std::size_t rows, std::
 std::int64_t fill_pointwise(KernelTable& table) {
   table.unary = unary;
   table.binary = binary;
+  table.unary_row = choose;
+  table.binary_row = choose;
   return HWY_TARGET;
 }
 

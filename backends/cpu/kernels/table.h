@@ -11,6 +11,10 @@ namespace fuselage::cpu {
 enum class Binary : std::uint8_t { add, sub, mul, div, max, min };
 enum class Unary : std::uint8_t { neg, sigmoid, tanh, relu, swish, gelu, exp, log, sqrt, abs };
 
+/// Functions of one row of `cols` elements; `out` may be an operand.
+using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
+using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
+
 /// The vector kernels of one instruction-set level. Every kernel computes a row by one order of
 /// operations, whatever the other rows are, so a row's result is the same alone and in any batch.
 /// Unless it says otherwise a kernel needs columns == cols in its operands, and may write over an
@@ -37,6 +41,10 @@ struct KernelTable {
   /// one, with the error function.
   void (*unary)(Unary op, const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
+  /// The same for single rows, to be called many times; a scalar operand is one element.
+  UnaryRow (*unary_row)(Unary op, bool scalar) = nullptr;
+  BinaryRow (*binary_row)(Binary op, bool scalar_a, bool scalar_b) = nullptr;
+
   /// Softmax over the columns of each row. A row of -infinity alone gives zeros.
   void (*softmax)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
@@ -56,6 +64,12 @@ struct KernelTable {
   /// out must not overlap an operand.
   void (*head_dot)(const RowsIn& q, const RowsIn& k, size_t heads, float scale, size_t rows,
                    size_t cols, const RowsOut& out) = nullptr;
+
+  /// out [pairs]: for the pairs p of segment i, the sum over c of -2 v[c] / (1 + (q[i, c] k[p,
+  /// c])^2): the dot product of v and tanh(log q + log k), but for a constant. q and k hold
+  /// exponentials, positive and finite; v is [cols].
+  void (*factored_scores)(const RowsIn& q, const RowsIn& k, const float* v, size_t cols,
+                          const Segments& segments, float* out) = nullptr;
 
   /// Softmax down the pairs of each segment, each head alone; e and out are [pairs, heads] and may
   /// be the same. As in softmax, -infinity alone gives zeros.
@@ -77,6 +91,17 @@ struct KernelTable {
   /// ids [rows, k]. NaN counts as -infinity. Where k > cols the rest is -infinity with id -1.
   void (*k_best)(const RowsIn& x, size_t rows, size_t cols, size_t k, float* values,
                  std::int32_t* ids) = nullptr;
+
+  /// k_best of a * b + bias, whose bits are those of gemm and binary; bias is [b.n()] or null. With
+  /// log_softmax the values are those of the rows' log_softmax, still in the order of a * b + bias;
+  /// a row with NaN or +infinity in it or of -infinity alone gives -infinity and its first columns,
+  /// which is what k_best makes of NaN. No more than a few tiles of logits are ever stored.
+  void (*linear_k_best)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
+                        bool log_softmax, size_t k, float* values, std::int32_t* ids) = nullptr;
+
+  /// out [rows, 1]: log(sum(exp(x - max))) + max over the columns of each row. A row of -infinity
+  /// alone gives -infinity.
+  void (*log_sum_exp)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 };
 
 /// The table of the active level (see isa.h). It lives as long as the process.

@@ -49,6 +49,46 @@ TEST_P(AttentionTest, HeadDotReadsRowsThroughAnIndex) {
   }
 }
 
+/// exp of random numbers, some of them as large as they may be.
+Matrix factors(std::size_t rows, std::size_t cols, unsigned seed, bool extreme) {
+  Matrix m = Matrix::random(rows, cols, seed, 2.0f);
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < cols; ++c) {
+      if (extreme && (r + c) % 3 == 0) m(r, c) = (r + 2 * c) % 2 == 0 ? 87.0f : -87.0f;
+      m(r, c) = std::exp(m(r, c));
+    }
+  return m;
+}
+
+TEST_P(AttentionTest, FactoredScores) {
+  for (const bool extreme : {false, true})
+    for (const std::size_t cols : kColumnCounts) {
+      const Matrix q = factors(kBegin.size() - 1, cols, 20, extreme);
+      const Matrix k = factors(pair_count(), cols, 21, extreme);
+      const Matrix v = Matrix::random(1, cols, 22);
+      Matrix y = Matrix::result(pair_count(), 1, 0);
+      kernels().factored_scores(q.in(), k.in(), v.row(0), cols, all_segments(), y.row(0));
+      ASSERT_TRUE(y.guards_intact());
+      double sum_of_v = 0, size = 0;
+      for (std::size_t c = 0; c < cols; ++c) {
+        sum_of_v += v(0, c);
+        size += std::fabs(v(0, c));
+      }
+      for (std::size_t i = 0; i + 1 < kBegin.size(); ++i)
+        for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p) {
+          double want = 0;
+          for (std::size_t c = 0; c < cols; ++c)
+            want += v(0, c) * std::tanh(std::log(static_cast<double>(q(i, c))) +
+                                        std::log(static_cast<double>(k(p, c))));
+          ASSERT_NEAR(y(p, 0) + sum_of_v, want, 2e-6 * size);
+          const std::int32_t alone[] = {0, 1};
+          float score = 0;
+          kernels().factored_scores(q.alone(i), k.alone(p), v.row(0), cols, {alone, 1}, &score);
+          ASSERT_EQ(score, y(p, 0));
+        }
+    }
+}
+
 TEST_P(AttentionTest, SegmentSoftmax) {
   for (const std::size_t heads : kWidths) {
     Matrix e = Matrix::random(pair_count(), heads, 6, 3.0f, 0);

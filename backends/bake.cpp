@@ -1,0 +1,67 @@
+#include "backends/bake.h"
+
+#include "backends/cpu/cpu_backend.h"
+#include "graph/verifier.h"
+#include "passes/pass_manager.h"
+#include "passes/pipeline.h"
+#include "passes/remove_dead_code.h"
+#include "passes/rewriter.h"
+#include "passes/split_by_binding_time.h"
+
+namespace fuselage {
+namespace {
+
+/// The passes that make tables. Fusions come later, when a search has been put behind the model.
+std::vector<Pass> passes_for_tables(const CompileOptions& options) {
+  std::vector<Pass> passes = make_optimizer(options).passes;
+  std::size_t count = passes.size();
+  while (count > 0 && passes[count - 1].name != "frequent_rows") --count;
+  passes.resize(count);
+  return passes;
+}
+
+/// Puts a stored weight in the place of each result of the load program.
+void store_results(Rewriter& rewriter, const Programs& programs) {
+  const auto& origins = programs.origins[static_cast<std::size_t>(BindingTime::load)];
+  for (const Output& output : programs.load.outputs()) {
+    const Value& computed = programs.load.value(output.value);
+    const NodeId origin = origins.at(computed.producer.index);
+    const ValueId whole = rewriter.graph().result(origin, computed.result);
+    rewriter.begin("bake", {&origin, 1});
+    const ValueId stored = rewriter.add("param", {},
+                                        {{"name", output.name},
+                                         {"domain", computed.type.domain},
+                                         {"dims", computed.type.dims},
+                                         {"dtype", computed.type.dtype}});
+    rewriter.replace(whole, stored);
+    rewriter.finish();
+  }
+}
+
+TensorMap parameters_of(const Graph& graph, const TensorMap& values) {
+  TensorMap weights;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!node.has(Trait::external)) continue;
+    const auto& name = node.attr<std::string>("name");
+    weights.emplace(name, values.at(name));
+  }
+  return weights;
+}
+
+}  // namespace
+
+void bake(Graph& graph, TensorMap& weights, const CompileOptions& options) {
+  verify(graph);
+  run_passes(passes_for_tables(options), graph, make_optimizer(options).options);
+  const Programs programs = split_by_binding_time(graph);
+  const TensorMap values = load_cpu(programs.load, weights);
+  const Pass store{.name = "bake", .run = [&programs](Rewriter& rewriter) {
+                     store_results(rewriter, programs);
+                     return rewriter.changes() > 0;
+                   }};
+  run_passes(std::vector<Pass>{store, remove_dead_code()}, graph);
+  weights = parameters_of(graph, values);
+}
+
+}  // namespace fuselage

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/kernels/rows.h"
+#include "backends/cpu/plan.h"
+
+namespace fuselage::cpu {
+
+// Where an instruction finds its operands and results when it runs: the rows that it computes, and
+// for operands the rows that those depend on.
+
+inline std::int64_t first_row(const Run& run, DomainId domain) {
+  return run.rows.first_new(domain);
+}
+
+inline std::int64_t row_count(const Instruction& in, const Run& run) {
+  return run.rows.rows(in.domain) - first_row(run, in.domain);
+}
+
+inline std::size_t rows_of(const Instruction& in, const Run& run) {
+  return static_cast<std::size_t>(row_count(in, run));
+}
+
+/// First element of a place for the rows from `row` on.
+template <typename T>
+T* data_at(const Place& place, const Run& run, std::int64_t row) {
+  const Buffer& buffer = run.plan_buffers[place.buffer];
+  if (buffer.newest_only) row -= first_row(run, buffer.domain);
+  return reinterpret_cast<T*>(run.buffers[place.buffer]) + place.offset + row * place.stride;
+}
+
+/// An operand as kernels take it, for the rows that the instruction computes.
+inline RowsIn rows_in(const Instruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  const std::int64_t row = first_row(run, in.domain);
+  RowsIn rows{.stride = static_cast<std::size_t>(place.stride),
+              .columns = static_cast<std::size_t>(place.cols)};
+  if (place.index == kNone) {
+    rows.data = data_at<const float>(place, run, place.stride == 0 ? 0 : row);
+    return rows;
+  }
+  rows.data = data_at<const float>(place, run, 0);
+  rows.rows = run.indexes[static_cast<std::size_t>(place.index)] + row;
+  if (place.fallback_buffer != kNone)
+    rows.fallback = reinterpret_cast<const float*>(
+                        run.buffers[static_cast<std::size_t>(place.fallback_buffer)]) +
+                    place.offset;
+  return rows;
+}
+
+template <typename T = float>
+T* plain_in(const Instruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
+}
+
+/// All rows of an operand that another domain's rows are gathered from.
+inline RowsIn all_rows(const Instruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  return {.data = data_at<const float>(place, run, 0),
+          .stride = static_cast<std::size_t>(place.stride),
+          .columns = static_cast<std::size_t>(place.cols)};
+}
+
+template <typename T = float>
+T* result_at(const Instruction& in, const Run& run, std::size_t result = 0) {
+  const Place& place = in.results[result];
+  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
+}
+
+inline RowsOut rows_out(const Instruction& in, const Run& run, std::size_t result = 0) {
+  return {result_at(in, run, result), static_cast<std::size_t>(in.results[result].stride)};
+}
+
+inline std::size_t cols_of(const Instruction& in) {
+  return static_cast<std::size_t>(in.results[0].cols);
+}
+
+inline Segments segments_of(const Instruction& in, const Run& run) {
+  const auto begin = run.rows.segments(in.map);
+  return {begin.data(), begin.size() - 1};
+}
+
+}  // namespace fuselage::cpu

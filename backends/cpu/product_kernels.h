@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "backends/cpu/kernel_rows.h"
+
+namespace fuselage::cpu {
+
+// Products with a matrix, as lines of the kernel table: why a kernel cannot run a node, what it
+// reads of the node when it is bound, and how it runs.
+
+/// A stored matrix, packed when the plan is made.
+std::string refuse_gemm(const Graph& graph, const Node& node);
+void bind_gemm(Instruction& in, const Binding& binding);
+void run_gemm(const Instruction& in, const Run& run);
+
+/// A computed matrix. Only a load program has those, and it runs once.
+std::string refuse_packing_gemm(const Graph& graph, const Node& node);
+void bind_packing_gemm(Instruction& in, const Binding& binding);
+void run_packing_gemm(const Instruction& in, const Run& run);
+
+/// Looked-up rows, of which a table has the products of the most frequent ones.
+std::string refuse_lookup_gemm(const Graph& graph, const Node& node);
+void bind_lookup_gemm(Instruction& in, const Binding& binding);
+void run_lookup_gemm(const Instruction& in, const Run& run);
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,196 @@
+#include "ops/formula.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+using Argument = Formula::Argument;
+using Kind = Argument::Kind;
+
+/// Deep enough for any cell, and no danger to the stack.
+constexpr int kMaxDepth = 200;
+constexpr std::uint32_t kMaxOperands = 1000;
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Formula parse() {
+    do {
+      statement();
+    } while (take(';'));
+    if (at_ < text_.size()) fail("';' or the end is expected");
+    if (formula_.results.empty()) fail("a result is missing");
+    return std::move(formula_);
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error("formula {}: column {}: {}", in_quotes(text_), at_ + 1, what);
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+
+  bool take(char c) {
+    skip_space();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  void expect(char c) {
+    if (!take(c)) fail(fmt::format("'{}' is expected", c));
+  }
+
+  std::string_view word() {
+    skip_space();
+    const std::size_t begin = at_;
+    const auto is_part = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    while (at_ < text_.size() && is_part(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  /// "NAME = expression", or a result.
+  void statement() {
+    const std::size_t begin = at_;
+    const std::string name(word());
+    if (!name.empty() && name[0] == 't' && take('=')) {
+      const Argument value = expression(0);
+      if (value.kind != Kind::step) fail("only a step can have a name");
+      if (!names_.emplace(name, value).second) fail("this name is taken");
+      return;
+    }
+    at_ = begin;
+    const Argument result = expression(0);
+    if (result.kind != Kind::step) fail("a result must be a step");
+    formula_.results.push_back(result);
+  }
+
+  Argument expression(int depth) {
+    if (depth > kMaxDepth) fail("it is nested too deeply");
+    skip_space();
+    if (at_ < text_.size() &&
+        (text_[at_] == '-' || text_[at_] == '.' || (text_[at_] >= '0' && text_[at_] <= '9')))
+      return number();
+    const std::string name(word());
+    if (name.empty()) fail("an operand, a number or an op is expected");
+    if (take('(')) return call(name, depth);
+    if (const auto found = names_.find(name); found != names_.end()) return found->second;
+    std::uint32_t index = 0;
+    const char* end = name.data() + name.size();
+    const auto [stop, error] = std::from_chars(name.data() + 1, end, index);
+    if (name[0] != 'x' || error != std::errc() || stop != end || index >= kMaxOperands)
+      fail(fmt::format("there is no {}", in_quotes(name)));
+    return {.kind = Kind::operand, .index = index};
+  }
+
+  Argument number() {
+    double value = 0;
+    const auto [stop, error] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (error != std::errc() || !std::isfinite(value)) fail("this is no finite number");
+    at_ = static_cast<std::size_t>(stop - text_.data());
+    return {.kind = Kind::number, .number = value};
+  }
+
+  Argument call(const std::string& name, int depth) {
+    const OpDef* op = all_ops().find(name);
+    // A formula in a formula is written out.
+    if (!op || !op->has(Trait::elementwise) || op->attribute_index("formula"))
+      fail(fmt::format("{} is no elementwise op", in_quotes(name)));
+    Formula::Step step{.op = op};
+    for (std::size_t i = 0; i < op->operands.size(); ++i) {
+      if (i > 0) expect(',');
+      step.arguments.push_back(expression(depth + 1));
+    }
+    expect(')');
+    formula_.steps.push_back(std::move(step));
+    return {.kind = Kind::step, .index = static_cast<std::uint32_t>(formula_.steps.size() - 1)};
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::map<std::string, Argument> names_;
+  Formula formula_;
+};
+
+class Printer {
+ public:
+  explicit Printer(const Formula& formula) : formula_(formula), uses_(formula.steps.size(), 0) {
+    for (const Formula::Step& step : formula.steps)
+      for (const Argument& argument : step.arguments) count(argument);
+    for (const Argument& result : formula.results) count(result);
+  }
+
+  std::string print() {
+    std::string text;
+    const auto statement = [&text](const std::string& one) {
+      if (!text.empty()) text += "; ";
+      text += one;
+    };
+    names_.resize(formula_.steps.size());
+    int named = 0;
+    for (std::size_t i = 0; i < formula_.steps.size(); ++i) {
+      if (uses_[i] < 2) continue;
+      std::string name = fmt::format("t{}", named++);
+      statement(fmt::format("{} = {}", name, show(formula_.steps[i])));
+      names_[i] = std::move(name);
+    }
+    for (const Argument& result : formula_.results) statement(show(result));
+    return text;
+  }
+
+ private:
+  void count(const Argument& argument) {
+    if (argument.kind == Kind::step) ++uses_[argument.index];
+  }
+
+  std::string show(const Formula::Step& step) const {
+    std::string text = std::string(step.op->name) + "(";
+    for (std::size_t i = 0; i < step.arguments.size(); ++i)
+      text += (i > 0 ? ", " : "") + show(step.arguments[i]);
+    return text + ")";
+  }
+
+  std::string show(const Argument& argument) const {
+    if (argument.kind == Kind::number) return fmt::format("{}", argument.number);
+    if (argument.kind == Kind::operand) return fmt::format("x{}", argument.index);
+    const std::string& name = names_[argument.index];
+    return name.empty() ? show(formula_.steps[argument.index]) : name;
+  }
+
+  const Formula& formula_;
+  std::vector<int> uses_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+Formula parse_formula(std::string_view text) { return Parser(text).parse(); }
+
+std::string print_formula(const Formula& formula) { return Printer(formula).print(); }
+
+std::size_t operand_count(const Formula& formula) {
+  std::size_t count = 0;
+  for (const Formula::Step& step : formula.steps)
+    for (const Argument& argument : step.arguments)
+      if (argument.kind == Kind::operand)
+        count = std::max<std::size_t>(count, argument.index + std::size_t{1});
+  return count;
+}
+
+}  // namespace fuselage

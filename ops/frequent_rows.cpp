@@ -1,0 +1,125 @@
+// Products of looked-up rows where a table holds those of the most frequent vocabulary entries
+// (Devlin 2017, section 4.2, for vocabularies whose whole product would be too large).
+
+#include "ops/frequent_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/decompose.h"
+#include "ops/evaluate.h"
+#include "ops/families.h"
+#include "ops/infer.h"
+
+namespace fuselage {
+namespace {
+
+/// Throws unless operand i, when it is there, is an i32 for each row of operand 0.
+void expect_ranks(const InferContext& in, std::size_t i) {
+  if (in.operand_count() <= i) return;
+  const Type& rank = in.operand(i);
+  if (rank.dtype != DType::i32 || rank.domain != in.operand(0).domain || row_size(rank) != 1)
+    in.fail(fmt::format("its ranks must be {}, not {}",
+                        in.show({DType::i32, in.operand(0).domain, {}}), in.show(rank)));
+}
+
+/// Throws unless operand 0 has a row per vocabulary entry; returns how many.
+std::int64_t expect_vocabulary(const InferContext& in) {
+  const Domain& domain = in.graph().domain(in.operand(0).domain);
+  if (domain.kind != DomainKind::vocabulary)
+    in.fail(fmt::format("operand 0 must have a row per vocabulary entry, not {}",
+                        in.show(in.operand(0))));
+  return domain.size;
+}
+
+// --- leading_rows ---
+
+std::vector<Type> infer_leading_rows(const InferContext& in) {
+  expect_f32(in, 0);
+  expect_ranks(in, 1);
+  const std::int64_t size = expect_vocabulary(in);
+  const auto count = in.attr<std::int64_t>("count");
+  if (count < 1 || count > size)
+    in.fail(fmt::format("there are no {} leading rows of {}", count, size));
+  Type type = in.operand(0);
+  type.domain = in.none();
+  type.dims.insert(type.dims.begin(), count);
+  return {type};
+}
+
+template <typename T>
+void evaluate_leading_rows(EvalContext<T>& context) {
+  const auto count = context.node.template attr<std::int64_t>("count");
+  const Array<T>& x = *context.operands[0];
+  T* out = context.results[0].data.data();
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    const T rank = context.operands.size() > 1 ? *context.operands[1]->row(r) : static_cast<T>(r);
+    if (rank >= 0 && rank < static_cast<T>(count))
+      std::copy_n(x.row(r), x.cols, out + static_cast<std::int64_t>(rank) * x.cols);
+  }
+}
+
+// --- lookup_matmul ---
+
+std::vector<ValueId> decompose_lookup_matmul(Decomposition& in) {
+  const ValueId x = in.add("select_rows", {in.operands()[0]}, {{"via", in.attr<MapPath>("via")}});
+  return {in.add("matmul", {x, in.operands()[1]}, {{"transposed", in.attr<bool>("transposed")}})};
+}
+
+std::vector<Type> infer_lookup_matmul(const InferContext& in) {
+  expect_ranks(in, 3);
+  const std::int64_t size = expect_vocabulary(in);
+  std::vector<Type> types = infer_decomposed(in);
+  const Type& table = in.operand(2);
+  if (types[0].dims.size() != 1 || table.domain != in.none() || table.dtype != DType::f32 ||
+      table.dims.size() != 2 || table.dims[0] > size || table.dims[1] != types[0].dims[0])
+    in.fail(fmt::format("its table must have rows of the product {}, not be {}", in.show(types[0]),
+                        in.show(table)));
+  return types;
+}
+
+/// Only the rows that the table lacks are computed.
+Cost cost_lookup_matmul(const InferContext& in) {
+  Cost cost = cost_decomposed(in);
+  cost.flop *=
+      1 - expected_hit_rate(in.operand(2).dims[0], in.graph().domain(in.operand(0).domain).size);
+  return cost;
+}
+
+const OpDef kOps[] = {
+    {.name = "leading_rows",
+     .summary = "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
+                "row i is that of rank i, by default that of id i.",
+     .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
+     .attributes = {{"count", AttrKind::integer}},
+     .infer = infer_leading_rows,
+     .evaluate_f32 = evaluate_leading_rows<float>,
+     .evaluate_f64 = evaluate_leading_rows<double>},
+    {.name = "lookup_matmul",
+     .summary = "select_rows(x, via) W, or Wᵀ when transposed; `table` has the products of x's "
+                "leading rows, in order of rank or id.",
+     .operands = {{"x"}, {"w"}, {"table"}, {"rank", OperandSpec::Arity::optional}},
+     .attributes = {{"transposed", AttrKind::boolean, false}, {"via", AttrKind::path}},
+     .infer = infer_lookup_matmul,
+     .cost = cost_lookup_matmul,
+     .evaluate_f32 = evaluate_decomposed<float>,
+     .evaluate_f64 = evaluate_decomposed<double>,
+     .decompose = decompose_lookup_matmul},
+};
+
+}  // namespace
+
+double expected_hit_rate(std::int64_t count, std::int64_t size) {
+  if (count >= size) return 1;
+  // The n-th harmonic number, to four digits.
+  const auto harmonic = [](std::int64_t n) {
+    constexpr double kEuler = 0.57721566490153286;
+    const auto x = static_cast<double>(n);
+    return n < 1 ? 0 : std::log(x) + kEuler + 1 / (2 * x) - 1 / (12 * x * x);
+  };
+  return harmonic(count) / harmonic(size);
+}
+
+std::span<const OpDef> frequent_row_ops() { return kOps; }
+
+}  // namespace fuselage

@@ -1,0 +1,108 @@
+// Ops that stand for chains of others.
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "ops/decompose.h"
+#include "ops/families.h"
+#include "ops/formula.h"
+
+namespace fuselage {
+namespace {
+
+using Argument = Formula::Argument;
+
+/// Adds a formula's steps over `operands`; returns its results.
+std::vector<ValueId> add_steps(Decomposition& in, const Formula& formula,
+                               const std::vector<ValueId>& operands) {
+  std::vector<ValueId> steps;
+  const auto value = [&](const Argument& argument) {
+    if (argument.kind == Argument::Kind::step) return steps[argument.index];
+    if (argument.kind == Argument::Kind::operand) return operands.at(argument.index);
+    return in.add("constant", {}, {{"values", std::vector<double>{argument.number}}});
+  };
+  for (const Formula::Step& step : formula.steps) {
+    std::vector<ValueId> arguments;
+    for (const Argument& argument : step.arguments) arguments.push_back(value(argument));
+    steps.push_back(in.add(step.op->name, std::move(arguments)));
+  }
+  std::vector<ValueId> results;
+  for (const Argument& result : formula.results) results.push_back(steps[result.index]);
+  return results;
+}
+
+/// The formula attribute; it must read as many operands as there are.
+Formula formula_of(const Decomposition& in, std::size_t operands) {
+  const auto& text = in.attr<std::string>("formula");
+  Formula formula;
+  try {
+    formula = parse_formula(text);
+  } catch (const Error& error) {
+    in.fail(error.what());
+  }
+  if (operand_count(formula) != operands)
+    in.fail(fmt::format("its formula is for {} operands, but there are {}", operand_count(formula),
+                        operands));
+  return formula;
+}
+
+std::vector<ValueId> decompose_pointwise(Decomposition& in) {
+  return add_steps(in, formula_of(in, in.operands().size()), in.operands());
+}
+
+std::vector<ValueId> decompose_linear(Decomposition& in) {
+  std::vector<ValueId> operands = in.operands();
+  operands[1] =
+      in.add("matmul", {operands[0], operands[1]}, {{"transposed", in.attr<bool>("transposed")}});
+  operands.erase(operands.begin());
+  return add_steps(in, formula_of(in, operands.size()), operands);
+}
+
+std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
+  const ValueId sum = in.add("add", {in.operands()[0], in.operands()[1]});
+  std::vector<ValueId> operands(in.operands().begin() + 1, in.operands().end());
+  operands[0] = sum;
+  return {in.add("layer_norm", std::move(operands), {{"epsilon", in.attr<double>("epsilon")}}),
+          sum};
+}
+
+const OpDef kOps[] = {
+    {.name = "pointwise",
+     .summary = "A chain of elementwise ops as one; the operands are x0, x1, … in its formula.",
+     .operands = {{"x", OperandSpec::Arity::repeated}},
+     .attributes = {{"formula", AttrKind::string}},
+     .traits = Trait::row_wise | Trait::elementwise,
+     .infer = infer_decomposed,
+     .cost = cost_decomposed,
+     .evaluate_f32 = evaluate_decomposed<float>,
+     .evaluate_f64 = evaluate_decomposed<double>,
+     .decompose = decompose_pointwise},
+    {.name = "linear",
+     .summary =
+         "x W, or x Wᵀ when transposed, followed by a formula in which the product is x0 and "
+         "the further operands are x1, x2, ….",
+     .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
+     .attributes = {{"transposed", AttrKind::boolean, false}, {"formula", AttrKind::string}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_decomposed,
+     .cost = cost_decomposed,
+     .evaluate_f32 = evaluate_decomposed<float>,
+     .evaluate_f64 = evaluate_decomposed<double>,
+     .decompose = decompose_linear},
+    {.name = "add_layer_norm",
+     .summary = "layer_norm of a + b, and a + b.",
+     .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
+     .attributes = {{"epsilon", AttrKind::real}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_decomposed,
+     .cost = cost_decomposed,
+     .evaluate_f32 = evaluate_decomposed<float>,
+     .evaluate_f64 = evaluate_decomposed<double>,
+     .decompose = decompose_add_layer_norm},
+};
+
+}  // namespace
+
+std::span<const OpDef> fused_ops() { return kOps; }
+
+}  // namespace fuselage

@@ -1,0 +1,215 @@
+#include <algorithm>
+#include <optional>
+
+#include "tests/backends/kernels/support.h"
+
+namespace fuselage::cpu {
+namespace {
+
+class OutputTest : public KernelTest {};
+
+constexpr std::int32_t kGuardId = 123456;
+
+struct Ranked {
+  Ranked(std::size_t rows, std::size_t k)
+      : values(rows * k + 8, Matrix::kGuard), ids(rows * k + 8, kGuardId) {}
+  std::vector<float> values;
+  std::vector<std::int32_t> ids;
+};
+
+PackedMatrix pack(const Matrix& b) {
+  return PackedMatrix::pack(b.row(0), b.rows(), b.cols(), b.stride(), false);
+}
+
+/// An output layer: x w + bias.
+struct Layer {
+  Layer(std::size_t d, std::size_t n, bool has_bias, unsigned seed)
+      : w(Matrix::random(d, n, seed)), packed(pack(w)) {
+    if (has_bias) bias = Matrix::random(1, n, seed + 1);
+  }
+
+  const float* bias_row() const { return bias ? bias->row(0) : nullptr; }
+
+  Matrix logits(const RowsIn& x, std::size_t rows) const {
+    Matrix out(rows, w.cols());
+    kernels().gemm(x, rows, packed, out.out());
+    if (bias)
+      kernels().binary(Binary::add, out.in(), {bias->row(0), 0, nullptr, nullptr, w.cols()}, rows,
+                       w.cols(), out.out());
+    return out;
+  }
+
+  Ranked fused(const RowsIn& x, std::size_t rows, std::size_t k, bool log_softmax) const {
+    Ranked best(rows, k);
+    kernels().linear_k_best(x, rows, packed, bias_row(), log_softmax, k, best.values.data(),
+                            best.ids.data());
+    EXPECT_EQ(best.values[rows * k], Matrix::kGuard);
+    EXPECT_EQ(best.ids[rows * k], kGuardId);
+    return best;
+  }
+
+  Matrix w;
+  PackedMatrix packed;
+  std::optional<Matrix> bias;
+};
+
+Ranked k_best_of(const Matrix& x, std::size_t k) {
+  Ranked best(x.rows(), k);
+  kernels().k_best(x.in(), x.rows(), x.cols(), k, best.values.data(), best.ids.data());
+  return best;
+}
+
+/// The fused kernel gives what the separate ones give.
+void expect_same(const Layer& layer, const RowsIn& x, std::size_t rows, std::size_t k) {
+  SCOPED_TRACE(testing::Message() << rows << " rows, " << layer.w.cols() << " columns, k " << k);
+  Matrix logits = layer.logits(x, rows);
+  const Ranked best = k_best_of(logits, k);
+  const Ranked plain = layer.fused(x, rows, k, false);
+  EXPECT_EQ(plain.ids, best.ids);
+  ASSERT_TRUE(same_bits(plain.values.data(), best.values.data(), rows * k));
+
+  Matrix scores(rows, logits.cols());
+  kernels().log_softmax(logits.in(), rows, logits.cols(), scores.out());
+  const Ranked wanted = k_best_of(scores, k);
+  const Ranked got = layer.fused(x, rows, k, true);
+  for (std::size_t r = 0; r < rows; ++r) {
+    // Where scores exist, equal ones stay in the order of the logits.
+    const bool has_scores = wanted.values[r * k] > -kInf;
+    for (std::size_t i = r * k; i < (r + 1) * k; ++i) {
+      ASSERT_EQ(got.ids[i], has_scores ? best.ids[i] : wanted.ids[i]) << "place " << i;
+      const float value = wanted.values[i];
+      if (std::isfinite(value))
+        ASSERT_NEAR(got.values[i], value, 2e-6 * std::max(1.0f, std::fabs(value)));
+      else
+        ASSERT_EQ(got.values[i], value);
+    }
+  }
+}
+
+void expect_same(const Layer& layer, const Matrix& x, std::size_t k) {
+  expect_same(layer, x.in(), x.rows(), k);
+}
+
+TEST_P(OutputTest, MatchesSeparateKernels) {
+  for (const std::size_t n : kColumnCounts)
+    for (const bool has_bias : {false, true}) {
+      const Layer layer(9, n, has_bias, 1);
+      for (const std::size_t rows : {1, 2, 3, 4, 6, 7, 13})
+        for (const std::size_t k : {1, 2, 7, 64}) expect_same(layer, Matrix::random(rows, 9, 3), k);
+    }
+}
+
+TEST_P(OutputTest, VocabularySizedRows) {
+  const Layer layer(16, 32003, true, 4);
+  for (const std::size_t rows : {1, 5, 97})
+    for (const std::size_t k : {1, 7, 64}) expect_same(layer, Matrix::random(rows, 16, 5), k);
+}
+
+TEST_P(OutputTest, RowsAloneGiveTheSameBits) {
+  for (const std::size_t n : {5, 64, 333, 2500}) {
+    const Layer layer(20, n, true, 6);
+    for (const std::size_t rows : {2, 3, 5, 6, 8, 25, 193}) {
+      const Matrix x = Matrix::random(rows, 20, 7);
+      for (const bool log_softmax : {false, true}) {
+        const Ranked together = layer.fused(x.in(), rows, 5, log_softmax);
+        for (std::size_t r = 0; r < rows; ++r) {
+          const Ranked alone = layer.fused(x.alone(r), 1, 5, log_softmax);
+          ASSERT_TRUE(same_bits(alone.values.data(), together.values.data() + r * 5, 5));
+          ASSERT_TRUE(std::equal(alone.ids.begin(), alone.ids.begin() + 5,
+                                 together.ids.begin() + static_cast<std::ptrdiff_t>(r * 5)));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(OutputTest, TiesGoToTheLowerColumn) {
+  Layer layer(3, 300, false, 8);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 300; ++j) layer.w(i, j) = std::round(layer.w(i, j));
+  layer.packed = pack(layer.w);
+  Matrix x(4, 3);
+  for (std::size_t r = 0; r < 4; ++r)
+    for (std::size_t i = 0; i < 3; ++i) x(r, i) = static_cast<float>(r * i);
+  for (const std::size_t k : {1, 7, 64}) expect_same(layer, x, k);
+}
+
+TEST_P(OutputTest, MaskedColumns) {
+  for (const std::size_t n : {7, 64, 100, 257})
+    for (const std::size_t left : {0, 1, 3}) {
+      Layer layer(4, n, true, 9);
+      for (std::size_t j = 0; j + left < n; ++j) (*layer.bias)(0, j) = -kInf;
+      for (const std::size_t k : {1, 4, 70}) expect_same(layer, Matrix::random(7, 4, 10), k);
+    }
+}
+
+TEST_P(OutputTest, NaNAndInfinity) {
+  for (const std::size_t n : {5, 64, 130}) {
+    const Layer layer(4, n, true, 11);
+    Matrix x = Matrix::random(8, 4, 12);
+    x(1, 0) = kNaN;
+    x(3, 1) = kInf;
+    x(4, 2) = -kInf;
+    x(6, 3) = 1e38f;
+    for (const std::size_t k : {1, 4}) expect_same(layer, x, k);
+    for (const float special : {kNaN, kInf})
+      for (const std::size_t at : {std::size_t{0}, n / 2, n - 1}) {
+        Layer spoiled(4, n, true, 13);
+        (*spoiled.bias)(0, at) = special;
+        expect_same(spoiled, Matrix::random(3, 4, 14), 4);
+      }
+  }
+}
+
+// Logits far below zero or far apart neither vanish nor overflow.
+TEST_P(OutputTest, LargeLogits) {
+  for (const float offset : {-1e4f, -300.0f, 300.0f, 1e4f}) {
+    Layer layer(4, 500, true, 15);
+    for (std::size_t j = 0; j < 500; ++j) (*layer.bias)(0, j) += offset;
+    expect_same(layer, Matrix::random(5, 4, 16), 7);
+    expect_same(layer, Matrix::random(5, 4, 17, 100.0f), 7);
+  }
+}
+
+TEST_P(OutputTest, ReadsRowsThroughAnIndex) {
+  const Layer layer(8, 70, true, 18);
+  const Matrix table = Matrix::random(5, 8, 19), fallback = Matrix::random(1, 8, 20);
+  std::vector<std::int32_t> index;
+  for (std::int32_t i = 0; i < 110; ++i) index.push_back(i % 6 - 1);
+  expect_same(layer, table.in(index, fallback.row(0)), index.size(), 3);
+}
+
+TEST_P(OutputTest, NoRowsAndNoPlaces) {
+  const Layer layer(8, 70, true, 21);
+  layer.fused(Matrix::random(1, 8, 22).in(), 0, 3, true);
+  layer.fused(Matrix::random(1, 8, 22).in(), 1, 0, true);
+}
+
+TEST_P(OutputTest, LogSumExp) {
+  for (const std::size_t cols : kColumnCounts) {
+    Matrix x = Matrix::random(4, cols, 23);
+    for (std::size_t c = 0; c < cols; ++c) {
+      x(1, c) += 1000;
+      x(2, c) = c == 0 ? -kInf : x(2, c);
+      x(3, c) = -kInf;
+    }
+    Matrix out = Matrix::result(4, 1);
+    kernels().log_sum_exp(x.in(), 4, cols, out.out());
+    for (std::size_t r = 0; r < 4; ++r) {
+      double sum = 0;
+      const double max = r == 1 ? 1000 : 0;
+      for (std::size_t c = 0; c < cols; ++c) sum += std::exp(static_cast<double>(x(r, c)) - max);
+      const double want = std::log(sum) + max;
+      if (std::isinf(want))
+        EXPECT_EQ(out(r, 0), -kInf);
+      else
+        EXPECT_NEAR(out(r, 0), want, 1e-6 * std::max(1.0, std::fabs(want)));
+    }
+    EXPECT_TRUE(out.guards_intact());
+  }
+}
+
+FUSELAGE_TEST_EVERY_LEVEL(OutputTest);
+
+}  // namespace
+}  // namespace fuselage::cpu

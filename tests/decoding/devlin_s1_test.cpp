@@ -1,0 +1,100 @@
+// bench/devlin_s1.ir: what the optimizer makes of plain equations, and that it computes the same.
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <random>
+
+#include "backends/compile.h"
+#include "base/file.h"
+#include "graph/text.h"
+#include "graph/traversal.h"
+#include "graph/verifier.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+/// The graph with a small vocabulary, which makes no difference to what passes do.
+Graph devlin_s1() {
+  const std::string path = FUSELAGE_SOURCE_DIR "/bench/devlin_s1.ir";
+  std::string text = read_file(path);
+  const std::string vocabulary = "vocabulary 8000";
+  text.replace(text.find(vocabulary), vocabulary.size(), "vocabulary 40");
+  return parse_graph(text, path, all_ops());
+}
+
+TensorMap random_weights(const Graph& graph) {
+  std::mt19937 random(1);
+  TensorMap weights;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "param") continue;
+    const Type& type = graph.value(node.results[0]).type;
+    Dims shape = type.dims;
+    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
+    const float bound = 2 / std::sqrt(static_cast<float>(shape[0]));
+    std::uniform_real_distribution<float> uniform(-bound, bound);
+    Tensor tensor(DType::f32, shape);
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      tensor.mutable_data<float>()[i] = uniform(random);
+    weights.emplace(node.attr<std::string>("name"), tensor);
+  }
+  return weights;
+}
+
+/// Logits of three steps over two sentences whose hypotheses share parents.
+std::vector<float> run_steps(const Executable& executable) {
+  const std::vector<WordIds> sentences{{7, 3, 31, 5, 0}, {12, 0}};
+  const auto worker = executable.make_worker();
+  worker->begin(sentences, {{3, 3}, {3, 3}});
+  const std::vector<std::int32_t> parents[] = {{-1, -1}, {0, 1}, {0, 2, 3}};
+  const std::vector<std::int32_t> parent_sentence[] = {{0, 1}, {0, 1}, {0, 0, 1}};
+  const std::vector<std::int32_t> hypothesis_parent[] = {{0, 1}, {0, 0, 0, 1, 1}, {0, 1, 1, 2, 2}};
+  const std::vector<std::int32_t> words[] = {{-1, -1}, {4, 9, 2, 4, 39}, {8, 8, 1, 17, 6}};
+  std::vector<float> logits;
+  for (std::size_t t = 0; t < 3; ++t) {
+    const std::vector<std::int32_t> positions(words[t].size(), static_cast<std::int32_t>(t));
+    worker->step({parents[t], parent_sentence[t], hypothesis_parent[t], words[t], positions});
+    const OutputRows<float> rows = worker->floats(executable.output("logits"));
+    logits.insert(logits.end(), rows.data, rows.data + rows.rows * rows.cols);
+  }
+  return logits;
+}
+
+TEST(DevlinS1, RoundTripsThroughText) {
+  const Graph graph = devlin_s1();
+  verify(graph);
+  EXPECT_TRUE(same_graph(graph, parse_graph(print_graph(graph), "devlin_s1.ir", all_ops())));
+}
+
+TEST(DevlinS1, TheOptimizerFindsThePapersTechniques) {
+  Graph graph = devlin_s1();
+  std::map<std::string, std::size_t> rewrites;
+  for (const PassRecord& record : optimize(graph))
+    for (const auto& [rule, count] : record.rewrites) rewrites[rule] += count;
+  for (const char* rule : {"embeddings", "attention", "merge_states", "input_projections"})
+    EXPECT_THAT(rewrites, ::testing::Contains(::testing::Key(rule)));
+
+  // No product is left in the step that could run on other rows.
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "matmul" && node.op->name != "linear") continue;
+    if (graph.binding(id) != BindingTime::step) continue;
+    EXPECT_THAT(graph.producer(node.operands[0]).op->name,
+                ::testing::Not(::testing::AnyOf("select_rows", "mix_rows", "concat")));
+  }
+}
+
+TEST(DevlinS1, GivesTheSameWithAndWithoutPasses) {
+  const Graph graph = devlin_s1();
+  const TensorMap weights = random_weights(graph);
+  const std::vector<float> plain = run_steps(*compile(graph, weights, {.passes = "none"}));
+  const std::vector<float> optimized = run_steps(*compile(graph, weights));
+  ASSERT_EQ(plain.size(), (2u + 5 + 5) * 500);
+  ASSERT_EQ(optimized.size(), plain.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(optimized[i], plain[i], 1e-4) << i;
+}
+
+}  // namespace
+}  // namespace fuselage

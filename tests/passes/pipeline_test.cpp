@@ -1,0 +1,65 @@
+#include "passes/pipeline.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+bool has_rule(const std::vector<Pass>& passes, std::string_view name) {
+  for (const Pass& pass : passes)
+    for (const Rule& rule : pass.rules)
+      if (rule.name == name) return true;
+  return false;
+}
+
+bool has_pass(const std::vector<Pass>& passes, std::string_view name) {
+  for (const Pass& pass : passes)
+    if (pass.name == name) return true;
+  return false;
+}
+
+TEST(SelectPasses, LeavesOutRulesAndPasses) {
+  EXPECT_TRUE(has_rule(select_passes("all"), "merge_states"));
+  EXPECT_FALSE(has_rule(select_passes("all,-merge-states"), "merge_states"));
+  EXPECT_TRUE(has_rule(select_passes("all,-merge_states"), "embeddings"));
+  EXPECT_FALSE(has_pass(select_passes("all,-commute-rows"), "commute_rows"));
+  EXPECT_FALSE(
+      has_pass(select_passes("all,-merge-common-subexpressions"), "merge_common_subexpressions"));
+}
+
+TEST(SelectPasses, APassWithoutRulesGoes) {
+  std::string names = "commute_rows";
+  const std::vector<Pass> all = select_passes("commute_rows");
+  for (const Rule& rule : all.front().rules) names += ",-" + rule.name;
+  EXPECT_FALSE(has_pass(select_passes(names), "commute_rows"));
+}
+
+TEST(SelectPasses, ARuleStandsForItsPassWithThatRuleAlone) {
+  const auto passes = select_passes("embeddings,simplify");
+  ASSERT_EQ(passes.size(), 2u);
+  EXPECT_EQ(passes[0].name, "commute_rows");
+  ASSERT_EQ(passes[0].rules.size(), 1u);
+  EXPECT_EQ(passes[0].rules[0].name, "embeddings");
+}
+
+TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
+  EXPECT_THAT([] { select_passes("all,-merge-state"); },
+              ThrowsMessage<Error>(HasSubstr("there is no pass 'merge_state'; did you mean "
+                                             "'merge_states'?")));
+  EXPECT_THAT([] { select_passes("simplify,-embeddings"); },
+              ThrowsMessage<Error>(HasSubstr("write 'all,-embeddings'")));
+  EXPECT_THROW(select_passes("all,"), Error);
+  EXPECT_THROW(select_passes("all,-"), Error);
+}
+
+}  // namespace
+}  // namespace fuselage

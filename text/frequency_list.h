@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fuselage {
+
+/// The words of a frequency list, the most frequent one first: a word or piece a line in that
+/// order, or lines of a word and its count in any order. Throws Error with `name` and the line for
+/// what is neither.
+std::vector<std::string> parse_frequency_list(std::string_view bytes, const std::string& name);
+
+}  // namespace fuselage
