@@ -14,7 +14,7 @@ case $preset in
     ;;
 esac
 
-install_packages build
+install_packages build test
 build_preset "$preset"
 
 # Two runs at a time must not share temporary files.

@@ -11,10 +11,11 @@ declare -A before=(
   [ops]="base graph"
   [passes]="base graph ops"
   [backends]="base graph ops passes"
+  [inspect]="base graph ops passes backends"
   [models]="base graph ops"
   [text]="base"
   [decoding]="base graph ops passes backends models text"
-  [tools]="base graph ops passes backends models text decoding"
+  [tools]="base graph ops passes backends inspect models text decoding"
 )
 # Headers for .cpp files only: they show Eigen, Boost or Highway, and no public header includes them.
 internal='(ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h)'

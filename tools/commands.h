@@ -11,6 +11,7 @@ namespace fuselage {
 int run_translate(const std::vector<std::string>& arguments);
 int run_score(const std::vector<std::string>& arguments);
 int run_dump(const std::vector<std::string>& arguments);
+int run_graph(const std::vector<std::string>& arguments);
 int run_convert(const std::vector<std::string>& arguments);
 
 }  // namespace fuselage

@@ -1,0 +1,16 @@
+# Puts the files of inspect/page/ into inspect/page_files.h of the build folder, and does so again
+# when one of them changes.
+function(fuselage_embed_page target)
+  foreach(part IN ITEMS HTML:page.html STYLE:style.css LAYOUT:layout.js MODEL:model.js VIEW:view.js PANELS:panels.js
+                        SELFTEST:selftest.js)
+    string(REPLACE ":" ";" part ${part})
+    list(GET part 0 name)
+    list(GET part 1 file)
+    set(path ${CMAKE_SOURCE_DIR}/inspect/page/${file})
+    file(READ ${path} PAGE_${name})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  endforeach()
+  configure_file(${CMAKE_SOURCE_DIR}/inspect/page_files.h.in
+                 ${CMAKE_BINARY_DIR}/generated/inspect/page_files.h @ONLY)
+  target_include_directories(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated)
+endfunction()

@@ -1,0 +1,80 @@
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+#include "inspect/picture.h"
+
+extern char** environ;
+
+namespace fuselage {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using TemporaryFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// A file without a name; its end of life is the end of the pointer.
+TemporaryFile make_temporary() {
+  TemporaryFile file(std::tmpfile());
+  if (!file) throw Error("cannot make a temporary file: {}", std::strerror(errno));
+  return file;
+}
+
+std::string read_all(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  std::array<char, 1 << 16> part{};
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), file))
+    text.append(part.data(), size);
+  return text;
+}
+
+/// Runs a program with files for its standard streams; its exit status.
+int run_program(const std::vector<const char*>& arguments, const std::array<std::FILE*, 3>& files) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (int i = 0; i < 3; ++i)
+    posix_spawn_file_actions_adddup2(&actions, fileno(files[static_cast<std::size_t>(i)]), i);
+  std::vector<char*> argv;
+  // The interface takes pointers to characters that it does not write.
+  for (const char* argument : arguments) argv.push_back(const_cast<char*>(argument));
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0)
+    throw Error("cannot run '{}': {}; Debian's package graphviz has it (--format dot needs none)",
+                arguments[0], std::strerror(failure));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw Error("cannot wait for '{}': {}", arguments[0], std::strerror(errno));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+}  // namespace
+
+std::string render_svg(const std::string& dot) {
+  const TemporaryFile input = make_temporary();
+  const TemporaryFile output = make_temporary();
+  const TemporaryFile errors = make_temporary();
+  if (std::fwrite(dot.data(), 1, dot.size(), input.get()) != dot.size() ||
+      std::fflush(input.get()) != 0)
+    throw Error("cannot write a temporary file: {}", std::strerror(errno));
+  std::rewind(input.get());
+  const int status = run_program({"dot", "-Tsvg"}, {input.get(), output.get(), errors.get()});
+  std::string svg = read_all(output.get());
+  if (status != 0 || svg.empty())
+    throw Error("'dot' failed with exit status {}: {}", status, read_all(errors.get()));
+  return svg;
+}
+
+}  // namespace fuselage

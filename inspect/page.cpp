@@ -1,0 +1,57 @@
+#include "inspect/page.h"
+
+#include "base/error.h"
+#include "inspect/json.h"
+#include "inspect/page_files.h"
+
+namespace fuselage {
+namespace {
+
+/// JSON that may stand in a script element: nothing in it can end the element.
+std::string for_script(std::string_view json) {
+  std::string safe;
+  for (const char c : json) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+std::string for_html(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '<')
+      safe += "&lt;";
+    else if (c == '&')
+      safe += "&amp;";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+/// `text` with {{name}} exchanged for `value`.
+std::string fill_in(std::string text, std::string_view name, std::string_view value) {
+  const std::string mark = "{{" + std::string(name) + "}}";
+  const std::size_t at = text.find(mark);
+  check(at != std::string::npos, "the page has a place for each part");
+  return text.replace(at, mark.size(), value);
+}
+
+}  // namespace
+
+std::string print_page(const Report& report) {
+  std::string scripts;
+  for (const std::string_view script :
+       {kPageLayout, kPageModel, kPageView, kPagePanels, kPageSelftest})
+    scripts += script;
+  std::string page(kPageHtml);
+  page = fill_in(std::move(page), "title", for_html(report.history.raw().name()));
+  page = fill_in(std::move(page), "style", kPageStyle);
+  page = fill_in(std::move(page), "script", scripts);
+  return fill_in(std::move(page), "data", for_script(print_pooled_json(report)));
+}
+
+}  // namespace fuselage

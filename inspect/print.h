@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inspect/report.h"
+
+namespace fuselage {
+
+/// Which part of a stage to show.
+enum class Part : std::uint8_t {
+  load,
+  source,
+  step,
+  all,    ///< the three programs
+  whole,  ///< the graph in one piece
+};
+
+/// The part of that name; Error for an unknown one.
+Part part_of(std::string_view name);
+
+/// What a pass did, and what it refused to do and why, as comments.
+std::string print_record(const PassRecord& record);
+
+/// A stage in the text form: its name as a comment, then the graph or programs, with comments that
+/// tell for a node of a program its kernel and measured time, elsewhere its binding time. A program
+/// and a graph in one piece can be parsed.
+std::string print_stage(const Report& report, const Stage& stage, Part part);
+
+/// The pictures of a stage, as Graphviz takes them.
+std::string print_stage_dot(const Report& report, const Stage& stage, Part part);
+
+}  // namespace fuselage

@@ -1,0 +1,217 @@
+#include "inspect/summary.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/dtype.h"
+#include "graph/traversal.h"
+#include "inspect/lines.h"
+
+namespace fuselage {
+namespace {
+
+DomainId rows_of(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const ValueId value = node.results.empty() ? node.operands.back() : node.results[0];
+  return graph.value(value).type.domain;
+}
+
+double stored_bytes(const Graph& graph, const Node& node) {
+  const Type& type = graph.value(node.results[0]).type;
+  const auto rows = static_cast<double>(std::max<std::int64_t>(1, graph.domain(type.domain).size));
+  return rows * static_cast<double>(row_size(type)) * static_cast<double>(size_of(type.dtype));
+}
+
+ProgramFigures measure_program(const Graph& graph, const std::vector<PlannedNode>& plan,
+                               const Workload& workload) {
+  ProgramFigures figures;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (is_stored(graph, id)) {
+      if (graph.binding(id) == BindingTime::load) figures.weight_bytes += stored_bytes(graph, node);
+      continue;
+    }
+    ++figures.nodes;
+    const Cost cost = cost_of(graph, id);
+    const DomainId domain = rows_of(graph, id);
+    const double rows = expected_rows(graph, domain, workload);
+    figures.flop += rows * cost.flop;
+    figures.bytes += rows * cost.bytes;
+    if (graph.binding(id) != BindingTime::load)
+      figures.bytes += cost.weight_bytes * expected_runs(graph, domain, workload) / workload.batch;
+  }
+  for (const PlannedNode& node : plan) figures.kernels += node.launched ? 1 : 0;
+  return figures;
+}
+
+/// Makes a worker find room for a batch of the workload.
+void measure_arenas(const Executable& executable, const Workload& workload, Figures& figures) {
+  const auto sentences = static_cast<std::size_t>(workload.batch);
+  const std::vector<WordIds> batch(
+      sentences,
+      WordIds(std::max<std::size_t>(1, static_cast<std::size_t>(workload.source_length))));
+  const StepLimits limits{
+      .hypotheses = std::vector<std::int32_t>(sentences, static_cast<std::int32_t>(workload.beam)),
+      .steps =
+          std::vector<std::int32_t>(sentences, static_cast<std::int32_t>(workload.target_length))};
+  const std::unique_ptr<Worker> worker = executable.make_worker();
+  worker->begin(batch, limits);
+  for (const BindingTime time : {BindingTime::source, BindingTime::step})
+    figures[static_cast<std::size_t>(time)].arena_bytes =
+        static_cast<double>(worker->arena_bytes(time));
+}
+
+/// The nodes of the raw graph by the names under which provenance knows them.
+class RawNodes {
+ public:
+  explicit RawNodes(const Graph& graph) : graph_(graph) {
+    for (const NodeId id : graph.nodes()) by_name_.emplace(origins_of(graph, id).front(), id);
+  }
+
+  /// Those that compute something, among the origins of a node.
+  std::vector<NodeId> origins(const Node& node) const {
+    std::vector<NodeId> found;
+    for (const std::string& origin : node.provenance.origins)
+      if (const auto raw = by_name_.find(origin);
+          raw != by_name_.end() && !is_stored(graph_, raw->second))
+        found.push_back(raw->second);
+    return found;
+  }
+
+ private:
+  const Graph& graph_;
+  std::map<std::string, NodeId> by_name_;
+};
+
+/// A node's own name, or else that of what it was made of.
+std::string name_for_user(const Graph& graph, NodeId id, const Labels& labels) {
+  const Node& node = graph.node(id);
+  const bool has_name = !node.results.empty() && !graph.value(node.results[0]).name.empty();
+  return has_name ? node_label(graph, id, labels) : node.provenance.origins.front();
+}
+
+void find_fusion(const Graph& raw, const std::vector<NodeId>& origins, Fusion fusion,
+                 std::vector<Fusion>& fusions) {
+  for (const NodeId id : origins) fusion.ops.emplace_back(raw.node(id).op->name);
+  // Equal nodes that became one are no fusion.
+  const std::set<std::string> distinct(fusion.ops.begin(), fusion.ops.end());
+  if (distinct.size() > 1) fusions.push_back(std::move(fusion));
+}
+
+void find_move(const History& history, NodeId id, const std::vector<NodeId>& origins, Move move,
+               Summary& summary) {
+  const Graph& raw = history.raw();
+  const Graph& graph = history.optimized();
+  const DomainId to = rows_of(graph, id);
+  const auto stays = [&](NodeId origin) { return rows_of(raw, origin) == to; };
+  if (std::any_of(origins.begin(), origins.end(), stays)) return;
+  const DomainId from = rows_of(raw, origins.front());
+  move.from = raw.domain(from).name;
+  if (to != graph.none()) move.to = graph.domain(to).name;
+  move.from_time = raw.domain(from).binding;
+  move.to_time = graph.domain(to).binding;
+  move.rows_before = expected_rows(raw, from, summary.workload);
+  move.rows_after = expected_rows(graph, to, summary.workload);
+  summary.moves.push_back(std::move(move));
+}
+
+// --- Text ---
+
+/// 1234567 as "1.23 M".
+std::string short_number(double number) {
+  constexpr std::array<std::string_view, 5> kUnits{"", " k", " M", " G", " T"};
+  std::size_t unit = 0;
+  while (number >= 1000 && unit + 1 < kUnits.size()) {
+    number /= 1000;
+    ++unit;
+  }
+  const int digits = unit == 0 || number >= 100 ? 0 : number >= 10 ? 1 : 2;
+  return fmt::format("{:.{}f}{}", number, digits, kUnits[unit]);
+}
+
+struct Row {
+  std::string_view name;
+  double ProgramFigures::*figure;
+};
+constexpr Row kRows[] = {
+    {"nodes", &ProgramFigures::nodes},
+    {"kernels", &ProgramFigures::kernels},
+    {"flop", &ProgramFigures::flop},
+    {"bytes", &ProgramFigures::bytes},
+    {"weights", &ProgramFigures::weight_bytes},
+    {"arena", &ProgramFigures::arena_bytes},
+};
+
+std::string ratio(double before, double after) {
+  return before > 0 ? fmt::format("{:.2f}", after / before) : "-";
+}
+
+std::string rules_text(const std::vector<std::string>& rules) {
+  return fmt::format("{}", fmt::join(rules, ", "));
+}
+
+}  // namespace
+
+Figures measure(const Programs& programs, const Executable& executable, const Workload& workload) {
+  Figures figures;
+  for (const BindingTime time : {BindingTime::load, BindingTime::source, BindingTime::step})
+    figures[static_cast<std::size_t>(time)] =
+        measure_program(program(programs, time), executable.plan(time), workload);
+  measure_arenas(executable, workload, figures);
+  return figures;
+}
+
+Summary summarize(const History& history, const Workload& workload) {
+  Summary summary{.workload = workload, .before = {}, .after = {}, .fusions = {}, .moves = {}};
+  const Graph& graph = history.optimized();
+  const Labels labels(graph);
+  const RawNodes raw(history.raw());
+  for (const NodeId id : topological_order(graph)) {
+    const Node& node = graph.node(id);
+    // Where no arithmetic is done, as in a slice, there is nothing to gain.
+    if (is_stored(graph, id) || node.provenance.rules.empty() || cost_of(graph, id).flop == 0)
+      continue;
+    const std::vector<NodeId> origins = raw.origins(node);
+    if (origins.empty()) continue;
+    const std::string key = fmt::format("n{}", id.index);
+    const std::string label = name_for_user(graph, id, labels);
+    find_fusion(history.raw(), origins,
+                {key, label, std::string(node.op->name), {}, node.provenance.rules},
+                summary.fusions);
+    Move move{.key = key, .node = label, .op = std::string(node.op->name)};
+    move.rules = node.provenance.rules;
+    find_move(history, id, origins, std::move(move), summary);
+  }
+  return summary;
+}
+
+std::string print_summary(const Summary& summary) {
+  const Workload& workload = summary.workload;
+  std::string text = fmt::format(
+      "# source and step: flop and bytes for a sentence of {:g} words, {:g} steps, beam {:g}; "
+      "arena for {:g} such sentences\n{:<8} {:<8} {:>12} {:>12} {:>8}\n",
+      workload.source_length, workload.target_length, workload.beam, workload.batch, "program",
+      "figure", "before", "after", "ratio");
+  for (std::size_t i = 0; i < 3; ++i)
+    for (const Row& row : kRows) {
+      const double before = summary.before[i].*row.figure;
+      const double after = summary.after[i].*row.figure;
+      text +=
+          fmt::format("{:<8} {:<8} {:>12} {:>12} {:>8}\n", to_string(static_cast<BindingTime>(i)),
+                      row.name, short_number(before), short_number(after), ratio(before, after));
+    }
+  for (const Fusion& fusion : summary.fusions)
+    text += fmt::format("fused {} {} <- {} by {}\n", fusion.op, fusion.node,
+                        fmt::join(fusion.ops, " "), rules_text(fusion.rules));
+  for (const Move& move : summary.moves)
+    text += fmt::format("moved {} {}: {} ({}) -> {} ({}) by {}\n", move.op, move.node, move.from,
+                        to_string(move.from_time), move.to.empty() ? "once" : move.to,
+                        to_string(move.to_time), rules_text(move.rules));
+  return text;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Makes the pictures of docs/inspect-a-graph.md again. Needs the packages of section [test] and the
+# build of the preset release.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+fuselage=$(realpath "${FUSELAGE:-build/fuselage}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# screenshot NAME [FRAGMENT]
+screenshot() {
+  HOME=$work chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
+    --user-data-dir="$work/profile" --window-size=1400,875 --virtual-time-budget=10000 \
+    --screenshot="$PWD/docs/images/$1.png" "file://$work/page.html${2-}" 2>/dev/null
+}
+
+mkdir -p docs/images
+(cd models && "$fuselage" dump en-de --format html -o "$work/page.html")
+screenshot page
+screenshot pass '#stage=commute_rows'
+"$fuselage" dump models/en-de --program step --format svg -o docs/images/step.svg
