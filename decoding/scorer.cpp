@@ -52,8 +52,9 @@ Scorer::Scorer(Model model, ScorerOptions options)
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
-  executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities),
-                        std::move(model.weights), options_.compile);
+  executable_ =
+      compile(with_search_head(model.graph, SearchHead::log_probabilities, 1, options_.alignment),
+              std::move(model.weights), options_.compile);
 }
 
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {

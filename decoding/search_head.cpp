@@ -7,7 +7,7 @@
 
 namespace fuselage {
 
-Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k) {
+Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k, bool alignment) {
   Graph graph = model;
   const std::vector<Output> outputs = graph.outputs();
   const ValueId logits = graph.find_output("logits");
@@ -30,7 +30,8 @@ Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k) {
     graph.add_output("best_words", graph.result(best, 1));
   }
   for (const Output& output : outputs)
-    if (output.name != "logits") graph.add_output(output.name, output.value);
+    if (output.name != "logits" && (alignment || output.name != "alignment"))
+      graph.add_output(output.name, output.value);
   return graph;
 }
 

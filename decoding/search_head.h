@@ -14,6 +14,8 @@ enum class SearchHead {
 };
 
 /// The graph with "logits" replaced by the outputs of `head`. `k` is capped at the vocabulary.
-Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k = 1);
+/// Without `alignment` the output of that name goes, so that no work is done for it alone.
+Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k = 1,
+                       bool alignment = true);
 
 }  // namespace fuselage

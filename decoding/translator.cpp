@@ -92,7 +92,7 @@ Translator::Translator(Model model, TranslatorOptions options)
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   Graph graph = with_search_head(
       model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
-      BeamSearch::candidates_per_row(options_.search));
+      BeamSearch::candidates_per_row(options_.search), options_.search.alignment);
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "graph/traversal.h"
 
 namespace fuselage {
@@ -10,20 +12,34 @@ namespace {
 /// Beyond this the exponential of a float and of its negative are not both normal numbers.
 constexpr double kLargest = 87;
 
+/// What a selection's path crosses behind `path`; nothing where it does not begin with that.
+std::optional<MapPath> rest_of_path(const Match& match, const char* name, const MapPath& path) {
+  const auto& via = match.node(name).attr<MapPath>("via");
+  if (via.size() < path.size() || !std::equal(path.begin(), path.end(), via.begin()))
+    return std::nullopt;
+  return MapPath(via.begin() + static_cast<std::ptrdiff_t>(path.size()), via.end());
+}
+
+const MapPath& left_path(const Match& match) { return match.root_node().attr<MapPath>("to"); }
+const MapPath& right_path(const Match& match) { return match.root_node().attr<MapPath>("via"); }
+
 /// The query comes from the left member of each pair, the key from the right.
 std::optional<std::string> other_paths(const Match& match) {
-  const auto& left = match.root_node().attr<MapPath>("to");
-  const auto& right = match.root_node().attr<MapPath>("via");
-  if (match.node("query").attr<MapPath>("via") == left &&
-      match.node("key").attr<MapPath>("via") == right)
+  if (rest_of_path(match, "query", left_path(match)) &&
+      rest_of_path(match, "key", right_path(match)))
     return std::nullopt;
   return "the score does not come from the query and the key whose values are mixed";
 }
 
 std::optional<std::string> default_rows(const Match& match) {
-  for (const char* name : {"query", "key"})
-    if (match.node(name).operands.size() > 1)
-      return fmt::format("{} has a default row", match.graph().describe(match.node(name)));
+  const Graph& graph = match.graph();
+  for (const char* name : {"query", "key"}) {
+    const Node& select = match.node(name);
+    const auto& via = select.attr<MapPath>("via");
+    if (select.operands.size() > 1 ||
+        std::any_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; }))
+      return fmt::format("{} has a default row", graph.describe(select));
+  }
   return std::nullopt;
 }
 
@@ -39,6 +55,12 @@ std::optional<std::string> values_after_weights(const Match& match) {
   const std::vector<bool> before = reachable(graph, {graph.value(match["values"]).producer});
   if (!before[graph.value(match["weights"]).producer.index]) return std::nullopt;
   return "the values come after the weights";
+}
+
+/// The query or the key as the fused node takes it: `x`, made of what the selection reads, for each
+/// member of the pairs.
+ValueId for_members(Rewriter& rewriter, ValueId x, const MapPath& rest) {
+  return rest.empty() ? x : rewriter.add("select_rows", {x}, {{"via", rest}});
 }
 
 // --- Additive attention ---
@@ -57,12 +79,15 @@ void fuse_additive(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const ValueId query = match.node("query").operands[0];
   const ValueId key = match.node("key").operands[0];
-  const MapPath left = match.root_node().attr<MapPath>("to");
-  const MapPath right = match.root_node().attr<MapPath>("via");
+  const MapPath left = left_path(match);
+  const MapPath right = right_path(match);
+  const MapPath query_rest = rest_of_path(match, "query", left).value();
+  const MapPath key_rest = rest_of_path(match, "key", right).value();
   const ValueId weights = match["weights"];
   const NodeId fused = rewriter.add_node(
       "additive_attention",
-      {factor(rewriter, query), factor(rewriter, key), match["v"], match["values"]},
+      {for_members(rewriter, factor(rewriter, query), query_rest),
+       for_members(rewriter, factor(rewriter, key), key_rest), match["v"], match["values"]},
       {{"left", left}, {"right", right}});
   rewriter.replace(weights, graph.result(fused, 0));
   rewriter.replace(match.result(), graph.result(fused, 1));
@@ -106,14 +131,18 @@ void fuse_dot(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const ValueId query = match.node("query").operands[0];
   const ValueId key = match.node("key").operands[0];
+  const MapPath left = left_path(match);
+  const MapPath right = right_path(match);
+  const MapPath query_rest = rest_of_path(match, "query", left).value();
+  const MapPath key_rest = rest_of_path(match, "key", right).value();
   const ValueId weights = match["weights"];
-  const Node score = match.node("score");  // NOLINT(performance-unnecessary-copy-initialization)
-  const Node mix = match.root_node();      // NOLINT(performance-unnecessary-copy-initialization)
-  const NodeId fused = rewriter.add_node("dot_attention", {query, key, match["values"]},
-                                         {{"left", mix.attr<MapPath>("to")},
-                                          {"right", mix.attr<MapPath>("via")},
-                                          {"heads", score.attr<std::int64_t>("heads")},
-                                          {"scale", score.attr<double>("scale")}});
+  const auto heads = match.node("score").attr<std::int64_t>("heads");
+  const auto scale = match.node("score").attr<double>("scale");
+  const NodeId fused =
+      rewriter.add_node("dot_attention",
+                        {for_members(rewriter, query, query_rest),
+                         for_members(rewriter, key, key_rest), match["values"]},
+                        {{"left", left}, {"right", right}, {"heads", heads}, {"scale", scale}});
   rewriter.replace(weights, graph.result(fused, 0));
   rewriter.replace(match.result(), graph.result(fused, 1));
 }

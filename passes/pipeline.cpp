@@ -15,6 +15,7 @@
 #include "passes/fuse_norm.h"
 #include "passes/fuse_output.h"
 #include "passes/fuse_pointwise.h"
+#include "passes/merge_attention.h"
 #include "passes/merge_common_subexpressions.h"
 #include "passes/merge_products.h"
 #include "passes/remove_dead_code.h"
@@ -41,6 +42,7 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
       {fuse_attention(), "before chains hide the tanh that it takes apart"},
+      {merge_attention(options.commute.workload), "the law for what has just become one node"},
       {fuse_norm(), "before chains and products take the sums"},
       {fuse_pointwise(),
        "what is left between products are chains, which nothing needs to see inside"},

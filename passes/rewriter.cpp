@@ -74,6 +74,12 @@ ValueId Rewriter::add(std::string_view name, std::vector<ValueId> operands,
   return graph_.result(add_node(name, std::move(operands), attrs));
 }
 
+DomainId Rewriter::add_pairs(std::string name, DomainId left, DomainId right) {
+  check(open_, "an edit outside of a rewrite");
+  ++changes_;
+  return graph_.add_pairs(std::move(name), left, right);
+}
+
 void Rewriter::replace(ValueId from, ValueId to) {
   check(open_, "an edit outside of a rewrite");
   if (from == to) return;

@@ -36,6 +36,8 @@ class Rewriter {
   /// The same; returns the first result.
   ValueId add(std::string_view name, std::vector<ValueId> operands,
               const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
+  /// Declares the pairs of two domains.
+  DomainId add_pairs(std::string name, DomainId left, DomainId right);
   /// Puts `to`, of the same type, in the place of `from` in every use and output. A `to` without a
   /// name takes over that of `from`.
   void replace(ValueId from, ValueId to);

@@ -38,6 +38,7 @@ struct DumpOptions {
   std::string output = "stdout";
   std::int32_t beam_size = 12;
   bool model_only = false;
+  bool alignment = false;
   bool ignore_unknown = false;
 
   void add_to(Options& options);
@@ -70,6 +71,7 @@ void DumpOptions::add_to(Options& options) {
                  "Source and target vocabulary for --profile (default: those of the model)");
   app.add_flag("--no-spm-encode", no_spm_encode, "The text is split into SentencePiece pieces");
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
+  app.add_flag("--alignment", alignment, "Show the graph as a search with --alignment needs it");
   app.add_option("-o,--output", output, "Where to write")->capture_default_str();
   app.add_flag("--ignore-unknown-config", ignore_unknown,
                "Go on past configuration keys that are unknown or not supported");
@@ -132,7 +134,7 @@ class Dump {
       input_ = read_profile_input(model_, vocabularies, o_.profile, o_.beam_size);
       k = BeamSearch::candidates_per_row(input_.search);
     }
-    if (!o_.model_only) graph = with_search_head(graph, SearchHead::k_best, k);
+    if (!o_.model_only) graph = with_search_head(graph, SearchHead::k_best, k, o_.alignment);
     CompileOptions compile = o_.compile;
     if (!o_.frequency.empty()) {
       std::vector<std::string> notes;

@@ -1,0 +1,155 @@
+// The output layer as one kernel against the same as four: product, bias, log-softmax, k best.
+//
+//   output_bench [pairs] [vocabulary] [k]
+//
+// The cap is what fusing would gain if all but the product, as it stands, cost nothing; a fused
+// kernel can pass it, as it does not write the logits either. The floor is the time that the
+// product's operations need at the measured peak, or that of going over its matrix for one row.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+
+#include "backends/cpu/isa.h"
+#include "backends/cpu/kernels/table.h"
+#include "base/error.h"
+#include "bench/measure.h"
+
+namespace fuselage {
+namespace {
+
+struct Best {
+  explicit Best(std::size_t size) : values(size), ids(size) {}
+  std::vector<float> values;
+  std::vector<std::int32_t> ids;
+};
+
+std::vector<float> random_numbers(std::size_t size, float deviation) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(size));
+  std::normal_distribution<float> normal(0, deviation);
+  std::vector<float> numbers(size);
+  for (float& number : numbers) number = normal(random);
+  return numbers;
+}
+
+class OutputLayer {
+ public:
+  OutputLayer(std::size_t rows, std::size_t d, std::size_t vocabulary, std::size_t k)
+      : rows_(rows),
+        d_(d),
+        k_(k),
+        x_(random_numbers(rows * d, 1)),
+        bias_(random_numbers(vocabulary, 1)),
+        matrix_(cpu::PackedMatrix::pack(
+            random_numbers(d * vocabulary, 3 / std::sqrt(static_cast<float>(d))).data(), d,
+            vocabulary, vocabulary, false)),
+        logits_(rows * vocabulary) {}
+
+  void stream() { table_.gemm(x(), 1, matrix_, out()); }
+  void product() { table_.gemm(x(), rows_, matrix_, out()); }
+  void add_bias() {
+    table_.binary(cpu::Binary::add, logits(),
+                  {.data = bias_.data(), .stride = 0, .columns = bias_.size()}, rows_, bias_.size(),
+                  out());
+  }
+  void log_softmax() { table_.log_softmax(logits(), rows_, bias_.size(), out()); }
+  void k_best(Best& best) {
+    table_.k_best(logits(), rows_, bias_.size(), k_, best.values.data(), best.ids.data());
+  }
+  void separate(Best& best) {
+    product();
+    add_bias();
+    log_softmax();
+    k_best(best);
+  }
+  void fused(Best& best) {
+    table_.linear_k_best(x(), rows_, matrix_, bias_.data(), /*log_softmax=*/true, k_,
+                         best.values.data(), best.ids.data());
+  }
+
+  double flop() const { return 2.0 * static_cast<double>(rows_ * d_ * bias_.size()); }
+
+ private:
+  cpu::RowsIn x() const { return {.data = x_.data(), .stride = d_, .columns = d_}; }
+  cpu::RowsIn logits() const {
+    return {.data = logits_.data(), .stride = bias_.size(), .columns = bias_.size()};
+  }
+  cpu::RowsOut out() { return {logits_.data(), bias_.size()}; }
+
+  const cpu::KernelTable& table_ = cpu::kernels();
+  std::size_t rows_, d_, k_;
+  std::vector<float> x_, bias_;
+  cpu::PackedMatrix matrix_;
+  std::vector<float> logits_;
+};
+
+void expect_same(const Best& separate, const Best& fused) {
+  for (std::size_t i = 0; i < separate.ids.size(); ++i)
+    if (separate.ids[i] != fused.ids[i] ||
+        !(std::abs(separate.values[i] - fused.values[i]) <= 1e-5f * std::abs(separate.values[i])))
+      throw Error("place {}: separate kernels give {} with {}, the fused one {} with {}", i,
+                  separate.ids[i], separate.values[i], fused.ids[i], fused.values[i]);
+}
+
+double median_seconds(int runs, const std::function<void()>& run) {
+  std::vector<double> seconds;
+  for (int i = 0; i < runs; ++i) {
+    const double begin = thread_seconds();
+    run();
+    seconds.push_back(thread_seconds() - begin);
+  }
+  return median(std::move(seconds));
+}
+
+void run(const std::vector<std::string>& arguments) {
+  const auto argument = [&](std::size_t i, int otherwise) {
+    return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
+  };
+  const int pairs = argument(0, 60);
+  const auto vocabulary = static_cast<std::size_t>(argument(1, 32000));
+  const auto k = static_cast<std::size_t>(argument(2, 7));
+  const double peak = measured_peak();
+  fmt::print("isa {}, peak {:.0f} GFLOP/s, vocabulary {}, k {}; milliseconds\n", cpu::active_isa(),
+             peak / 1e9, vocabulary, k);
+  fmt::print("{:>5} {:>4}  {:>7} {:>6} {:>7} {:>6}  {:>8} {:>7} {:>6} {:>5}  {:>6}  {}\n", "rows",
+             "d", "product", "bias", "softmax", "k best", "separate", "fused", "floor", "eff.",
+             "cap", "ratio");
+  for (const std::size_t d : {256, 512})
+    for (const std::size_t rows : {6, 64}) {
+      OutputLayer layer(rows, d, vocabulary, k);
+      Best separate(rows * k), fused(rows * k);
+      layer.separate(separate);
+      layer.fused(fused);
+      expect_same(separate, fused);
+      const Comparison compared = compare(
+          pairs, [&] { layer.separate(separate); }, [&] { layer.fused(fused); });
+      const double product = median_seconds(pairs, [&] { layer.product(); });
+      const double bias = median_seconds(pairs, [&] { layer.add_bias(); });
+      const double softmax = median_seconds(pairs, [&] { layer.log_softmax(); });
+      const double best = median_seconds(pairs, [&] { layer.k_best(separate); });
+      const double stream = median_seconds(pairs, [&] { layer.stream(); });
+      const double floor = std::max(layer.flop() / peak, stream);
+      fmt::print(
+          "{:5} {:4}  {:7.3f} {:6.3f} {:7.3f} {:6.3f}  {:8.3f} {:7.3f} {:6.3f} {:3.0f} %  {:6.3f}  "
+          "{:.3f} [{:.3f}, {:.3f}]\n",
+          rows, d, 1e3 * product, 1e3 * bias, 1e3 * softmax, 1e3 * best, 1e3 * compared.baseline,
+          1e3 * compared.candidate, 1e3 * floor, 100 * floor / compared.candidate,
+          (product + bias + softmax + best) / product, compared.ratio, compared.low, compared.high);
+    }
+}
+
+}  // namespace
+}  // namespace fuselage
+
+int main(int argc, char** argv) {
+  try {
+    fuselage::run({argv + 1, argv + argc});
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "output_bench: {}\n", error.what());
+    return 1;
+  }
+}

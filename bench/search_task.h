@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "decoding/beam_search.h"
+#include "models/model.h"
+
+namespace fuselage {
+
+/// Text that a model translates in a benchmark, and how.
+struct SearchTask {
+  SearchOptions search;
+  std::vector<std::vector<WordIds>> batches;  ///< the longest sentences first
+};
+
+/// The first `sentences` lines of the file `text` that are not empty, in batches of `batch`. Throws
+/// Error when it cannot be read.
+SearchTask read_search_task(const Model& model, const std::string& text, std::int32_t beam,
+                            std::size_t batch,
+                            std::size_t sentences = std::numeric_limits<std::size_t>::max());
+
+}  // namespace fuselage

@@ -1,0 +1,145 @@
+#include "bench/trace.h"
+
+#include "passes/workload.h"
+
+namespace fuselage {
+namespace {
+
+template <typename T>
+std::vector<T> copy(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+class RecordingWorker : public Worker {
+ public:
+  RecordingWorker(std::unique_ptr<Worker> worker, Trace& trace)
+      : worker_(std::move(worker)), trace_(trace) {}
+
+  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
+    trace_.batches.push_back({copy(sentences), limits, {}});
+    worker_->begin(sentences, limits);
+  }
+
+  void step(const StepInput& input) override {
+    trace_.batches.back().steps.push_back({copy(input.parents), copy(input.parent_sentence),
+                                           copy(input.hypothesis_parent), copy(input.words),
+                                           copy(input.positions)});
+    worker_->step(input);
+  }
+
+  OutputRows<float> floats(std::size_t output) const override { return worker_->floats(output); }
+  OutputRows<std::int32_t> integers(std::size_t output) const override {
+    return worker_->integers(output);
+  }
+
+ private:
+  std::unique_ptr<Worker> worker_;
+  Trace& trace_;
+};
+
+class RecordingExecutable : public Executable {
+ public:
+  RecordingExecutable(std::unique_ptr<Executable> executable, Trace& trace)
+      : executable_(std::move(executable)), trace_(trace) {}
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<RecordingWorker>(executable_->make_worker(), trace_);
+  }
+  std::size_t output(std::string_view name) const override { return executable_->output(name); }
+
+ private:
+  std::unique_ptr<Executable> executable_;
+  Trace& trace_;
+};
+
+double rows_of_pairs(const Graph& graph, const Domain& pairs, const RowCounts& counts) {
+  if (graph.domain(pairs.right).kind != DomainKind::source) return 0;
+  const DomainKind left = graph.domain(pairs.left).kind;
+  if (left == DomainKind::hypothesis) return counts.hypothesis_source;
+  return left == DomainKind::parent ? counts.parent_source : 0;
+}
+
+double rows_of(const Graph& graph, DomainId id, const RowCounts& counts) {
+  const Domain& domain = graph.domain(id);
+  switch (domain.kind) {
+    case DomainKind::none:
+    case DomainKind::vocabulary:
+      return 0;
+    case DomainKind::sentence:
+      return counts.sentences;
+    case DomainKind::source:
+    case DomainKind::scan:
+      return counts.source;
+    case DomainKind::parent:
+      return counts.parents;
+    case DomainKind::hypothesis:
+    case DomainKind::prefix:
+      return counts.hypotheses;
+    case DomainKind::pairs:
+      return rows_of_pairs(graph, domain, counts);
+  }
+  return 0;
+}
+
+/// Operations of a mixture, which has as many terms as it has weights: more than its cost for each
+/// row can tell. A fused attention has the weights and the mixture as its results.
+double mixing(const Graph& graph, const Node& node, const RowCounts& counts) {
+  ValueId weights, mixed;
+  if (node.has(Trait::mixes_rows) && node.operands.size() == 2) {
+    weights = node.operands[0];
+    mixed = node.results[0];
+  } else if (node.op->decompose && node.results.size() == 2) {
+    weights = node.results[0];
+    mixed = node.results[1];
+  } else {
+    return 0;
+  }
+  const DomainId pairs = graph.value(weights).type.domain;
+  if (graph.domain(pairs).kind != DomainKind::pairs) return 0;
+  return rows_of(graph, pairs, counts) * 2 * static_cast<double>(row_size(graph.value(mixed).type));
+}
+
+}  // namespace
+
+std::unique_ptr<Executable> recording(std::unique_ptr<Executable> executable, Trace& trace) {
+  return std::make_unique<RecordingExecutable>(std::move(executable), trace);
+}
+
+RowCounts count_rows(const Trace& trace) {
+  RowCounts counts;
+  for (const Trace::Batch& batch : trace.batches) {
+    counts.sentences += static_cast<double>(batch.sentences.size());
+    for (const WordIds& sentence : batch.sentences)
+      counts.source += static_cast<double>(sentence.size());
+    counts.steps += static_cast<double>(batch.steps.size());
+    for (const Trace::Step& step : batch.steps) {
+      const auto length = [&](std::int32_t parent) {
+        const auto sentence = step.parent_sentence[static_cast<std::size_t>(parent)];
+        return static_cast<double>(batch.sentences[static_cast<std::size_t>(sentence)].size());
+      };
+      counts.parents += static_cast<double>(step.parents.size());
+      counts.hypotheses += static_cast<double>(step.words.size());
+      for (std::size_t p = 0; p < step.parents.size(); ++p)
+        counts.parent_source += length(static_cast<std::int32_t>(p));
+      for (const std::int32_t parent : step.hypothesis_parent)
+        counts.hypothesis_source += length(parent);
+    }
+  }
+  return counts;
+}
+
+Operations operations(const Graph& graph, const RowCounts& counts) {
+  Operations flop;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.results.empty() || graph.binding(id) == BindingTime::load) continue;
+    const Type& result = graph.value(node.results[0]).type;
+    const Cost cost = cost_of(graph, id);
+    const bool in_step = graph.binding(id) == BindingTime::step;
+    double& sum = in_step ? flop.step : flop.source;
+    sum += rows_of(graph, result.domain, counts) * cost.flop + mixing(graph, node, counts);
+    if (in_step) flop.step_weights += cost.weight_bytes * counts.steps;
+  }
+  return flop;
+}
+
+}  // namespace fuselage

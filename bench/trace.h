@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/executable.h"
+
+namespace fuselage {
+
+/// What a search asked of a worker: the batches that it began and the steps that it took. Another
+/// model can be run through the same.
+struct Trace {
+  struct Step {
+    std::vector<std::int32_t> parents, parent_sentence, hypothesis_parent, words, positions;
+    StepInput input() const {
+      return {parents, parent_sentence, hypothesis_parent, words, positions};
+    }
+  };
+  struct Batch {
+    std::vector<WordIds> sentences;
+    StepLimits limits;
+    std::vector<Step> steps;
+  };
+  std::vector<Batch> batches;
+};
+
+/// The same executable, whose workers write down in `trace`, which must outlive them, what they are
+/// asked for.
+std::unique_ptr<Executable> recording(std::unique_ptr<Executable> executable, Trace& trace);
+
+/// Rows that the domains had, added up over the steps of a trace.
+struct RowCounts {
+  double sentences = 0, source = 0, steps = 0;
+  double parents = 0, hypotheses = 0, parent_source = 0, hypothesis_source = 0;
+};
+RowCounts count_rows(const Trace& trace);
+
+/// Floating-point operations of a graph's source and step programs for these rows. Pairs of other
+/// domains than these are left out, so the figure is a lower bound for a transformer.
+struct Operations {
+  double source = 0, step = 0;
+  double step_weights = 0;  ///< bytes of weights that the steps read
+};
+Operations operations(const Graph& graph, const RowCounts& counts);
+
+}  // namespace fuselage
