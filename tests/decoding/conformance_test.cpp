@@ -56,9 +56,9 @@ void expect_near(const std::string& actual, const std::string& expected) {
     EXPECT_NEAR(a[i], e[i], kTolerance) << actual << "\n" << expected;
 }
 
-TranslatorOptions marian_options(const std::string& backend, std::int32_t beam_size) {
+TranslatorOptions marian_options(const CompileOptions& compile, std::int32_t beam_size) {
   TranslatorOptions options;
-  options.compile.backend = backend;
+  options.compile = compile;
   options.search.beam_size = beam_size;
   options.search.max_length_factor = 2;
   options.vocabularies.paths = testing::vocabularies();
@@ -91,10 +91,10 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     return lines_of(output);
   }
 
-  std::vector<std::string> score(const std::string& backend, const std::string& sources,
+  std::vector<std::string> score(const CompileOptions& compile, const std::string& sources,
                                  const std::string& targets) const {
     ScorerOptions options;
-    options.compile.backend = backend;
+    options.compile = compile;
     options.vocabularies.paths = testing::vocabularies();
     options.batches.mini_batch = 7;
     const Scorer scorer(model(), options);
@@ -106,8 +106,8 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     return lines_of(output);
   }
 
-  void check_greedy(const std::string& backend, std::size_t count) const {
-    const auto actual = translate(marian_options(backend, 1), {.word_scores = true}, count);
+  void check_greedy(const CompileOptions& compile, std::size_t count) const {
+    const auto actual = translate(marian_options(compile, 1), {.word_scores = true}, count);
     const auto expected = lines("expected.greedy.txt");
     ASSERT_EQ(actual.size(), std::min(count, expected.size()));
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -116,7 +116,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     }
   }
 
-  void check_scores(const std::string& backend, std::size_t count) const {
+  void check_scores(const CompileOptions& compile, std::size_t count) const {
     std::string sources, targets;
     const auto input = lines("input.sp.en");
     const auto reference = lines("ref.sp.de");
@@ -126,11 +126,31 @@ class Conformance : public ::testing::TestWithParam<std::string> {
       sources += input[i] + "\n";
       targets += reference[i] + "\n";
     }
-    const auto actual = score(backend, sources, targets);
+    const auto actual = score(compile, sources, targets);
     ASSERT_EQ(actual.size(), count);
     for (std::size_t i = 0; i < count; ++i) {
       expect_near(fields_of(actual[i])[0], fields_of(expected[i])[0]);
       expect_near(fields_of(actual[i])[1], fields_of(expected[i])[1]);
+    }
+  }
+
+  void check_n_best(const CompileOptions& compile) const {
+    const auto actual = translate(marian_options(compile, 6), {.n_best = true}, 1000);
+    const auto expected = lines("expected.beam6.nbest.txt");
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+      const auto a = fields_of(actual[i]);
+      const auto e = fields_of(expected[i]);
+      ASSERT_EQ(a.size(), 4u);
+      EXPECT_EQ(a[0], e[0]);
+      expect_near(a[2], e[2]);
+      expect_near(a[3], e[3]);
+      if (a[1] == e[1]) continue;
+      const auto tied = [&](std::size_t j) {
+        return j < expected.size() && fields_of(expected[j])[1] == a[1] &&
+               std::abs(std::stod(fields_of(expected[j])[3]) - std::stod(a[3])) < kTie;
+      };
+      EXPECT_TRUE(tied(i + 1) || tied(i - 1)) << "line " << i + 1 << "\n" << actual[i];
     }
   }
 
@@ -141,46 +161,34 @@ class Conformance : public ::testing::TestWithParam<std::string> {
 /// Models that the reference also decodes; its decoder and scorer disagree on pre-norm ones.
 class DecodingConformance : public Conformance {};
 
-TEST_P(DecodingConformance, Greedy) { check_greedy("cpu", 1000); }
+TEST_P(DecodingConformance, Greedy) { check_greedy({}, 1000); }
 
-TEST_P(DecodingConformance, GreedyByInterpreter) { check_greedy("reference", kReferenceLines); }
+TEST_P(DecodingConformance, GreedyWithoutPasses) { check_greedy({.passes = "none"}, 1000); }
 
-TEST_P(DecodingConformance, NBestLists) {
-  const auto actual = translate(marian_options("cpu", 6), {.n_best = true}, 1000);
-  const auto expected = lines("expected.beam6.nbest.txt");
-  ASSERT_EQ(actual.size(), expected.size());
-  for (std::size_t i = 0; i < actual.size(); ++i) {
-    const auto a = fields_of(actual[i]);
-    const auto e = fields_of(expected[i]);
-    ASSERT_EQ(a.size(), 4u);
-    EXPECT_EQ(a[0], e[0]);
-    expect_near(a[2], e[2]);
-    expect_near(a[3], e[3]);
-    if (a[1] == e[1]) continue;
-    const auto tied = [&](std::size_t j) {
-      return j < expected.size() && fields_of(expected[j])[1] == a[1] &&
-             std::abs(std::stod(fields_of(expected[j])[3]) - std::stod(a[3])) < kTie;
-    };
-    EXPECT_TRUE(tied(i + 1) || tied(i - 1)) << "line " << i + 1 << "\n" << actual[i];
-  }
+TEST_P(DecodingConformance, GreedyByInterpreter) {
+  check_greedy({.backend = "reference"}, kReferenceLines);
 }
 
+TEST_P(DecodingConformance, NBestLists) { check_n_best({}); }
+
+TEST_P(DecodingConformance, NBestListsWithoutPasses) { check_n_best({.passes = "none"}); }
+
 TEST_P(DecodingConformance, NormalizedInSortedBatches) {
-  TranslatorOptions options = marian_options("cpu", 6);
+  TranslatorOptions options = marian_options({}, 6);
   options.search.normalize = 0.6F;
   options.batches = {.mini_batch = 16, .maxi_batch = 10, .sort_by_length = true};
   EXPECT_EQ(translate(options, {}, 1000), lines("expected.beam6.norm06.txt"));
 }
 
 TEST_P(DecodingConformance, ScoringAgreesWithDecoding) {
-  const auto decoded = translate(marian_options("cpu", 1), {.word_scores = true}, 1000);
+  const auto decoded = translate(marian_options({}, 1), {.word_scores = true}, 1000);
   const auto input = lines("input.sp.en");
   std::string sources, targets;
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     sources += input[i] + "\n";
     targets += fields_of(decoded[i])[0] + "\n";
   }
-  const auto scored = score("cpu", sources, targets);
+  const auto scored = score({}, sources, targets);
   ASSERT_EQ(scored.size(), decoded.size());
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     auto from_search = numbers_of(fields_of(decoded[i])[1]);
@@ -192,9 +200,13 @@ TEST_P(DecodingConformance, ScoringAgreesWithDecoding) {
   }
 }
 
-TEST_P(Conformance, Scores) { check_scores("cpu", 1000); }
+TEST_P(Conformance, Scores) { check_scores({}, 1000); }
 
-TEST_P(Conformance, ScoresByInterpreter) { check_scores("reference", kReferenceLines); }
+TEST_P(Conformance, ScoresWithoutPasses) { check_scores({.passes = "none"}, 1000); }
+
+TEST_P(Conformance, ScoresByInterpreter) {
+  check_scores({.backend = "reference"}, kReferenceLines);
+}
 
 std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
