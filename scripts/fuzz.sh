@@ -61,7 +61,6 @@ make_seeds() {
     seed_from_npz "$(basename "$(dirname "$file")")" "$PWD/$file"
   done < <(find tests/data models -name '*.npz')
   for file in tests/passes/*.ir; do seed_from_passes "$file"; done
-  cp "$corpus"/graph_text/*.ir "$corpus/graph_passes"
   printf '\x40\0\0\0\0\0\0\0%-64s\1\2\3\4\5\6\7\10' \
     '{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}' >"$corpus/safetensors/small"
   cp models/en-de/config.json "$corpus/model_config"
@@ -79,6 +78,10 @@ END
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
   printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"
   printf '</s>\n<unk>\na\nb\n' >"$corpus/word_vocabulary/small.txt"
+  printf 'the 10\nof\t7\na\n' >"$corpus/frequency_list/small.txt"
+  printf 'fuselage.graph 1\n%%x = param() {name = "x", dims = [2]}\n%%y = pointwise(%%x) {formula = "t0 = add(x0, -1.5); mul(t0, tanh(t0)); t0"}\nreturn y = %%y\n' \
+    >"$corpus/graph_text/formula.ir"
+  cp "$corpus"/graph_text/*.ir "$corpus/graph_passes"
 }
 step "Making seeds" make_seeds
 
