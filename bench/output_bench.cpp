@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <string>
 
@@ -94,14 +95,18 @@ void expect_same(const Best& separate, const Best& fused) {
                   separate.ids[i], separate.values[i], fused.ids[i], fused.values[i]);
 }
 
-double median_seconds(int runs, const std::function<void()>& run) {
-  std::vector<double> seconds;
-  for (int i = 0; i < runs; ++i) {
-    const double begin = thread_seconds();
-    run();
-    seconds.push_back(thread_seconds() - begin);
-  }
-  return median(std::move(seconds));
+/// Median seconds of each of some steps, which run one after another.
+std::vector<double> median_seconds(int runs, const std::vector<std::function<void()>>& steps) {
+  std::vector<std::vector<double>> seconds(steps.size());
+  for (int i = 0; i < runs; ++i)
+    for (std::size_t step = 0; step < steps.size(); ++step) {
+      const double begin = thread_seconds();
+      steps[step]();
+      seconds[step].push_back(thread_seconds() - begin);
+    }
+  std::vector<double> medians;
+  for (std::vector<double>& of_step : seconds) medians.push_back(median(std::move(of_step)));
+  return medians;
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -126,11 +131,11 @@ void run(const std::vector<std::string>& arguments) {
       expect_same(separate, fused);
       const Comparison compared = compare(
           pairs, [&] { layer.separate(separate); }, [&] { layer.fused(fused); });
-      const double product = median_seconds(pairs, [&] { layer.product(); });
-      const double bias = median_seconds(pairs, [&] { layer.add_bias(); });
-      const double softmax = median_seconds(pairs, [&] { layer.log_softmax(); });
-      const double best = median_seconds(pairs, [&] { layer.k_best(separate); });
-      const double stream = median_seconds(pairs, [&] { layer.stream(); });
+      const std::vector<double> parts = median_seconds(
+          pairs, {[&] { layer.stream(); }, [&] { layer.product(); }, [&] { layer.add_bias(); },
+                  [&] { layer.log_softmax(); }, [&] { layer.k_best(separate); }});
+      const double stream = parts[0], product = parts[1], bias = parts[2], softmax = parts[3],
+                   best = parts[4];
       const double floor = std::max(layer.flop() / peak, stream);
       fmt::print(
           "{:5} {:4}  {:7.3f} {:6.3f} {:7.3f} {:6.3f}  {:8.3f} {:7.3f} {:6.3f} {:3.0f} %  {:6.3f}  "

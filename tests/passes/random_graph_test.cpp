@@ -122,7 +122,8 @@ TEST(RandomGraphs, GivePassesSomethingToDo) {
   for (const char* rule :
        {"order_operands", "multiply_by_one", "negate_twice", "slice_of_slice", "slice_of_concat",
         "select_of_select", "drop_zero_default", "fold_constant", "merge_common_subexpressions",
-        "remove_dead_code", "products", "mixtures", "concat_of_adjacent_slices"})
+        "remove_dead_code", "products", "mixtures", "concat_of_adjacent_slices", "biased_scores",
+        "scores", "biased_logits", "logits"})
     EXPECT_GT(rewrites[rule], 0u) << rule;
 }
 
