@@ -18,6 +18,7 @@
 #include "passes/merge_attention.h"
 #include "passes/merge_common_subexpressions.h"
 #include "passes/merge_products.h"
+#include "passes/narrow_slices.h"
 #include "passes/remove_dead_code.h"
 #include "passes/simplify.h"
 #include "passes/split_products.h"
@@ -44,6 +45,7 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {fuse_attention(), "before chains hide the tanh that it takes apart"},
       {merge_attention(options.commute.workload), "the law for what has just become one node"},
       {fuse_norm(), "before chains and products take the sums"},
+      {narrow_slices(), "gates that are cut out of one value can join what uses them"},
       {fuse_pointwise(),
        "what is left between products are chains, which nothing needs to see inside"},
       {simplify(), "slices that moved before a chain meet those that were there"},
