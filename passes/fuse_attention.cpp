@@ -57,10 +57,33 @@ std::optional<std::string> values_after_weights(const Match& match) {
   return "the values come after the weights";
 }
 
-/// The query or the key as the fused node takes it: `x`, made of what the selection reads, for each
-/// member of the pairs.
-ValueId for_members(Rewriter& rewriter, ValueId x, const MapPath& rest) {
+using Attributes = std::vector<std::pair<std::string_view, Attr>>;
+
+/// What the fused node takes of a query or key, before it is selected.
+using Prepare = ValueId (*)(Rewriter&, ValueId);
+
+/// The query or the key for each member of the pairs on its side.
+ValueId member(Rewriter& rewriter, const Match& match, const char* name, const MapPath& side,
+               Prepare prepare) {
+  const MapPath rest = rest_of_path(match, name, side).value();
+  const ValueId x = prepare(rewriter, match.node(name).operands[0]);
   return rest.empty() ? x : rewriter.add("select_rows", {x}, {{"via", rest}});
+}
+
+/// Puts `op` of query, key and `more` in the place of weights and mixture.
+void fuse(Rewriter& rewriter, const Match& match, std::string_view op, Prepare prepare,
+          const std::vector<ValueId>& more, Attributes attrs) {
+  // Copies, since adding nodes moves those there are.
+  const MapPath left = match.root_node().attr<MapPath>("to");
+  const MapPath right = match.root_node().attr<MapPath>("via");
+  const ValueId weights = match["weights"];
+  std::vector<ValueId> operands{member(rewriter, match, "query", left, prepare),
+                                member(rewriter, match, "key", right, prepare)};
+  operands.insert(operands.end(), more.begin(), more.end());
+  attrs.insert(attrs.end(), {{"left", left}, {"right", right}});
+  const NodeId fused = rewriter.add_node(op, std::move(operands), attrs);
+  rewriter.replace(weights, rewriter.graph().result(fused, 0));
+  rewriter.replace(match.result(), rewriter.graph().result(fused, 1));
 }
 
 // --- Additive attention ---
@@ -76,21 +99,7 @@ ValueId factor(Rewriter& rewriter, ValueId x) {
 }
 
 void fuse_additive(Rewriter& rewriter, const Match& match) {
-  const Graph& graph = match.graph();
-  const ValueId query = match.node("query").operands[0];
-  const ValueId key = match.node("key").operands[0];
-  const MapPath left = left_path(match);
-  const MapPath right = right_path(match);
-  const MapPath query_rest = rest_of_path(match, "query", left).value();
-  const MapPath key_rest = rest_of_path(match, "key", right).value();
-  const ValueId weights = match["weights"];
-  const NodeId fused = rewriter.add_node(
-      "additive_attention",
-      {for_members(rewriter, factor(rewriter, query), query_rest),
-       for_members(rewriter, factor(rewriter, key), key_rest), match["v"], match["values"]},
-      {{"left", left}, {"right", right}});
-  rewriter.replace(weights, graph.result(fused, 0));
-  rewriter.replace(match.result(), graph.result(fused, 1));
+  fuse(rewriter, match, "additive_attention", factor, {match["v"], match["values"]}, {});
 }
 
 /// A row selected through a map of this kind.
@@ -127,24 +136,12 @@ Rule additive_attention() {
 
 // --- Dot-product attention ---
 
+ValueId as_it_is(Rewriter&, ValueId x) { return x; }
+
 void fuse_dot(Rewriter& rewriter, const Match& match) {
-  const Graph& graph = match.graph();
-  const ValueId query = match.node("query").operands[0];
-  const ValueId key = match.node("key").operands[0];
-  const MapPath left = left_path(match);
-  const MapPath right = right_path(match);
-  const MapPath query_rest = rest_of_path(match, "query", left).value();
-  const MapPath key_rest = rest_of_path(match, "key", right).value();
-  const ValueId weights = match["weights"];
-  const auto heads = match.node("score").attr<std::int64_t>("heads");
-  const auto scale = match.node("score").attr<double>("scale");
-  const NodeId fused =
-      rewriter.add_node("dot_attention",
-                        {for_members(rewriter, query, query_rest),
-                         for_members(rewriter, key, key_rest), match["values"]},
-                        {{"left", left}, {"right", right}, {"heads", heads}, {"scale", scale}});
-  rewriter.replace(weights, graph.result(fused, 0));
-  rewriter.replace(match.result(), graph.result(fused, 1));
+  const Node& score = match.node("score");
+  fuse(rewriter, match, "dot_attention", as_it_is, {match["values"]},
+       {{"heads", score.attr<std::int64_t>("heads")}, {"scale", score.attr<double>("scale")}});
 }
 
 Rule dot_attention() {

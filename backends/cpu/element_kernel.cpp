@@ -82,27 +82,29 @@ std::string ElementKernel::refuse(const Formula& formula) {
 
 ElementKernel::ElementKernel(const Formula& formula, const std::vector<bool>& scalar) {
   check(refuse(formula).empty(), "a formula without a kernel");
-  plan_slots(formula, slot_of_step_);
+  std::vector<std::uint32_t> slots;
+  plan_slots(formula, slots);
   const KernelTable& table = kernels();
   for (std::size_t i = 0; i < formula.steps.size(); ++i) {
     const Formula::Step& from = formula.steps[i];
-    Step step{.a = source_of(from.arguments[0], scalar), .slot = slot_of_step_[i]};
+    Step step{.a = source_of(from.arguments[0], scalar, slots), .slot = slots[i]};
     if (from.arguments.size() == 1) {
       step.unary = table.unary_row(*unary_named(from.op->name), step.a.scalar);
     } else {
-      step.b = source_of(from.arguments[1], scalar);
+      step.b = source_of(from.arguments[1], scalar, slots);
       step.binary = table.binary_row(*binary_named(from.op->name), step.a.scalar, step.b.scalar);
     }
     steps_.push_back(step);
   }
-  for (const auto& result : formula.results) results_.push_back(slot_of_step_[result.index]);
+  for (const auto& result : formula.results) results_.push_back(slots[result.index]);
 }
 
 ElementKernel::Source ElementKernel::source_of(const Formula::Argument& argument,
-                                               const std::vector<bool>& scalar) {
+                                               const std::vector<bool>& scalar,
+                                               const std::vector<std::uint32_t>& slot_of_step) {
   if (argument.kind == Kind::operand)
     return {argument.kind, argument.index, scalar.at(argument.index)};
-  if (argument.kind == Kind::step) return {argument.kind, slot_of_step_[argument.index], false};
+  if (argument.kind == Kind::step) return {argument.kind, slot_of_step[argument.index], false};
   numbers_.push_back(static_cast<float>(argument.number));
   return {argument.kind, static_cast<std::uint32_t>(numbers_.size() - 1), true};
 }

@@ -49,13 +49,12 @@ class ElementKernel {
     std::uint32_t slot = 0;
   };
 
-  Source source_of(const Formula::Argument& argument, const std::vector<bool>& scalar);
-  void assign_slots(const Formula& formula);
+  Source source_of(const Formula::Argument& argument, const std::vector<bool>& scalar,
+                   const std::vector<std::uint32_t>& slot_of_step);
 
   std::vector<Step> steps_;
   std::vector<float> numbers_;
   std::vector<std::uint32_t> results_;  ///< slots
-  std::vector<std::uint32_t> slot_of_step_;
 };
 
 }  // namespace fuselage::cpu

@@ -64,15 +64,22 @@ void run_binary(const Instruction& in, const Run& run) {
 constexpr std::size_t kMaxOperands = 64;
 constexpr std::size_t kMaxResults = 16;
 
-std::string refuse_pointwise(const Graph& graph, const Node& node) {
+/// Why the formula of a node cannot run, whose operands but `matrix` are elements of it.
+std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix) {
   if (node.operands.size() > kMaxOperands || node.results.size() > kMaxResults)
     return fmt::format("it takes {} operands and gives {} results at most", kMaxOperands,
                        kMaxResults);
-  const Type& first = graph.value(node.results[0]).type;
   for (const ValueId result : node.results)
-    if (graph.value(result).type.dims != first.dims) return "it gives results of one width";
-  if (std::string reason = needs_vectors(graph, node); !reason.empty()) return reason;
+    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
+      return "it gives results of one width";
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    if (i != matrix && graph.value(node.operands[i]).type.dims.size() > 1)
+      return "it works on one vector a row";
   return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
+}
+
+std::string refuse_pointwise(const Graph& graph, const Node& node) {
+  return refuse_elements(graph, node, node.operands.size());
 }
 
 /// `first`: the operand of the node that is x0, or where the product of a linear node stands.
@@ -98,29 +105,12 @@ void run_pointwise(const Instruction& in, const Run& run) {
 std::string refuse_linear(const Graph& graph, const Node& node) {
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
-  for (std::size_t i = 0; i < node.operands.size(); ++i)
-    if (i != 1 && graph.value(node.operands[i]).type.dims.size() > 1)
-      return "it works on one vector a row";
-  if (node.operands.size() > kMaxOperands || node.results.size() > kMaxResults)
-    return fmt::format("it takes {} operands and gives {} results at most", kMaxOperands,
-                       kMaxResults);
-  for (const ValueId result : node.results)
-    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
-      return "it gives results of one width";
-  return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
+  return refuse_elements(graph, node, 1);
 }
 
 void bind_linear(Instruction& in, const Binding& binding) {
   bind_gemm(in, binding);
   bind_elements(in, binding, 1);
-}
-
-RowsIn from_row(RowsIn in, std::size_t row) {
-  if (in.rows)
-    in.rows += row;
-  else
-    in.data += row * in.stride;
-  return in;
 }
 
 /// Tiles of rows and columns: the product, then the formula on it while it is in the cache.
@@ -139,9 +129,9 @@ void run_linear(const Instruction& in, const Run& run) {
       results[i].data += r * results[i].stride;
     }
     for (std::size_t i = 2; i < in.operands.size(); ++i)
-      operands[i - 1] = from_row(rows_in(in, run, i), r);
+      operands[i - 1] = rows_from(rows_in(in, run, i), r);
     operands[0] = {.data = results[0].data, .stride = results[0].stride, .columns = matrix.n()};
-    const RowsIn x = from_row(rows_in(in, run, 0), r);
+    const RowsIn x = rows_from(rows_in(in, run, 0), r);
     for (std::size_t p = 0; p < matrix.panel_count(); p += step) {
       const std::size_t end = std::min(p + step, matrix.panel_count());
       const std::size_t first = p * matrix.panel();

@@ -169,15 +169,6 @@ class WaitingTile {
   std::size_t first_ = 0, column_ = 0, end_ = 0;
 };
 
-RowsIn rows_from(const RowsIn& a, std::size_t begin) {
-  RowsIn rest = a;
-  if (a.rows)
-    rest.rows += begin;
-  else
-    rest.data += begin * a.stride;
-  return rest;
-}
-
 // Multiplies kRows rows of a by `panels` panels, 1 or kPanels, from panel p on.
 template <std::size_t kRows, std::size_t kPanels>
 void multiply_tile(const Block& block, const PackedMatrix& b, std::size_t p, std::size_t panels,

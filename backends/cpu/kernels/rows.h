@@ -42,4 +42,14 @@ inline const float* row_of(const RowsIn& in, std::size_t r, std::size_t columns)
   return in.fallback ? in.fallback : zero_row(columns);
 }
 
+/// The rows of `in` from `begin` on.
+inline RowsIn rows_from(const RowsIn& in, std::size_t begin) {
+  RowsIn rest = in;
+  if (in.rows)
+    rest.rows += begin;
+  else
+    rest.data += begin * in.stride;
+  return rest;
+}
+
 }  // namespace fuselage::cpu
