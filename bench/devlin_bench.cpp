@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "bench/measure.h"
+#include "bench/program.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
 #include "decoding/search_head.h"
@@ -323,11 +324,5 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  try {
-    fuselage::run({argv + 1, argv + argc});
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "devlin_bench: {}\n", error.what());
-    return 1;
-  }
+  return fuselage::run_program("devlin_bench", argc, argv, fuselage::run);
 }

@@ -18,6 +18,7 @@
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
 #include "bench/measure.h"
+#include "bench/program.h"
 
 namespace fuselage {
 namespace {
@@ -150,11 +151,5 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  try {
-    fuselage::run({argv + 1, argv + argc});
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "output_bench: {}\n", error.what());
-    return 1;
-  }
+  return fuselage::run_program("output_bench", argc, argv, fuselage::run);
 }

@@ -10,6 +10,7 @@
 #include "backends/cpu/isa.h"
 #include "base/error.h"
 #include "bench/measure.h"
+#include "bench/program.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
 #include "decoding/search_head.h"
@@ -93,11 +94,5 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  try {
-    fuselage::run({argv + 1, argv + argc});
-    return 0;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "passes_bench: {}\n", error.what());
-    return 1;
-  }
+  return fuselage::run_program("passes_bench", argc, argv, fuselage::run);
 }
