@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "passes/table_budget.h"
 
 namespace fuselage {
@@ -159,28 +160,7 @@ std::string beyond_budget(const Judge& judge, NodeId id) {
   return "";
 }
 
-/// The fastest move that the budget allows.
-std::optional<Move> best_move(const Judge& judge, NodeId id) {
-  for (const Move& move : moves_of(judge, id).faster)
-    if (!makes_table(judge.graph, move) || beyond_budget(judge, id).empty()) return move;
-  return std::nullopt;
-}
-
-std::optional<std::string> not_faster(const Match& match, const CommuteOptions& options) {
-  const Moves moves = moves_of({match.graph(), options}, match.root());
-  if (!moves.faster.empty()) return std::nullopt;
-  return fmt::format("in no other domain does it take less than the {:.2g} s a sentence here",
-                     moves.stay);
-}
-
-std::optional<std::string> over_budget(const Match& match, const CommuteOptions& options) {
-  const Judge judge{match.graph(), options};
-  if (moves_of(judge, match.root()).faster.empty() || best_move(judge, match.root()))
-    return std::nullopt;
-  return beyond_budget(judge, match.root());
-}
-
-/// Kind of the map that the best move crosses last: what a rule is named after.
+/// What a move crosses last: what a rule is named after.
 using Crossing = bool (*)(const Graph&, const RowMap&);
 
 bool crosses_words(const Graph&, const RowMap& map) { return map.kind == MapKind::word; }
@@ -194,6 +174,38 @@ bool crosses_attended(const Graph&, const RowMap& map) { return map.kind == MapK
 bool crosses_other(const Graph& graph, const RowMap& map) {
   return !crosses_words(graph, map) && !crosses_parents(graph, map) && !crosses_scan(graph, map) &&
          !crosses_attended(graph, map);
+}
+
+/// The moves of one rule: those that save time and cross last what it is named after.
+Moves moves_across(Crossing crossing, const Judge& judge, NodeId id) {
+  const Graph& graph = judge.graph;
+  const MapPath& path = path_of(*common_selection(graph, graph.node(id)));
+  Moves moves = moves_of(judge, id);
+  std::erase_if(moves.faster, [&](const Move& move) {
+    return !crossing(graph, graph.map(path[move.crossed - 1]));
+  });
+  return moves;
+}
+
+/// The fastest of a rule's moves that the budget allows.
+std::optional<Move> best_move(Crossing crossing, const Judge& judge, NodeId id) {
+  for (const Move& move : moves_across(crossing, judge, id).faster)
+    if (!makes_table(judge.graph, move) || beyond_budget(judge, id).empty()) return move;
+  return std::nullopt;
+}
+
+/// Why a rule moves a node nowhere, if that is because no place is better.
+std::optional<std::string> not_faster(Crossing crossing, const Judge& judge, NodeId id) {
+  const Moves moves = moves_across(crossing, judge, id);
+  if (!moves.faster.empty()) return std::nullopt;
+  return fmt::format("moved, it would take no less than the {:.2g} s a sentence that it takes here",
+                     moves.stay);
+}
+
+/// The same if it is because of the budget.
+std::optional<std::string> over_budget(Crossing crossing, const Judge& judge, NodeId id) {
+  if (best_move(crossing, judge, id)) return std::nullopt;
+  return beyond_budget(judge, id);
 }
 
 /// The operands with which a node runs before the selections that feed it.
@@ -231,13 +243,12 @@ Operands before_selection(Rewriter& rewriter, const Node& node, const MapPath& i
   return operands;
 }
 
-void move_past_selection(Rewriter& rewriter, const Match& match, const CommuteOptions& options) {
+void move_past_selection(Rewriter& rewriter, const Match& match, const Move& move) {
   const Graph& graph = match.graph();
   // A copy, since adding nodes moves those there are.
   const Node node = match.root_node();  // NOLINT(performance-unnecessary-copy-initialization)
   const MapPath path = path_of(*common_selection(graph, node));
-  const auto crossed =
-      static_cast<std::ptrdiff_t>(best_move({graph, options}, match.root())->crossed);
+  const auto crossed = static_cast<std::ptrdiff_t>(move.crossed);
   const MapPath outer(path.begin(), path.begin() + crossed);
   const MapPath inner(path.begin() + crossed, path.end());
   const bool default_stays_outside =
@@ -251,21 +262,29 @@ void move_past_selection(Rewriter& rewriter, const Match& match, const CommuteOp
                    rewriter.add("select_rows", std::move(selected), {{"via", outer}}));
 }
 
-Rule past_selection(std::string name, Crossing crossing, Guard guard,
-                    const CommuteOptions& options) {
-  const auto crosses = [crossing, options](const Graph& graph, const Node& node) {
+/// A rule that moves a node past the selections that feed it. A table costs no sentence anything,
+/// so that only its size can speak against it; everywhere else a node must become faster.
+Rule past_selection(std::string name, Crossing crossing, const CommuteOptions& options) {
+  const auto crosses = [crossing](const Graph& graph, const Node& node) {
     const Node* select = common_selection(graph, node);
-    if (!select) return false;
-    const MapPath& path = path_of(*select);
-    const auto best = best_move({graph, options}, graph.value(node.results[0]).producer);
-    return crossing(graph, graph.map(path[best ? best->crossed - 1 : path.size() - 1]));
+    return select && std::any_of(path_of(*select).begin(), path_of(*select).end(),
+                                 [&](MapId id) { return crossing(graph, graph.map(id)); });
+  };
+  const auto guard = [crossing, options](auto reason) {
+    return [=](const Match& match) {
+      return reason(crossing, {match.graph(), options}, match.root());
+    };
+  };
+  const auto build = [crossing, options](Rewriter& rewriter, const Match& match) {
+    const auto move = best_move(crossing, {match.graph(), options}, match.root());
+    check(move.has_value(), "commute_rows: a guard that passed found a move");
+    move_past_selection(rewriter, match, *move);
   };
   return {.name = std::move(name),
           .pattern = match::node(crosses),
-          .guards = {std::move(guard)},
-          .build = [options](Rewriter& rewriter, const Match& match) {
-            move_past_selection(rewriter, match, options);
-          }};
+          .guards = {crossing == crosses_words ? Guard{"budget", guard(over_budget)}
+                                               : Guard{"faster", guard(not_faster)}},
+          .build = build};
 }
 
 // --- Mixtures ---
@@ -331,18 +350,12 @@ Rule past_mixture(const CommuteOptions& options) {
 }  // namespace
 
 Pass commute_rows(const CommuteOptions& options) {
-  const Guard faster{"faster",
-                     [options](const Match& match) { return not_faster(match, options); }};
-  // A table costs no sentence anything, so only its size can speak against it.
-  const Guard budget{"budget",
-                     [options](const Match& match) { return over_budget(match, options); }};
-  return {
-      .name = "commute_rows",
-      .rules = {past_selection("embeddings", crosses_words, budget, options),
-                past_selection("merge_states", crosses_parents, faster, options),
-                past_selection("input_projections", crosses_scan, faster, options),
-                past_selection("caches", crosses_attended, faster, options),
-                past_selection("hoist", crosses_other, faster, options), past_mixture(options)}};
+  return {.name = "commute_rows",
+          .rules = {past_selection("embeddings", crosses_words, options),
+                    past_selection("merge_states", crosses_parents, options),
+                    past_selection("input_projections", crosses_scan, options),
+                    past_selection("caches", crosses_attended, options),
+                    past_selection("hoist", crosses_other, options), past_mixture(options)}};
 }
 
 }  // namespace fuselage
