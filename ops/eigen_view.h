@@ -35,6 +35,16 @@ RowView<T> row_view(Array<T>& array, std::int64_t r) {
   return {array.row(r), array.cols};
 }
 
+template <typename T>
+using RowArray = Eigen::Array<T, 1, Eigen::Dynamic>;
+
+/// A copy of an operand's row r, for what is rounded by where it lies in memory, as Eigen's sums
+/// and functions of a view are: copies all lie alike.
+template <typename T>
+RowArray<T> row_copy(const EvalContext<T>& context, std::size_t operand, std::int64_t r) {
+  return ConstRowView<T>(context.operand_row(operand, r), context.operands[operand]->cols);
+}
+
 /// An operand's row r (its only row for an operand without rows).
 template <typename T>
 ConstRowView<T> row_view(const EvalContext<T>& context, std::size_t operand, std::int64_t r) {

@@ -24,7 +24,7 @@ template <typename T>
 void evaluate_layer_norm(EvalContext<T>& context) {
   const T epsilon = static_cast<T>(context.node.template attr<double>("epsilon"));
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
-    const auto x = row_view(context, 0, r);
+    const RowArray<T> x = row_copy(context, 0, r);
     auto y = row_view(context.results[0], r);
     const T mean = x.mean();
     const T variance = (x - mean).square().mean();
@@ -37,7 +37,7 @@ template <typename T>
 void evaluate_rms_norm(EvalContext<T>& context) {
   const T epsilon = static_cast<T>(context.node.template attr<double>("epsilon"));
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
-    const auto x = row_view(context, 0, r);
+    const RowArray<T> x = row_copy(context, 0, r);
     row_view(context.results[0], r) =
         x / std::sqrt(x.square().mean() + epsilon) * row_view(context, 1, 0);
   }

@@ -17,17 +17,16 @@ Cost cost_softmax(const InferContext& in) {
 template <typename T>
 void evaluate_softmax(EvalContext<T>& context) {
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
-    const auto x = row_view(context, 0, r);
-    auto y = row_view(context.results[0], r);
-    y = (x - x.maxCoeff()).exp();
-    y /= y.sum();
+    const RowArray<T> x = row_copy(context, 0, r);
+    const RowArray<T> y = (x - x.maxCoeff()).exp();
+    row_view(context.results[0], r) = y / y.sum();
   }
 }
 
 template <typename T>
 void evaluate_log_softmax(EvalContext<T>& context) {
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
-    const auto x = row_view(context, 0, r);
+    const RowArray<T> x = row_copy(context, 0, r);
     const T max = x.maxCoeff();
     // Subtracting the maximum first keeps the small differences between large scores.
     row_view(context.results[0], r) = (x - max) - std::log((x - max).exp().sum());
@@ -47,7 +46,7 @@ Cost cost_log_sum_exp(const InferContext& in) {
 template <typename T>
 void evaluate_log_sum_exp(EvalContext<T>& context) {
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
-    const auto x = row_view(context, 0, r);
+    const RowArray<T> x = row_copy(context, 0, r);
     const T max = x.maxCoeff();
     // The maximum of -infinity alone would make NaN of it.
     const T center = std::isinf(max) && max < 0 ? T{0} : max;
