@@ -14,7 +14,10 @@ Optimizer make_optimizer(const CompileOptions& options) {
   PipelineOptions pipeline;
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
-  return {select_passes(options.passes, pipeline), {.allow_reassociation = !options.exact}};
+  pipeline.precision = precision_from_string(options.precision);
+  return {select_passes(options.passes, pipeline),
+          {.allow_reassociation = !options.exact,
+           .allow_quantization = pipeline.precision != Precision::fp32}};
 }
 
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {

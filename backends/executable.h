@@ -56,8 +56,14 @@ class Worker {
  public:
   virtual ~Worker() = default;
 
-  /// Runs the source program on a batch and makes room for its steps.
-  virtual void begin(std::span<const WordIds> sentences, const StepLimits& limits) = 0;
+  /// Runs the source program on a batch and makes room for its steps. A graph with a shortlist
+  /// domain takes the words that each sentence's translation may use, ascending.
+  virtual void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+                     const StepLimits& limits) = 0;
+  /// The same for a graph without.
+  void begin(std::span<const WordIds> sentences, const StepLimits& limits) {
+    begin(sentences, {}, limits);
+  }
 
   /// Runs the step program once. Allocates nothing in back-ends that promise so.
   virtual void step(const StepInput& input) = 0;

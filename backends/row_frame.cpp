@@ -11,14 +11,16 @@ RowFrame::RowFrame(const Graph& graph)
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) max_rows_[i] = table_.rows(DomainId{i});
 }
 
-void RowFrame::begin_batch(std::span<const WordIds> sentences) {
-  source_begin_.assign(1, 0);
-  words_of_source_.clear();
+void RowFrame::SentenceWords::assign(std::span<const WordIds> sentences) {
+  begin.assign(1, 0);
+  words.clear();
   for (const WordIds& sentence : sentences) {
-    check(!sentence.empty(), "a sentence has no words, not even an end symbol");
-    words_of_source_.insert(words_of_source_.end(), sentence.begin(), sentence.end());
-    source_begin_.push_back(static_cast<std::int32_t>(words_of_source_.size()));
+    words.insert(words.end(), sentence.begin(), sentence.end());
+    begin.push_back(static_cast<std::int32_t>(words.size()));
   }
+}
+
+void RowFrame::sort_by_length(std::span<const WordIds> sentences) {
   longest_first_.resize(sentences.size());
   std::iota(longest_first_.begin(), longest_first_.end(), 0);
   std::stable_sort(longest_first_.begin(), longest_first_.end(),
@@ -26,21 +28,35 @@ void RowFrame::begin_batch(std::span<const WordIds> sentences) {
                      return sentences[static_cast<std::size_t>(a)].size() >
                             sentences[static_cast<std::size_t>(b)].size();
                    });
+}
+
+void RowFrame::begin_batch(std::span<const WordIds> sentences,
+                           std::span<const WordIds> shortlists) {
+  for (const WordIds& sentence : sentences)
+    check(!sentence.empty(), "a sentence has no words, not even an end symbol");
+  source_.assign(sentences);
+  shortlist_.assign(shortlists);
+  sort_by_length(sentences);
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const DomainId id{i};
     const Domain& domain = graph_.domain(id);
     if (domain.binding != BindingTime::source) continue;
     if (domain.kind == DomainKind::sentence || domain.kind == DomainKind::scan)
       table_.domain(id).rows = static_cast<std::int64_t>(sentences.size());
-    if (domain.kind == DomainKind::source) fill_source(id, sentences);
+    if (domain.kind == DomainKind::source || domain.kind == DomainKind::shortlist)
+      fill_tokens(id, tokens_of(domain.kind));
     if (domain.kind == DomainKind::pairs) fill_pairs(id);
     max_rows_[i] = table_.rows(id);
   }
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
     const RowMap& map = graph_.map(MapId{i});
-    if (map.kind == MapKind::word && graph_.domain(map.from).kind == DomainKind::source)
-      fill_words(MapId{i}, words_of_source_);
+    if (map.kind == MapKind::word && graph_.domain(map.from).binding == BindingTime::source)
+      fill_words(MapId{i}, tokens_of(graph_.domain(map.from).kind).words);
   }
+  forget_prefixes();
+}
+
+void RowFrame::forget_prefixes() {
   prefix_previous_.clear();
   prefix_position_.clear();
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i)
@@ -50,18 +66,23 @@ void RowFrame::begin_batch(std::span<const WordIds> sentences) {
     }
 }
 
-void RowFrame::fill_source(DomainId id, std::span<const WordIds> sentences) {
+const RowFrame::SentenceWords& RowFrame::tokens_of(DomainKind kind) const {
+  return kind == DomainKind::shortlist ? shortlist_ : source_;
+}
+
+void RowFrame::fill_tokens(DomainId id, const SentenceWords& tokens) {
+  check(tokens.begin.size() == source_.begin.size(), "not every sentence has a shortlist");
   RowTable::DomainRows& rows = table_.domain(id);
   RowTable::MapRows& map = table_.map(graph_.map_of(id, MapKind::structural));
-  rows.rows = source_begin_.back();
+  rows.rows = tokens.begin.back();
   rows.positions.clear();
   map.index.clear();
-  for (std::size_t s = 0; s < sentences.size(); ++s)
-    for (std::size_t t = 0; t < sentences[s].size(); ++t) {
-      rows.positions.push_back(static_cast<std::int32_t>(t));
+  for (std::size_t s = 0; s + 1 < tokens.begin.size(); ++s)
+    for (std::int32_t at = tokens.begin[s]; at < tokens.begin[s + 1]; ++at) {
+      rows.positions.push_back(at - tokens.begin[s]);
       map.index.push_back(static_cast<std::int32_t>(s));
     }
-  map.segments = source_begin_;
+  map.segments = tokens.begin;
 }
 
 void RowFrame::fill_words(MapId id, std::span<const std::int32_t> words) {
@@ -85,17 +106,19 @@ std::int32_t RowFrame::sentence_of(DomainId id, std::int64_t row) const {
 void RowFrame::fill_pairs(DomainId id) {
   const Domain& domain = graph_.domain(id);
   const DomainKind right_kind = graph_.domain(domain.right).kind;
-  check(right_kind == DomainKind::source || right_kind == DomainKind::prefix,
-        "pairs have source or prefix rows on their right");
+  check(right_kind == DomainKind::source || right_kind == DomainKind::shortlist ||
+            right_kind == DomainKind::prefix,
+        "pairs have source, shortlist or prefix rows on their right");
   RowTable::MapRows& left = table_.map(graph_.map_of(id, MapKind::left));
   RowTable::MapRows& right = table_.map(graph_.map_of(id, MapKind::right));
   left.index.clear();
   right.index.clear();
   left.segments.assign(1, 0);
   for (std::int64_t row = 0; row < table_.rows(domain.left); ++row) {
-    if (right_kind == DomainKind::source) {
+    if (right_kind != DomainKind::prefix) {
       const auto sentence = static_cast<std::size_t>(sentence_of(domain.left, row));
-      for (std::int32_t at = source_begin_[sentence]; at < source_begin_[sentence + 1]; ++at)
+      const auto& begin = tokens_of(right_kind).begin;
+      for (std::int32_t at = begin[sentence]; at < begin[sentence + 1]; ++at)
         right.index.push_back(at);
     } else {
       // A hypothesis is a list of ancestors, newest last.
@@ -116,14 +139,16 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
   std::int64_t hypotheses = 0;
   std::int64_t prefix = 0;
   std::int64_t hypothesis_source = 0;
-  std::int64_t hypothesis_prefix = 0;
+  std::int64_t hypothesis_shortlist = 0;
   for (std::size_t s = 0; s < limits.hypotheses.size(); ++s) {
     hypotheses += limits.hypotheses[s];
-    const std::int64_t generated = std::int64_t{limits.hypotheses[s]} * limits.steps[s];
-    prefix += generated;
-    hypothesis_prefix += generated;
-    hypothesis_source +=
-        std::int64_t{limits.hypotheses[s]} * (source_begin_[s + 1] - source_begin_[s]);
+    prefix += std::int64_t{limits.hypotheses[s]} * limits.steps[s];
+    const auto pairs = [&](const SentenceWords& tokens) {
+      if (s + 1 >= tokens.begin.size()) return std::int64_t{0};
+      return std::int64_t{limits.hypotheses[s]} * (tokens.begin[s + 1] - tokens.begin[s]);
+    };
+    hypothesis_source += pairs(source_);
+    hypothesis_shortlist += pairs(shortlist_);
   }
   const auto reserve = [](std::vector<std::int32_t>& rows, std::int64_t count) {
     rows.reserve(static_cast<std::size_t>(count));
@@ -133,9 +158,12 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
     if (domain.binding != BindingTime::step) continue;
     std::int64_t rows = hypotheses;
     if (domain.kind == DomainKind::prefix) rows = prefix;
-    if (domain.kind == DomainKind::pairs)
-      rows = graph_.domain(domain.right).kind == DomainKind::prefix ? hypothesis_prefix
-                                                                    : hypothesis_source;
+    if (domain.kind == DomainKind::pairs) {
+      const DomainKind right = graph_.domain(domain.right).kind;
+      if (right == DomainKind::source) rows = hypothesis_source;
+      if (right == DomainKind::shortlist) rows = hypothesis_shortlist;
+      if (right == DomainKind::prefix) rows = prefix;
+    }
     max_rows_[i] = rows;
     reserve(table_.domain(DomainId{i}).positions, rows);
     reserve(table_.domain(DomainId{i}).previous, rows);
@@ -207,7 +235,7 @@ void RowFrame::extend_prefix(DomainId id) {
 std::int64_t RowFrame::iterations(DomainId) const {
   if (longest_first_.empty()) return 0;
   const auto longest = static_cast<std::size_t>(longest_first_.front());
-  return source_begin_[longest + 1] - source_begin_[longest];
+  return source_.begin[longest + 1] - source_.begin[longest];
 }
 
 void RowFrame::begin_iteration(DomainId scan, std::int64_t t) {
@@ -216,8 +244,8 @@ void RowFrame::begin_iteration(DomainId scan, std::int64_t t) {
   index.clear();
   rows.previous.clear();
   for (const std::int32_t sentence : longest_first_) {
-    const std::int32_t begin = source_begin_[static_cast<std::size_t>(sentence)];
-    const std::int32_t end = source_begin_[static_cast<std::size_t>(sentence) + 1];
+    const std::int32_t begin = source_.begin[static_cast<std::size_t>(sentence)];
+    const std::int32_t end = source_.begin[static_cast<std::size_t>(sentence) + 1];
     if (t >= end - begin) break;
     rows.previous.push_back(t == 0 ? -1 : static_cast<std::int32_t>(index.size()));
     index.push_back(

@@ -37,9 +37,10 @@ class RowFrame {
   const RowTable& table() const { return table_; }
   const Graph& graph() const { return graph_; }
 
-  /// Rows of source-time domains. Sentences must not be empty. Throws Error when a word id is
-  /// beyond the vocabulary of a map.
-  void begin_batch(std::span<const WordIds> sentences);
+  /// Rows of source-time domains. Sentences must not be empty. A graph with a shortlist domain
+  /// needs the words of each sentence's shortlist, ascending. Throws Error when a word id is beyond
+  /// the vocabulary of a map.
+  void begin_batch(std::span<const WordIds> sentences, std::span<const WordIds> shortlists = {});
 
   /// Reserves storage for the steps of this batch.
   void reserve_steps(const StepLimits& limits);
@@ -57,17 +58,28 @@ class RowFrame {
   std::int64_t max_rows(DomainId domain) const { return max_rows_[domain.index]; }
 
  private:
-  void fill_source(DomainId id, std::span<const WordIds> sentences);
+  /// Words of each sentence, one sentence after the other.
+  struct SentenceWords {
+    std::vector<std::int32_t> words;
+    std::vector<std::int32_t> begin;  // per sentence, and one past the end
+
+    void assign(std::span<const WordIds> sentences);
+  };
+
+  void sort_by_length(std::span<const WordIds> sentences);
+  void fill_tokens(DomainId id, const SentenceWords& tokens);
   void fill_pairs(DomainId id);
+  void forget_prefixes();
   void fill_words(MapId id, std::span<const std::int32_t> words);
   void extend_prefix(DomainId id);
   std::int32_t sentence_of(DomainId id, std::int64_t row) const;
+  /// What the rows of a domain of this kind are: source or shortlist.
+  const SentenceWords& tokens_of(DomainKind kind) const;
 
   Graph graph_;  // declarations only
   RowTable table_;
-  std::vector<std::int32_t> source_begin_;   // per sentence, and one past the end
+  SentenceWords source_, shortlist_;
   std::vector<std::int32_t> longest_first_;  // sentences by decreasing length
-  std::vector<std::int32_t> words_of_source_;
   std::vector<std::int64_t> max_rows_;
   // The chain of tokens that each prefix row continues; -1 ends it.
   std::vector<std::int32_t> prefix_previous_;

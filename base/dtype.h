@@ -7,10 +7,26 @@
 
 namespace fuselage {
 
-/// Element type of a value or of a stored tensor.
-enum class DType : std::uint8_t { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64 };
+/// Element type of a value or of a stored tensor. qint8 and qint16 are quantized: integers that
+/// share a scale along the last dimension (quantized.h).
+enum class DType : std::uint8_t {
+  f16,
+  bf16,
+  f32,
+  f64,
+  i8,
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+  qint8,
+  qint16
+};
 
-/// Size of one element in bytes.
+/// Size of one element in bytes, without scales.
 std::size_t size_of(DType dtype);
 
 /// "f32", "i8", …

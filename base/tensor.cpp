@@ -10,6 +10,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/quantized.h"
 
 namespace fuselage {
 namespace {
@@ -40,6 +41,18 @@ void convert(const Tensor& from, Tensor& to, Convert f) {
   for (std::int64_t i = 0; i < from.size(); ++i) to.mutable_data<To>()[i] = f(from.data<From>()[i]);
 }
 
+std::int64_t last_dimension(const std::vector<std::int64_t>& shape) {
+  return shape.empty() ? 1 : shape.back();
+}
+
+void dequantize(const Tensor& from, Tensor& to) {
+  const std::int64_t k = last_dimension(from.shape());
+  const std::size_t stride = vector_bytes(from.dtype(), k);
+  const std::byte* vector = from.bytes();
+  for (std::int64_t i = 0; i < from.size(); i += k, vector += stride)
+    dequantize_vector(from.dtype(), vector, k, to.mutable_data<float>() + i);
+}
+
 }  // namespace
 
 Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape)
@@ -47,8 +60,16 @@ Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape)
   data_ = allocate(size_bytes());
 }
 
+std::size_t Tensor::size_bytes() const {
+  if (size_ == 0) return 0;
+  const std::int64_t k = last_dimension(shape_);
+  return static_cast<std::size_t>(size_ / k) * vector_bytes(dtype_, k);
+}
+
 Tensor Tensor::reshaped(std::vector<std::int64_t> shape) const {
   check(element_count(shape, dtype_) == size_, "a reshape changes the number of elements");
+  check(!is_quantized(dtype_) || last_dimension(shape) == last_dimension(shape_),
+        "a reshape cuts quantized vectors");
   Tensor result = *this;
   result.shape_ = std::move(shape);
   return result;
@@ -93,6 +114,10 @@ Tensor Tensor::to_f32() const {
       break;
     case DType::u64:
       convert<std::uint64_t, float>(*this, result, cast);
+      break;
+    case DType::qint8:
+    case DType::qint16:
+      dequantize(*this, result);
       break;
     case DType::f32:
       break;

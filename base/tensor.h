@@ -26,7 +26,7 @@ class Tensor {
 
   /// Number of elements: the product of the dimensions, 1 for a scalar.
   std::int64_t size() const { return size_; }
-  std::size_t size_bytes() const { return static_cast<std::size_t>(size_) * size_of(dtype_); }
+  std::size_t size_bytes() const;
 
   const std::byte* bytes() const { return data_.get(); }
   std::byte* mutable_bytes() { return data_.get(); }

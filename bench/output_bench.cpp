@@ -1,7 +1,9 @@
-// The output layer as one kernel against the same as four: product, bias, log-softmax, k best.
+// The output layer as one kernel against the same as four: product, bias, log-softmax, k best. Then
+// those of two models, whose log-probabilities are added.
 //
-//   output_bench [pairs] [vocabulary] [k]
+//   output_bench [pairs] [vocabulary] [k] [f32, qint8 or qint16]
 //
+// The type is that of the product; rows are quantized before, since both sides need that.
 // The cap is what fusing would gain if all but the product, as it stands, cost nothing; a fused
 // kernel can pass it, as it does not write the logits either. The floor is the time that the
 // product's operations need at the measured peak, or that of going over its matrix for one row.
@@ -9,16 +11,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
+#include "base/quantized.h"
 #include "bench/measure.h"
 #include "bench/program.h"
+#include "bench/roofs.h"
 
 namespace fuselage {
 namespace {
@@ -37,18 +43,40 @@ std::vector<float> random_numbers(std::size_t size, float deviation) {
   return numbers;
 }
 
+struct Shape {
+  std::size_t rows, d, vocabulary, k;
+  DType dtype;
+};
+
+/// A row for each of `count` vectors of d random numbers.
+Tensor random_vectors(const Shape& shape, std::size_t count, float deviation) {
+  Tensor vectors(DType::f32,
+                 {static_cast<std::int64_t>(count), static_cast<std::int64_t>(shape.d)});
+  const std::vector<float> numbers = random_numbers(count * shape.d, deviation);
+  std::copy(numbers.begin(), numbers.end(), vectors.mutable_data<float>());
+  return is_quantized(shape.dtype) ? quantized({.to = shape.dtype, .largest = 127}, vectors)
+                                   : vectors;
+}
+
+cpu::PackedMatrix pack_columns(const Shape& shape) {
+  const Tensor columns =
+      random_vectors(shape, shape.vocabulary, 3 / std::sqrt(static_cast<float>(shape.d)));
+  if (is_quantized(shape.dtype))
+    return cpu::PackedMatrix::pack_quantized(shape.dtype, columns.bytes(), shape.d,
+                                             shape.vocabulary);
+  return cpu::PackedMatrix::pack(columns.data<float>(), shape.d, shape.vocabulary, shape.d, true);
+}
+
 class OutputLayer {
  public:
-  OutputLayer(std::size_t rows, std::size_t d, std::size_t vocabulary, std::size_t k)
-      : rows_(rows),
-        d_(d),
-        k_(k),
-        x_(random_numbers(rows * d, 1)),
-        bias_(random_numbers(vocabulary, 1)),
-        matrix_(cpu::PackedMatrix::pack(
-            random_numbers(d * vocabulary, 3 / std::sqrt(static_cast<float>(d))).data(), d,
-            vocabulary, vocabulary, false)),
-        logits_(rows * vocabulary) {}
+  explicit OutputLayer(const Shape& shape)
+      : rows_(shape.rows),
+        d_(shape.d),
+        k_(shape.k),
+        x_(random_vectors(shape, shape.rows, 1)),
+        bias_(random_numbers(shape.vocabulary, 1)),
+        matrix_(pack_columns(shape)),
+        logits_(shape.rows * shape.vocabulary) {}
 
   void stream() { table_.gemm(x(), 1, matrix_, out()); }
   void product() { table_.gemm(x(), rows_, matrix_, out()); }
@@ -61,10 +89,16 @@ class OutputLayer {
   void k_best(Best& best) {
     table_.k_best(logits(), rows_, bias_.size(), k_, best.values.data(), best.ids.data());
   }
-  void separate(Best& best) {
+  void log_probs() {
     product();
     add_bias();
     log_softmax();
+  }
+  void add_log_probs(const OutputLayer& other) {
+    table_.binary(cpu::Binary::add, logits(), other.logits(), rows_, bias_.size(), out());
+  }
+  void separate(Best& best) {
+    log_probs();
     k_best(best);
   }
   void fused(Best& best) {
@@ -72,10 +106,17 @@ class OutputLayer {
                          best.values.data(), best.ids.data());
   }
 
+  cpu::EnsembleMember member() const {
+    return {.a = x(), .matrix = &matrix_, .bias = bias_.data(), .weight = 1};
+  }
+
   double flop() const { return 2.0 * static_cast<double>(rows_ * d_ * bias_.size()); }
 
  private:
-  cpu::RowsIn x() const { return {.data = x_.data(), .stride = d_, .columns = d_}; }
+  cpu::RowsIn x() const {
+    const std::size_t elements = matrix_.row_elements();
+    return {.data = x_.data<float>(), .stride = elements, .columns = elements};
+  }
   cpu::RowsIn logits() const {
     return {.data = logits_.data(), .stride = bias_.size(), .columns = bias_.size()};
   }
@@ -83,7 +124,8 @@ class OutputLayer {
 
   const cpu::KernelTable& table_ = cpu::kernels();
   std::size_t rows_, d_, k_;
-  std::vector<float> x_, bias_;
+  Tensor x_;
+  std::vector<float> bias_;
   cpu::PackedMatrix matrix_;
   std::vector<float> logits_;
 };
@@ -110,6 +152,56 @@ std::vector<double> median_seconds(int runs, const std::vector<std::function<voi
   return medians;
 }
 
+/// Two models of one vocabulary.
+class Ensemble {
+ public:
+  explicit Ensemble(const Shape& shape)
+      : rows_(shape.rows), k_(shape.k), first_(shape), second_(wider(shape)) {}
+
+  void products() {
+    first_.product();
+    second_.product();
+  }
+  void separate(Best& best) {
+    first_.log_probs();
+    second_.log_probs();
+    first_.add_log_probs(second_);
+    first_.k_best(best);
+  }
+  void fused(Best& best) {
+    const std::array members{first_.member(), second_.member()};
+    cpu::kernels().ensemble_k_best(members, rows_, k_, best.values.data(), best.ids.data());
+  }
+
+ private:
+  static Shape wider(Shape shape) {
+    shape.d += 16;
+    return shape;
+  }
+
+  std::size_t rows_, k_;
+  OutputLayer first_, second_;
+};
+
+void compare_ensembles(int pairs, std::size_t vocabulary, std::size_t k, DType dtype) {
+  fmt::print("\ntwo models\n{:>5} {:>4}  {:>8}  {:>8} {:>7}  {:>6}  {}\n", "rows", "d", "products",
+             "separate", "fused", "cap", "ratio");
+  for (const std::size_t d : {256, 512})
+    for (const std::size_t rows : {6, 64}) {
+      Ensemble ensemble({rows, d, vocabulary, k, dtype});
+      Best separate(rows * k), fused(rows * k);
+      ensemble.separate(separate);
+      ensemble.fused(fused);
+      expect_same(separate, fused);
+      const Comparison compared = compare(
+          pairs, [&] { ensemble.separate(separate); }, [&] { ensemble.fused(fused); });
+      const double products = median_seconds(pairs, {[&] { ensemble.products(); }})[0];
+      fmt::print("{:5} {:4}  {:8.3f}  {:8.3f} {:7.3f}  {:6.3f}  {:.3f} [{:.3f}, {:.3f}]\n", rows, d,
+                 1e3 * products, 1e3 * compared.baseline, 1e3 * compared.candidate,
+                 compared.baseline / products, compared.ratio, compared.low, compared.high);
+    }
+}
+
 void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
@@ -117,15 +209,22 @@ void run(const std::vector<std::string>& arguments) {
   const int pairs = argument(0, 60);
   const auto vocabulary = static_cast<std::size_t>(argument(1, 32000));
   const auto k = static_cast<std::size_t>(argument(2, 7));
-  const double peak = measured_peak();
-  fmt::print("isa {}, peak {:.0f} GFLOP/s, vocabulary {}, k {}; milliseconds\n", cpu::active_isa(),
-             peak / 1e9, vocabulary, k);
+  const std::string type = arguments.size() > 3 ? arguments[3] : "f32";
+  const std::optional<DType> dtype = dtype_from_string(type);
+  if (!dtype || (*dtype != DType::f32 && !is_quantized(*dtype)))
+    throw Error("products are of f32, qint8 or qint16, not {}", type);
+  // The integers of AVX-512-VNNI; elsewhere they have no measured peak.
+  const Peaks peaks = measured_peaks();
+  const double integers = 2 * (*dtype == DType::qint8 ? peaks.i8 : peaks.i16);
+  const double peak = *dtype == DType::f32 || integers == 0 ? measured_peak() : integers;
+  fmt::print("isa {}, {} peak {:.0f} GOP/s, vocabulary {}, k {}; milliseconds\n", cpu::active_isa(),
+             type, peak / 1e9, vocabulary, k);
   fmt::print("{:>5} {:>4}  {:>7} {:>6} {:>7} {:>6}  {:>8} {:>7} {:>6} {:>5}  {:>6}  {}\n", "rows",
              "d", "product", "bias", "softmax", "k best", "separate", "fused", "floor", "eff.",
              "cap", "ratio");
   for (const std::size_t d : {256, 512})
     for (const std::size_t rows : {6, 64}) {
-      OutputLayer layer(rows, d, vocabulary, k);
+      OutputLayer layer({rows, d, vocabulary, k, *dtype});
       Best separate(rows * k), fused(rows * k);
       layer.separate(separate);
       layer.fused(fused);
@@ -145,6 +244,7 @@ void run(const std::vector<std::string>& arguments) {
           1e3 * compared.candidate, 1e3 * floor, 100 * floor / compared.candidate,
           (product + bias + softmax + best) / product, compared.ratio, compared.low, compared.high);
     }
+  compare_ensembles(pairs, vocabulary, k, *dtype);
 }
 
 }  // namespace

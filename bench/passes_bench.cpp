@@ -3,6 +3,8 @@
 // peak measured in the same run.
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
+//
+// Passes may be followed by a precision: all@int8.
 
 #include <fmt/format.h>
 
@@ -31,11 +33,18 @@ void translate(BeamSearch& search, const SearchTask& task) {
   for (const auto& batch : task.batches) search.search(batch);
 }
 
+CompileOptions options_of(const std::string& contestant) {
+  const std::size_t at = contestant.find('@');
+  CompileOptions options{.passes = contestant.substr(0, at)};
+  if (at != std::string::npos) options.precision = contestant.substr(at + 1);
+  return options;
+}
+
 Contestant prepare(const Model& model, const SearchTask& task, const std::string& passes) {
   Contestant made{.passes = passes};
   const Graph graph = with_search_head(model.graph, SearchHead::k_best,
                                        BeamSearch::candidates_per_row(task.search));
-  const CompileOptions options{.passes = passes};
+  const CompileOptions options = options_of(passes);
   const double begin = now();
   made.executable = compile(graph, model.weights, options);
   made.load_seconds = now() - begin;

@@ -15,9 +15,10 @@ class RecordingWorker : public Worker {
   RecordingWorker(std::unique_ptr<Worker> worker, Trace& trace)
       : worker_(std::move(worker)), trace_(trace) {}
 
-  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
+  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+             const StepLimits& limits) override {
     trace_.batches.push_back({copy(sentences), limits, {}});
-    worker_->begin(sentences, limits);
+    worker_->begin(sentences, shortlists, limits);
   }
 
   void step(const StepInput& input) override {
@@ -63,6 +64,7 @@ double rows_of(const Graph& graph, DomainId id, const RowCounts& counts) {
   switch (domain.kind) {
     case DomainKind::none:
     case DomainKind::vocabulary:
+    case DomainKind::shortlist:  // what is measured searches whole vocabularies
       return 0;
     case DomainKind::sentence:
       return counts.sentences;

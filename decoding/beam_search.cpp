@@ -37,7 +37,7 @@ bool BeamSearch::suppressed(std::int32_t word) const {
   return std::binary_search(options_.suppressed.begin(), options_.suppressed.end(), word);
 }
 
-void BeamSearch::reserve(std::span<const WordIds> sentences) {
+void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists) {
   StepLimits limits;
   std::size_t tokens = 0;
   std::size_t rows = 0;
@@ -67,11 +67,12 @@ void BeamSearch::reserve(std::span<const WordIds> sentences) {
   alignments_.clear();
   alignment_begin_.reserve(rows + 1);
   if (options_.alignment) alignments_.reserve(weights);
-  worker_->begin(sentences, limits);
+  worker_->begin(sentences, shortlists, limits);
 }
 
-std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences) {
-  reserve(sentences);
+std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences,
+                                      std::span<const WordIds> shortlists) {
+  reserve(sentences, shortlists);
   for (std::size_t s = 0; s < sentences.size(); ++s)
     live_.push_back({static_cast<std::int32_t>(s), -1, -1, 0, 0});
   while (!live_.empty()) {

@@ -48,8 +48,10 @@ class BeamSearch {
   static std::int32_t candidates_per_row(const SearchOptions& options);
 
   /// Translates a batch; results stand in the order of the sentences, whose last word is the end
-  /// symbol. Throws Error when scores are not numbers.
-  std::vector<NBest> search(std::span<const WordIds> sentences);
+  /// symbol. With the outputs of with_shortlist_head, each sentence brings the words that its
+  /// translation may use, ascending. Throws Error when scores are not numbers.
+  std::vector<NBest> search(std::span<const WordIds> sentences,
+                            std::span<const WordIds> shortlists = {});
 
  private:
   /// A word of some hypothesis, linked to the one before it.
@@ -79,7 +81,7 @@ class BeamSearch {
     std::int32_t word;
   };
 
-  void reserve(std::span<const WordIds> sentences);
+  void reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists);
   void run_step();
   void expand(std::span<const WordIds> sentences);
   void collect_candidates(std::size_t begin, std::size_t end);

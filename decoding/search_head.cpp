@@ -1,37 +1,109 @@
 #include "decoding/search_head.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
+#include "models/scores.h"
 #include "ops/registry.h"
 
 namespace fuselage {
+namespace {
+
+void add_best_outputs(Graph& graph, NodeId best) {
+  graph.set_value_name(graph.result(best, 0), "best_scores");
+  graph.set_value_name(graph.result(best, 1), "best_words");
+  graph.add_output("best_scores", graph.result(best, 0));
+  graph.add_output("best_words", graph.result(best, 1));
+}
+
+/// Gives a model's further outputs back to `graph`.
+void add_other_outputs(Graph& graph, const Graph& model, bool alignment) {
+  for (const Output& output : model.outputs())
+    if (output.name != "logits" && output.name != "log_probs" &&
+        (alignment || output.name != "alignment"))
+      graph.add_output(output.name, output.value);
+}
+
+// --- Shortlists ---
+
+std::string unused_name(const Graph& graph, std::string name) {
+  while (graph.find_domain(name).valid()) name += '_';
+  return name;
+}
+
+/// The vocabulary that the words of hypotheses are from, which `words` scores are for.
+DomainId target_vocabulary(Graph& graph, DomainId hypotheses, std::int64_t words) {
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
+    const RowMap& map = graph.map(MapId{i});
+    if (map.kind == MapKind::word && map.from == hypotheses && graph.domain(map.to).size == words)
+      return map.to;
+  }
+  return graph.add_vocabulary(unused_name(graph, "target_words"), words);
+}
+
+/// From pairs of hypotheses and words of shortlists to these hypotheses and words.
+struct ShortlistPaths {
+  MapPath hypothesis, word;
+};
+
+ShortlistPaths add_shortlist(Graph& graph, DomainId hypotheses, std::int64_t words) {
+  const DomainId vocabulary = target_vocabulary(graph, hypotheses, words);
+  const std::string name = unused_name(graph, "shortlist");
+  const DomainId shortlist = graph.add_shortlist(name, graph.sentences_of(hypotheses));
+  const MapId word = graph.add_word_map(name + ".word", shortlist, vocabulary, false);
+  const DomainId pairs = graph.add_pairs(
+      unused_name(graph, graph.domain(hypotheses).name + "_" + name), hypotheses, shortlist);
+  return {.hypothesis = {graph.map_of(pairs, MapKind::left)},
+          .word = {graph.map_of(pairs, MapKind::right), word}};
+}
+
+}  // namespace
 
 Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k, bool alignment) {
   Graph graph = model;
-  const std::vector<Output> outputs = graph.outputs();
-  const ValueId logits = graph.find_output("logits");
-  if (!logits.valid())
-    throw Error("graph '{}' has no output 'logits', which a search needs", model.name());
+  auto [scores, normalized, words] = scores_of(graph);
   graph.clear_outputs();
-  ValueId scores = logits;
-  if (head != SearchHead::k_best_logits) {
-    scores = graph.result(graph.add_node(op("log_softmax"), {logits}));
+  if (!normalized && head != SearchHead::k_best_logits) {
+    scores = graph.result(graph.add_node(op("log_softmax"), {scores}));
     graph.set_value_name(scores, "log_probs");
   }
-  if (head == SearchHead::log_probabilities) {
+  if (head == SearchHead::log_probabilities)
     graph.add_output("log_probs", scores);
-  } else {
-    const std::int64_t width = graph.value(logits).type.dims.back();
-    const NodeId best = graph.add_node(op("k_best"), {scores}, {{"k", std::min(k, width)}});
-    graph.set_value_name(graph.result(best, 0), "best_scores");
-    graph.set_value_name(graph.result(best, 1), "best_words");
-    graph.add_output("best_scores", graph.result(best, 0));
-    graph.add_output("best_words", graph.result(best, 1));
+  else
+    add_best_outputs(graph, graph.add_node(op("k_best"), {scores}, {{"k", std::min(k, words)}}));
+  add_other_outputs(graph, model, alignment);
+  return graph;
+}
+
+Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, bool alignment) {
+  check(head != SearchHead::log_probabilities, "a shortlist has no scores for all words");
+  Graph graph = model;
+  const auto [logits, normalized, words] = scores_of(graph);
+  if (normalized)
+    throw Error(
+        "graph '{}' gives log-probabilities of all words, as an ensemble does, and not the logits "
+        "that a shortlist needs; leave the shortlist out, or use one model",
+        model.name());
+  const Type& type = graph.value(logits).type;
+  if (graph.domain(type.domain).kind != DomainKind::hypothesis)
+    throw Error("graph '{}': a shortlist needs logits for each hypothesis, but they are {}",
+                model.name(), graph.show(type));
+  const ShortlistPaths paths = add_shortlist(graph, type.domain, words);
+  graph.clear_outputs();
+  ValueId scores = graph.result(graph.add_node(
+      op("select_elements"), {logits}, {{"row", paths.hypothesis}, {"element", paths.word}}));
+  if (head == SearchHead::k_best) {
+    scores = graph.result(
+        graph.add_node(op("segment_log_softmax"), {scores}, {{"to", paths.hypothesis}}));
+    graph.set_value_name(scores, "log_probs");
   }
-  for (const Output& output : outputs)
-    if (output.name != "logits" && (alignment || output.name != "alignment"))
-      graph.add_output(output.name, output.value);
+  add_best_outputs(
+      graph,
+      graph.add_node(op("segment_k_best"), {scores},
+                     {{"k", std::min(k, words)}, {"to", paths.hypothesis}, {"words", paths.word}}));
+  add_other_outputs(graph, model, alignment);
   return graph;
 }
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
+#include "models/scores.h"
 
 namespace fuselage {
 namespace {
@@ -90,13 +91,35 @@ Translator::Translator(Model model, TranslatorOptions options)
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
-  Graph graph = with_search_head(
-      model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
-      BeamSearch::candidates_per_row(options_.search), options_.search.alignment);
+  if (!options_.shortlist.path.empty()) load_shortlist(scores_of(model.graph).words);
+  const auto with_head = shortlist_ ? with_shortlist_head : with_search_head;
+  Graph graph =
+      with_head(model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
+                BeamSearch::candidates_per_row(options_.search), options_.search.alignment);
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
 }
 
 Translator::~Translator() = default;
+
+void Translator::load_shortlist(std::int64_t words) {
+  const LexicalSides sides{*vocabularies_.source, *vocabularies_.target};
+  shortlist_ = std::make_unique<Shortlist>(load_lexical_table(options_.shortlist, sides), words,
+                                           sides.target.end_id(), vocabularies_.shared);
+}
+
+std::vector<WordIds> Translator::shortlists_for(std::span<const WordIds> sentences) const {
+  std::vector<WordIds> lists;
+  if (!shortlist_) return lists;
+  if (!options_.shortlist.union_of_batch) {
+    for (const WordIds& sentence : sentences) lists.push_back(shortlist_->words_for(sentence));
+    return lists;
+  }
+  WordIds batch;
+  for (const WordIds& sentence : sentences)
+    batch.insert(batch.end(), sentence.begin(), sentence.end());
+  lists.assign(sentences.size(), shortlist_->words_for(batch));
+  return lists;
+}
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines) const {
   std::vector<Translation> results(lines.size());
@@ -147,7 +170,7 @@ std::vector<Translation> Translator::translate_batch(BeamSearch& search,
   for (const EncodedLine& line : batch)
     if (!line.empty()) sentences.push_back(line.words);
   std::vector<NBest> found;
-  if (!sentences.empty()) found = search.search(sentences);
+  if (!sentences.empty()) found = search.search(sentences, shortlists_for(sentences));
   std::vector<Translation> results;
   std::size_t at = 0;
   for (const EncodedLine& line : batch)

@@ -15,6 +15,7 @@
 #include "decoding/line_encoder.h"
 #include "decoding/vocabulary_pair.h"
 #include "models/model.h"
+#include "text/shortlist.h"
 
 namespace fuselage {
 
@@ -23,6 +24,7 @@ struct TranslatorOptions {
   CompileOptions compile;
   SearchOptions search;  ///< end_id and suppressed are filled in from the vocabulary
   VocabularyPairOptions vocabularies;
+  ShortlistOptions shortlist;
   std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
   BatchOptions batches;
   std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
@@ -49,7 +51,7 @@ struct Translation {
 
 /// Translates lines of text. All members may be called from several threads; the weights are there
 /// once. A line's translation depends on no other line, on no batch size and on no number of
-/// threads.
+/// threads, unless shortlists are those of batches.
 class Translator {
  public:
   /// Hands over the translation of a line, numbered from 0, in order and one at a time.
@@ -79,6 +81,8 @@ class Translator {
   using LineSource = std::function<bool(std::string& line)>;
 
   void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
+  void load_shortlist(std::int64_t words);
+  std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<Translation> translate_batch(BeamSearch& search,
                                            std::vector<EncodedLine>& batch) const;
   Translation empty_translation(const EncodedLine& line) const;
@@ -88,6 +92,7 @@ class Translator {
   bool right_left_;
   VocabularyPair vocabularies_;
   std::unique_ptr<const LineEncoder> encoder_;
+  std::unique_ptr<const Shortlist> shortlist_;  ///< null: all words are there for all sentences
   std::unique_ptr<const Executable> executable_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<BeamSearch>> idle_;

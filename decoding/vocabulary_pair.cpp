@@ -1,6 +1,7 @@
 #include "decoding/vocabulary_pair.h"
 
 #include "base/error.h"
+#include "models/scores.h"
 
 namespace fuselage {
 namespace {
@@ -18,14 +19,6 @@ std::int64_t source_words(const Graph& graph) {
   }
   if (words == 0) throw Error("graph '{}' has no map from source tokens to words", graph.name());
   return words;
-}
-
-/// Number of words that the model can produce.
-std::int64_t target_words(const Graph& graph) {
-  const ValueId logits = graph.find_output("logits");
-  if (!logits.valid())
-    throw Error("graph '{}' has no output 'logits', which translation needs", graph.name());
-  return graph.value(logits).type.dims.back();
 }
 
 std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int64_t words,
@@ -71,10 +64,10 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
         paths.size());
   const VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,
                                   .sentencepiece_decode = options.sentencepiece_decode};
-  VocabularyPair pair;
+  VocabularyPair pair{.shared = paths[0] == paths[1]};
   pair.source =
       load_fitting(paths[0], source_words(model.graph), true, reading, "source", pair.notes);
-  pair.target = load_fitting(paths[1], target_words(model.graph), options.encode_target, reading,
+  pair.target = load_fitting(paths[1], scores_of(model.graph).words, options.encode_target, reading,
                              "target", pair.notes);
   return pair;
 }

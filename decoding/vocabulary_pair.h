@@ -12,6 +12,7 @@ namespace fuselage {
 /// The vocabularies of a model, fitted to the number of words that it knows on either side.
 struct VocabularyPair {
   std::unique_ptr<const Vocabulary> source, target;
+  bool shared = false;  ///< they come from one file
   /// What a user should know about how they fit.
   std::vector<std::string> notes;
 };

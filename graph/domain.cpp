@@ -10,9 +10,9 @@ std::string_view to_string(BindingTime time) {
 }
 
 std::string_view to_string(DomainKind kind) {
-  constexpr std::array<std::string_view, 9> kNames{"none",       "vocabulary", "sentence",
-                                                   "source",     "scan",       "parent",
-                                                   "hypothesis", "prefix",     "pairs"};
+  constexpr std::array<std::string_view, 10> kNames{
+      "none", "vocabulary", "sentence",   "source", "shortlist",
+      "scan", "parent",     "hypothesis", "prefix", "pairs"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

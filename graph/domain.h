@@ -20,6 +20,7 @@ enum class DomainKind : std::uint8_t {
   vocabulary,  ///< one row per vocabulary entry
   sentence,    ///< one row per sentence
   source,      ///< one row per source token; of a sentence domain
+  shortlist,   ///< one row per word that a sentence's translation may use; of a sentence domain
   scan,        ///< the source tokens at one position of a loop over positions; of a source domain
   parent,      ///< one row per distinct surviving hypothesis of the last step; of a sentence domain
   hypothesis,  ///< one row per live hypothesis of this step; of a parent domain
@@ -34,7 +35,7 @@ struct Domain {
   std::string name;
   DomainKind kind = DomainKind::none;
   std::int64_t size = 0;  ///< vocabulary: number of entries; 0 elsewhere
-  DomainId of;            ///< source, scan, parent, hypothesis, prefix
+  DomainId of;            ///< source, shortlist, scan, parent, hypothesis, prefix
   bool reversed = false;  ///< scan: from the last position to the first
   DomainId left, right;   ///< pairs
   BindingTime binding = BindingTime::load;

@@ -149,6 +149,14 @@ DomainId Graph::add_source(std::string name, DomainId sentences) {
                    DomainKind::sentence);
 }
 
+DomainId Graph::add_shortlist(std::string name, DomainId sentences) {
+  return add_owned({.name = std::move(name),
+                    .kind = DomainKind::shortlist,
+                    .of = sentences,
+                    .binding = BindingTime::source},
+                   DomainKind::sentence);
+}
+
 DomainId Graph::add_scan(std::string name, DomainId source, bool reversed) {
   return add_owned({.name = std::move(name),
                     .kind = DomainKind::scan,
@@ -200,9 +208,10 @@ DomainId Graph::add_pairs(std::string name, DomainId left, DomainId right) {
 
 MapId Graph::add_word_map(std::string name, DomainId tokens, DomainId vocabulary, bool partial) {
   const DomainKind kind = domain(tokens).kind;
-  if (kind != DomainKind::source && kind != DomainKind::hypothesis)
-    throw Error("map '{}' must start at a source or hypothesis domain, but '{}' is a {} domain",
-                name, domain(tokens).name, to_string(kind));
+  if (kind != DomainKind::source && kind != DomainKind::hypothesis && kind != DomainKind::shortlist)
+    throw Error(
+        "map '{}' must start at a source, hypothesis or shortlist domain, but '{}' is a {} domain",
+        name, domain(tokens).name, to_string(kind));
   expect_kind(*this, name, vocabulary, DomainKind::vocabulary);
   return add_map({.name = std::move(name),
                   .from = tokens,

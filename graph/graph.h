@@ -98,6 +98,8 @@ class Graph {
   DomainId add_sentences(std::string name);
   /// Source tokens; declares the map `name.sentence`.
   DomainId add_source(std::string name, DomainId sentences);
+  /// Words that each sentence's translation may use; declares the map `name.sentence`.
+  DomainId add_shortlist(std::string name, DomainId sentences);
   /// A loop over the positions of `source`; declares `name.source`.
   DomainId add_scan(std::string name, DomainId source, bool reversed);
   /// Hypotheses of the last step; declares `name.sentence`.
@@ -108,7 +110,7 @@ class Graph {
   DomainId add_prefix(std::string name, DomainId hypotheses);
   /// Pairs within a sentence; declares `name.left` and `name.right`.
   DomainId add_pairs(std::string name, DomainId left, DomainId right);
-  /// A map from tokens to vocabulary entries.
+  /// A map from tokens or the words of a shortlist to vocabulary entries.
   MapId add_word_map(std::string name, DomainId tokens, DomainId vocabulary, bool partial);
 
   std::size_t domain_count() const { return domains_.size(); }

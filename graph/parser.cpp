@@ -196,6 +196,8 @@ class GraphParser {
       graph_.add_sentences(std::move(name));
     } else if (kind == "source") {
       graph_.add_source(std::move(name), of());
+    } else if (kind == "shortlist") {
+      graph_.add_shortlist(std::move(name), of());
     } else if (kind == "scan") {
       const DomainId source = of();
       graph_.add_scan(std::move(name), source, in.accept("reversed"));

@@ -15,18 +15,26 @@ namespace fuselage {
 namespace {
 
 constexpr std::string_view kSupported =
-    "a Marian model (.npz) or a Fuselage model directory can be loaded";
+    "a Marian model (.npz or .bin) or a Fuselage model directory can be loaded";
 
 [[noreturn]] void refuse(const std::string& path) {
   const std::string_view extension = file_extension(path);
-  if (extension == "bin")
-    throw Error("{}: Marian's binary format (.bin) is not supported yet; {}", path, kSupported);
   if (extension == "ir" || extension == "safetensors" || path.ends_with("config.json"))
     throw Error("{}: this is one file of a model directory; give the directory that holds it",
                 path);
   if (extension == "yml" || extension == "yaml")
     throw Error("{}: this is a configuration, not a model; give it with -c", path);
   throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);
+}
+
+/// The precision in which a model's products run at no further loss: that of its stored integers.
+std::string_view stored_precision(const Model& model) {
+  std::string_view precision;
+  for (const auto& [name, tensor] : model.weights) {
+    if (tensor.dtype() == DType::qint8) return "int8";
+    if (tensor.dtype() == DType::qint16) precision = "int16";
+  }
+  return precision;
 }
 
 }  // namespace
@@ -40,8 +48,12 @@ LoadedModel load_model(const std::string& path, const LoadOptions& options) {
     throw Error("cannot open model {}: {}", path, error.message());
   if (status.type() == std::filesystem::file_type::directory)
     return load_model_directory(path, options);
-  if (file_extension(path) != "npz") refuse(path);
-  return {load_marian(path, {.ignore_unknown = options.ignore_unknown}), {}};
+  if (const auto extension = file_extension(path); extension != "npz" && extension != "bin")
+    refuse(path);
+  LoadedModel loaded{load_marian(path, {.ignore_unknown = options.ignore_unknown}), {}};
+  if (const std::string_view precision = stored_precision(loaded.model); !precision.empty())
+    loaded.decode_options["precision"] = precision;
+  return loaded;
 }
 
 }  // namespace fuselage

@@ -10,7 +10,8 @@ namespace fuselage {
 /// A model and the defaults for decoding with it.
 struct LoadedModel {
   Model model;
-  /// Values of options, as texts by the option's long name; empty when the model brings none.
+  /// Values of options, as texts by the option's long name; empty when the model brings none. Of
+  /// a Marian model with integers it is their precision.
   std::map<std::string, std::string> decode_options;
 };
 
@@ -20,8 +21,9 @@ struct LoadOptions {
   bool ignore_unknown = false;
 };
 
-/// Loads a model by what `path` is: a model directory, or a Marian model (.npz). Throws Error
-/// naming the file and the cause; formats that are known but not supported are refused by name.
+/// Loads a model by what `path` is: a model directory, or a Marian model (.npz or .bin). Throws
+/// Error naming the file and the cause; formats that are known but not supported are refused by
+/// name.
 LoadedModel load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

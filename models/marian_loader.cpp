@@ -1,7 +1,11 @@
 #include "models/marian_loader.h"
 
+#include <utility>
+
 #include "base/error.h"
+#include "base/file.h"
 #include "base/suggest.h"
+#include "models/marian_bin.h"
 #include "models/marian_options.h"
 #include "models/nematus_names.h"
 #include "models/npz.h"
@@ -39,6 +43,20 @@ void check_streams(const Graph& graph, const MarianOptions& options) {
                   shape_to_string(sizes));
 }
 
+struct StoredModel {
+  TensorMap tensors;
+  std::string config_yaml;
+};
+
+StoredModel read_stored(const std::string& path) {
+  if (file_extension(path) == "bin") {
+    MarianBinFile file = read_marian_bin(path);
+    return {std::move(file.tensors), std::move(file.config_yaml)};
+  }
+  NpzFile file = read_npz(path);
+  return {std::move(file.tensors), std::move(file.config_yaml)};
+}
+
 std::string model_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
@@ -47,11 +65,13 @@ std::string model_name(const std::string& path) {
 }  // namespace
 
 Model load_marian(const std::string& path, const MarianLoadOptions& options) {
-  const NpzFile file = read_npz(path);
+  StoredModel file = read_stored(path);
   if (file.config_yaml.empty())
     throw Error("{}: it has no configuration (special:model.yml), so its architecture is unknown",
                 path);
   const MarianOptions config = parse_marian_options(file.config_yaml, path, options.ignore_unknown);
+  // What calibration gathered from products without a weight, which nothing computes with.
+  file.tensors.erase("none_QuantMultA");
   const TensorMap tensors = rename_nematus_parameters(file.tensors, config);
   Builder builder(model_name(path));
   Parameters parameters(builder, tensors, path);

@@ -8,9 +8,10 @@
 
 namespace fuselage {
 
-/// A translation model, whatever it was loaded from: a graph that gives "logits" (a row per live
-/// hypothesis, an element per target word) and, where it has attention to tell it, "alignment" (a
-/// weight per pair of hypothesis and source token); its weights; and what the text around it needs.
+/// A translation model, whatever it was loaded from: a graph that gives "logits" or "log_probs" (a
+/// row per live hypothesis, an element per target word; see scores.h) and, where it has attention
+/// to tell it, "alignment" (a weight per pair of hypothesis and source token); its weights; and
+/// what the text around it needs.
 struct Model {
   Graph graph;
   TensorMap weights;

@@ -11,9 +11,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/quantized.h"
 #include "base/suggest.h"
 #include "graph/text.h"
 #include "models/model_config.h"
+#include "models/quantized_parts.h"
 #include "models/safetensors.h"
 #include "ops/registry.h"
 
@@ -35,6 +37,10 @@ TensorMap stored_weights(const Model& model, bool half) {
   if (!half) return model.weights;
   TensorMap result;
   for (const auto& [name, tensor] : model.weights) {
+    if (is_quantized(tensor.dtype())) {
+      result.emplace(name, tensor);
+      continue;
+    }
     Tensor narrow = tensor.to_f16();
     const auto* bits = narrow.data<std::uint16_t>();
     const Tensor wide = tensor.to_f32();
@@ -83,8 +89,10 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                    const std::string& path) {
   if (tensor.dtype() == dtype) return tensor;
   if (dtype == DType::f32) return tensor.to_f32();
-  throw Error("{}: weight '{}' is {}, but the graph declares {}", path, name,
-              to_string(tensor.dtype()), to_string(dtype));
+  throw Error(
+      "{}: weight '{}' is {}, but the graph declares {}{}", path, name, to_string(tensor.dtype()),
+      to_string(dtype),
+      is_quantized(dtype) ? fmt::format(": integers with their scales in '{}.scale'", name) : "");
 }
 
 /// The weights in the types that the graph declares; they must be exactly its parameters.
@@ -122,7 +130,7 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
 
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
                           const std::string& directory, const SaveOptions& options) {
-  const TensorMap weights = stored_weights(model, options.half);
+  const TensorMap weights = split_quantized_weights(stored_weights(model, options.half));
   const std::vector<std::string> names = vocabulary_names(vocabularies);
   std::vector<std::string> contents;
   for (const std::string& path : vocabularies) contents.push_back(read_file(path));
@@ -157,8 +165,9 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
     loaded.model.vocabularies.push_back(path_in(directory, name));
   loaded.model.graph = parse_graph(read_file(graph_path), graph_path, all_ops());
   if (!config.name.empty()) loaded.model.graph.set_name(config.name);
-  loaded.model.weights = matched_weights(loaded.model.graph, read_safetensors(weights_path).tensors,
-                                         weights_path, graph_path);
+  const TensorMap weights =
+      join_quantized_weights(read_safetensors(weights_path).tensors, weights_path);
+  loaded.model.weights = matched_weights(loaded.model.graph, weights, weights_path, graph_path);
   return loaded;
 }
 

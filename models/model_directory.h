@@ -14,7 +14,8 @@ namespace fuselage {
 
 /// What to write besides the model.
 struct SaveOptions {
-  bool half = false;  ///< store weights as f16; they are widened when they are loaded
+  /// Store weights as f16, quantized ones as they are; they are widened when they are loaded.
+  bool half = false;
   /// Defaults for decoding, by the long name of the option.
   std::map<std::string, std::string> decode_options;
 };

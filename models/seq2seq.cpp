@@ -44,7 +44,8 @@ Expr Vocabularies::logits(Expr state) {
   else if (parameters_.has(output_prefix_ + "_W"))
     scores = dot(state, parameters_.matrix(output_prefix_ + "_W", state.width(), size));
   else
-    scores = dot_transposed(state, parameters_.matrix(output_prefix_ + "_Wt", size, state.width()));
+    scores = dot_transposed(
+        state, parameters_.transposed_matrix(output_prefix_ + "_Wt", size, state.width()));
   if (options_.output_omit_bias) return scores;
   return scores + parameters_.vector(output_prefix_ + "_b", size);
 }

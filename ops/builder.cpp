@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/quantized.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -103,8 +104,10 @@ Expr Builder::add(std::string_view name, const std::vector<Expr>& operands,
   return {this, result};
 }
 
-Expr Builder::param(const std::string& name, Dims dims, DomainId domain, CodeLocation at) {
-  return add("param", {}, {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}}, at)
+Expr Builder::param(const std::string& name, Dims dims, DomainId domain, DType dtype,
+                    CodeLocation at) {
+  return add("param", {},
+             {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}, {"dtype", dtype}}, at)
       .named(name);
 }
 
@@ -123,15 +126,29 @@ Expr Builder::state(Expr init, DomainId domain, CodeLocation at) {
 
 void Builder::next(Expr state, Expr value, CodeLocation at) { add("next", {state, value}, {}, at); }
 
+void Builder::multiply_in_integers(Expr weight, const IntegerProduct& product) {
+  integer_products_[weight.id()] = product;
+}
+
+Expr Builder::product(Expr x, Expr w, bool transposed, CodeLocation at) {
+  if (const auto found = integer_products_.find(w.id()); found != integer_products_.end()) {
+    const auto& [columns, scale] = found->second;
+    if (scale.valid()) x = add("quantize", {x, scale}, {{"to", columns.type().dtype}}, at);
+    w = columns;
+  }
+  transposed = transposed || is_quantized(w.type().dtype);
+  return add("matmul", {x, w}, {{"transposed", transposed}}, at);
+}
+
 Expr operator+(Operand a, Operand b) { return binary("add", a, b); }
 Expr operator-(Operand a, Operand b) { return binary("sub", a, b); }
 Expr operator*(Operand a, Operand b) { return binary("mul", a, b); }
 Expr operator/(Operand a, Operand b) { return binary("div", a, b); }
 
-Expr dot(Operand x, Expr w) { return builder_of(x).add("matmul", {x.expr, w}, {}, x.location); }
+Expr dot(Operand x, Expr w) { return builder_of(x).product(x.expr, w, false, x.location); }
 
 Expr dot_transposed(Operand x, Expr w) {
-  return builder_of(x).add("matmul", {x.expr, w}, {{"transposed", true}}, x.location);
+  return builder_of(x).product(x.expr, w, true, x.location);
 }
 
 Expr sigmoid(Operand x) { return unary("sigmoid", x); }

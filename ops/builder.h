@@ -1,6 +1,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,7 +67,7 @@ class Builder {
 
   /// A stored weight. `domain` is for tables with a row per vocabulary entry.
   Expr param(const std::string& name, Dims dims, DomainId domain = DomainId{0},
-             CodeLocation at = CodeLocation::current());
+             DType dtype = DType::f32, CodeLocation at = CodeLocation::current());
   /// `number` in all of `dims`.
   Expr constant(double number, Dims dims = {}, CodeLocation at = CodeLocation::current());
   /// Position of each row of a source or hypothesis domain.
@@ -76,6 +77,19 @@ class Builder {
   /// Gives `state` its value for the next iteration.
   void next(Expr state, Expr value, CodeLocation at = CodeLocation::current());
   void output(std::string name, Expr value) { graph_.add_output(std::move(name), value.id()); }
+
+  /// How dot and dot_transposed multiply by a weight that is stored in integers.
+  struct IntegerProduct {
+    /// The weight's quantized columns, each a vector along the last dimension.
+    Expr columns;
+    /// One number for all rows, by which they are quantized to the same type; may be left out.
+    Expr scale;
+  };
+  /// From now on products with `weight` are computed in this way.
+  void multiply_in_integers(Expr weight, const IntegerProduct& product);
+
+  /// x Wᵀ if `transposed` or if W is quantized, whose vectors are its columns; else x W.
+  Expr product(Expr x, Expr w, bool transposed, CodeLocation at);
 
   /// Adds any op by name; returns its first result.
   Expr add(std::string_view name, const std::vector<Expr>& operands,
@@ -97,6 +111,7 @@ class Builder {
  private:
   Graph graph_;
   std::string scope_;
+  std::map<ValueId, IntegerProduct> integer_products_;
 };
 
 // Equations. `at` names the calling line in messages.
@@ -106,7 +121,8 @@ Expr operator-(Operand a, Operand b);
 Expr operator*(Operand a, Operand b);
 Expr operator/(Operand a, Operand b);
 
-/// x W, row by row; W [in, out], known at load time.
+/// x W, row by row; W [in, out], known at load time. A quantized W is stored as its columns,
+/// [out, in].
 Expr dot(Operand x, Expr w);
 /// x Wᵀ; W [out, in] or a table with `out` vocabulary rows.
 Expr dot_transposed(Operand x, Expr w);

@@ -11,6 +11,7 @@ std::span<const OpDef> leaf_ops();
 std::span<const OpDef> loop_ops();
 std::span<const OpDef> pointwise_ops();
 std::span<const OpDef> matmul_ops();
+std::span<const OpDef> quantize_ops();
 std::span<const OpDef> frequent_row_ops();
 std::span<const OpDef> normalization_ops();
 std::span<const OpDef> softmax_ops();
@@ -19,6 +20,7 @@ std::span<const OpDef> row_ops();
 std::span<const OpDef> attention_ops();
 std::span<const OpDef> position_ops();
 std::span<const OpDef> search_ops();
+std::span<const OpDef> shortlist_ops();
 std::span<const OpDef> fused_ops();
 std::span<const OpDef> output_ops();
 

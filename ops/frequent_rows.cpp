@@ -35,7 +35,7 @@ std::int64_t expect_vocabulary(const InferContext& in) {
 // --- leading_rows ---
 
 std::vector<Type> infer_leading_rows(const InferContext& in) {
-  expect_f32(in, 0);
+  expect_real(in, 0);
   expect_ranks(in, 1);
   const std::int64_t size = expect_vocabulary(in);
   const auto count = in.attr<std::int64_t>("count");

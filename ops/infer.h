@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "base/quantized.h"
 #include "graph/graph.h"
 
 namespace fuselage {
@@ -30,6 +33,12 @@ inline DomainId common_domain(const InferContext& in) {
 inline void expect_f32(const InferContext& in, std::size_t i) {
   if (in.operand(i).dtype != DType::f32)
     in.fail(fmt::format("operand {} must be f32, not {}", i, in.show(in.operand(i))));
+}
+
+/// Throws unless operand i holds f32 or quantized numbers.
+inline void expect_real(const InferContext& in, std::size_t i) {
+  if (in.operand(i).dtype != DType::f32 && !is_quantized(in.operand(i).dtype))
+    in.fail(fmt::format("operand {} must be f32 or quantized, not {}", i, in.show(in.operand(i))));
 }
 
 /// Throws unless operand i is a vector of f32 a row; returns its length.
@@ -65,6 +74,32 @@ inline void expect_dims(const InferContext& in, const Dims& dims) {
       in.fail(fmt::format("dimensions [{}] are out of range", fmt::join(dims, ", ")));
     size *= dim;
   }
+}
+
+/// Checks that the maps of a path meet end to end; returns its first and last domain.
+inline std::pair<DomainId, DomainId> path_ends(const InferContext& in, const MapPath& path) {
+  if (path.empty()) in.fail("its path of maps is empty");
+  const Graph& graph = in.graph();
+  for (std::size_t i = 1; i < path.size(); ++i)
+    if (graph.map(path[i - 1]).to != graph.map(path[i]).from)
+      in.fail(fmt::format("map '{}' leads to '{}', but the next one, '{}', starts at '{}'",
+                          graph.map(path[i - 1]).name, graph.domain(graph.map(path[i - 1]).to).name,
+                          graph.map(path[i]).name, graph.domain(graph.map(path[i]).from).name));
+  return {graph.map(path.front()).from, graph.map(path.back()).to};
+}
+
+/// The map along which an op gathers rows; only maps with contiguous rows qualify.
+inline const RowMap& grouping_map(const InferContext& in) {
+  const MapPath& path = in.attr<MapPath>("to");
+  path_ends(in, path);
+  const RowMap& map = in.graph().map(path.front());
+  const DomainKind kind = in.graph().domain(map.from).kind;
+  if (path.size() != 1 || (map.kind != MapKind::left &&
+                           !(map.kind == MapKind::structural && kind == DomainKind::source)))
+    in.fail(
+        "rows are gathered along one map, from pairs to their left member or from source "
+        "tokens to sentences");
+  return map;
 }
 
 }  // namespace fuselage

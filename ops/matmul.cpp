@@ -13,7 +13,7 @@ struct WeightShape {
 
 /// Rows and columns of the weight operand; a value with a row per vocabulary entry is a matrix too.
 WeightShape weight_shape(const InferContext& in) {
-  expect_f32(in, 1);
+  expect_real(in, 1);
   const Type& weight = in.operand(1);
   const Domain& domain = in.graph().domain(weight.domain);
   if (domain.binding != BindingTime::load)
@@ -23,16 +23,20 @@ WeightShape weight_shape(const InferContext& in) {
   if (dims.size() != 2)
     in.fail(fmt::format("its second operand must be a matrix, not {}", in.show(weight)));
   if (in.attr<bool>("transposed")) return {dims[1], dims[0]};
+  if (is_quantized(weight.dtype))
+    in.fail(fmt::format("{} has scales along the wrong dimension; quantize its transposed",
+                        in.show(weight)));
   return {dims[0], dims[1]};
 }
 
 std::vector<Type> infer_matmul(const InferContext& in) {
-  expect_f32(in, 0);
+  expect_real(in, 0);
   const WeightShape weight = weight_shape(in);
   Type result = in.operand(0);
   if (result.dims.empty() || result.dims.back() != weight.in)
     in.fail(fmt::format("inner dimensions differ: {} by {}{}", in.show(in.operand(0)),
                         in.show(in.operand(1)), in.attr<bool>("transposed") ? " transposed" : ""));
+  result.dtype = DType::f32;
   result.dims.back() = weight.out;
   return {result};
 }
@@ -42,7 +46,11 @@ Cost cost_matmul(const InferContext& in) {
   const double rows = static_cast<double>(row_size(in.operand(0))) / static_cast<double>(weight.in);
   const auto k = static_cast<double>(weight.in);
   const auto n = static_cast<double>(weight.out);
-  return {.flop = 2 * rows * k * n, .bytes = 4 * rows * (k + n), .weight_bytes = 4 * k * n};
+  const auto size = static_cast<double>(size_of(in.operand(0).dtype));
+  const auto weight_size = static_cast<double>(size_of(in.operand(1).dtype));
+  return {.flop = 2 * rows * k * n,
+          .bytes = rows * (size * k + 4 * n),
+          .weight_bytes = weight_size * k * n};
 }
 
 template <typename T>
@@ -68,7 +76,8 @@ void evaluate_matmul(EvalContext<T>& context) {
 
 const OpDef kOps[] = {
     {.name = "matmul",
-     .summary = "x W, or x Wᵀ when transposed; W is known at load time.",
+     .summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands the "
+                "product is f32.",
      .operands = {{"x"}, {"w"}},
      .attributes = {{"transposed", AttrKind::boolean, false}},
      .traits = Trait::row_wise | Trait::linear,

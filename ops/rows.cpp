@@ -7,18 +7,6 @@
 namespace fuselage {
 namespace {
 
-/// Checks that the maps of a path meet end to end; returns its first and last domain.
-std::pair<DomainId, DomainId> path_ends(const InferContext& in, const MapPath& path) {
-  if (path.empty()) in.fail("its path of maps is empty");
-  const Graph& graph = in.graph();
-  for (std::size_t i = 1; i < path.size(); ++i)
-    if (graph.map(path[i - 1]).to != graph.map(path[i]).from)
-      in.fail(fmt::format("map '{}' leads to '{}', but the next one, '{}', starts at '{}'",
-                          graph.map(path[i - 1]).name, graph.domain(graph.map(path[i - 1]).to).name,
-                          graph.map(path[i]).name, graph.domain(graph.map(path[i]).from).name));
-  return {graph.map(path.front()).from, graph.map(path.back()).to};
-}
-
 std::vector<Type> infer_select(const InferContext& in) {
   const auto [from, to] = path_ends(in, in.attr<MapPath>("via"));
   Type type = in.operand(0);
@@ -33,20 +21,6 @@ std::vector<Type> infer_select(const InferContext& in) {
   }
   type.domain = from;
   return {type};
-}
-
-/// The map along which an op gathers rows; only maps with contiguous rows qualify.
-const RowMap& grouping_map(const InferContext& in) {
-  const MapPath& path = in.attr<MapPath>("to");
-  path_ends(in, path);
-  const RowMap& map = in.graph().map(path.front());
-  const DomainKind kind = in.graph().domain(map.from).kind;
-  if (path.size() != 1 || (map.kind != MapKind::left &&
-                           !(map.kind == MapKind::structural && kind == DomainKind::source)))
-    in.fail(
-        "rows are gathered along one map, from pairs to their left member or from source "
-        "tokens to sentences");
-  return map;
 }
 
 std::vector<Type> infer_segment_softmax(const InferContext& in) {
@@ -125,6 +99,20 @@ void evaluate_segment_softmax(EvalContext<T>& context) {
 }
 
 template <typename T>
+void evaluate_segment_log_softmax(EvalContext<T>& context) {
+  const auto begin = segments(context);
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    const std::int64_t count = begin[s + 1] - begin[s];
+    if (count == 0) continue;
+    const auto x = view(*context.operands[0]).middleRows(begin[s], count).array();
+    auto y = view(context.results[0]).middleRows(begin[s], count).array();
+    y = x.rowwise() - x.colwise().maxCoeff();
+    const Eigen::Array<T, 1, Eigen::Dynamic> log_sum = y.exp().colwise().sum().log();
+    y.rowwise() -= log_sum;
+  }
+}
+
+template <typename T>
 void evaluate_mix(EvalContext<T>& context) {
   std::vector<std::int32_t> index;
   context.rows.resolve(context.node.template attr<MapPath>("via"), index);
@@ -170,6 +158,13 @@ const OpDef kOps[] = {
      .infer = infer_segment_softmax,
      .evaluate_f32 = evaluate_segment_softmax<float>,
      .evaluate_f64 = evaluate_segment_softmax<double>},
+    {.name = "segment_log_softmax",
+     .summary = "Log-softmax over the rows that `to` maps to one row, column by column.",
+     .operands = {{"x"}},
+     .attributes = {{"to", AttrKind::path}},
+     .infer = infer_segment_softmax,
+     .evaluate_f32 = evaluate_segment_log_softmax<float>,
+     .evaluate_f64 = evaluate_segment_log_softmax<double>},
     {.name = "mix_rows",
      .summary = "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
      .operands = {{"weights"}, {"x"}},

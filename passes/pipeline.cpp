@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -11,6 +12,7 @@
 #include "passes/fold_constants.h"
 #include "passes/frequent_rows.h"
 #include "passes/fuse_attention.h"
+#include "passes/fuse_ensemble.h"
 #include "passes/fuse_linear.h"
 #include "passes/fuse_norm.h"
 #include "passes/fuse_output.h"
@@ -19,6 +21,7 @@
 #include "passes/merge_common_subexpressions.h"
 #include "passes/merge_products.h"
 #include "passes/narrow_slices.h"
+#include "passes/quantize.h"
 #include "passes/remove_dead_code.h"
 #include "passes/simplify.h"
 #include "passes/split_products.h"
@@ -26,7 +29,7 @@
 namespace fuselage {
 
 std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
-  return {
+  std::vector<PipelineStep> steps = {
       {simplify(), "one spelling for each computation, so that a later pattern is one pattern"},
       {fold_constants(), "what is written in the graph is computed before anything is planned"},
       {merge_common_subexpressions(), "equal values are one value, so that uses can be counted"},
@@ -38,10 +41,19 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {merge_common_subexpressions(),
        "commuting each use on its own makes the same selection several times"},
       {merge_products(), "what is computed from one value is one product, once nothing moves more"},
+      {quantize(options.precision), "products as they are; what follows moves and fuses integers"},
+  };
+  if (options.precision != Precision::fp32) {
+    steps.push_back({commute_rows(options.commute), "rows are quantized where there are fewest"});
+    steps.push_back({quantize(options.precision), "which may be where they are stored"});
+    steps.push_back({merge_common_subexpressions(), "and each of them once"});
+  }
+  std::vector<PipelineStep> others = {
       {frequent_rows(options.commute, options.ranks),
        "tables of the rows met most, out of what complete tables and merged products left"},
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
+      {fuse_ensemble(), "before products and chains take its members apart"},
       {fuse_attention(), "before chains hide the tanh that it takes apart"},
       {merge_attention(options.commute.workload), "the law for what has just become one node"},
       {fuse_norm(), "before chains and products take the sums"},
@@ -51,6 +63,8 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {simplify(), "slices that moved before a chain meet those that were there"},
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
   };
+  std::move(others.begin(), others.end(), std::back_inserter(steps));
+  return steps;
 }
 
 namespace {

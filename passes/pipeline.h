@@ -6,6 +6,7 @@
 #include "passes/commute_rows.h"
 #include "passes/frequent_rows.h"
 #include "passes/pass.h"
+#include "passes/quantize.h"
 
 namespace fuselage {
 
@@ -13,6 +14,7 @@ namespace fuselage {
 struct PipelineOptions {
   CommuteOptions commute;
   RankWeights ranks;
+  Precision precision = Precision::fp32;
 };
 
 /// A line of the pipeline: a pass, and why it stands where it stands.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/quantized.h"
+
 namespace fuselage {
 namespace {
 
@@ -22,7 +24,10 @@ bool is_read_later(const Graph& graph, const Value& value) {
 
 TableCost table_cost(const Graph& graph, NodeId id, double rows, const Target& target) {
   const Type& result = graph.value(graph.result(id)).type;
-  return {.bytes = 4 * rows * static_cast<double>(row_size(result)),
+  const std::int64_t vector = result.dims.empty() ? 1 : result.dims.back();
+  const auto bytes = static_cast<double>(vector_bytes(result.dtype, vector)) *
+                     static_cast<double>(row_size(result) / vector);
+  return {.bytes = rows * bytes,
           .load_seconds = rows * cost_of(graph, id).flop / target.flop_per_second};
 }
 

@@ -9,8 +9,9 @@ double hypotheses(const Workload& workload) { return workload.beam * workload.ta
 
 /// Right members of one left member of a pair: half of the words of a prefix are there on average.
 double partners(const Graph& graph, DomainId right, const Workload& workload) {
-  return graph.domain(right).kind == DomainKind::prefix ? workload.target_length / 2
-                                                        : workload.source_length;
+  if (graph.domain(right).kind == DomainKind::prefix) return workload.target_length / 2;
+  return graph.domain(right).kind == DomainKind::shortlist ? workload.candidates
+                                                           : workload.source_length;
 }
 
 }  // namespace
@@ -26,6 +27,8 @@ double expected_rows(const Graph& graph, DomainId id, const Workload& workload) 
     case DomainKind::source:
     case DomainKind::scan:
       return workload.source_length;
+    case DomainKind::shortlist:
+      return workload.candidates;
     case DomainKind::parent:
       return workload.distinct_parents * hypotheses(workload);
     case DomainKind::hypothesis:

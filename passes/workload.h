@@ -10,6 +10,7 @@ namespace fuselage {
 struct Workload {
   double source_length = 20;  ///< tokens of a sentence
   double target_length = 20;  ///< words of a translation
+  double candidates = 500;    ///< words of a sentence's shortlist, where it has one
   double beam = 6;            ///< live hypotheses of a sentence
   double batch = 8;           ///< sentences at a time
   /// Parents per hypothesis: the others continue the same one (Devlin 2017, section 4.5).

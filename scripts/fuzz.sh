@@ -55,6 +55,41 @@ seed_from_passes() {
     }' "$1"
 }
 
+# little_endian BYTES NUMBER...
+little_endian() {
+  local bytes=$1 number i
+  shift
+  for number in "$@"; do
+    for ((i = 0; i < bytes; ++i)); do
+      # shellcheck disable=SC2059  # the format is the byte
+      printf "\\x$(printf '%02x' $((number >> 8 * i & 255)))"
+    done
+  done
+}
+
+# Items of each kind: f32, int8 in columns, a table in rows, int16 packed for 128 bits, options.
+marian_bin_seed() {
+  little_endian 8 1 5
+  little_endian 8 2 $((0x404)) 2 8
+  little_endian 8 4 $((0x10001)) 2 12
+  little_endian 8 5 $((0x4101)) 2 8
+  little_endian 8 4 $((0x14002)) 2 132
+  little_endian 8 18 $((0x101)) 1 8
+  printf 'a\0b_W\0Wemb\0c_W\0special:model.yml\0'
+  little_endian 4 1 2 2 3 2 2 8 8 8
+  little_endian 8 3
+  printf '\0\0\0\1\2\3\4\5\6\7\10'
+  printf '\1\2\3\4\5\6\0\0\200\77\0\0'
+  printf '\1\2\3\4\0\0\0\100'
+  printf '%0128d\0\0\200\104type: a\n' 0
+}
+
+# For five source words, three of which have translations.
+lexical_binary_seed() {
+  little_endian 8 $((0xF11A48D5013417F5)) 0 1 2 6 4 0 0 1 3 3 4
+  little_endian 4 1 2 4 3
+}
+
 make_seeds() {
   local file
   while IFS= read -r file; do
@@ -63,6 +98,10 @@ make_seeds() {
   for file in tests/passes/*.ir; do seed_from_passes "$file"; done
   printf '\x40\0\0\0\0\0\0\0%-64s\1\2\3\4\5\6\7\10' \
     '{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}' >"$corpus/safetensors/small"
+  printf '\x70\0\0\0\0\0\0\0%-112s\1\2\0\0\200\77' \
+    '{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"a.scale":{"dtype":"F32","shape":[],"data_offsets":[2,6]}}' \
+    >"$corpus/safetensors/quantized"
+  marian_bin_seed >"$corpus/marian_bin/small.bin"
   cp models/en-de/config.json "$corpus/model_config"
   cat >"$corpus/option_file/decoder.yml" <<'END'
 relative-paths: true
@@ -78,6 +117,8 @@ END
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
   printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"
   printf '</s>\n<unk>\na\nb\n' >"$corpus/word_vocabulary/small.txt"
+  lexical_binary_seed >"$corpus/lexical_table/small.bin"
+  printf 'a b 0.5\nb\ta 1e-3\nNULL a 1\n' >"$corpus/lexical_table/small.txt"
   printf 'the 10\nof\t7\na\n' >"$corpus/frequency_list/small.txt"
   printf 'fuselage.graph 1\n%%x = param() {name = "x", dims = [2]}\n%%y = pointwise(%%x) {formula = "t0 = add(x0, -1.5); mul(t0, tanh(t0)); t0"}\nreturn y = %%y\n' \
     >"$corpus/graph_text/formula.ir"

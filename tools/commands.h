@@ -13,5 +13,6 @@ int run_score(const std::vector<std::string>& arguments);
 int run_dump(const std::vector<std::string>& arguments);
 int run_graph(const std::vector<std::string>& arguments);
 int run_convert(const std::vector<std::string>& arguments);
+int run_quantize(const std::vector<std::string>& arguments);
 
 }  // namespace fuselage

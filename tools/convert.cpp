@@ -1,14 +1,13 @@
-#include <filesystem>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/bake.h"
 #include "base/error.h"
 #include "decoding/word_ranks.h"
-#include "models/model_directory.h"
 #include "tools/commands.h"
 #include "tools/model_options.h"
+#include "tools/write_model.h"
 
 namespace fuselage {
 namespace {
@@ -17,15 +16,6 @@ namespace {
 constexpr const char* kDecodeOptions[] = {"beam-size",         "normalize",  "word-penalty",
                                           "max-length-factor", "mini-batch", "maxi-batch",
                                           "maxi-batch-sort"};
-
-/// Refuses a vocabulary whose copy would take the place of a file of the model directory.
-void check_name(const std::string& vocabulary) {
-  const std::string name = std::filesystem::path(vocabulary).filename().string();
-  for (const std::string_view taken : {"config.json", "graph.ir", "weights.safetensors"})
-    if (name == taken)
-      throw Error("{}: a vocabulary in a model directory cannot be called {}; rename it",
-                  vocabulary, name);
-}
 
 }  // namespace
 
@@ -73,26 +63,16 @@ int run_convert(const std::vector<std::string>& arguments) {
       throw Error("{} says which tables are baked; give --bake-tables too", option);
   if (output.empty()) throw Error("give the directory to write with -o DIRECTORY");
 
-  std::string path;
-  LoadedModel loaded =
-      load_named_model(model_options.models, model_options.ignore_unknown_config, path);
-  for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
-  const std::vector<std::string>& vocabularies = model_options.vocabularies.paths.empty()
-                                                     ? loaded.model.vocabularies
-                                                     : model_options.vocabularies.paths;
-  for (const std::string& vocabulary : vocabularies) check_name(vocabulary);
-  const VocabularyPairOptions pair{.paths = vocabularies};
-  VocabularyPair checked = load_vocabulary_pair(loaded.model, pair);
-  if (bake_tables) {
+  const std::vector<std::string>& given = model_options.vocabularies.paths;
+  NamedModel loaded = load_named_models(
+      model_options.models, !given.empty(),
+      [&](const std::string& name) { return save.decode_options.contains(name); });
+  write_model(std::move(loaded), given, output, save, [&](Model& model, VocabularyPair& checked) {
+    if (!bake_tables) return;
     if (!frequency.empty())
-      compile.ranks = add_word_ranks(loaded.model, checked, frequency, checked.notes);
-    bake(loaded.model.graph, loaded.model.weights, compile);
-  }
-  for (const std::string& note : checked.notes) print_note(note);
-  // Marian files are all called model.npz; a directory has a name of its own.
-  while (output.size() > 1 && output.back() == '/') output.pop_back();
-  loaded.model.graph.set_name(output.substr(output.rfind('/') + 1));
-  save_model_directory(loaded.model, vocabularies, output, save);
+      compile.ranks = add_word_ranks(model, checked, frequency, checked.notes);
+    bake(model.graph, model.weights, compile);
+  });
   return 0;
 }
 

@@ -24,7 +24,7 @@ namespace fuselage {
 namespace {
 
 struct DumpOptions {
-  std::vector<std::string> models;
+  ModelChoice models;
   CompileOptions compile;
   std::string frequency;
   VocabularyPairOptions vocabularies;
@@ -39,7 +39,6 @@ struct DumpOptions {
   std::int32_t beam_size = 12;
   bool model_only = false;
   bool alignment = false;
-  bool ignore_unknown = false;
 
   void add_to(Options& options);
   void add_views_to(CLI::App& app);
@@ -51,8 +50,7 @@ struct DumpOptions {
 
 void DumpOptions::add_to(Options& options) {
   CLI::App& app = options.app();
-  app.add_option("MODEL,-m,--models,--model", models,
-                 "A Marian .npz file or a model directory (default: the bundled model)");
+  models.add_to(app, "MODEL,-m,--models,--model");
   add_views_to(app);
   app.add_option("--format", format,
                  "text; json (see docs/inspect-a-graph.md); dot for Graphviz; svg, which Graphviz "
@@ -73,8 +71,6 @@ void DumpOptions::add_to(Options& options) {
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
   app.add_flag("--alignment", alignment, "Show the graph as a search with --alignment needs it");
   app.add_option("-o,--output", output, "Where to write")->capture_default_str();
-  app.add_flag("--ignore-unknown-config", ignore_unknown,
-               "Go on past configuration keys that are unknown or not supported");
 }
 
 void DumpOptions::add_views_to(CLI::App& app) {
@@ -265,13 +261,12 @@ int run_dump(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return 0;
   o.check_combination();
 
-  std::string path;
-  LoadedModel loaded = load_named_model(o.models, o.ignore_unknown, path);
-  options.apply_defaults(loaded.decode_options, path);
-  const std::vector<std::string> inputs = files_of(path, loaded);
+  NamedModel loaded =
+      load_named_models(o.models, !o.vocabularies.paths.empty(), decided_by(options));
+  options.apply_defaults(loaded.decode_options, loaded.path);
   Dump dump(o, std::move(loaded.model));
-  OutputFile output(o.output, inputs);
-  dump.write(path, output);
+  OutputFile output(o.output, loaded.files);
+  dump.write(loaded.path, output);
   output.close();
   return 0;
 }

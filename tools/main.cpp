@@ -25,12 +25,13 @@ struct Command {
   int (*run)(const std::vector<std::string>&);
   std::string_view summary;
 };
-constexpr std::array<Command, 5> kCommands = {{
+constexpr std::array<Command, 6> kCommands = {{
     {"translate", run_translate, "Translate lines of text"},
     {"score", run_score, "Tell how likely given translations are"},
     {"dump", run_dump, "Show the graph of a model, and what the optimizer makes of it"},
     {"run", run_graph, "Run optimizer passes on a graph that is a text"},
     {"convert", run_convert, "Write a model as a model directory"},
+    {"quantize", run_quantize, "Write a model with its matrices in integers"},
 }};
 
 void print_help() {

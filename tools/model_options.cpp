@@ -1,12 +1,10 @@
 #include "tools/model_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -18,26 +16,6 @@
 
 namespace fuselage {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::string_view kBundledModel = "en-de";
-
-/// Where the bundled model may be, in order.
-std::vector<fs::path> bundled_places() {
-  std::vector<fs::path> places;
-  if (const char* models = std::getenv("FUSELAGE_MODELS"); models != nullptr && *models != '\0')
-    return {fs::path(models) / kBundledModel, models};
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path directory = executable.parent_path();
-    places.push_back(directory / "models" / kBundledModel);
-    places.push_back(directory.parent_path() / "share" / "fuselage" / "models" / kBundledModel);
-  }
-  places.push_back(fs::path(FUSELAGE_SOURCE_DIR) / "models" / kBundledModel);
-  return places;
-}
 
 /// Values that an option takes.
 struct Limits {
@@ -53,6 +31,7 @@ constexpr Limits kLimits[] = {
     {"mini-batch", 1, 65536},
     {"mini-batch-words", 0, 1000000000},
     {"normalize", -10, 10, false},
+    {"weights", -1000000, 1000000, false},
     {"word-penalty", -1000000, 1000000, false},
 };
 
@@ -67,19 +46,6 @@ std::optional<double> parse_number(const std::string& text) {
 
 bool is_whole(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-std::string find_bundled_model() {
-  std::vector<std::string> looked;
-  for (const fs::path& place : bundled_places()) {
-    std::error_code error;
-    if (fs::exists(place / "config.json", error)) return place.string();
-    looked.push_back(place.string());
-  }
-  throw Error(
-      "no model is given with -m, and there is no bundled model in {}; set FUSELAGE_MODELS "
-      "to the directory that holds {}",
-      fmt::join(looked, ", "), kBundledModel);
 }
 
 }  // namespace
@@ -110,34 +76,14 @@ float ModelOptions::length_exponent() const {
   return normalize.empty() ? 1.0f : static_cast<float>(parse_number(normalize).value());
 }
 
-std::vector<std::string> files_of(const std::string& path, const LoadedModel& loaded) {
-  std::vector<std::string> files = loaded.model.vocabularies;
-  files.push_back(path);
-  for (const char* name : {"config.json", "graph.ir", "weights.safetensors"})
-    files.push_back((fs::path(path) / name).string());
-  return files;
-}
-
-LoadedModel load_named_model(const std::vector<std::string>& models, bool ignore_unknown,
-                             std::string& path) {
-  if (models.size() > 1)
-    throw Error("{} models are given; ensembles are not supported yet, only one model",
-                models.size());
-  path = models.empty() ? find_bundled_model() : models[0];
-  return load_model(path, {.ignore_unknown = ignore_unknown});
-}
-
 void ModelOptions::add_model_to(Options& options) {
   CLI::App& app = options.app();
-  app.add_option("-m,--models,--model", models,
-                 "Model: a Marian .npz file or a model directory (default: the bundled model)");
+  models.add_to(app, "-m,--models,--model");
   app.add_option("-v,--vocabs", vocabularies.paths,
                  "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
                  "file twice for a shared one");
   app.add_option("-c,--config", configs,
                  "YAML file with options by their long names, such as decoder.yml");
-  app.add_flag("--ignore-unknown-config", ignore_unknown_config,
-               "Go on past configuration keys that are unknown or not supported");
 }
 
 void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
@@ -195,8 +141,24 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
          "Optimizer passes: none, or with commas between all, names of passes and rules, and "
          "-NAME to leave one out")
       ->capture_default_str();
+  add_precision_option(app, compile);
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
+}
+
+void add_precision_option(CLI::App& app, CompileOptions& compile) {
+  // marian-decoder has two types here, of the parameters and of an optimizer that decoding lacks.
+  const auto set = [&compile](const std::vector<std::string>& names) {
+    if (names.size() > 1 && names[1] != "float32")
+      throw CLI::ValidationError("--precision", "a second type can only be float32");
+    compile.precision = names[0] == "float32" ? "fp32" : names[0];
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--precision", set, "Numbers in products with weights: fp32, int16 or int8")
+      ->expected(1, 2)
+      ->check(CLI::IsMember({"fp32", "int16", "int8", "float32"}))
+      ->type_name("TEXT")
+      ->default_str("fp32");
 }
 
 void add_memory_option(CLI::App& app, CompileOptions& compile) {
@@ -230,14 +192,13 @@ void ModelOptions::finish(Options& options) {
   // The last file that sets an option counts, as on the command line.
   const std::vector<std::string> paths = configs;
   for (auto path = paths.rbegin(); path != paths.rend(); ++path)
-    options.apply_config(*path, ignore_unknown_config);
+    options.apply_config(*path, models.ignore_unknown);
 }
 
 Model ModelOptions::load(Options& options) {
-  std::string path;
-  LoadedModel loaded = load_named_model(models, ignore_unknown_config, path);
-  options.apply_defaults(loaded.decode_options, path);
-  files_read = files_of(path, loaded);
+  NamedModel loaded = load_named_models(models, !vocabularies.paths.empty(), decided_by(options));
+  options.apply_defaults(loaded.decode_options, loaded.path);
+  files_read = std::move(loaded.files);
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
   files_read.insert(files_read.end(), configs.begin(), configs.end());
   if (!frequency.empty()) files_read.push_back(frequency);
@@ -245,14 +206,15 @@ Model ModelOptions::load(Options& options) {
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
   if (threads == 0) threads = 1;
-  if (!models.empty() && vocabularies.paths.empty() && loaded.model.vocabularies.empty()) {
-    std::error_code error;
-    if (const std::string config = path + ".decoder.yml"; fs::exists(config, error))
-      throw Error(
-          "{} brings no vocabularies; give them with -v SOURCE TARGET, or its "
-          "configuration with -c {}",
-          path, config);
-  }
+  if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
+    for (const std::string& path : models.paths) {
+      std::error_code error;
+      if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
+        throw Error(
+            "{} brings no vocabularies; give them with -v SOURCE TARGET, or its "
+            "configuration with -c {}",
+            path, config);
+    }
   return std::move(loaded.model);
 }
 

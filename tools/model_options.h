@@ -7,20 +7,19 @@
 #include "backends/compile.h"
 #include "decoding/batching.h"
 #include "decoding/vocabulary_pair.h"
-#include "models/load_model.h"
-#include "tools/options.h"
+#include "tools/named_models.h"
 
 namespace fuselage {
 
 /// What all commands that run a model have in common.
 struct ModelOptions {
-  std::vector<std::string> models, configs;
+  ModelChoice models;
+  std::vector<std::string> configs;
   VocabularyPairOptions vocabularies;
   bool no_spm_encode = false, no_spm_decode = false;
   CompileOptions compile;
   std::string frequency;
   bool stats = false;
-  bool ignore_unknown_config = false;
   std::string output = "stdout";
   bool quiet = false;
   bool strict = false;
@@ -40,8 +39,8 @@ struct ModelOptions {
   void add_running_to(Options& options);
   /// Reads the configuration files and draws together what the options say.
   void finish(Options& options);
-  /// Loads the model, the bundled one when none is named, whose decoding defaults become those of
-  /// `options`.
+  /// Loads the model or the ensemble, the bundled one when none is named, whose decoding defaults
+  /// become those of `options`.
   Model load(Options& options);
   /// Sets what TranslatorOptions and ScorerOptions have in common.
   template <typename RunOptions>
@@ -58,13 +57,6 @@ struct ModelOptions {
   float length_exponent() const;
 };
 
-/// Loads the model that `models` names, the bundled one when it is empty; `path` becomes its path.
-LoadedModel load_named_model(const std::vector<std::string>& models, bool ignore_unknown,
-                             std::string& path);
-
-/// Files that the model at `path` was read from.
-std::vector<std::string> files_of(const std::string& path, const LoadedModel& loaded);
-
 /// What the values of a numeric option must be, wherever they come from.
 CLI::Validator limits_of(std::string_view option);
 /// What --maxi-batch-sort takes.
@@ -72,6 +64,9 @@ CLI::Validator sort_orders();
 
 /// Registers the options that say what the optimizer does.
 void add_optimizer_options(CLI::App& app, CompileOptions& compile);
+
+/// Registers the option that says in what numbers products are computed.
+void add_precision_option(CLI::App& app, CompileOptions& compile);
 
 /// Registers the option that bounds the tables.
 void add_memory_option(CLI::App& app, CompileOptions& compile);

@@ -60,7 +60,6 @@ constexpr std::string_view kNotSupported[] = {"alignment-format",
                                               "output-omit-bias",
                                               "output-sampling",
                                               "port",
-                                              "precision",
                                               "quality",
                                               "quantize-range",
                                               "shortlist",
@@ -272,9 +271,12 @@ void Options::apply_config_text(const std::string& text, const std::string& path
     }
     if (option->count() > 0 || switches_off(entry.second)) continue;
     std::vector<std::string> values = values_of(entry.second, key, path);
-    if (relative_paths && (key == "models" || key == "vocabs"))
-      for (std::string& value : values)
-        value = (std::filesystem::path(path).parent_path() / value).string();
+    // What follows a shortlist's path are numbers.
+    const std::size_t paths = key == "models" || key == "vocabs" ? values.size()
+                              : key == "shortlist"               ? 1
+                                                                 : 0;
+    for (std::size_t i = 0; relative_paths && i < paths; ++i)
+      values[i] = (std::filesystem::path(path).parent_path() / values[i]).string();
     set(*option, values, path);
   }
 }

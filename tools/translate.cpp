@@ -8,6 +8,7 @@
 #include "tools/files.h"
 #include "tools/model_options.h"
 #include "tools/progress.h"
+#include "tools/shortlist_options.h"
 
 namespace fuselage {
 namespace {
@@ -47,6 +48,7 @@ void TranslateOptions::add_to(Options& options) {
   app.add_option("--alignment", alignment,
                  "Print the alignment: hard (without a value), soft, or pairs above a weight")
       ->expected(0, 1);
+  add_shortlist_options(app, translator.shortlist);
   common.add_running_to(options);
 }
 
@@ -75,6 +77,7 @@ int run_translate(const std::vector<std::string>& arguments) {
 
   std::vector<std::string> inputs = o.common.files_read;
   inputs.push_back(o.input);
+  if (!o.translator.shortlist.path.empty()) inputs.push_back(o.translator.shortlist.path);
   OutputFile output(o.common.output, inputs);
   LineNotes notes(o.common.max_length);
   Progress progress(input.size_bytes(), o.common.quiet || output.is_terminal());

@@ -30,8 +30,9 @@ class CpuWorker : public Worker {
     step_.set_profile(&profile_->step);
   }
 
-  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
-    frame_.begin_batch(sentences);
+  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+             const StepLimits& limits) override {
+    frame_.begin_batch(sentences, shortlists);
     frame_.reserve_steps(limits);
     source_.begin_batch(frame_);
     step_.begin_batch(frame_);
@@ -100,7 +101,7 @@ TensorMap run_load_program(const Graph& program, const TensorMap& weights,
     Dims shape = type.dims;
     if (type.domain != program.none())
       shape.insert(shape.begin(), program.domain(type.domain).size);
-    Tensor tensor(DType::f32, shape);
+    Tensor tensor(type.dtype, shape);
     std::memcpy(tensor.mutable_bytes(), runner.output(i), tensor.size_bytes());
     results.insert_or_assign(output.name, std::move(tensor));
   }

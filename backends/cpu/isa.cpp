@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "backends/cpu/kernels/families.h"
 #include "backends/cpu/kernels/table.h"
@@ -31,10 +32,26 @@ Level make_level(std::int64_t target) {
   // The dispatch reads the process-wide chosen target, so each level's functions are picked up
   // under it once and kept.
   hwy::GetChosenTarget().Update(target);
-  for (auto fill :
-       {fill_gemm, fill_pointwise, fill_normalize, fill_attention, fill_k_best, fill_output})
+  for (auto fill : {fill_gemm, fill_quantize, fill_pointwise, fill_normalize, fill_attention,
+                    fill_k_best, fill_output, fill_ensemble_output, fill_shortlist})
     check(fill(level.table) == target, "a kernel family lacks an instruction-set level");
   return level;
+}
+
+bool has_vnni() {
+#if HWY_ARCH_X86
+  return __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
+/// Adds the level above AVX3 that differs from it in the products of integers.
+void add_vnni(std::vector<Level>& levels) {
+  if (levels.back().target != HWY_AVX3 || !has_vnni()) return;
+  Level level = levels.back();
+  level.name += "_vnni";
+  if (fill_vnni(level.table)) levels.push_back(std::move(level));
 }
 
 // Weakest first: in Highway's masks a lower bit is a stronger level.
@@ -43,6 +60,7 @@ std::vector<Level> make_levels() {
   std::vector<Level> levels;
   for (int bit = 62; bit >= 0; --bit)
     if (present & (std::int64_t{1} << bit)) levels.push_back(make_level(std::int64_t{1} << bit));
+  add_vnni(levels);
   hwy::GetChosenTarget().Update(levels.back().target);
   return levels;
 }

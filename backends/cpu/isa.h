@@ -7,7 +7,8 @@
 namespace fuselage::cpu {
 
 /// The instruction-set levels that this machine runs and this binary holds, weakest first: of
-/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx3".
+/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx3", "avx3_vnni" (AVX-512-VNNI for the
+/// products of integers).
 std::vector<std::string> supported_isas();
 
 /// The level whose kernels kernels() hands out.

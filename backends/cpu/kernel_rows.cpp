@@ -8,10 +8,14 @@
 
 #include "backends/cpu/attention_kernels.h"
 #include "backends/cpu/element_kernel.h"
+#include "backends/cpu/ensemble_kernel.h"
 #include "backends/cpu/kernels/copy.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/product_kernels.h"
+#include "backends/cpu/quantize_kernels.h"
+#include "backends/cpu/shortlist_kernel.h"
 #include "base/error.h"
+#include "base/quantized.h"
 #include "ops/evaluate.h"
 #include "ops/formula.h"
 
@@ -33,6 +37,12 @@ std::string needs_vectors(const Graph& graph, const Node& node) {
 
 std::string needs_vector_input(const Graph& graph, const Node& node) {
   return one_vector_a_row(graph, node.operands[0]) ? "" : "it works on one vector a row";
+}
+
+/// What is moved as it is may be quantized too.
+std::string needs_real(const Graph& graph, const Node& node) {
+  const DType dtype = graph.value(node.operands[0]).type.dtype;
+  return dtype == DType::f32 || is_quantized(dtype) ? "" : "it works on f32 or quantized numbers";
 }
 
 std::string needs_f32(const Graph& graph, const Node& node) {
@@ -103,6 +113,7 @@ void run_pointwise(const Instruction& in, const Run& run) {
 }
 
 std::string refuse_linear(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
   return refuse_elements(graph, node, 1);
@@ -145,6 +156,7 @@ void run_linear(const Instruction& in, const Run& run) {
 /// A matrix of one column: a dot product a row.
 std::string refuse_row_dot(const Graph& graph, const Node& node) {
   if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
+  if (is_quantized(graph.value(node.operands[1]).type.dtype)) return "its matrix is quantized";
   return needs_vector_input(graph, node);
 }
 
@@ -270,18 +282,14 @@ void run_log_sum_exp(const Instruction& in, const Run& run) {
                           static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
-/// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
-std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
-  const Type& type = graph.value(matrix).type;
-  return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
-}
-
 void bind_linear_k_best(Instruction& in, const Binding& binding) {
   const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
-  const std::int64_t k = in.operands[0].cols;
-  in.matrix = binding.matrices.get(weight.tensor, k,
-                                   matrix_columns(binding.graph, binding.node.operands[1], k),
-                                   binding.node.attr<bool>("transposed"));
+  const Type& x = binding.graph.value(binding.node.operands[0]).type;
+  in.matrix = binding.matrices.get(
+      weight.tensor, {.k = x.dims.back(),
+                      .n = matrix_columns(binding.graph, binding.node.operands[1], x.dims.back()),
+                      .transposed = binding.node.attr<bool>("transposed"),
+                      .rows = x.dtype});
   in.integer = binding.node.attr<bool>("log_softmax");
 }
 
@@ -290,18 +298,6 @@ void run_linear_k_best(const Instruction& in, const Run& run) {
   run.kernels.linear_k_best(rows_in(in, run, 0), rows_of(in, run), *in.matrix, bias,
                             in.integer != 0, cols_of(in), result_at(in, run, 0),
                             result_at<std::int32_t>(in, run, 1));
-}
-
-std::string refuse_linear_k_best(const Graph& graph, const Node& node) {
-  if (!graph.producer(node.operands[1]).has(Trait::external))
-    return "its matrix is not stored, so it cannot be packed when the plan is made";
-  if (node.operands.size() > 2) {
-    const Type& bias = graph.value(node.operands[2]).type;
-    const std::int64_t k = row_size(graph.value(node.operands[0]).type);
-    if (bias.domain != graph.none() || row_size(bias) != matrix_columns(graph, node.operands[1], k))
-      return "its bias is not one element a column, the same for all rows";
-  }
-  return needs_vector_input(graph, node);
 }
 
 // --- Loops ---
@@ -349,12 +345,24 @@ void bind_history(Instruction& in, const Binding& binding) {
 
 // --- The reference evaluation as a kernel ---
 
+Array<float> dequantized(const RowsIn& from, std::int64_t rows, const Type& type) {
+  Array<float> array(rows, row_size(type));
+  const std::int64_t k = type.dims.back();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto* vector =
+        reinterpret_cast<const std::byte*>(row_of(from, static_cast<std::size_t>(r), from.columns));
+    for (std::int64_t i = 0; i < array.cols; i += k, vector += vector_bytes(type.dtype, k))
+      dequantize_vector(type.dtype, vector, k, array.row(r) + i);
+  }
+  return array;
+}
+
 Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
                       std::size_t operand) {
   const Place& place = in.operands[operand];
   const bool same_rows = type.domain == in.domain;
   const std::int64_t rows = same_rows ? row_count(in, run) : run.rows.rows(type.domain);
-  Array<float> array(rows, place.cols);
+  Array<float> array(rows, row_size(type));
   if (type.dtype == DType::i32) {
     const auto* from =
         data_at<const std::int32_t>(place, run, same_rows ? first_row(run, in.domain) : 0);
@@ -362,6 +370,7 @@ Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
     return array;
   }
   const RowsIn from = same_rows ? rows_in(in, run, operand) : all_rows(in, run, operand);
+  if (is_quantized(type.dtype)) return dequantized(from, rows, type);
   copy_rows(from, static_cast<std::size_t>(rows), static_cast<std::size_t>(place.cols),
             {array.data.data(), static_cast<std::size_t>(place.cols)});
   return array;
@@ -386,7 +395,9 @@ void run_reference(const Instruction& in, const Run& run) {
   }
 }
 
-std::string refuse_reference(const Graph&, const Node& node) {
+std::string refuse_reference(const Graph& graph, const Node& node) {
+  for (const ValueId result : node.results)
+    if (is_quantized(graph.value(result).type.dtype)) return "its result is quantized";
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
 }
 
@@ -401,9 +412,13 @@ constexpr std::uint32_t kAll = KernelRow::kAllViews;
 constexpr KernelRow kRows[] = {
     {"matmul", "packed_gemm", kFirst, refuse_gemm, bind_gemm, run_gemm},
     {"matmul", "packing_gemm", kFirst, refuse_packing_gemm, bind_packing_gemm, run_packing_gemm},
+    {"leading_rows", "leading_rows", 0, nullptr, nullptr, run_leading_rows},
     {"lookup_matmul", "lookup_gemm", 0, refuse_lookup_gemm, bind_lookup_gemm, run_lookup_gemm,
      kFirst},
     {"matmul", "row_dot", kFirst, refuse_row_dot, nullptr, run_row_dot},
+    {"quantize", "quantize_rows", kFirst, refuse_quantize, bind_quantize, run_quantize},
+    {"quantize", "quantize_each", kFirst, nullptr, bind_quantize, run_quantize_each},
+    {"dequantize", "dequantize_rows", kFirst, nullptr, bind_dequantize, run_dequantize},
     {"add", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"sub", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"mul", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
@@ -435,15 +450,18 @@ constexpr KernelRow kRows[] = {
      kFirstThree},
     {"mix_rows", "mix_rows", 0, nullptr, bind_to, run_mix, kSecond},
     {"mean_rows", "mean_rows", 0, needs_vector_input, bind_to, run_mean},
-    {"select_rows", "copy_rows", 0, needs_f32, nullptr, run_copy, kFirst},
+    {"select_rows", "copy_rows", 0, needs_real, nullptr, run_copy, kFirst},
     {"slice", "copy_rows", kFirst, needs_vector_input, bind_slice, run_copy},
     {"concat", "copy_rows", kAll, needs_vectors, nullptr, run_concat},
     {"position", "position", 0, nullptr, nullptr, run_position},
     {"sinusoid", "sinusoid", 0, nullptr, nullptr, run_sinusoid},
     {"k_best", "k_best", kFirst, nullptr, nullptr, run_k_best},
     {"log_sum_exp", "log_sum_exp", kFirst, nullptr, nullptr, run_log_sum_exp},
-    {"linear_k_best", "output_layer", kFirst, refuse_linear_k_best, bind_linear_k_best,
+    {"linear_k_best", "output_layer", kFirst, refuse_output_layer, bind_linear_k_best,
      run_linear_k_best},
+    {"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist, bind_shortlist,
+     run_shortlist},
+    {"ensemble_k_best", "output_layers", kAll, refuse_ensemble, bind_ensemble, run_ensemble},
     {"state", "state", 0, needs_f32, nullptr, run_state},
     {"next", "next", kAll, needs_f32, nullptr, run_next},
     {"collect", "scatter_rows", kFirst, needs_f32, bind_collect, run_collect},

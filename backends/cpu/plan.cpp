@@ -1,9 +1,11 @@
 #include "backends/cpu/plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "backends/cpu/kernel_rows.h"
 #include "base/error.h"
+#include "base/quantized.h"
 #include "graph/schedule.h"
 #include "ops/evaluate.h"
 
@@ -120,8 +122,8 @@ class Planner {
   Place new_place(ValueId id, Buffer buffer) {
     const Type& type = graph().value(id).type;
     buffer.domain = type.domain;
-    buffer.row_elements = row_size(type);
-    Place place{.stride = row_size(type), .cols = row_size(type)};
+    buffer.row_elements = row_elements(type);
+    Place place{.stride = buffer.row_elements, .cols = buffer.row_elements};
     if (type.domain == graph().none()) place.stride = 0;
     place.buffer = add_buffer(std::move(buffer));
     return place;
@@ -154,7 +156,11 @@ class Planner {
       throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements",
                   graph().describe(node), node.attr<std::string>("name"),
                   shape_to_string(weight.shape()), rows * row_size(type));
-    return type.dtype == DType::i32 && weight.dtype() == DType::i32 ? weight : weight.to_f32();
+    if (is_quantized(type.dtype) && weight.dtype() != type.dtype)
+      throw Error("{}: weight '{}' is {}, but the graph wants {}", graph().describe(node),
+                  node.attr<std::string>("name"), to_string(weight.dtype()), to_string(type.dtype));
+    const bool as_it_is = type.dtype != DType::f32 && weight.dtype() == type.dtype;
+    return as_it_is ? weight : weight.to_f32();
   }
 
   void place_node(NodeId id) {
@@ -216,7 +222,7 @@ class Planner {
     if (node.operands.size() > 1)
       return static_cast<std::int32_t>(places_[node.operands[1].index].buffer);
     if (!has_default_rows(node)) return kNone;
-    const std::int64_t size = row_size(graph().value(node.operands[0]).type);
+    const std::int64_t size = row_elements(graph().value(node.operands[0]).type);
     return static_cast<std::int32_t>(add_buffer({.kind = Buffer::Kind::weight,
                                                  .domain = graph().none(),
                                                  .row_elements = size,
@@ -247,8 +253,8 @@ class Planner {
     if (!node.has(Trait::selects_rows) && !is_slice) return false;
     const ValueId result = node.results[0];
     const Value& value = graph().value(result);
-    if (graph().is_output(result) || value.type.dtype != DType::f32 || value.type.dims.size() != 1)
-      return false;
+    const bool real = value.type.dtype == DType::f32 || is_quantized(value.type.dtype);
+    if (graph().is_output(result) || !real || value.type.dims.size() != 1) return false;
     Place place = places_[node.operands[0].index];
     const bool indexed = !is_slice || place.index != kNone;
     for (const Use& use : value.uses)
@@ -260,7 +266,7 @@ class Planner {
       place.index = index_slot(node.attr<MapPath>("via"));
       place.fallback_buffer = fallback_buffer(node);
     }
-    place.cols = row_size(value.type);
+    place.cols = row_elements(value.type);
     places_[result.index] = place;
     is_view_[result.index] = true;
     return true;
@@ -369,15 +375,48 @@ class Planner {
 
 }  // namespace
 
-std::shared_ptr<const PackedMatrix> MatrixCache::get(const Tensor& weight, std::int64_t k,
-                                                     std::int64_t n, bool transposed) {
-  auto& packed = packed_[{weight.bytes(), transposed}];
-  if (!packed) {
-    packed = std::make_shared<PackedMatrix>(PackedMatrix::pack(
-        weight.data<float>(), static_cast<std::size_t>(k), static_cast<std::size_t>(n),
-        static_cast<std::size_t>(transposed ? k : n), transposed));
-    alive_.push_back(weight);
+std::int64_t row_elements(const Type& type) {
+  if (!is_quantized(type.dtype)) return row_size(type);
+  const std::int64_t vectors = row_size(type) / type.dims.back();
+  return vectors * static_cast<std::int64_t>(vector_bytes(type.dtype, type.dims.back()) / 4);
+}
+
+namespace {
+
+/// Throws Error unless the products of a matrix's vectors with any rows fit 32 bits.
+void expect_bounded_sums(const std::byte* vector, const MatrixShape& shape) {
+  for (std::int64_t n = 0; n < shape.n; ++n, vector += vector_bytes(shape.rows, shape.k)) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < shape.k; ++i) sum += std::abs(quantized_at(shape.rows, vector, i));
+    if (sum > kLargestSumOfInt16Columns)
+      throw Error(
+          "the magnitudes of column {} of a qint16 matrix with {} rows sum up to {}, but beyond {} "
+          "products may leave 32 bits; use --precision fp32 or quantize the model anew",
+          n, shape.k, sum, kLargestSumOfInt16Columns);
   }
+}
+
+}  // namespace
+
+PackedMatrix pack(const std::byte* data, const MatrixShape& shape) {
+  const auto k = static_cast<std::size_t>(shape.k);
+  const auto n = static_cast<std::size_t>(shape.n);
+  if (!is_quantized(shape.rows))
+    return PackedMatrix::pack(reinterpret_cast<const float*>(data), k, n, shape.transposed ? k : n,
+                              shape.transposed);
+  check(shape.transposed, "a quantized matrix is stored by columns");
+  if (shape.rows == DType::qint16) expect_bounded_sums(data, shape);
+  return PackedMatrix::pack_quantized(shape.rows, data, k, n);
+}
+
+std::shared_ptr<const PackedMatrix> MatrixCache::get(const Tensor& weight,
+                                                     const MatrixShape& shape) {
+  auto& packed = packed_[{weight.bytes(), shape.transposed, shape.rows}];
+  if (packed) return packed;
+  check(!is_quantized(shape.rows) || weight.dtype() == shape.rows, "a product of different types");
+  const Tensor stored = is_quantized(shape.rows) ? weight : weight.to_f32();
+  packed = std::make_shared<PackedMatrix>(pack(stored.bytes(), shape));
+  alive_.push_back(weight);
   return packed;
 }
 

@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "backends/cpu/element_kernel.h"
 #include "backends/cpu/kernels/packed_matrix.h"
 #include "backends/cpu/kernels/table.h"
+#include "base/quantized.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 #include "graph/row_table.h"
@@ -19,6 +21,9 @@ namespace fuselage::cpu {
 
 inline constexpr std::uint32_t kForever = 0xffffffffu;
 inline constexpr std::int32_t kNone = -1;
+
+/// Elements of 4 bytes that a row of the type takes; quantized vectors include their scales.
+std::int64_t row_elements(const Type& type);
 
 /// A block of memory that holds one value for the rows of its domain.
 struct Buffer {
@@ -29,7 +34,7 @@ struct Buffer {
   };
   Kind kind = Kind::arena;
   DomainId domain;
-  std::int64_t row_elements = 0;  ///< of 4 bytes each
+  std::int64_t row_elements = 0;
   /// A prefix buffer that keeps only the rows of the current step, as nothing reads older ones.
   bool newest_only = false;
   std::uint32_t first = 0, last = 0;  ///< arena: live between these instructions, both included
@@ -40,9 +45,9 @@ struct Buffer {
 /// Where a value's rows are: columns of a buffer, possibly read through an index.
 struct Place {
   std::uint32_t buffer = 0;
-  std::int64_t offset = 0;  ///< first element within a row
-  std::int64_t stride = 0;  ///< elements from row to row; 0 for a value without rows
-  std::int64_t cols = 0;
+  std::int64_t offset = 0;               ///< first element within a row
+  std::int64_t stride = 0;               ///< elements from row to row; 0 for a value without rows
+  std::int64_t cols = 0;                 ///< elements of a row
   std::int32_t index = kNone;            ///< number of an IndexSlot
   std::int32_t fallback_buffer = kNone;  ///< for rows that the index leaves out; kNone: zeros
 };
@@ -67,6 +72,20 @@ struct Run {
   const std::vector<const std::int32_t*>& indexes;  ///< by number of the slot
 };
 
+struct EnsembleLayers;  // ensemble_kernel.cpp
+struct ShortlistLayer;  // shortlist_kernel.cpp
+
+/// How a product reads its matrix.
+struct MatrixShape {
+  std::int64_t k = 0, n = 0;
+  bool transposed = false;  ///< it is stored as [n, k]
+  DType rows = DType::f32;  ///< type of the left operand, which the packed matrix has too
+};
+
+/// Packs a matrix that is stored at `data` for the kernels of the active level. Throws Error for
+/// integers of which products may leave 32 bits.
+PackedMatrix pack(const std::byte* data, const MatrixShape& shape);
+
 /// A node bound to a kernel.
 struct Instruction {
   NodeId node;
@@ -78,12 +97,16 @@ struct Instruction {
   // What kernels need of the node, read once.
   const Graph* graph = nullptr;
   std::shared_ptr<const PackedMatrix> matrix;
+  MatrixShape shape;  ///< of a matrix that is packed when the node runs
   std::shared_ptr<const ElementKernel> elements;
+  std::shared_ptr<const EnsembleLayers> ensemble;
+  std::shared_ptr<const ShortlistLayer> shortlist;
   Binary binary = Binary::add;
   Unary unary = Unary::neg;
   MapId map;
   std::int64_t integer = 0;
   double real = 0;
+  Quantizer quantizer;
   std::int64_t vectors = 1;  ///< in a row, each of which a product takes for itself
   std::shared_ptr<LookupCounter> counter;
 };
@@ -97,11 +120,11 @@ struct Loop {
 /// Weights packed for a level's kernels, each once however many nodes use it.
 class MatrixCache {
  public:
-  std::shared_ptr<const PackedMatrix> get(const Tensor& weight, std::int64_t k, std::int64_t n,
-                                          bool transposed);
+  std::shared_ptr<const PackedMatrix> get(const Tensor& weight, const MatrixShape& shape);
 
  private:
-  std::map<std::pair<const std::byte*, bool>, std::shared_ptr<const PackedMatrix>> packed_;
+  using Key = std::tuple<const std::byte*, bool, DType>;
+  std::map<Key, std::shared_ptr<const PackedMatrix>> packed_;
   std::vector<Tensor> alive_;  // keys stay unique while the tensors live
 };
 

@@ -2,13 +2,10 @@
 
 #include "backends/cpu/kernels/lookup.h"
 #include "backends/cpu/operands.h"
+#include "base/quantized.h"
 
 namespace fuselage::cpu {
 namespace {
-
-std::int64_t last_dim(const Graph& graph, ValueId value) {
-  return graph.value(value).type.dims.back();
-}
 
 /// Leading dimensions of a row count as further rows. Such values are no views, so that all their
 /// vectors follow one another.
@@ -16,7 +13,7 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
   RowsIn x = rows_in(in, run, 0);
   RowsOut out = rows_out(in, run);
   if (in.vectors > 1) {
-    x.columns = x.stride = matrix.k();
+    x.columns = x.stride = matrix.row_elements();
     out.stride = matrix.n();
   }
   run.kernels.gemm(x, rows_of(in, run) * static_cast<std::size_t>(in.vectors), matrix, out);
@@ -24,17 +21,35 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
 
 }  // namespace
 
+std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
+  const Type& type = graph.value(matrix).type;
+  return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
+}
+
 void bind_gemm(Instruction& in, const Binding& binding) {
-  const bool transposed = binding.node.attr<bool>("transposed");
   const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
-  const std::int64_t k = last_dim(binding.graph, binding.node.operands[0]);
-  in.vectors = in.operands[0].cols / k;
-  in.matrix = binding.matrices.get(weight.tensor, k, in.results[0].cols / in.vectors, transposed);
+  const Type& x = binding.graph.value(binding.node.operands[0]).type;
+  in.vectors = row_size(x) / x.dims.back();
+  in.matrix =
+      binding.matrices.get(weight.tensor, {.k = x.dims.back(),
+                                           .n = in.results[0].cols / in.vectors,
+                                           .transposed = binding.node.attr<bool>("transposed"),
+                                           .rows = x.dtype});
 }
 
 void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }
 
+std::string refuse_types(const Type& x, const Type& w) {
+  if (!is_quantized(x.dtype) || x.dtype == w.dtype) return "";
+  return "its operands are quantized differently";
+}
+
+std::string refuse_types(const Graph& graph, const Node& node) {
+  return refuse_types(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
+}
+
 std::string refuse_gemm(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (graph.value(node.results[0]).type.dims.back() == 1)
     return "its matrix has one column, which would be padded to a panel";
   if (!graph.producer(node.operands[1]).has(Trait::external))
@@ -43,29 +58,46 @@ std::string refuse_gemm(const Graph& graph, const Node& node) {
 }
 
 std::string refuse_packing_gemm(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (graph.value(node.results[0]).type.dims.back() == 1)
     return "its matrix has one column, which would be padded to a panel";
   if (graph.binding(node.results[0]) != BindingTime::load)
     return "it packs its matrix each time it runs";
+  if (graph.value(node.operands[0]).type.dtype != graph.value(node.operands[1]).type.dtype)
+    return "its operands are of different types";
   return "";
 }
 
 void bind_packing_gemm(Instruction& in, const Binding& binding) {
-  in.integer = binding.node.attr<bool>("transposed");
-  in.vectors = in.operands[0].cols / last_dim(binding.graph, binding.node.operands[0]);
+  const Type& x = binding.graph.value(binding.node.operands[0]).type;
+  in.vectors = row_size(x) / x.dims.back();
+  in.shape = {.k = x.dims.back(),
+              .n = in.results[0].cols / in.vectors,
+              .transposed = binding.node.attr<bool>("transposed"),
+              .rows = x.dtype};
 }
 
 void run_packing_gemm(const Instruction& in, const Run& run) {
-  const auto vectors = static_cast<std::size_t>(in.vectors);
-  const std::size_t k = static_cast<std::size_t>(in.operands[0].cols) / vectors;
-  const std::size_t n = cols_of(in) / vectors;
-  const bool transposed = in.integer != 0;
-  const auto matrix = PackedMatrix::pack(data_at<const float>(in.operands[1], run, 0), k, n,
-                                         transposed ? k : n, transposed);
-  multiply(in, run, matrix);
+  multiply(in, run, pack(data_at<const std::byte>(in.operands[1], run, 0), in.shape));
+}
+
+void run_leading_rows(const Instruction& in, const Run& run) {
+  const RowsIn x = all_rows(in, run, 0);
+  const auto* rank =
+      in.operands.size() > 1 ? data_at<const std::int32_t>(in.operands[1], run, 0) : nullptr;
+  const std::size_t count = cols_of(in) / x.columns;
+  const std::size_t entries =
+      static_cast<std::size_t>(run.rows.rows(run.plan_buffers[in.operands[0].buffer].domain));
+  for (std::size_t entry = 0; entry < entries; ++entry) {
+    // As unsigned, so that a negative rank is beyond the end.
+    const auto row = static_cast<std::uint32_t>(rank ? rank[entry] : static_cast<int>(entry));
+    if (row < count)
+      std::copy_n(x.data + entry * x.stride, x.columns, result_at(in, run) + row * x.columns);
+  }
 }
 
 std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (graph.value(node.results[0]).type.dims[0] == 1)
     return "its matrix has one column, which would be padded to a panel";
   for (std::size_t i = 1; i < node.operands.size(); ++i)
@@ -90,6 +122,20 @@ void run_lookup_gemm(const Instruction& in, const Run& run) {
                                             *in.matrix, table, rows_out(in, run));
   in.counter->lookups.fetch_add(count.lookups, std::memory_order_relaxed);
   in.counter->hits.fetch_add(count.hits, std::memory_order_relaxed);
+}
+
+std::string refuse_output_layer(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
+  if (!graph.producer(node.operands[1]).has(Trait::external))
+    return "its matrix is not stored, so it cannot be packed when the plan is made";
+  if (node.operands.size() > 2) {
+    const Type& bias = graph.value(node.operands[2]).type;
+    const std::int64_t k = row_size(graph.value(node.operands[0]).type);
+    if (bias.domain != graph.none() || row_size(bias) != matrix_columns(graph, node.operands[1], k))
+      return "its bias is not one element a column, the same for all rows";
+  }
+  const Dims& dims = graph.value(node.operands[0]).type.dims;
+  return dims.size() == 1 ? "" : "it works on one vector a row";
 }
 
 }  // namespace fuselage::cpu

@@ -9,6 +9,14 @@ namespace fuselage::cpu {
 // Products with a matrix, as lines of the kernel table: why a kernel cannot run a node, what it
 // reads of the node when it is bound, and how it runs.
 
+/// Why a product cannot run that has operands of these types; empty: it can.
+std::string refuse_types(const Type& x, const Type& w);
+/// The same of a node's first two operands.
+std::string refuse_types(const Graph& graph, const Node& node);
+
+/// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
+std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k);
+
 /// A stored matrix, packed when the plan is made.
 std::string refuse_gemm(const Graph& graph, const Node& node);
 void bind_gemm(Instruction& in, const Binding& binding);
@@ -19,9 +27,15 @@ std::string refuse_packing_gemm(const Graph& graph, const Node& node);
 void bind_packing_gemm(Instruction& in, const Binding& binding);
 void run_packing_gemm(const Instruction& in, const Run& run);
 
+/// The rows of a vocabulary that a table is made of.
+void run_leading_rows(const Instruction& in, const Run& run);
+
 /// Looked-up rows, of which a table has the products of the most frequent ones.
 std::string refuse_lookup_gemm(const Graph& graph, const Node& node);
 void bind_lookup_gemm(Instruction& in, const Binding& binding);
 void run_lookup_gemm(const Instruction& in, const Run& run);
+
+/// The product of an output layer, and its bias: of vectors and a stored matrix.
+std::string refuse_output_layer(const Graph& graph, const Node& node);
 
 }  // namespace fuselage::cpu

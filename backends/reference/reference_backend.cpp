@@ -14,8 +14,9 @@ class ReferenceWorker : public Worker {
     interpreter_.run(BindingTime::load, frame_);
   }
 
-  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
-    frame_.begin_batch(sentences);
+  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+             const StepLimits& limits) override {
+    frame_.begin_batch(sentences, shortlists);
     frame_.reserve_steps(limits);
     interpreter_.run(BindingTime::source, frame_);
   }

@@ -58,8 +58,9 @@ class CountingWorker : public Worker {
   CountingWorker(std::unique_ptr<Worker> worker, std::vector<std::size_t>& counts)
       : worker_(std::move(worker)), counts_(counts) {}
 
-  void begin(std::span<const WordIds> sentences, const StepLimits& limits) override {
-    worker_->begin(sentences, limits);
+  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+             const StepLimits& limits) override {
+    worker_->begin(sentences, shortlists, limits);
   }
   void step(const StepInput& input) override {
     counts_.push_back(allocations);
@@ -91,7 +92,19 @@ class CountingExecutable : public Executable {
   std::vector<std::size_t>& counts_;
 };
 
-class SearchLoop : public ::testing::TestWithParam<std::string> {};
+/// Every other word of the vocabulary, for one sentence more of them than for the next.
+std::vector<WordIds> some_shortlists(std::size_t sentences, WordId words) {
+  std::vector<WordIds> lists(sentences);
+  for (std::size_t s = 0; s < sentences; ++s)
+    for (WordId word = 0; word < words; word += 2 + static_cast<WordId>(s))
+      lists[s].push_back(word);
+  return lists;
+}
+
+class SearchLoop : public ::testing::TestWithParam<std::string> {
+ protected:
+  void expect_no_allocations(bool with_shortlists) const;
+};
 
 INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
                          ::testing::Values("nematus", "transformer-post", "transformer-ssru"),
@@ -102,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
                            return name;
                          });
 
-TEST_P(SearchLoop, AllocatesNothing) {
+void SearchLoop::expect_no_allocations(bool with_shortlists) const {
   const std::string data = FUSELAGE_TEST_DATA;
   const auto vocabulary = load_vocabulary(data + "/vocab.yml");
   const Model model = load_marian(data + "/" + GetParam() + "/model.npz");
@@ -114,10 +127,11 @@ TEST_P(SearchLoop, AllocatesNothing) {
                         .alignment = true};
   std::vector<std::size_t> counts;
   counts.reserve(10000);
+  const auto with_head = with_shortlists ? with_shortlist_head : with_search_head;
   const CountingExecutable executable(
-      compile(with_search_head(model.graph, SearchHead::k_best,
-                               BeamSearch::candidates_per_row(options)),
-              model.weights),
+      compile(
+          with_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options), true),
+          model.weights),
       counts);
   std::ifstream input(data + "/" + GetParam() + "/input.sp.en");
   std::vector<WordIds> sentences;
@@ -125,12 +139,18 @@ TEST_P(SearchLoop, AllocatesNothing) {
   ASSERT_GT(sentences.size(), 10u);
 
   BeamSearch search(executable, options);
-  const std::vector<NBest> translations = search.search(sentences);
+  std::vector<WordIds> shortlists;
+  if (with_shortlists) shortlists = some_shortlists(sentences.size(), vocabulary->size());
+  const std::vector<NBest> translations = search.search(sentences, shortlists);
   ASSERT_EQ(translations.size(), sentences.size());
   ASSERT_GT(counts.size(), 20u);
   EXPECT_GT(counts.front(), 0u) << "the counter is not connected";
   EXPECT_EQ(counts.back() - counts.front(), 0u) << "over " << counts.size() / 2 << " steps";
 }
+
+TEST_P(SearchLoop, AllocatesNothing) { expect_no_allocations(false); }
+
+TEST_P(SearchLoop, AllocatesNothingWithShortlists) { expect_no_allocations(true); }
 
 }  // namespace
 }  // namespace fuselage

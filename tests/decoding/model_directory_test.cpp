@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/quantized.h"
 #include "graph/traversal.h"
 #include "models/safetensors.h"
+#include "ops/builder.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -151,9 +153,97 @@ TEST_F(ModelDirectory, NamesTheLineOfADamagedGraph) {
   expect_refused(AllOf(HasSubstr("graph.ir:"), HasSubstr("matmul")));
 }
 
+/// A model with a matrix of which each column is quantized.
+class QuantizedModelDirectory : public ModelDirectory {
+ protected:
+  void SetUp() override {
+    Builder builder("quantized");
+    const DomainId words = builder.graph().add_vocabulary("words", 2);
+    const Expr table = builder.param("E", {3}, words, DType::qint8);
+    builder.output("logits", builder.add("dequantize", {table}, {}, CodeLocation::current()));
+    builder.output("w",
+                   dot(builder.param("x", {3}), builder.param("W", {4, 3}, {0}, DType::qint16)));
+    quantized_.graph = builder.take();
+    quantized_.weights = {
+        {"E", quantized({}, numbers({2, 3}))},
+        {"W", quantized({.to = DType::qint16, .largest = 32767}, numbers({4, 3}))},
+        {"x", numbers({3})}};
+    save_model_directory(quantized_, {}, path_);
+  }
+
+  static Tensor numbers(std::vector<std::int64_t> shape) {
+    Tensor tensor(DType::f32, std::move(shape));
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      tensor.mutable_data<float>()[i] = static_cast<float>(i * i) - 7.5F;
+    return tensor;
+  }
+
+  Model quantized_;
+};
+
+TEST_F(QuantizedModelDirectory, HoldsIntegersBesideTheirScales) {
+  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
+  ASSERT_EQ(stored.size(), 5u);
+  EXPECT_EQ(stored.at("E").dtype(), DType::i8);
+  EXPECT_EQ(stored.at("W").dtype(), DType::i16);
+  EXPECT_THAT(stored.at("W").shape(), ElementsAre(4, 3));
+  EXPECT_THAT(stored.at("W.scale").shape(), ElementsAre(4));
+  EXPECT_EQ(stored.at("W.scale").dtype(), DType::f32);
+  EXPECT_EQ(stored.at("E").data<std::int8_t>()[5], 127);
+  EXPECT_FLOAT_EQ(stored.at("E.scale").data<float>()[1], 17.5F / 127);
+}
+
+TEST_F(QuantizedModelDirectory, HoldsTheSameModel) {
+  const Model loaded = load_model(path_).model;
+  EXPECT_TRUE(same_graph(loaded.graph, quantized_.graph));
+  for (const auto& [name, tensor] : quantized_.weights) {
+    const Tensor& read = loaded.weights.at(name);
+    ASSERT_EQ(read.dtype(), tensor.dtype()) << name;
+    EXPECT_EQ(std::memcmp(read.bytes(), tensor.bytes(), tensor.size_bytes()), 0) << name;
+  }
+}
+
+TEST_F(QuantizedModelDirectory, LeavesIntegersAsTheyAreInHalfPrecision) {
+  save_model_directory(quantized_, {}, path_, {.half = true});
+  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
+  EXPECT_EQ(stored.at("E").dtype(), DType::i8);
+  EXPECT_EQ(stored.at("E.scale").dtype(), DType::f32);
+  EXPECT_EQ(stored.at("x").dtype(), DType::f16);
+}
+
+TEST_F(QuantizedModelDirectory, RefusesNamesThatClash) {
+  quantized_.weights.emplace("W.scale", numbers({4}));
+  EXPECT_THAT([&] { save_model_directory(quantized_, {}, path_); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("'W'"), HasSubstr("'W.scale'"))));
+}
+
+TEST_F(QuantizedModelDirectory, RefusesMissingScales) {
+  edit_weights([](TensorMap& tensors) { tensors.erase("W.scale"); });
+  expect_refused(
+      AllOf(HasSubstr("weight 'W' is i16, but the graph declares qint16"), HasSubstr("'W.scale'")));
+}
+
+TEST_F(QuantizedModelDirectory, RefusesScalesThatDoNotFit) {
+  edit_weights([](TensorMap& tensors) { tensors.at("W.scale") = numbers({3}); });
+  expect_refused(
+      AllOf(HasSubstr("'W'"), HasSubstr("[3]"), HasSubstr("[4, 3] need f32 of shape [4]")));
+  edit_weights([](TensorMap& tensors) { tensors.at("W.scale") = Tensor(DType::f64, {4}); });
+  expect_refused(HasSubstr("scales are f64"));
+}
+
+TEST_F(QuantizedModelDirectory, RefusesIntegersWithoutANegative) {
+  edit_weights([](TensorMap& tensors) { tensors.at("E").mutable_data<std::int8_t>()[2] = -128; });
+  expect_refused(AllOf(HasSubstr("'E'"), HasSubstr("holds -128")));
+}
+
+TEST_F(QuantizedModelDirectory, RefusesOtherIntegers) {
+  edit_weights([](TensorMap& tensors) { tensors.at("E") = Tensor(DType::i16, {2, 3}); });
+  expect_refused(HasSubstr("weight 'E' is qint16, but the graph declares qint8"));
+}
+
 TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
   const testing::TemporaryFolder folder;
-  const std::pair<std::string, std::string> cases[] = {{"model.bin", "Marian's binary format"},
+  const std::pair<std::string, std::string> cases[] = {{"model.bin", "truncated"},
                                                        {"graph.ir", "model directory"},
                                                        {"decoder.yml", "with -c"},
                                                        {"model.onnx", "no model format"}};

@@ -86,12 +86,27 @@ TEST_F(Domains, WordMapsLeadFromTokensToVocabularies) {
   EXPECT_TRUE(graph_.map(word).partial);
   EXPECT_EQ(graph_.map(graph_.add_word_map("source.word", source_, vocab_, false)).partial, false);
   EXPECT_EQ(error_of([&] { graph_.add_word_map("w", sentence_, vocab_, false); }),
-            "map 'w' must start at a source or hypothesis domain, but 'sentence' is a sentence "
+            "map 'w' must start at a source, hypothesis or shortlist domain, but 'sentence' is a "
+            "sentence "
             "domain");
+  const DomainId shortlist = graph_.add_shortlist("shortlist", sentence_);
+  EXPECT_EQ(graph_.map(graph_.add_word_map("word", shortlist, vocab_, false)).from, shortlist);
   EXPECT_THAT(error_of([&] { graph_.add_word_map("w", hyp_, source_, false); }),
               HasSubstr("'source' is a source domain"));
   EXPECT_EQ(error_of([&] { graph_.add_word_map("hyp.word", hyp_, vocab_, false); }),
             "map 'hyp.word' is declared twice");
+}
+
+TEST_F(Domains, ShortlistsBelongToSentences) {
+  const DomainId shortlist = graph_.add_shortlist("shortlist", sentence_);
+  EXPECT_EQ(graph_.domain(shortlist).kind, DomainKind::shortlist);
+  EXPECT_EQ(graph_.domain(shortlist).binding, BindingTime::source);
+  EXPECT_EQ(graph_.map(graph_.find_map("shortlist.sentence")).to, sentence_);
+  EXPECT_EQ(graph_.sentences_of(shortlist), sentence_);
+  const DomainId pairs = graph_.add_pairs("words", hyp_, shortlist);
+  EXPECT_EQ(graph_.domain(pairs).binding, BindingTime::step);
+  EXPECT_EQ(error_of([&] { graph_.add_shortlist("x", source_); }),
+            "domain 'x' must be of a sentence domain, but 'source' is a source domain");
 }
 
 TEST_F(Domains, OfTheWrongKindAreRefused) {
@@ -174,6 +189,8 @@ TEST_F(Domains, GiveValuesTheirBindingTime) {
 TEST_F(Domains, NamesOfKindsAndTimes) {
   EXPECT_EQ(to_string(DomainKind::none), "none");
   EXPECT_EQ(to_string(DomainKind::vocabulary), "vocabulary");
+  EXPECT_EQ(to_string(DomainKind::source), "source");
+  EXPECT_EQ(to_string(DomainKind::shortlist), "shortlist");
   EXPECT_EQ(to_string(DomainKind::scan), "scan");
   EXPECT_EQ(to_string(DomainKind::pairs), "pairs");
   EXPECT_EQ(to_string(BindingTime::load), "load");

@@ -109,6 +109,24 @@ return y = %y, z = %z
 %y = segment_softmax(%x) {to = [cross.left]}
 return y = %y
 )"},
+        {"segment_log_softmax", R"(%x = import() {name = "x", domain = cross, dims = [2]}
+%y = segment_log_softmax(%x) {to = [cross.left]}
+return y = %y
+)"},
+        {"select_elements", R"(%x = import() {name = "x", domain = hyp, dims = [5]}
+%y = select_elements(%x) {row = [cross.left], element = [cross.right, source.word]}
+return y = %y
+)"},
+        {"segment_k_best", R"(%x = import() {name = "x", domain = cross, dims = [1]}
+%best, %words = segment_k_best(%x) {k = 3, to = [cross.left], words = [cross.right, source.word]}
+return best = %best, words = %words
+)"},
+        {"shortlist_k_best", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%w = param() {name = "w", dims = [5, 2]}
+%b = param() {name = "b", dims = [5]}
+%best, %words = shortlist_k_best(%x, %w, %b) {k = 3, to = [cross.left], words = [cross.right, source.word], transposed = true, log_softmax = false}
+return best = %best, words = %words
+)"},
         {"mix_rows", R"(%w = import() {name = "w", domain = cross, dims = [2]}
 %x = import() {name = "x", domain = source, dims = [6]}
 %y = mix_rows(%w, %x) {to = [cross.left], via = [cross.right]}
@@ -181,6 +199,28 @@ return y = %y
 %w = param() {name = "w", dims = [3, 2]}
 %b = param() {name = "b", dims = [3]}
 %best, %words = linear_k_best(%x, %w, %b) {k = 2, transposed = true, log_softmax = false}
+return best = %best, words = %words
+)"},
+        {"quantize", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%s = param() {name = "s", dims = []}
+%y = quantize(%x, %s) {to = qint16, largest = 8191}
+%z = quantize(%x) {to = qint16, largest = 32767, largest_sum = 262143}
+return y = %y, z = %z
+)"},
+        {"dequantize", R"(%x = param() {name = "x", dims = [3, 2], dtype = qint8}
+%y = dequantize(%x)
+return y = %y
+)"},
+        {"transpose", R"(%x = param() {name = "x", dims = [3, 2]}
+%y = transpose(%x)
+return y = %y
+)"},
+        {"ensemble_k_best", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%w = param() {name = "w", dims = [3, 2]}
+%b = param() {name = "b", dims = [3]}
+%y = import() {name = "y", domain = hyp, dims = [1]}
+%v = param() {name = "v", dims = [1, 3]}
+%best, %words = ensemble_k_best(%x, %w, %b, %y, %v) {k = 2, weights = [0.25, 1], biased = [1, 0], transposed = [1, 0]}
 return best = %best, words = %words
 )"},
     };

@@ -167,6 +167,36 @@ TEST_F(BuilderTest, AttentionIsLeftRightSoftmaxAndMix) {
   EXPECT_EQ(type_of(context), "hyp f32[4]");
 }
 
+TEST_F(BuilderTest, QuantizedMatricesAreStoredAsTheirColumns) {
+  const Expr columns = builder_.param("C", {6, 4}, graph_.none(), DType::qint8);
+  const Expr y = dot(h_, columns);
+  EXPECT_EQ(type_of(y), "hyp f32[6]");
+  EXPECT_TRUE(node(y).attr<bool>("transposed"));
+  EXPECT_EQ(operand(y, 1).id(), columns.id());
+  EXPECT_FALSE(node(dot(h_, w_)).attr<bool>("transposed"));
+}
+
+TEST_F(BuilderTest, IntegerProductsQuantizeRowsByTheirScale) {
+  const Expr columns = builder_.param("C", {6, 4}, graph_.none(), DType::qint16);
+  const Expr rows = builder_.param("R", {4}, vocab_, DType::qint8);
+  const Expr table = builder_.add("dequantize", {rows}, {}, CodeLocation::current());
+  const Expr scale = builder_.param("scale", {1});
+  builder_.multiply_in_integers(columns, {.columns = columns, .scale = scale});
+  builder_.multiply_in_integers(table, {.columns = rows, .scale = scale});
+  for (const auto& [y, weight] :
+       {std::pair{dot(h_, columns), columns}, {dot_transposed(h_, table), rows}}) {
+    EXPECT_EQ(op_of(y), "matmul");
+    EXPECT_TRUE(node(y).attr<bool>("transposed"));
+    EXPECT_EQ(operand(y, 1).id(), weight.id());
+    const Expr quantized = operand(y, 0);
+    EXPECT_EQ(op_of(quantized), "quantize");
+    EXPECT_EQ(quantized.type().dtype, weight.type().dtype);
+    EXPECT_EQ(operand(quantized, 0).id(), h_.id());
+    EXPECT_EQ(operand(quantized, 1).id(), scale.id());
+  }
+  EXPECT_EQ(operand(dot(h_, w_), 0).id(), h_.id());
+}
+
 TEST_F(BuilderTest, NamesComeFromParametersScopesAndNamed) {
   const auto name = [this](Expr e) { return graph_.value(e.id()).name; };
   EXPECT_EQ(name(w_), "W");

@@ -160,6 +160,21 @@ const std::vector<Case>& cases() {
       {"slice", "%y = slice(%x4) {begin = 1, end = 3}", {{2, 3, 6, 7, 10, 11}}},
       {"slice", "%y = slice(%h22) {begin = 1, end = 2}", {{2, 4, 6, 8, 10, 12, 14, 16}}},
       {"slice_leading", "%y = slice_leading(%m) {begin = 1, end = 2}", {{4, 5, 6}}},
+      // 2 / 127 and 3 / 127 are no floats.
+      {"quantize", "%y = quantize(%h)", {{64 * 2 / 127., -2, 21 * 3 / 127., 3, -1, 0, 2, 2}}, 1e-7},
+      {"quantize",
+       "%y = quantize(%h4) {largest = 1}",
+       {{3, 0, 3, 3, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, -4, -4}}},
+      {"quantize",
+       "%y = quantize(%m) {to = qint16, largest = 10, largest_sum = 9}",
+       {{0.8, 1.6, 3.2, 4, 4, 6}},
+       1e-6},
+      {"quantize", "%y = quantize(%h, %s)", {{0, -2, 0, 4, 0, 0, 2, 2}}},
+      {"dequantize", "%q = quantize(%h, %s)\n%y = dequantize(%q)", {{0, -2, 0, 4, 0, 0, 2, 2}}},
+      {"transpose", "%y = transpose(%m)", {{1, 4, 2, 5, 3, 6}}},
+      {"matmul",
+       "%q = quantize(%h, %s)\n%w = quantize(%e, %s)\n%y = matmul(%q, %w) {transposed = true}",
+       {{0, -24, -40, -64, -80, 0, 48, 80, 128, 160, 0, 0, 0, 0, 0, 0, 44, 80, 124, 160}}},
       {"slice_leading",
        "%y = slice_leading(%h22) {begin = 1, end = 2}",
        {{3, 4, 7, 8, 11, 12, 15, 16}}},
@@ -190,6 +205,11 @@ const std::vector<Case>& cases() {
       {"segment_softmax",
        "%y = segment_softmax(%x) {to = [source.sentence]}",
        {{logistic(-2), logistic(-2), logistic(2), logistic(2), 1, 1}}},
+
+      {"segment_log_softmax",
+       "%y = segment_log_softmax(%c) {to = [cross.left]}",
+       {{-l2, std::log(logistic(-2)), -l2, std::log(logistic(2)), std::log(logistic(-0.5)),
+         std::log(logistic(-2)), std::log(logistic(0.5)), std::log(logistic(2)), 0, 0}}},
 
       // Two heads of two columns; nothing is mixed for the last hypothesis.
       {"mix_rows",
@@ -291,6 +311,37 @@ const std::vector<Case>& cases() {
        "%b = constant() {values = [-inf, -inf], dims = [2]}\n%y = log_sum_exp(%b)",
        {{-kInf}}},
 
+      // The words of the pairs are 1 and 0, 1 and 0, and 3; the last hypothesis has no pairs.
+      {"select_elements",
+       "%y = select_elements(%h5) {row = [cross.left], element = [cross.right, source.word]}",
+       {{0, 1, 1, 0, 1}}},
+      {"select_elements",
+       "%y = select_elements(%h5) {row = [cross.left], element = [cross.left, hyp.word]}",
+       {{0, 0, 0, 0, 1}}},
+      {"segment_k_best",
+       "%n = slice(%c) {begin = 1, end = 2}\n%y, %ids = segment_k_best(%n) {k = 2, "
+       "to = [cross.left], words = [cross.right, source.word]}",
+       {{3, 1, 2, 0, 7, -kInf, -kInf, -kInf}, {0, 1, 0, 1, 3, -1, -1, -1}}},
+      {"segment_k_best",
+       "%n = select_rows(%h1) {via = [cross.left]}\n%y, %ids = segment_k_best(%n) {k = 1, "
+       "to = [cross.left], words = [cross.right]}",
+       {{1, 2, 3, -kInf}, {0, 0, 2, -1}}},
+      {"shortlist_k_best",
+       "%y, %ids = shortlist_k_best(%h, %e) {transposed = true, k = 2, log_softmax = false, "
+       "to = [cross.left], words = [cross.right, source.word]}",
+       {{-2, -12, 38, 3, -30, -kInf, -kInf, -kInf}, {0, 1, 1, 0, 3, -1, -1, -1}}},
+      {"shortlist_k_best",
+       "%b = constant() {values = [0, 12, 0, 0, 0], dims = [5]}\n"
+       "%y, %ids = shortlist_k_best(%h, %e, %b) {transposed = true, k = 1, "
+       "to = [cross.left], words = [cross.right, source.word]}",
+       {{-std::log1p(std::exp(-2)), -std::log1p(std::exp(-47)), 0, -kInf}, {1, 1, 3, -1}}},
+      // A hypothesis whose logits are NaN has no better words than the first.
+      {"shortlist_k_best",
+       "%b = constant() {values = [5, inf, 0, 0, 0], dims = [5]}\n"
+       "%y, %ids = shortlist_k_best(%h, %e, %b) {transposed = true, k = 2, "
+       "to = [cross.left], words = [cross.right, source.word]}",
+       {{-kInf, -kInf, -kInf, -kInf, 0, -kInf, -kInf, -kInf}, {1, 0, 1, 0, 3, -1, -1, -1}}},
+
       // Logits 10, 35, 10 and 40 apart.
       {"linear_k_best",
        "%y, %ids = linear_k_best(%h, %e) {transposed = true, k = 2, log_softmax = false}",
@@ -307,6 +358,28 @@ const std::vector<Case>& cases() {
       {"linear_k_best",
        "%w = constant() {values = [1], dims = [4, 2]}\n%y, %ids = linear_k_best(%h4, %w) {k = 1}",
        {{-l2, -kInf, -kInf, -l2}, {0, 0, 0, 0}}},
+
+      {"ensemble_k_best",
+       "%y, %ids = ensemble_k_best(%h, %e, %h, %e) {k = 1, weights = [1, 0.5], "
+       "transposed = [1, 1]}",
+       {{1.5 * near_zero(10), 1.5 * near_zero(35), 1.5 * near_zero(10), 1.5 * near_zero(40)},
+        {0, 4, 0, 4}}},
+      // Each member is sure of its first word and 1000 from the others; the second counts twice.
+      {"ensemble_k_best",
+       "%b = constant() {values = [0, 1000, -1000], dims = [3]}\n"
+       "%w = constant() {values = [0], dims = [1, 3]}\n"
+       "%d = constant() {values = [0, -1000, 1000], dims = [3]}\n"
+       "%y, %ids = ensemble_k_best(%h1, %w, %b, %h1, %w, %d) {k = 3, weights = [1, 2], "
+       "biased = [1, 1]}",
+       {{-2000, -3000, -4000, -2000, -3000, -4000, -2000, -3000, -4000, -2000, -3000, -4000},
+        {2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1}}},
+      // One member without probabilities is enough to have none.
+      {"ensemble_k_best",
+       "%w = constant() {values = [1], dims = [4, 2]}\n"
+       "%flat = constant() {values = [0], dims = [2, 2]}\n"
+       "%y, %ids = ensemble_k_best(%h4, %w, %h, %flat) {k = 2, weights = [2, 1]}",
+       {{-3 * l2, -3 * l2, -kInf, -kInf, -kInf, -kInf, -3 * l2, -3 * l2},
+        {0, 1, 0, 1, 0, 1, 0, 1}}},
   };
   return all;
 }
@@ -324,7 +397,7 @@ void expect_values(const Case& test, double tolerance) {
     for (std::size_t k = 0; k < results[i].data.size(); ++k) {
       const double actual = results[i].data[k];
       const double expected = test.expected[i][k];
-      if (actual == expected) continue;
+      if (actual == expected || (std::isnan(actual) && std::isnan(expected))) continue;
       EXPECT_NEAR(actual, expected, tolerance * std::max(1.0, std::abs(expected)))
           << "element " << k << " of result " << i;
     }

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "backends/reference/interpreter.h"
+#include "base/quantized.h"
 
 namespace fuselage {
 namespace {
@@ -48,10 +49,16 @@ class Search {
       for (std::int32_t& word : words) word = below(random_, vocabulary_);
       sentences_.push_back(std::move(words));
     }
+    Random of_shortlists(seed);
+    for (int i = 0; i < 3; ++i) {
+      WordIds& words = shortlists_.emplace_back();
+      for (std::int32_t word = 0; word < vocabulary_ && words.size() < 8; ++word)
+        if (of_shortlists() % 2 == 0) words.push_back(word);
+    }
   }
 
   void begin(RowFrame& frame) {
-    frame.begin_batch(sentences_);
+    frame.begin_batch(sentences_, shortlists_);
     for (std::int32_t s = 0; s < 3; ++s) {
       parents_.push_back(-1);
       parent_sentence_.push_back(s);
@@ -96,7 +103,7 @@ class Search {
   Random random_;
   std::int64_t vocabulary_ = 1000;
   std::int32_t no_word_ = -1;
-  std::vector<WordIds> sentences_;
+  std::vector<WordIds> sentences_, shortlists_;
   std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;
 };
 
@@ -146,6 +153,7 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
     for (std::int64_t i = 0; i < weight.size(); ++i)
       weight.mutable_data<float>()[i] =
           special && random() % 8 == 0 ? special_number(random) : uniform(random);
+    if (is_quantized(type.dtype)) weight = quantized({.to = type.dtype}, weight);
     weights.emplace(node.template attr<std::string>("name"), std::move(weight));
   }
   return weights;

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "passes/commute_rows.h"
+#include "passes/quantize.h"
 
 namespace fuselage {
 
@@ -19,6 +20,7 @@ namespace fuselage {
 //     // case one_factor_goes
 //     // rule multiply_by_one          or: pass simplify
 //     // memory 64000000               most bytes of tables, where a case needs a bound of its own
+//     // precision int16               of products, where it is not int8
 //     // before
 //     %one = constant() {values = [1]}
 //     %y = mul(%w, %one)
@@ -41,6 +43,7 @@ struct PassCase {
   bool single_rule = false;
   std::string target;  ///< name of the rule or pass
   CommuteOptions commute;
+  Precision precision = Precision::int8;
   std::string before;  ///< text graphs whose line numbers are those of the file
   std::string after;
   std::uint32_t prelude_end = 0;  ///< last line of the prelude

@@ -37,7 +37,8 @@ std::vector<PassCase> all_cases() {
 
 /// The pass that a case runs: a whole one, or a pass of one rule.
 Pass pass_of(const PassCase& test) {
-  for (const PipelineStep& step : default_pipeline({.commute = test.commute})) {
+  for (const PipelineStep& step :
+       default_pipeline({.commute = test.commute, .precision = test.precision})) {
     if (!test.single_rule && step.pass.name == test.target) return step.pass;
     for (const Rule& rule : step.pass.rules)
       if (test.single_rule && rule.name == test.target) return {.name = rule.name, .rules = {rule}};
@@ -48,15 +49,22 @@ Pass pass_of(const PassCase& test) {
 PassOptions strict() {
   PassOptions options;
   options.verify_each_rewrite = true;
+  options.allow_quantization = true;
   return options;
 }
+
+/// Vectors of a few numbers near 1 in size come out of 8 bits with less of an error than this.
+constexpr double kQuantizationError = 0.05;
 
 /// The largest difference that the rules which were applied allow; 0: bits must agree.
 double tolerance_of(const Pass& pass, const PassRecord& record) {
   double tolerance = 0;
-  for (const Rule& rule : pass.rules)
-    if (rule.numerics.kind != NumericClass::exact && record.rewrites.contains(rule.name))
-      tolerance = std::max({tolerance, rule.numerics.tolerance, 1e-5});
+  for (const Rule& rule : pass.rules) {
+    if (rule.numerics.kind == NumericClass::exact || !record.rewrites.contains(rule.name)) continue;
+    tolerance = std::max({tolerance, rule.numerics.tolerance, 1e-5});
+    if (rule.numerics.kind == NumericClass::quantizes)
+      tolerance = std::max(tolerance, kQuantizationError);
+  }
   return tolerance;
 }
 

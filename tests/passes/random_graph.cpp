@@ -49,6 +49,9 @@ class Generator {
     prefix_ = graph_.add_prefix("prefix", hypothesis_);
     cross_pairs_ = graph_.add_pairs("cross", hypothesis_, source_);
     prefix_pairs_ = graph_.add_pairs("causal", hypothesis_, prefix_);
+    shortlist_ = graph_.add_shortlist("shortlist", sentence_);
+    shortlist_word_ = graph_.add_word_map("shortlist.word", shortlist_, words_, /*partial=*/false);
+    shortlist_pairs_ = graph_.add_pairs("candidates", hypothesis_, shortlist_);
   }
 
   // --- Parts of a model ---
@@ -137,18 +140,48 @@ class Generator {
       for (int i = 0; i < 3; ++i) graph_.add_output(fmt::format("out{}", count++), pick(domain));
     graph_.add_output("best",
                       add("k_best", {of_width(pick(hypothesis_), 4)}, {{"k", std::int64_t{2}}}));
-    output_layer();
+    ValueId scores = logits();
+    if (chance(2)) scores = add("log_softmax", {scores});
+    give_out_best("scores", "words", scores);
+    graph_.add_output("total", add("log_sum_exp", {of_width(pick(hypothesis_), 4)}));
+    give_out_best("ensemble_scores", "ensemble_words", add("add", {vote(), vote()}));
+    give_out_shortlist();
   }
 
-  void output_layer() {
+  /// The best words of shortlists. What their scores depend on cannot be looked up.
+  void give_out_shortlist() {
+    const MapPath left{graph_.map_of(shortlist_pairs_, MapKind::left)};
+    const MapPath words{graph_.map_of(shortlist_pairs_, MapKind::right), shortlist_word_};
+    const ValueId table = param(words_, 4);
+    const ValueId last = add("select_rows", {table}, {{"via", MapPath{hypothesis_word_}}});
+    const ValueId position = add("position", {}, {{"domain", hypothesis_}});
+    const ValueId x = add("mul", {last, add("sinusoid", {position}, {{"dim", std::int64_t{4}}})});
+    ValueId logits = add("matmul", {x, table}, {{"transposed", true}});
+    if (chance(2)) logits = add("add", {logits, param(graph_.none(), 7)});
+    ValueId scores = add("select_elements", {logits}, {{"row", left}, {"element", words}});
+    if (!chance(4)) scores = add("segment_log_softmax", {scores}, {{"to", left}});
+    const NodeId best = graph_.add_node(op("segment_k_best"), {scores},
+                                        {{"k", std::int64_t{3}}, {"to", left}, {"words", words}});
+    graph_.add_output("shortlist_scores", graph_.result(best, 0));
+    graph_.add_output("shortlist_words", graph_.result(best, 1));
+  }
+
+  ValueId logits() {
     const ValueId x = of_width(pick(hypothesis_), 4);
-    ValueId scores = add("matmul", {x, param(graph_.none(), 4, 6)});
-    if (chance(2)) scores = add("add", {scores, param(graph_.none(), 6)});
-    if (chance(2)) scores = add("log_softmax", {scores});
-    const NodeId best = graph_.add_node(op("k_best"), {scores}, {{"k", std::int64_t{3}}});
-    graph_.add_output("scores", graph_.result(best, 0));
-    graph_.add_output("words", graph_.result(best, 1));
-    graph_.add_output("total", add("log_sum_exp", {of_width(pick(hypothesis_), 4)}));
+    const ValueId product = add("matmul", {x, param(graph_.none(), 4, 6)});
+    return chance(2) ? add("add", {product, param(graph_.none(), 6)}) : product;
+  }
+
+  /// What a model of an ensemble says.
+  ValueId vote() {
+    const ValueId scores = add("log_softmax", {logits()});
+    return chance(2) ? add("mul", {scores, constant(0.5, 1)}) : scores;
+  }
+
+  void give_out_best(std::string scores, std::string words, ValueId of) {
+    const NodeId best = graph_.add_node(op("k_best"), {of}, {{"k", std::int64_t{3}}});
+    graph_.add_output(std::move(scores), graph_.result(best, 0));
+    graph_.add_output(std::move(words), graph_.result(best, 1));
   }
 
   // --- Row-wise ops ---
@@ -219,7 +252,9 @@ class Generator {
     if (width(x) == 4 && chance(3)) return add("matmul", {x, table_}, {{"transposed", true}});
     const std::int64_t out = chance(2) ? 4 : 6;
     if (chance(4)) return add("matmul", {x, rows_of_matrix(width(x), out)});
-    return add("matmul", {x, param(graph_.none(), width(x), out)});
+    const ValueId w =
+        chance(8) ? stored_in_integers(width(x), out) : param(graph_.none(), width(x), out);
+    return add("matmul", {x, w});
   }
 
   ValueId rows_of_matrix(std::int64_t rows, std::int64_t cols) {
@@ -296,12 +331,20 @@ class Generator {
     return graph_.result(graph_.add_node(op(name), std::move(operands), attrs));
   }
 
-  ValueId param(DomainId domain, std::int64_t rows, std::int64_t cols = 0) {
+  /// A matrix of which the columns are stored as quantized vectors.
+  ValueId stored_in_integers(std::int64_t rows, std::int64_t cols) {
+    const ValueId vectors = param(graph_.none(), cols, rows, DType::qint8);
+    return add("transpose", {add("dequantize", {vectors})});
+  }
+
+  ValueId param(DomainId domain, std::int64_t rows, std::int64_t cols = 0,
+                DType dtype = DType::f32) {
     Dims dims{rows};
     if (cols > 0) dims.push_back(cols);
     const std::string name = fmt::format("w{}", params_++);
     const ValueId id =
-        add("param", {}, {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}});
+        add("param", {},
+            {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}, {"dtype", dtype}});
     graph_.set_value_name(id, name);
     return id;
   }
@@ -349,7 +392,8 @@ class Generator {
   Graph graph_;
   DomainId words_, sentence_, source_, forward_, backward_, source_pairs_;
   DomainId parent_, hypothesis_, prefix_, cross_pairs_, prefix_pairs_;
-  MapId source_word_, hypothesis_word_;
+  DomainId shortlist_, shortlist_pairs_;
+  MapId source_word_, hypothesis_word_, shortlist_word_;
   ValueId table_;
   std::map<DomainId, std::vector<ValueId>> pools_;
   int params_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -94,6 +95,31 @@ TEST_P(RandomGraph, GivesTheSameInThreePrograms) {
   }
 }
 
+/// The pipeline with products of integers, in two parts: up to that pass, and behind it.
+struct QuantizingPipeline {
+  std::vector<Pass> quantizing, fusing;
+  QuantizingPipeline() {
+    fusing = select_passes("all", {.precision = Precision::int8});
+    const auto quantize = std::find_if(fusing.begin(), fusing.end(),
+                                       [](const Pass& pass) { return pass.name == "quantize"; });
+    quantizing.assign(fusing.begin(), quantize + 1);
+    fusing.erase(fusing.begin(), quantize + 1);
+  }
+};
+
+// What comes behind the quantization moves and fuses integers and does not change one.
+TEST_P(RandomGraph, KeepsIntegersOnceTheyAreMade) {
+  const QuantizingPipeline pipeline;
+  Graph graph = random_graph(GetParam());
+  const TensorMap weights = random_weights(graph, GetParam(), /*special=*/false);
+  run_passes(pipeline.quantizing, graph, {.allow_quantization = true});
+  Graph fused = graph;
+  run_passes(pipeline.fusing, fused, {.allow_reassociation = false, .allow_quantization = true});
+  EXPECT_EQ(difference(execute<float>(graph, weights, GetParam()),
+                       execute<float>(fused, weights, GetParam()), 0),
+            "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraph, testing::Range(std::uint64_t{0}, kGraphs));
 
 TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
@@ -105,7 +131,9 @@ TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
     Graph lean = graph;
     run_passes(select_passes("all"), graph);
     run_passes(select_passes("all", little_memory()), lean);
-    for (const Graph* made : {&graph, &lean})
+    Graph integers = random_graph(seed);
+    run_passes(QuantizingPipeline().quantizing, integers, {.allow_quantization = true});
+    for (const Graph* made : {&graph, &lean, &integers})
       for (const NodeId id : made->nodes()) seen.insert(made->node(id).op->name);
   }
   for (const OpDef* op : all_ops().all())

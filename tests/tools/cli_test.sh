@@ -278,14 +278,122 @@ refuses "bad.yml: --word-penalty" score -c bad.yml
 echo 'beem-size: 2' >bad.yml
 refuses "bad.yml: unknown option --beem-size; did you mean 'beam-size'?" translate -c bad.yml
 works translate "${usual[@]}" -c bad.yml --ignore-unknown-config -i one
-echo 'shortlist: [lex.s2t, 100]' >bad.yml
-refuses "bad.yml: marian-decoder's --shortlist is not supported yet" translate -c bad.yml
+echo 'output-sampling: [topk, 10]' >bad.yml
+refuses "bad.yml: marian-decoder's --output-sampling is not supported yet" translate -c bad.yml
+echo 'shortlist: [lex.s2t, some]' >bad.yml
+refuses "bad.yml: --shortlist: FIRST must be a number from 0 on, not 'some'" translate -c bad.yml
 printf 'a: [b\n' >bad.yml
 refuses "bad.yml: line" translate -c bad.yml
 refuses "cannot open nope.yml" translate -c nope.yml
 
+# Shortlists: of all words, of few, of a batch, and in a configuration.
+mkdir -p lists
+sed -n 's/^"\(.*\)": .*/\1 \1 0.5/p' "$vocabulary" >lists/lex.s2t
+works translate "${usual[@]}" -i "$input" -b 2 -o plain
+works translate "${usual[@]}" -i "$input" -b 2 --shortlist lists/lex.s2t 1000000
+same out plain "a shortlist of all words"
+works translate "${usual[@]}" -i "$input" -b 2 --shortlist lists/lex.s2t 50 1 0.1
+cmp -s out plain && fail "a shortlist of few words restricts nothing"
+cp out few
+works translate "${usual[@]}" -i "$input" -b 2 --shortlist lists/lex.s2t 50 1 0.1 --mini-batch 64
+same out few "a shortlist in a batch"
+works translate "${usual[@]}" -i "$input" -b 2 --shortlist lists/lex.s2t 50 1 0.1 --shortlist-union
+printf 'relative-paths: true\nshortlist: [lex.s2t, 50, 1, 0.1]\n' >lists/decoder.yml
+works translate "${usual[@]}" -i "$input" -b 2 -c lists/decoder.yml
+same out few "a shortlist in a configuration"
+refuses "cannot open nope.s2t" translate "${usual[@]}" --shortlist nope.s2t
+printf 'a b\n' >lists/bad.s2t
+refuses "lists/bad.s2t:1: 2 fields" translate "${usual[@]}" --shortlist lists/bad.s2t
+printf 'a b 1\n' >lists/lex.bin
+refuses "lists/lex.bin: the file is truncated" translate "${usual[@]}" --shortlist lists/lex.bin false
+refuses "--shortlist: PRUNE must be a number from 0 on, not 'x'" \
+  translate "${usual[@]}" --shortlist lists/lex.s2t 1 2 x
+refuses "lists/lex.s2t is input and output at once" \
+  translate "${usual[@]}" --shortlist lists/lex.s2t -o lists/lex.s2t
+
+# Matrices in integers.
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o integers/
+grep -q 'note: .* matrices are stored for int8: .* MB of weights became' err ||
+  fail "no report on quantization: $(cat err)"
+grep -q '"precision": "int8"' integers/config.json || fail "int8 is not the model's default"
+[[ $(wc -c <integers/weights.safetensors) -lt $(($(wc -c <"$model") / 3)) ]] ||
+  fail "the matrices did not shrink"
+works translate -m integers -b 2 -i "$input" -o int8
+works translate -m integers -b 2 -i "$input" --precision int8 --mini-batch 7 --cpu-threads 2
+same out int8 "the default precision in batches"
+works translate "${usual[@]}" -b 2 -i "$input" --precision int16
+works translate "${usual[@]}" -b 2 -i "$input" --precision float32 -o plain
+works dump integers --precision int8 --program step
+grep -q 'qint8' out || fail "the dump shows no integers"
+refuses "--precision" translate "${usual[@]}" --precision int7
+refuses "--output is required" quantize "$model"
+
+# Ensembles: as options, as a configuration, as one model directory; plain and with stored tables.
+members=(-m "$model" "$data/nematus/model.npz" -v "$vocabulary" "$vocabulary")
+weighted=("${members[@]}" --weights 0.75 0.5)
+works translate "${weighted[@]}" -b 2 --n-best --alignment -i "$input" -o expected.ensemble
+works translate "${weighted[@]}" -b 2 --n-best --alignment -i "$input" --cpu-threads 3 --mini-batch 7
+same out expected.ensemble "an ensemble in batches"
+cp "$data/nematus/model.npz" config/other.npz
+cat >config/ensemble.yml <<'YAML'
+relative-paths: true
+models: [model.npz, other.npz]
+weights: [0.75, 0.5]
+vocabs: [vocab.yml, vocab.yml]
+YAML
+works translate -c config/ensemble.yml -b 2 --n-best --alignment -i "$input"
+same out expected.ensemble "an ensemble in a configuration"
+works convert "${weighted[@]}" -b 2 -o ensemble
+works translate -m ensemble --n-best --alignment -i "$input"
+same out expected.ensemble "an ensemble as a model directory"
+works convert "${weighted[@]}" -b 2 --bake-tables -o baked.ensemble
+works translate -m baked.ensemble --n-best --alignment -i "$input"
+same out expected.ensemble "an ensemble with stored tables"
+works dump ensemble --stage raw --model-only
+sed '/^#/d;s/  # [a-z]*$//' out >dumped
+same dumped ensemble/graph.ir "dump of an ensemble"
+works dump "${weighted[@]}" --program step
+grep -q '%1\.' out || fail "the dump lacks the second model"
+works translate "${usual[@]}" -b 2 -i "$input" -o alone
+works translate -m "$model" "$model" --weights 0.5 0.5 -v "$vocabulary" "$vocabulary" -b 2 -i "$input"
+same out alone "a model twice"
+works score "${usual[@]}" -t one one -o score.0
+works score "${gru[@]}" -t one one -o score.1
+works score "${weighted[@]}" -t one one
+paste score.0 score.1 out | awk '{ d = 0.75 * $1 + 0.5 * $2 - $3; exit !(d < 1e-4 && d > -1e-4) }' ||
+  fail "the score of an ensemble: $(paste score.0 score.1 out)"
+works score "${usual[@]}" --weights 2 -t one one
+paste score.0 out | awk '{ d = 2 * $1 - $2; exit !(d < 1e-4 && d > -1e-4) }' ||
+  fail "the score of a weighted model: $(cat score.0 out)"
+refuses "--weights has 1 number, but there are 2 models; give one for each" translate "${members[@]}" --weights 1
+refuses "--weights has 2 numbers, but there is 1 model" translate "${usual[@]}" --weights 1 1
+refuses "--weights: a number from -1000000 to 1000000 is needed, not 'nan'" translate "${members[@]}" --weights nan 1
+refuses "cannot open model nope.npz" translate "${usual[@]}" -m "$model" nope.npz
+
+# changed FILE SED: another model directory, with FILE edited.
+changed() {
+  rm -rf changed && cp -r directory changed
+  sed -i "$2" "changed/$1"
+  cmp -s "directory/$1" "changed/$1" && fail "the edit $2 does nothing"
+}
+changed config.json 's/"right-left": false/"right-left": true/'
+refuses "directory works from left to right, but changed from right to left" translate -m directory changed -i one
+changed vocab.yml '1i # changed'
+refuses "directory/vocab.yml and changed/vocab.yml, vocabularies of directory and changed, differ" \
+  translate -m directory changed -i one
+works translate -m directory changed -v "$vocabulary" "$vocabulary" -i one
+changed config.json 's/"beam-size": 2/"beam-size": 3/'
+for command in "translate -i one" "convert -o refused"; do
+  # shellcheck disable=SC2086
+  refuses "directory has 2 for --beam-size, but changed has 3; give --beam-size" $command -m directory changed
+done
+works translate -m directory changed -b 3 -i one
+works score -m directory changed -t one one
+works convert -m directory changed -b 4 -o ensemble.4
+grep -q '"beam-size": 4' ensemble.4/config.json || fail "the beam of a converted ensemble"
+
 # Options.
-refuses "marian-decoder's --shortlist is not supported yet" translate --shortlist x
+refuses "marian-decoder's --output-sampling is not supported yet" translate --output-sampling x
 refuses "marian-decoder's --devices is not supported yet" translate -d 0
 refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
 refuses "--beam-size" translate -b x
@@ -304,7 +412,7 @@ works translate --version
 refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
 refuses "there is no command 'translat'; did you mean 'translate'" translat
 refuses "no command is given"
-refuses "ensembles are not supported yet" translate -m a b
+refuses "cannot open model a: No such file" translate -m a b
 refuses "there is no back-end 'gpu'" translate "${usual[@]}" --backend gpu
 works --help
 works translate --help
@@ -318,7 +426,7 @@ head -c 1000 /dev/zero >zeros.npz
 refuses "zeros.npz" translate -m zeros.npz -v "$vocabulary" "$vocabulary"
 refuses "cannot open model nope.npz: No such file" translate -m nope.npz
 cp "$model" model.bin
-refuses "Marian's binary format (.bin) is not supported yet" translate -m model.bin
+refuses "not a Marian .bin file" translate -m model.bin
 refuses "cannot open nope.yml" translate -m "$model" -v nope.yml nope.yml
 refuses "the model brings no vocabularies" translate -m "$model"
 grep -v '</s>' "$vocabulary" | sed 's/: 1$/: 0/;s/<unk>/x/' >no-end.yml
@@ -392,6 +500,7 @@ for file in kept.npz kept.yml; do
   refuses "is input and output at once" "${keeps[@]}" -o $file
 done
 refuses "is input and output at once" dump kept.npz -o kept.npz
+refuses "is input and output at once" translate "${usual[@]}" -m "$model" kept.npz -i one -o kept.npz
 refuses "is input and output at once" translate -m directory -i one -o directory/weights.safetensors
 refuses "is input and output at once" translate -c config/decoder.yml -i one -o config/decoder.yml
 same kept.npz "$model" "output over the model"

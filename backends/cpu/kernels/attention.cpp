@@ -27,30 +27,11 @@ Pairs pairs_of(const Segments& segments, std::size_t i) {
           static_cast<std::size_t>(segments.begin[i + 1])};
 }
 
-// A vector of columns: all lanes, or the first n of them.
-template <bool kFull>
-HWY_INLINE Vector read(const float* p, std::size_t n, float fill = 0.0f) {
-  return kFull ? load(p) : load_n(p, n, fill);
-}
-template <bool kFull>
-HWY_INLINE void write(Vector v, float* p, std::size_t n) {
-  kFull ? store(v, p) : store_n(v, p, n);
-}
-
 HWY_INLINE float dot(const float* a, const float* b, std::size_t n) {
-  Vector even = hn::Zero(Tag());
-  Vector odd = hn::Zero(Tag());
-  std::size_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    even = hn::MulAdd(load(a + i), load(b + i), even);
-    odd = hn::MulAdd(load(a + i + kLanes), load(b + i + kLanes), odd);
-  }
-  if (i + kLanes <= n) {
-    even = hn::MulAdd(load(a + i), load(b + i), even);
-    i += kLanes;
-  }
-  if (i < n) odd = hn::MulAdd(load_n(a + i, n - i, 0.0f), load_n(b + i, n - i, 0.0f), odd);
-  return sum_lanes(hn::Add(even, odd));
+  LaneSum sum;
+  sum.add(n, [&](std::size_t i, auto lanes, Vector part)
+                 HWY_ATTR { return mul_add(read(a + i, lanes), read(b + i, lanes), part); });
+  return sum.total();
 }
 
 void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, std::size_t rows,
@@ -67,44 +48,43 @@ void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, 
   }
 }
 
-// Terms v / (1 + (q k)^2) of four vectors as one fraction: four divisions become one.
-HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
+HWY_INLINE Vector denominator(Vector q, Vector k) {
   // Where tanh is 1 to the last bit, the square stays small enough for a product of four.
-  const Vector limit = broadcast(3e4f);
-  const Vector one = broadcast(1.0f);
-  const auto denominator = [&](std::size_t i) {
-    const Vector root = hn::Min(limit, hn::Mul(load(q + i), load(k + i)));
-    return hn::MulAdd(root, root, one);
-  };
-  const Vector d0 = denominator(0);
-  const Vector d1 = denominator(kLanes);
-  const Vector d2 = denominator(2 * kLanes);
-  const Vector d3 = denominator(3 * kLanes);
-  const Vector n01 = hn::MulAdd(load(v), d1, hn::Mul(load(v + kLanes), d0));
-  const Vector n23 = hn::MulAdd(load(v + 2 * kLanes), d3, hn::Mul(load(v + 3 * kLanes), d2));
-  const Vector d01 = hn::Mul(d0, d1);
-  const Vector d23 = hn::Mul(d2, d3);
-  return hn::Div(hn::MulAdd(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
+  const Vector root = min_of(broadcast(3e4f), hn::Mul(q, k));
+  return mul_add(root, root, broadcast(1.0f));
 }
 
-HWY_INLINE Vector term(Vector q, Vector k, Vector v) {
-  const Vector root = hn::Min(broadcast(3e4f), hn::Mul(q, k));
-  return hn::Div(v, hn::MulAdd(root, root, broadcast(1.0f)));
+// Terms v / (1 + (q k)^2) of four columns of each lane as one fraction: four divisions become one.
+HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
+  constexpr std::size_t kStep = kSumLanes;
+  const Vector d0 = denominator(load(q), load(k));
+  const Vector d1 = denominator(load(q + kStep), load(k + kStep));
+  const Vector d2 = denominator(load(q + 2 * kStep), load(k + 2 * kStep));
+  const Vector d3 = denominator(load(q + 3 * kStep), load(k + 3 * kStep));
+  const Vector n01 = mul_add(load(v), d1, hn::Mul(load(v + kStep), d0));
+  const Vector n23 = mul_add(load(v + 2 * kStep), d3, hn::Mul(load(v + 3 * kStep), d2));
+  const Vector d01 = hn::Mul(d0, d1);
+  const Vector d23 = hn::Mul(d2, d3);
+  return hn::Div(mul_add(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
 }
 
 // With tanh(x) = 1 - 2 / (1 + exp(x)^2), the dot product of v and tanh but for the sum of v, which
 // is the same for all pairs.
 float factored_score(const float* q, const float* k, const float* v, std::size_t n) {
-  Vector sum = hn::Zero(Tag());
-  std::size_t i = 0;
-  for (; i + 4 * kLanes <= n; i += 4 * kLanes)
-    sum = hn::Add(sum, sum_of_terms(q + i, k + i, v + i));
-  for (; i + kLanes <= n; i += kLanes)
-    sum = hn::Add(sum, term(load(q + i), load(k + i), load(v + i)));
-  if (i < n)
-    sum = hn::Add(sum, term(load_n(q + i, n - i, 1.0f), load_n(k + i, n - i, 1.0f),
-                            load_n(v + i, n - i, 0.0f)));
-  return -2.0f * sum_lanes(sum);
+  LaneSum sum;
+  std::size_t c = 0;
+  for (; c + 4 * kSumLanes <= n; c += 4 * kSumLanes) {
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < LaneSum::kVectors; ++i) {
+      const std::size_t at = c + i * kLanes;
+      sum.parts[i] = hn::Add(sum.parts[i], sum_of_terms(q + at, k + at, v + at));
+    }
+  }
+  sum.add(n - c, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
+    const Vector d = denominator(read(q + c + i, lanes), read(k + c + i, lanes));
+    return hn::Add(part, hn::Div(read(v + c + i, lanes), d));
+  });
+  return -2.0f * sum.total();
 }
 
 void factored_scores(const RowsIn& q, const RowsIn& k, const float* v, std::size_t cols,
@@ -118,36 +98,33 @@ void factored_scores(const RowsIn& q, const RowsIn& k, const float* v, std::size
   }
 }
 
-// Softmax down the pairs for `n` <= kLanes heads; e and out point at the first of them.
-template <bool kFull>
-void softmax_down(const float* e, std::size_t heads, Pairs pairs, std::size_t n, float* out) {
+// Softmax down the pairs for a vector of heads; e and out point at the first of them.
+template <class Lanes>
+void softmax_down(const float* e, std::size_t heads, Pairs pairs, Lanes lanes, float* out) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const Vector zero = hn::Zero(Tag());
   Vector largest = broadcast(-kInfinity);
   for (std::size_t p = pairs.begin; p < pairs.end; ++p)
-    largest = hn::Max(read<kFull>(e + p * heads, n), largest);
+    largest = max_of(read(e + p * heads, lanes), largest);
   largest = hn::IfThenElse(hn::Eq(largest, broadcast(-kInfinity)), zero, largest);
   Vector sum = zero;
   for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
-    const Vector y = exp_of(hn::Sub(read<kFull>(e + p * heads, n), largest));
+    const Vector y = exp_of_nonpositive(hn::Sub(read(e + p * heads, lanes), largest));
     sum = hn::Add(sum, y);
-    write<kFull>(y, out + p * heads, n);
+    write(y, out + p * heads, lanes);
   }
   sum = hn::IfThenElse(hn::Eq(sum, zero), broadcast(1.0f), sum);
   for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
     float* y = out + p * heads;
-    write<kFull>(hn::Div(read<kFull>(y, n), sum), y, n);
+    write(hn::Div(read(y, lanes), sum), y, lanes);
   }
 }
 
 void segment_softmax(const float* e, std::size_t heads, const Segments& segments, float* out) {
-  for (std::size_t i = 0; i < segments.count; ++i) {
-    const Pairs pairs = pairs_of(segments, i);
-    std::size_t h = 0;
-    for (; h + kLanes <= heads; h += kLanes)
-      softmax_down<true>(e + h, heads, pairs, kLanes, out + h);
-    if (h < heads) softmax_down<false>(e + h, heads, pairs, heads - h, out + h);
-  }
+  for (std::size_t i = 0; i < segments.count; ++i)
+    for_each_vector(heads, [&](std::size_t h, auto lanes) HWY_ATTR {
+      softmax_down(e + h, heads, pairs_of(segments, i), lanes, out + h);
+    });
 }
 
 // kCount vectors of one segment's weighted sum, from `column` on; `weights` points at the head.
@@ -162,7 +139,7 @@ void mix_block(const float* weights, std::size_t heads, const RowsIn& x, std::si
     const Vector weight = broadcast(weights[p * heads]);
     HWY_UNROLL(4)
     for (std::size_t v = 0; v < kCount; ++v)
-      sums[v] = hn::MulAdd(weight, load(from + v * kLanes), sums[v]);
+      sums[v] = mul_add(weight, load(from + v * kLanes), sums[v]);
   }
   HWY_UNROLL(4)
   for (std::size_t v = 0; v < kCount; ++v) store(sums[v], out + column + v * kLanes);
@@ -173,7 +150,7 @@ void mix_last(const float* weights, std::size_t heads, const RowsIn& x, std::siz
   Vector sum = hn::Zero(Tag());
   for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
     const Vector from = load_n(row_of(x, p, cols) + column, n, 0.0f);
-    sum = hn::MulAdd(broadcast(weights[p * heads]), from, sum);
+    sum = mul_add(broadcast(weights[p * heads]), from, sum);
   }
   store_n(sum, out + column, n);
 }
@@ -205,14 +182,14 @@ void mix_rows(const float* weights, std::size_t heads, const RowsIn& x, std::siz
                out.data + i * out.stride);
 }
 
-template <bool kFull>
-void mean_block(const RowsIn& x, std::size_t cols, std::size_t column, std::size_t n, Pairs pairs,
+template <class Lanes>
+void mean_block(const RowsIn& x, std::size_t cols, std::size_t column, Lanes lanes, Pairs pairs,
                 float* out) {
   Vector sum = hn::Zero(Tag());
   for (std::size_t p = pairs.begin; p < pairs.end; ++p)
-    sum = hn::Add(sum, read<kFull>(row_of(x, p, cols) + column, n));
+    sum = hn::Add(sum, read(row_of(x, p, cols) + column, lanes));
   const std::size_t count = std::max<std::size_t>(pairs.end - pairs.begin, 1);
-  write<kFull>(hn::Div(sum, broadcast(static_cast<float>(count))), out + column, n);
+  write(hn::Div(sum, broadcast(static_cast<float>(count))), out + column, lanes);
 }
 
 void mean_rows(const RowsIn& x, std::size_t cols, const Segments& segments, const RowsOut& out) {
@@ -220,9 +197,8 @@ void mean_rows(const RowsIn& x, std::size_t cols, const Segments& segments, cons
   for (std::size_t i = 0; i < segments.count; ++i) {
     const Pairs pairs = pairs_of(segments, i);
     float* to = out.data + i * out.stride;
-    std::size_t c = 0;
-    for (; c + kLanes <= cols; c += kLanes) mean_block<true>(x, cols, c, kLanes, pairs, to);
-    if (c < cols) mean_block<false>(x, cols, c, cols - c, pairs, to);
+    for_each_vector(cols, [&](std::size_t c, auto lanes)
+                              HWY_ATTR { mean_block(x, cols, c, lanes, pairs, to); });
   }
 }
 

@@ -1,7 +1,6 @@
 #include "backends/cpu/kernels/copy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -25,21 +24,6 @@ void copy_rows(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsO
       std::memcpy(to, from, cols * sizeof(float));
     else
       std::fill_n(to, cols, *from);
-  }
-}
-
-void sinusoid(const std::int32_t* positions, std::size_t rows, std::size_t dim,
-              const RowsOut& out) {
-  const std::size_t n = dim / 2;
-  const float inc = n > 1 ? std::log(10000.0f) / static_cast<float>(n - 1) : 0.0f;
-  for (std::size_t r = 0; r < rows; ++r) {
-    float* to = out.data + r * out.stride;
-    for (std::size_t i = 0; i < n; ++i) {
-      const float angle = static_cast<float>(positions[r]) * std::exp(-inc * static_cast<float>(i));
-      to[i] = std::sin(angle);
-      to[n + i] = std::cos(angle);
-    }
-    if (dim % 2) to[dim - 1] = 0.0f;
   }
 }
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "backends/cpu/kernels/vector-inl.h"
+#include "backends/cpu/kernels/arithmetic-inl.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
@@ -18,24 +18,28 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 
 // 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
 inline constexpr std::size_t kTileRows = 6;
-inline constexpr std::size_t kPanelVectors = HWY_CAP_GE512 ? 4 : 2;
-inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
+
+// With 32 registers, up to so many rows go over one half of a panel and then over the other: as two
+// tiles of one panel they would read the matrix twice.
+inline constexpr std::size_t kTallTileRows = HWY_CAP_GE512 ? 8 : kTileRows;
 
 // In floats.
 inline constexpr std::size_t kCacheLine = 16;
 inline constexpr std::size_t kAhead = 256 * kCacheLine;
 
 // Few rows leave too few chains to hide the latency of a multiply-add, so they take several panels
-// at a time. No sum depends on it: each output has its own chain.
+// at a time, unless a panel has enough for what the caches deliver. No sum depends on it: each
+// output has its own chain.
 constexpr std::size_t panels_together(std::size_t rows) {
+  if (kPanelVectors == 4) return 1;
   if (rows == 1) return 8 / kPanelVectors;
   return rows <= 3 ? 2 : 1;
 }
 
 /// Rows of the left operand and where their products go.
 struct Block {
-  const float* a[kTileRows];
-  float* c[kTileRows];
+  const float* a[kTallTileRows];
+  float* c[kTallTileRows];
 };
 
 /// What multiply does besides: nothing.
@@ -45,65 +49,109 @@ struct NoWork {
 };
 
 template <std::size_t kCount>
-HWY_INLINE void store_panels(const Vector* sums, float* c, std::size_t width) {
+HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width) {
+  if (HWY_LIKELY(width == kCount * kLanes)) {
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) store(products[v], c + v * kLanes);
+    return;
+  }
   for (std::size_t v = 0; v < kCount; ++v) {
     const std::size_t column = v * kLanes;
     if (column + kLanes <= width)
-      store(sums[v], c + column);
+      store(products[v], c + column);
     else if (column < width)
-      store_n(sums[v], c + column, width - column);
+      store_n(products[v], c + column, width - column);
   }
 }
 
 // One stream at the hardware's own distance does not reach the memory's bandwidth.
-HWY_INLINE void prefetch_ahead(const float* b) {
+template <std::size_t kCount, class Arithmetic>
+HWY_INLINE void prefetch_ahead(const typename Arithmetic::Element* b) {
+  const auto* line = reinterpret_cast<const float*>(b);
+  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroup * sizeof(*b) / sizeof(float);
   HWY_UNROLL(4)
-  for (std::size_t line = 0; line < kPanel; line += kCacheLine) hwy::Prefetch(b + kAhead + line);
+  for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(line + kAhead + i);
 }
 
-/// kRows rows of `width` <= kPanels * kPanel columns from `column` on; b is the first panel. Calls
-/// work() work.parts() times on the way, spread evenly: where the product waits for memory, such
-/// work costs nothing.
-template <std::size_t kRows, std::size_t kPanels, class Work>
-void multiply(const Block& block, const float* b, std::size_t k, std::size_t column,
-              std::size_t width, Work& work) {
-  constexpr std::size_t kCount = kPanels * kPanelVectors;
-  Vector sums[kRows][kCount];
-  HWY_UNROLL(6)
+/// Makes v stay in a register: g++ loads an operand of two or three rows again for each.
+template <class V>
+HWY_INLINE void hold([[maybe_unused]] V& v) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  asm("" : "+v"(v.raw));
+#endif
+}
+
+/// One step of all sums: group i of the rows at `a` times that of the panels' columns at b.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
+                               const typename Arithmetic::Element* b, Sum (&sums)[kRows][kCount]) {
+  constexpr std::size_t kGroup = Arithmetic::kGroup;
+  decltype(Arithmetic::right(b)) right[kCount];
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kCount; ++v) {
+    const std::size_t panel = v / kPanelVectors * panels.groups * kPanel;
+    right[v] = Arithmetic::right(b + (panel + v % kPanelVectors * kLanes) * kGroup);
+    if constexpr (kRows > 1) hold(right[v]);
+  }
+  if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const auto left = Arithmetic::left(a[r], i);
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v)
+      sums[r][v] = Arithmetic::multiply_add(left, right[v], sums[r][v]);
+  }
+}
+
+/// kRows rows of `width` <= kCount * kLanes columns from `column` on, by the first kCount vectors
+/// of an arithmetic. Calls work() work.parts() times on the way, spread evenly: where the product
+/// waits for memory, such work costs nothing.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Work>
+void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t column,
+                      std::size_t width, Work& work) {
+  decltype(panels.start(0)) sums[kRows][kCount];
+  HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v) sums[r][v] = hn::Zero(Tag());
+    for (std::size_t v = 0; v < kCount; ++v) sums[r][v] = panels.start(v);
   }
   const float* a[kRows];
-  HWY_UNROLL(6)
+  HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
+  const typename Arithmetic::Element* b = panels.data;
   const std::size_t parts = work.parts();
-  const std::size_t terms = parts > 0 ? k / parts : 0;
+  const std::size_t steps = parts > 0 ? panels.groups / parts : 0;
   std::size_t i = 0;
   for (std::size_t part = 0; part <= parts; ++part) {
-    const std::size_t end = part == parts ? k : i + terms;
-    for (; i < end; ++i, b += kPanel) {
-      Vector right[kCount];
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kCount; ++v)
-        right[v] =
-            hn::Load(Tag(), b + (v / kPanelVectors) * k * kPanel + (v % kPanelVectors) * kLanes);
-      if constexpr (kPanels == 1) prefetch_ahead(b);
-      HWY_UNROLL(6)
-      for (std::size_t r = 0; r < kRows; ++r) {
-        const Vector left = broadcast(a[r][i]);
-        HWY_UNROLL(8)
-        for (std::size_t v = 0; v < kCount; ++v)
-          sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
-      }
-    }
+    const std::size_t end = part == parts ? panels.groups : i + steps;
+    for (; i < end; ++i, b += kPanel * Arithmetic::kGroup)
+      multiply_group<kRows, kCount>(a, i, panels, b, sums);
     if (part == parts) break;
     // The stream goes on meanwhile: a gap in it costs as much as the work itself.
-    if constexpr (kPanels == 1) prefetch_ahead(b);
+    if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
     work();
   }
-  HWY_UNROLL(6)
-  for (std::size_t r = 0; r < kRows; ++r) store_panels<kCount>(sums[r], block.c[r] + column, width);
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    Vector products[kCount];
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], a[r], v);
+    store_panels<kCount>(products, block.c[r] + column, width);
+  }
+}
+
+/// The same by kPanels panels.
+template <std::size_t kRows, std::size_t kPanels, class Arithmetic, class Work>
+HWY_INLINE void multiply(const Block& block, const Arithmetic& panels, std::size_t column,
+                         std::size_t width, Work& work) {
+  multiply_vectors<kRows, kPanels * kPanelVectors>(block, panels, column, width, work);
+}
+
+/// The same by panels of floats, the first of which is b.
+template <std::size_t kRows, std::size_t kPanels, class Work>
+HWY_INLINE void multiply(const Block& block, const float* b, std::size_t k, std::size_t column,
+                         std::size_t width, Work& work) {
+  multiply<kRows, kPanels>(block, FloatArithmetic(b, k), column, width, work);
 }
 
 /// Calls f with a number of rows of a tile as a constant.

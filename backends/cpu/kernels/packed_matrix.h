@@ -1,40 +1,84 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
+#include <vector>
+
+#include "base/dtype.h"
 
 namespace fuselage::cpu {
 
-/// An immutable float32 [k, n] right operand of gemm, stored as panels of panel() columns, each
-/// panel row-major and the last one padded with zeros. The panel width is that of the level that
-/// was active when it was packed, so only that level's gemm takes it.
+/// How the kernels of an instruction-set level want their right operands.
+struct PanelLayout {
+  /// Columns a panel.
+  std::size_t panel = 0;
+  /// Consecutive terms of a column's sum that lie together in a qint8 matrix.
+  std::size_t qint8_group = 0;
+
+  bool operator==(const PanelLayout&) const = default;
+};
+
+/// An immutable [k, n] right operand of gemm of type f32, qint8 or qint16. It is stored as panels
+/// of panel() columns, each in groups of `group` rows: the group of the first column, that of the
+/// second and so on, then the next group. Zeros fill the last group and the last panel. The layout
+/// is that of the level that was active when it was packed, and only levels with the same take it.
 class PackedMatrix {
  public:
   /// Packs w, which is [k, n] with rows `ld` apart, or [n, k] when `transposed`.
   static PackedMatrix pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
                            bool transposed);
 
+  /// Packs a matrix that is quantized by column (base/quantized.h): n vectors of k integers.
+  static PackedMatrix pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
+                                     std::size_t n);
+
+  DType dtype() const { return dtype_; }
   std::size_t k() const { return k_; }
   std::size_t n() const { return n_; }
+  const PanelLayout& layout() const { return layout_; }
   /// Columns a panel.
-  std::size_t panel() const { return panel_; }
-  std::size_t panel_count() const { return (n_ + panel_ - 1) / panel_; }
-  /// Panel p, [k, panel()], aligned to 64 bytes.
-  const float* panel_data(std::size_t p) const { return data_.get() + p * k_ * panel_; }
-  std::size_t size_bytes() const { return panel_count() * k_ * panel_ * sizeof(float); }
+  std::size_t panel() const { return layout_.panel; }
+  std::size_t panel_count() const { return (n_ + panel() - 1) / panel(); }
+  /// Groups a panel, the last one perhaps in part.
+  std::size_t groups() const { return groups_; }
+  /// What a row of the left operand takes, in units of 4 bytes: k floats, or a quantized vector.
+  std::size_t row_elements() const;
+
+  /// Panel p, aligned to 64 bytes; its elements are float, int8_t or int16_t.
+  const std::byte* panel_bytes(std::size_t p) const { return data_.get() + p * panel_size_; }
+  /// Panel p of an f32 matrix, [k, panel()].
+  const float* panel_data(std::size_t p) const {
+    return reinterpret_cast<const float*>(panel_bytes(p));
+  }
+  /// For the columns of panel p and those after it, of a quantized matrix: their scales, and
+  /// -128 times the sums of their integers.
+  const float* scales(std::size_t p) const { return scales_.data() + p * panel(); }
+  const std::int32_t* corrections(std::size_t p) const { return corrections_.data() + p * panel(); }
+
+  std::size_t size_bytes() const;
 
  private:
   struct Free {
-    void operator()(float* p) const { ::operator delete (p, std::align_val_t{64}); }
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
 
-  PackedMatrix(std::size_t k, std::size_t n, std::size_t panel);
+  PackedMatrix(DType dtype, std::size_t k, std::size_t n);
 
+  template <class Integer>
+  void place_column(const std::byte* vector, std::size_t column);
+
+  DType dtype_;
   std::size_t k_;
   std::size_t n_;
-  std::size_t panel_;
-  std::unique_ptr<float[], Free> data_;
+  PanelLayout layout_;
+  std::size_t group_;
+  std::size_t groups_;
+  std::size_t panel_size_;  // in bytes
+  std::unique_ptr<std::byte[], Free> data_;
+  std::vector<float> scales_;
+  std::vector<std::int32_t> corrections_;
 };
 
 }  // namespace fuselage::cpu

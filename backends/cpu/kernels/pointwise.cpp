@@ -36,35 +36,29 @@ HWY_INLINE Vector apply(Vector a, Vector b) {
   if constexpr (kOp == Binary::sub) return hn::Sub(a, b);
   if constexpr (kOp == Binary::mul) return hn::Mul(a, b);
   if constexpr (kOp == Binary::div) return hn::Div(a, b);
-  if constexpr (kOp == Binary::max) return hn::Max(a, b);
-  if constexpr (kOp == Binary::min) return hn::Min(a, b);
+  if constexpr (kOp == Binary::max) return max_of(a, b);
+  if constexpr (kOp == Binary::min) return min_of(a, b);
 }
 
 // One element repeated, or a row.
-template <bool kScalar>
-HWY_INLINE Vector read(const float* p, std::size_t i) {
-  return kScalar ? broadcast(*p) : load(p + i);
-}
-template <bool kScalar>
-HWY_INLINE Vector read_n(const float* p, std::size_t i, std::size_t n) {
-  return kScalar ? broadcast(*p) : load_n(p + i, n, 1.0f);
+template <bool kScalar, class Lanes>
+HWY_INLINE Vector operand(const float* p, std::size_t i, Lanes lanes) {
+  return kScalar ? broadcast(*p) : read(p + i, lanes, 1.0f);
 }
 
 template <Unary kOp, bool kScalar>
 void unary_row(const float* x, std::size_t cols, float* out) {
-  std::size_t i = 0;
-  for (; i + kLanes <= cols; i += kLanes) store(apply<kOp>(read<kScalar>(x, i)), out + i);
-  if (i < cols) store_n(apply<kOp>(read_n<kScalar>(x, i, cols - i)), out + i, cols - i);
+  for_each_vector(cols, [&](std::size_t i, auto lanes) HWY_ATTR {
+    write(apply<kOp>(operand<kScalar>(x, i, lanes)), out + i, lanes);
+  });
 }
 
 template <Binary kOp, bool kScalarA, bool kScalarB>
 void binary_row(const float* a, const float* b, std::size_t cols, float* out) {
-  std::size_t i = 0;
-  for (; i + kLanes <= cols; i += kLanes)
-    store(apply<kOp>(read<kScalarA>(a, i), read<kScalarB>(b, i)), out + i);
-  if (i < cols)
-    store_n(apply<kOp>(read_n<kScalarA>(a, i, cols - i), read_n<kScalarB>(b, i, cols - i)), out + i,
-            cols - i);
+  for_each_vector(cols, [&](std::size_t i, auto lanes) HWY_ATTR {
+    const Vector left = operand<kScalarA>(a, i, lanes);
+    write(apply<kOp>(left, operand<kScalarB>(b, i, lanes)), out + i, lanes);
+  });
 }
 
 // Rows without gaps are one long row: every lane goes through the same instructions.

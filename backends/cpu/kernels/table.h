@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/cpu/kernels/packed_matrix.h"
 #include "backends/cpu/kernels/rows.h"
+#include "base/quantized.h"
 
 namespace fuselage::cpu {
 
@@ -15,6 +17,27 @@ enum class Unary : std::uint8_t { neg, sigmoid, tanh, relu, swish, gelu, exp, lo
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
 using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
 
+/// A model of an ensemble: what its logits, a * matrix + bias, count for. bias is [matrix->n()] or
+/// null; the weight is finite and not negative.
+struct EnsembleMember {
+  RowsIn a;
+  const PackedMatrix* matrix = nullptr;
+  const float* bias = nullptr;
+  float weight = 1;
+};
+
+/// The columns of a matrix, each of which lies by itself: `k` floats or a quantized vector at
+/// data + column * stride, in bytes.
+struct MatrixColumns {
+  const std::byte* data = nullptr;
+  std::size_t stride = 0;
+  std::size_t k = 0;
+  DType dtype = DType::f32;
+};
+
+/// Members that ensemble_k_best takes at most.
+inline constexpr std::size_t kMaxEnsemble = 32;
+
 /// The vector kernels of one instruction-set level. Every kernel computes a row by one order of
 /// operations, whatever the other rows are, so a row's result is the same alone and in any batch.
 /// Unless it says otherwise a kernel needs columns == cols in its operands, and may write over an
@@ -22,16 +45,24 @@ using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, flo
 struct KernelTable {
   using size_t = std::size_t;
 
-  /// Panel width that PackedMatrix uses for this level.
-  size_t gemm_panel = 0;
+  /// What PackedMatrix uses for this level.
+  PanelLayout panel_layout;
 
-  /// c [rows, b.n()] = a [rows, b.k()] * b: each output is a chain of multiply-adds over k from 0.
-  /// c must not overlap a.
+  /// c [rows, b.n()] = a [rows, b.k()] * b; a.columns is b.row_elements(), and c must not overlap
+  /// a. Each output is a chain of multiply-adds over k from 0. Where b is quantized, rows of a are
+  /// quantized vectors of the same type (base/quantized.h), and an output is the sum of the
+  /// products of integers, which must fit 32 bits, as a float, times the column's scale, times the
+  /// row's.
   void (*gemm)(const RowsIn& a, size_t rows, const PackedMatrix& b, const RowsOut& c) = nullptr;
 
   /// The columns of c that belong to panels first … last - 1 of b, into the same places as gemm.
   void (*gemm_panels)(const RowsIn& a, size_t rows, const PackedMatrix& b, size_t first,
                       size_t last, const RowsOut& c) = nullptr;
+
+  /// out: the quantized vectors of the rows of x, with the bits of quantize_vector. The quantizer
+  /// has no bound on sums. out must not overlap x.
+  void (*quantize_rows)(const Quantizer& quantizer, const RowsIn& x, size_t rows, size_t cols,
+                        const RowsOut& out) = nullptr;
 
   /// out [rows, cols] = op(a, b); either operand may have columns == 1.
   void (*binary)(Binary op, const RowsIn& a, const RowsIn& b, size_t rows, size_t cols,
@@ -98,6 +129,22 @@ struct KernelTable {
   /// which is what k_best makes of NaN. No more than a few tiles of logits are ever stored.
   void (*linear_k_best)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
                         bool log_softmax, size_t k, float* values, std::int32_t* ids) = nullptr;
+
+  /// k_best of the sum over the members of weight * logits, in their order, with the bits of gemm
+  /// and binary. From the values are then subtracted the sums of weight * (largest logit of the
+  /// row) and of weight * log(sum(exp(logits - largest))), which makes them weighted sums of the
+  /// members' log_softmax. A row in which one of these sums is not finite, as where a member has
+  /// NaN or +infinity or only -infinity, gives -infinity and its first columns. Matrices have one
+  /// number of columns. No more than a few tiles of logits are ever stored.
+  void (*ensemble_k_best)(std::span<const EnsembleMember> members, size_t rows, size_t k,
+                          float* values, std::int32_t* ids) = nullptr;
+
+  /// linear_k_best of some columns of b, in order, as if there were no others; ids are their
+  /// numbers, and bias has an element for each column of b. The sums of a product of floats are
+  /// added up in another order than those of gemm; products of quantized vectors are the same.
+  void (*shortlist_k_best)(const RowsIn& a, size_t rows, const MatrixColumns& b, const float* bias,
+                           std::span<const std::int32_t> columns, bool log_softmax, size_t k,
+                           float* values, std::int32_t* ids) = nullptr;
 
   /// out [rows, 1]: log(sum(exp(x - max))) + max over the columns of each row. A row of -infinity
   /// alone gives -infinity.

@@ -1,4 +1,5 @@
-// Partial vectors. Compiled once a target, hence the unusual guard.
+// Partial vectors, and arithmetic with the same bits on every target: nothing is contracted, and no
+// order depends on a vector's size. Compiled once a target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_VECTOR_INL_H_
 #undef FUSELAGE_CPU_KERNELS_VECTOR_INL_H_
@@ -48,8 +49,111 @@ HWY_INLINE void store_n(Vector v, float* p, std::size_t n) {
 #endif
 }
 
-HWY_INLINE float sum_lanes(Vector v) { return hn::GetLane(hn::SumOfLanes(Tag(), v)); }
+/// A vector's lanes: all of them, or the first n < kLanes.
+struct AllLanes {};
+struct FirstLanes {
+  std::size_t n;
+};
+
+HWY_INLINE Vector read(const float* p, AllLanes, float = 0.0f) { return load(p); }
+HWY_INLINE Vector read(const float* p, FirstLanes lanes, float fill = 0.0f) {
+  return load_n(p, lanes.n, fill);
+}
+HWY_INLINE void write(Vector v, float* p, AllLanes) { store(v, p); }
+HWY_INLINE void write(Vector v, float* p, FirstLanes lanes) { store_n(v, p, lanes.n); }
+
+/// Calls f(i, lanes) for n elements, vector by vector: for those from i on.
+template <class F>
+HWY_INLINE void for_each_vector(std::size_t n, const F& f) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) f(i, AllLanes());
+  if (i < n) f(i, FirstLanes{n - i});
+}
+
+/// a * b + c, c - a * b: rounded twice, as where no fused instruction is.
+HWY_INLINE Vector mul_add(Vector a, Vector b, Vector c) { return hn::Add(hn::Mul(a, b), c); }
+HWY_INLINE Vector neg_mul_add(Vector a, Vector b, Vector c) { return hn::Sub(c, hn::Mul(a, b)); }
+
+/// a > b ? a : b and a < b ? a : b. That is also which zero is taken, and that of NaN and another
+/// number it is b.
+HWY_INLINE Vector max_of(Vector a, Vector b) {
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::Gt(a, b), a, b);
+#else
+  return hn::Max(a, b);
+#endif
+}
+HWY_INLINE Vector min_of(Vector a, Vector b) {
+#if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::Lt(a, b), a, b);
+#else
+  return hn::Min(a, b);
+#endif
+}
+
 HWY_INLINE float max_lanes(Vector v) { return hn::GetLane(hn::MaxOfLanes(Tag(), v)); }
+
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE float sum_lanes(Tag, Vector v) { return hn::GetLane(v); }
+#else
+/// The sum of a vector's lanes: of its lower and its upper half lane by lane, down to one lane.
+template <class D>
+HWY_INLINE float sum_lanes(D, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    const auto pair = hn::Add(v, hn::Shuffle1032(v));
+    return hn::GetLane(hn::Add(pair, hn::Shuffle2301(pair)));
+  } else {
+    const hn::Half<D> half;
+    return sum_lanes(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+#endif
+
+/// The lanes that a sum over a row has, whatever a vector has: element i goes to lane i % 16.
+inline constexpr std::size_t kSumLanes = 16;
+
+/// A sum over a row, 0 at first.
+struct LaneSum {
+  static constexpr std::size_t kVectors = kSumLanes / kLanes;
+
+  HWY_INLINE LaneSum() {
+    for (Vector& part : parts) part = hn::Zero(Tag());
+  }
+
+  /// Adds n elements, the first of them to the first lane: add(i, lanes, sum) returns `sum` and the
+  /// vector from element i on. What lies behind the last element must add 0.
+  template <class Add>
+  HWY_INLINE void add(std::size_t n, const Add& add) {
+    std::size_t i = 0;
+    for (; i + kSumLanes <= n; i += kSumLanes) {
+      HWY_UNROLL(4)
+      for (std::size_t v = 0; v < kVectors; ++v)
+        parts[v] = add(i + v * kLanes, AllLanes(), parts[v]);
+    }
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kVectors; ++v, i += kLanes) {
+      if (kVectors > 1 && i + kLanes <= n)
+        parts[v] = add(i, AllLanes(), parts[v]);
+      else if (i < n)
+        parts[v] = add(i, FirstLanes{n - i}, parts[v]);
+    }
+  }
+
+  HWY_INLINE void add(const LaneSum& other) {
+    for (std::size_t v = 0; v < kVectors; ++v) parts[v] = hn::Add(parts[v], other.parts[v]);
+  }
+
+  /// The sum of the lanes, halved like a vector of all of them.
+  HWY_INLINE float total() const {
+    Vector sums[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = parts[v];
+    for (std::size_t count = kVectors / 2; count > 0; count /= 2)
+      for (std::size_t v = 0; v < count; ++v) sums[v] = hn::Add(sums[v], sums[v + count]);
+    return sum_lanes(Tag(), sums[0]);
+  }
+
+  Vector parts[kVectors];
+};
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

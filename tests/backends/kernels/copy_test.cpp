@@ -74,5 +74,21 @@ TEST(Sinusoid, MatchesTheFormula) {
   }
 }
 
+// Of the angles as they are in float, however many times around they are.
+TEST(Sinusoid, IsExactOfItsAngles) {
+  const std::size_t dim = 512;
+  const std::vector<std::int32_t> positions = {0, 1, 37, 999, 65535, 12345678, 2147483647};
+  Matrix y = Matrix::result(positions.size(), dim);
+  sinusoid(positions.data(), positions.size(), dim, y.out());
+  const float inc = 9.21034037f / 255;
+  for (std::size_t r = 0; r < positions.size(); ++r)
+    for (std::size_t i = 0; i < dim / 2; ++i) {
+      const double frequency = std::exp(static_cast<double>(-inc * static_cast<float>(i)));
+      const double angle = static_cast<float>(positions[r]) * static_cast<float>(frequency);
+      ASSERT_NEAR(y(r, i), std::sin(angle), 4e-8) << positions[r] << ", column " << i;
+      ASSERT_NEAR(y(r, dim / 2 + i), std::cos(angle), 4e-8) << positions[r] << ", column " << i;
+    }
+}
+
 }  // namespace
 }  // namespace fuselage::cpu

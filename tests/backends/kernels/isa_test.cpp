@@ -19,8 +19,8 @@ TEST_P(IsaTest, ForcedLevelIsActive) { EXPECT_EQ(active_isa(), GetParam()); }
 
 TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
   const std::string isa = GetParam();
-  const std::size_t panel = kernels().gemm_panel;
-  if (isa == "avx3") {
+  const std::size_t panel = kernels().panel_layout.panel;
+  if (isa == "avx3" || isa == "avx3_vnni") {
     EXPECT_EQ(panel, 64u);
   }
   if (isa == "avx2") {
@@ -34,12 +34,16 @@ TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
   }
 }
 
+// What such a level has of its own are the products.
+bool with_vnni(const std::string& isa) { return isa.ends_with("_vnni"); }
+
 TEST_P(IsaTest, EachLevelHasItsOwnFunctions) {
   const KernelTable& mine = kernels();
   for (const std::string& other : supported_isas()) {
     if (other == GetParam()) continue;
     force_isa(other);
     EXPECT_NE(kernels().gemm, mine.gemm);
+    if (with_vnni(other) != with_vnni(GetParam())) continue;
     EXPECT_NE(kernels().unary, mine.unary);
     EXPECT_NE(kernels().softmax, mine.softmax);
     EXPECT_NE(kernels().mix_rows, mine.mix_rows);
@@ -109,15 +113,28 @@ TEST(Isa, LeavesOutAvx3Dl) {
   EXPECT_THROW(force_isa("avx3_dl"), Error);
 }
 
-TEST(Isa, GemmRefusesAMatrixOfAnotherLevel) {
-  const std::vector<std::string> isas = supported_isas();
-  force_isa(isas.front());
+// Levels of one layout take each other's.
+TEST(Isa, GemmRefusesAMatrixOfAnotherLayout) {
   const float w[4] = {1, 2, 3, 4};
-  const PackedMatrix packed = PackedMatrix::pack(w, 2, 2, 2, false);
-  force_isa(isas.back());
-  if (kernels().gemm_panel == packed.panel()) GTEST_SKIP() << "one panel width on this machine";
   float c[2];
-  EXPECT_THROW(kernels().gemm({w, 2, nullptr, nullptr, 2}, 1, packed, {c, 2}), InternalError);
+  for (const std::string& packing : supported_isas()) {
+    force_isa(packing);
+    const PackedMatrix packed = PackedMatrix::pack(w, 2, 2, 2, false);
+    for (const std::string& multiplying : supported_isas()) {
+      force_isa(multiplying);
+      if (kernels().panel_layout == packed.layout()) continue;
+      EXPECT_THROW(kernels().gemm({w, 2, nullptr, nullptr, 2}, 1, packed, {c, 2}), InternalError);
+    }
+  }
+}
+
+TEST(Isa, VnniHasALayoutOfItsOwn) {
+  const std::vector<std::string> isas = supported_isas();
+  if (!with_vnni(isas.back())) GTEST_SKIP() << "no VNNI on this machine";
+  force_isa("avx3_vnni");
+  const PanelLayout layout = kernels().panel_layout;
+  force_isa("avx3");
+  EXPECT_NE(kernels().panel_layout, layout);
 }
 
 }  // namespace

@@ -1,61 +1,18 @@
 #include <algorithm>
-#include <optional>
 
-#include "tests/backends/kernels/support.h"
+#include "tests/backends/kernels/output_support.h"
 
 namespace fuselage::cpu {
 namespace {
 
 class OutputTest : public KernelTest {};
 
-constexpr std::int32_t kGuardId = 123456;
-
-struct Ranked {
-  Ranked(std::size_t rows, std::size_t k)
-      : values(rows * k + 8, Matrix::kGuard), ids(rows * k + 8, kGuardId) {}
-  std::vector<float> values;
-  std::vector<std::int32_t> ids;
-};
-
-PackedMatrix pack(const Matrix& b) {
-  return PackedMatrix::pack(b.row(0), b.rows(), b.cols(), b.stride(), false);
-}
-
-/// An output layer: x w + bias.
-struct Layer {
-  Layer(std::size_t d, std::size_t n, bool has_bias, unsigned seed)
-      : w(Matrix::random(d, n, seed)), packed(pack(w)) {
-    if (has_bias) bias = Matrix::random(1, n, seed + 1);
-  }
-
-  const float* bias_row() const { return bias ? bias->row(0) : nullptr; }
-
-  Matrix logits(const RowsIn& x, std::size_t rows) const {
-    Matrix out(rows, w.cols());
-    kernels().gemm(x, rows, packed, out.out());
-    if (bias)
-      kernels().binary(Binary::add, out.in(), {bias->row(0), 0, nullptr, nullptr, w.cols()}, rows,
-                       w.cols(), out.out());
-    return out;
-  }
-
-  Ranked fused(const RowsIn& x, std::size_t rows, std::size_t k, bool log_softmax) const {
-    Ranked best(rows, k);
-    kernels().linear_k_best(x, rows, packed, bias_row(), log_softmax, k, best.values.data(),
-                            best.ids.data());
-    EXPECT_EQ(best.values[rows * k], Matrix::kGuard);
-    EXPECT_EQ(best.ids[rows * k], kGuardId);
-    return best;
-  }
-
-  Matrix w;
-  PackedMatrix packed;
-  std::optional<Matrix> bias;
-};
-
-Ranked k_best_of(const Matrix& x, std::size_t k) {
-  Ranked best(x.rows(), k);
-  kernels().k_best(x.in(), x.rows(), x.cols(), k, best.values.data(), best.ids.data());
+Ranked fused(const Layer& layer, const RowsIn& x, std::size_t rows, std::size_t k,
+             bool log_softmax) {
+  Ranked best(rows, k);
+  kernels().linear_k_best(x, rows, layer.packed, layer.bias_row(), log_softmax, k,
+                          best.values.data(), best.ids.data());
+  EXPECT_TRUE(best.guards_intact(rows * k));
   return best;
 }
 
@@ -64,14 +21,14 @@ void expect_same(const Layer& layer, const RowsIn& x, std::size_t rows, std::siz
   SCOPED_TRACE(testing::Message() << rows << " rows, " << layer.w.cols() << " columns, k " << k);
   Matrix logits = layer.logits(x, rows);
   const Ranked best = k_best_of(logits, k);
-  const Ranked plain = layer.fused(x, rows, k, false);
+  const Ranked plain = fused(layer, x, rows, k, false);
   EXPECT_EQ(plain.ids, best.ids);
   ASSERT_TRUE(same_bits(plain.values.data(), best.values.data(), rows * k));
 
   Matrix scores(rows, logits.cols());
   kernels().log_softmax(logits.in(), rows, logits.cols(), scores.out());
   const Ranked wanted = k_best_of(scores, k);
-  const Ranked got = layer.fused(x, rows, k, true);
+  const Ranked got = fused(layer, x, rows, k, true);
   for (std::size_t r = 0; r < rows; ++r) {
     // Where scores exist, equal ones stay in the order of the logits.
     const bool has_scores = wanted.values[r * k] > -kInf;
@@ -111,9 +68,9 @@ TEST_P(OutputTest, RowsAloneGiveTheSameBits) {
     for (const std::size_t rows : {2, 3, 5, 6, 8, 25, 193}) {
       const Matrix x = Matrix::random(rows, 20, 7);
       for (const bool log_softmax : {false, true}) {
-        const Ranked together = layer.fused(x.in(), rows, 5, log_softmax);
+        const Ranked together = fused(layer, x.in(), rows, 5, log_softmax);
         for (std::size_t r = 0; r < rows; ++r) {
-          const Ranked alone = layer.fused(x.alone(r), 1, 5, log_softmax);
+          const Ranked alone = fused(layer, x.alone(r), 1, 5, log_softmax);
           ASSERT_TRUE(same_bits(alone.values.data(), together.values.data() + r * 5, 5));
           ASSERT_TRUE(std::equal(alone.ids.begin(), alone.ids.begin() + 5,
                                  together.ids.begin() + static_cast<std::ptrdiff_t>(r * 5)));
@@ -124,10 +81,10 @@ TEST_P(OutputTest, RowsAloneGiveTheSameBits) {
 }
 
 TEST_P(OutputTest, TiesGoToTheLowerColumn) {
-  Layer layer(3, 300, false, 8);
+  Matrix w = Matrix::random(3, 300, 8);
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 300; ++j) layer.w(i, j) = std::round(layer.w(i, j));
-  layer.packed = pack(layer.w);
+    for (std::size_t j = 0; j < 300; ++j) w(i, j) = std::round(w(i, j));
+  const Layer layer(std::move(w), false, 8);
   Matrix x(4, 3);
   for (std::size_t r = 0; r < 4; ++r)
     for (std::size_t i = 0; i < 3; ++i) x(r, i) = static_cast<float>(r * i);
@@ -181,8 +138,8 @@ TEST_P(OutputTest, ReadsRowsThroughAnIndex) {
 
 TEST_P(OutputTest, NoRowsAndNoPlaces) {
   const Layer layer(8, 70, true, 21);
-  layer.fused(Matrix::random(1, 8, 22).in(), 0, 3, true);
-  layer.fused(Matrix::random(1, 8, 22).in(), 1, 0, true);
+  fused(layer, Matrix::random(1, 8, 22).in(), 0, 3, true);
+  fused(layer, Matrix::random(1, 8, 22).in(), 1, 0, true);
 }
 
 TEST_P(OutputTest, LogSumExp) {

@@ -73,25 +73,72 @@ double worst_ulps(Unary op, float low, float high, std::size_t count = 200001) {
   return worst;
 }
 
+// The same over `count` of all floats between two of the same sign, near 0 and far from it.
+double worst_ulps_of_all(Unary op, float nearest, float farthest, std::size_t count = 200001) {
+  const auto first = std::bit_cast<std::uint32_t>(nearest);
+  const auto range = static_cast<double>(std::bit_cast<std::uint32_t>(farthest) - first);
+  std::vector<float> x(count), y(count);
+  for (std::size_t i = 0; i < count; ++i)
+    x[i] = std::bit_cast<float>(first + static_cast<std::uint32_t>(range * static_cast<double>(i) /
+                                                                   static_cast<double>(count - 1)));
+  kernels().unary(op, {x.data(), count, nullptr, nullptr, count}, 1, count, {y.data(), count});
+  double worst = 0;
+  for (std::size_t i = 0; i < count; ++i) worst = std::max(worst, ulps(y[i], reference(op, x[i])));
+  return worst;
+}
+
 TEST_P(PointwiseTest, AccuracyOfTheFunctions) {
-  const std::pair<const char*, double> measured[] = {
-      {"exp", worst_ulps(Unary::exp, -87.0f, 88.7f)},
-      {"exp near 0", worst_ulps(Unary::exp, -1.0f, 1.0f)},
-      {"log", worst_ulps(Unary::log, 1e-3f, 100.0f)},
-      {"log near 1", worst_ulps(Unary::log, 0.5f, 2.0f)},
-      {"sigmoid", worst_ulps(Unary::sigmoid, -87.0f, 87.0f)},
-      {"sigmoid near 0", worst_ulps(Unary::sigmoid, -4.0f, 4.0f)},
-      {"tanh", worst_ulps(Unary::tanh, -12.0f, 12.0f)},
-      {"tanh near 0", worst_ulps(Unary::tanh, -0.5f, 0.5f)},
-      {"swish", worst_ulps(Unary::swish, -80.0f, 80.0f)},
+  const float most = std::numeric_limits<float>::max();
+  const struct {
+    const char* name;
+    double error, bound;
+  } measured[] = {
+      {"exp", worst_ulps(Unary::exp, -110.0f, 90.0f), 1.25},
+      {"exp near 0", worst_ulps(Unary::exp, -1.0f, 1.0f), 1.25},
+      {"exp of all positive", worst_ulps_of_all(Unary::exp, 0.0f, kInf), 1.25},
+      {"exp of all negative", worst_ulps_of_all(Unary::exp, -0.0f, -kInf), 1.25},
+      {"log", worst_ulps_of_all(Unary::log, 0.0f, kInf), 1},
+      {"log near 1", worst_ulps(Unary::log, 0.5f, 2.0f), 1},
+      {"sigmoid", worst_ulps(Unary::sigmoid, -110.0f, 110.0f), 2.5},
+      {"sigmoid near 0", worst_ulps(Unary::sigmoid, -4.0f, 4.0f), 2.5},
+      {"sigmoid of all positive", worst_ulps_of_all(Unary::sigmoid, 0.0f, kInf), 2.5},
+      {"sigmoid of all negative", worst_ulps_of_all(Unary::sigmoid, -0.0f, -kInf), 2.5},
+      {"tanh", worst_ulps(Unary::tanh, -12.0f, 12.0f), 3},
+      {"tanh near 0", worst_ulps(Unary::tanh, -0.5f, 0.5f), 3},
+      {"tanh of all positive", worst_ulps_of_all(Unary::tanh, 0.0f, kInf), 3},
+      {"tanh of all negative", worst_ulps_of_all(Unary::tanh, -0.0f, -kInf), 3},
+      {"swish", worst_ulps(Unary::swish, -80.0f, 80.0f), 3.5},
+      {"swish of all positive", worst_ulps_of_all(Unary::swish, 0.0f, most), 3.5},
+      {"gelu of all positive", worst_ulps_of_all(Unary::gelu, 0.0f, most), 8},
+      // In gelu's lower tail the rounding of x^2 / 2 counts in the exponent.
+      {"gelu", worst_ulps(Unary::gelu, -1.0f, 14.0f), 8},
+      {"gelu in its tail", worst_ulps(Unary::gelu, -4.0f, 0.0f), 16},
   };
-  for (const auto& [name, error] : measured) {
+  for (const auto& [name, error, bound] : measured) {
     RecordProperty(std::string(name), std::to_string(error));
-    EXPECT_LE(error, 4.0) << name;
+    EXPECT_LE(error, bound) << name;
   }
-  // In gelu's lower tail the rounding of x^2 / 2 counts in the exponent.
-  EXPECT_LE(worst_ulps(Unary::gelu, -1.0f, 14.0f), 8.0);
-  EXPECT_LE(worst_ulps(Unary::gelu, -4.0f, 0.0f), 16.0);
+}
+
+TEST_P(PointwiseTest, TanhIsOddAndNeverExceedsOne) {
+  for (float x = 0; x < 12; x += 0.00137f) {
+    const float y = apply(Unary::tanh, x);
+    ASSERT_LE(y, 1.0f) << x;
+    ASSERT_EQ(apply(Unary::tanh, -x), -y) << x;
+  }
+  EXPECT_TRUE(std::signbit(apply(Unary::tanh, -0.0f)));
+}
+
+// As the op defines it: which operand is taken matters for NaN and for zeros of both signs.
+TEST_P(PointwiseTest, MaxAndMinTakeTheSecondInDoubt) {
+  const std::pair<float, float> doubts[] = {
+      {0.0f, -0.0f}, {-0.0f, 0.0f}, {kNaN, 1.0f}, {1.0f, kNaN}, {kInf, kNaN}};
+  for (const Binary op : {Binary::max, Binary::min})
+    for (const auto& [a, b] : doubts) {
+      float y = 0;
+      kernels().binary_row(op, false, false)(&a, &b, 1, &y);
+      EXPECT_TRUE(same_bits(&y, &b, 1)) << a << " and " << b;
+    }
 }
 
 TEST_P(PointwiseTest, GeluIsWithinOneMillionth) {

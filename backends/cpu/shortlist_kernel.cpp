@@ -1,0 +1,87 @@
+#include "backends/cpu/shortlist_kernel.h"
+
+#include <fmt/format.h>
+
+#include "backends/cpu/operands.h"
+#include "backends/cpu/product_kernels.h"
+#include "base/quantized.h"
+
+namespace fuselage::cpu {
+
+/// The columns of a node's matrix, and where its words are.
+struct ShortlistLayer {
+  Tensor matrix;  ///< a row for each column
+  MatrixColumns columns;
+  MapId right, word;  ///< from pairs to shortlists, and from these to words
+};
+
+namespace {
+
+Tensor transposed(const Tensor& matrix, std::int64_t k, std::int64_t n) {
+  Tensor result(DType::f32, {n, k});
+  const float* from = matrix.data<float>();
+  float* to = result.mutable_data<float>();
+  for (std::int64_t c = 0; c < n; ++c)
+    for (std::int64_t i = 0; i < k; ++i) *to++ = from[i * n + c];
+  return result;
+}
+
+}  // namespace
+
+std::string refuse_shortlist(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
+  const Type& w = graph.value(node.operands[1]).type;
+  if (graph.value(node.operands[0]).type.dtype != w.dtype)
+    return "its rows and its matrix are not of one type";
+  const auto& words = node.attr<MapPath>("words");
+  if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
+    return "its words are not those of the right members of its pairs";
+  const Domain& list = graph.domain(graph.map(words[0]).to);
+  return list.kind == DomainKind::shortlist ? "" : "its words are not one list a sentence";
+}
+
+void bind_shortlist(Instruction& in, const Binding& binding) {
+  const Type& x = binding.graph.value(binding.node.operands[0]).type;
+  const std::int64_t k = x.dims[0];
+  const std::int64_t n = matrix_columns(binding.graph, binding.node.operands[1], k);
+  const Tensor& stored = binding.plan.buffers[in.operands[1].buffer].tensor;
+  const auto& words = binding.node.attr<MapPath>("words");
+  ShortlistLayer layer{
+      .matrix = binding.node.attr<bool>("transposed") ? stored : transposed(stored, k, n),
+      .columns = {.stride = vector_bytes(x.dtype, k),
+                  .k = static_cast<std::size_t>(k),
+                  .dtype = x.dtype},
+      .right = words[0],
+      .word = words[1]};
+  layer.columns.data = layer.matrix.bytes();
+  in.shortlist = std::make_shared<ShortlistLayer>(std::move(layer));
+  in.map = binding.node.attr<MapPath>("to").front();
+  in.integer = binding.node.attr<bool>("log_softmax");
+}
+
+/// Neighbouring rows of one sentence go over its words together.
+void run_shortlist(const Instruction& in, const Run& run) {
+  const ShortlistLayer& layer = *in.shortlist;
+  const Segments pairs = segments_of(in, run);
+  const auto right = run.rows.index(layer.right);
+  const auto words = run.rows.index(layer.word);
+  const float* bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
+  const RowsIn x = rows_in(in, run, 0);
+  const std::size_t k = cols_of(in);
+  // The words of a row follow one another, so that the first says which they are.
+  const auto words_of = [&](std::size_t row) -> std::span<const std::int32_t> {
+    const auto begin = static_cast<std::size_t>(pairs.begin[row]);
+    const auto count = static_cast<std::size_t>(pairs.begin[row + 1]) - begin;
+    if (count == 0) return {};
+    return words.subspan(static_cast<std::size_t>(right[begin]), count);
+  };
+  for (std::size_t row = 0, end = 0; row < pairs.count; row = end) {
+    const std::span<const std::int32_t> list = words_of(row);
+    while (end < pairs.count && words_of(end).data() == list.data()) ++end;
+    run.kernels.shortlist_k_best(rows_from(x, row), end - row, layer.columns, bias, list,
+                                 in.integer != 0, k, result_at(in, run, 0) + row * k,
+                                 result_at<std::int32_t>(in, run, 1) + row * k);
+  }
+}
+
+}  // namespace fuselage::cpu

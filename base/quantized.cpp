@@ -1,0 +1,131 @@
+#include "base/quantized.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kHeader = sizeof(float);
+
+// The inverse of a scale must be a number; what is smaller is zero.
+constexpr float kLeastScale = 2 * std::numeric_limits<float>::min();
+
+std::size_t round_up_to_4(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
+
+std::int32_t range_of(DType dtype) { return dtype == DType::qint8 ? 127 : 32767; }
+
+/// The bits order magnitudes, with infinities and NaN above all numbers.
+std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu; }
+
+std::int32_t nearest(float x, float inverse, std::int32_t largest) {
+  const float q = std::nearbyint(x * inverse);
+  const auto bound = static_cast<float>(largest);
+  return static_cast<std::int32_t>(std::clamp(q, -bound, bound));
+}
+
+void put(DType dtype, std::byte* vector, std::int64_t i, std::int32_t q) {
+  if (dtype == DType::qint8) {
+    const auto narrow = static_cast<std::int8_t>(q);
+    std::memcpy(vector + kHeader + i, &narrow, sizeof narrow);
+  } else {
+    const auto narrow = static_cast<std::int16_t>(q);
+    std::memcpy(vector + kHeader + 2 * i, &narrow, sizeof narrow);
+  }
+}
+
+}  // namespace
+
+void Quantizer::verify() const {
+  if (!is_quantized(to)) throw Error("{} is not a quantized type", to_string(to));
+  if (largest < 1 || largest > range_of(to))
+    throw Error("integers of {} go up to {}, not {}", to_string(to), range_of(to), largest);
+  if (largest_sum < 0) throw Error("a sum of magnitudes is bounded by {}", largest_sum);
+  if (scale != 0 && !(scale >= kLeastScale && std::isfinite(scale)))
+    throw Error("a scale of {}: choose one of at least {}, or 0 for one of each vector's own",
+                scale, kLeastScale);
+  if (scale != 0 && largest_sum != 0)
+    throw Error("a scale of {} is given, so sums cannot be bounded by {}: choose one of them",
+                scale, largest_sum);
+}
+
+bool is_quantized(DType dtype) { return dtype == DType::qint8 || dtype == DType::qint16; }
+
+std::size_t vector_bytes(DType dtype, std::int64_t k) {
+  const std::size_t elements = static_cast<std::size_t>(k) * size_of(dtype);
+  return is_quantized(dtype) ? kHeader + round_up_to_4(elements) : elements;
+}
+
+float quantization_scale(const Quantizer& quantizer, float top) {
+  if (!std::isfinite(top)) return std::numeric_limits<float>::quiet_NaN();
+  if (quantizer.scale > 0) return quantizer.scale;
+  const float scale = top / static_cast<float>(quantizer.largest);
+  return scale < kLeastScale ? 0.0f : scale;
+}
+
+float quantization_scale(const Quantizer& quantizer, const float* x, std::int64_t k) {
+  std::uint32_t bits = 0;
+  double sum = 0;
+  for (std::int64_t i = 0; i < k; ++i) {
+    bits = std::max(bits, magnitude_bits(x[i]));
+    sum += std::fabs(static_cast<double>(x[i]));
+  }
+  const float scale = quantization_scale(quantizer, std::bit_cast<float>(bits));
+  if (quantizer.largest_sum == 0 || !(scale > 0)) return scale;
+  // Rounding may add half a unit to each element.
+  const double bound = static_cast<double>(quantizer.largest_sum) - 0.5 * static_cast<double>(k);
+  check(bound >= 1, "quantized: a bound on a sum that rounding alone can exceed");
+  const double needed = sum / bound;
+  if (scale >= needed) return scale;
+  return std::nextafter(static_cast<float>(needed), std::numeric_limits<float>::infinity());
+}
+
+void quantize_vector(const Quantizer& quantizer, const float* x, std::int64_t k, float scale,
+                     std::byte* out) {
+  std::memset(out, 0, vector_bytes(quantizer.to, k));
+  std::memcpy(out, &scale, sizeof scale);
+  if (!(scale > 0)) return;
+  const float inverse = 1 / scale;
+  for (std::int64_t i = 0; i < k; ++i)
+    put(quantizer.to, out, i, nearest(x[i], inverse, quantizer.largest));
+}
+
+void dequantize_vector(DType dtype, const std::byte* in, std::int64_t k, float* x) {
+  const float scale = scale_of(in);
+  for (std::int64_t i = 0; i < k; ++i)
+    x[i] = scale * static_cast<float>(quantized_at(dtype, in, i));
+}
+
+Tensor quantized(const Quantizer& quantizer, const Tensor& tensor) {
+  const Tensor wide = tensor.to_f32();
+  Tensor result(quantizer.to, tensor.shape());
+  const std::int64_t k = tensor.shape().empty() ? 1 : tensor.shape().back();
+  std::byte* out = result.mutable_bytes();
+  for (std::int64_t i = 0; i < wide.size(); i += k, out += vector_bytes(quantizer.to, k)) {
+    const float* x = wide.data<float>() + i;
+    quantize_vector(quantizer, x, k, quantization_scale(quantizer, x, k), out);
+  }
+  return result;
+}
+
+float scale_of(const std::byte* vector) {
+  float scale = 0;
+  std::memcpy(&scale, vector, sizeof scale);
+  return scale;
+}
+
+std::int32_t quantized_at(DType dtype, const std::byte* vector, std::int64_t i) {
+  if (dtype == DType::qint8)
+    return std::bit_cast<std::int8_t>(
+        static_cast<std::uint8_t>(vector[kHeader + static_cast<std::size_t>(i)]));
+  std::int16_t q = 0;
+  std::memcpy(&q, vector + kHeader + 2 * i, sizeof q);
+  return q;
+}
+
+}  // namespace fuselage

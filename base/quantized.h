@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/tensor.h"
+
+namespace fuselage {
+
+// Quantized vectors. A vector of k numbers is stored as the integers q[i] with one float scale, and
+// stands for scale * q[i]. In memory the scale comes first, then the integers, then padding to a
+// multiple of 4 bytes. What has several vectors, as a matrix has its rows, stores them one after
+// the other. A vector with an infinity or a NaN in it has the scale NaN.
+
+/// Bounds within which a dot product of qint16 vectors fits 32 bits: on the integers of one, and on
+/// the sum of the magnitudes of the other.
+inline constexpr std::int32_t kLargestOfInt16Rows = 8191;
+inline constexpr std::int64_t kLargestSumOfInt16Columns = 262143;
+static_assert(kLargestOfInt16Rows * kLargestSumOfInt16Columns < std::int64_t{1} << 31);
+
+/// How numbers become integers.
+struct Quantizer {
+  DType to = DType::qint8;
+  /// Largest magnitude of an integer.
+  std::int32_t largest = 127;
+  /// Bound on the sum of a vector's magnitudes, 0 for none: a dot product with integers of at most
+  /// m in magnitude then stays within largest_sum * m.
+  std::int64_t largest_sum = 0;
+  /// The scale of all vectors, 0 where each has its own.
+  float scale = 0;
+
+  /// Throws Error unless the integers fit the type and the scale is 0 or can be inverted.
+  void verify() const;
+};
+
+/// Whether values of the type are quantized vectors.
+bool is_quantized(DType dtype);
+
+/// Bytes that a vector of k elements takes, of a quantized or any other type.
+std::size_t vector_bytes(DType dtype, std::int64_t k);
+
+/// The scale for the k numbers at x: the least that keeps both bounds, unless it is given.
+float quantization_scale(const Quantizer& quantizer, const float* x, std::int64_t k);
+
+/// The same, without a bound on the sum, for numbers whose largest magnitude is `top`; NaN or
+/// infinity if they hold one.
+float quantization_scale(const Quantizer& quantizer, float top);
+
+/// Quantizes the k numbers at x by `scale`: to the nearest integer, ties to even, within ±largest.
+/// Each is x * (1 / scale) in float, so that all implementations agree.
+void quantize_vector(const Quantizer& quantizer, const float* x, std::int64_t k, float scale,
+                     std::byte* out);
+
+/// The numbers that a vector stands for.
+void dequantize_vector(DType dtype, const std::byte* in, std::int64_t k, float* x);
+
+/// A tensor's vectors, along its last dimension, each by its own scale.
+Tensor quantized(const Quantizer& quantizer, const Tensor& tensor);
+
+/// A vector's scale and its integers.
+float scale_of(const std::byte* vector);
+std::int32_t quantized_at(DType dtype, const std::byte* vector, std::int64_t i);
+
+}  // namespace fuselage

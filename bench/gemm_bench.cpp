@@ -1,0 +1,211 @@
+// Products of few rows: integers against our own floats, and our floats against other libraries.
+//
+//   gemm_bench [pairs] [k n]
+//
+// "eff." is the time that a product needs at least over the time that it took: for its
+// multiply-adds at the peak that was measured, or for reading its matrix as fast as a plain loop
+// reads as many bytes again and again.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "backends/cpu/isa.h"
+#include "backends/cpu/kernels/table.h"
+#include "base/error.h"
+#include "base/quantized.h"
+#include "bench/measure.h"
+#include "bench/peer_products.h"
+#include "bench/program.h"
+#include "bench/roofs.h"
+
+namespace fuselage {
+namespace {
+
+struct Shape {
+  std::size_t k, n;
+};
+
+std::vector<float> random_numbers(std::size_t size) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(size));
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> numbers(size);
+  for (float& number : numbers) number = normal(random);
+  return numbers;
+}
+
+/// `count` vectors of k random numbers; as a type other than f32, quantized.
+std::vector<float> random_vectors(DType dtype, std::size_t count, std::size_t k) {
+  std::vector<float> x = random_numbers(count * k);
+  if (!is_quantized(dtype)) return x;
+  // Sums of products must fit 32 bits.
+  const auto terms = static_cast<double>(k);
+  const Quantizer quantizer{
+      .to = dtype,
+      .largest = dtype == DType::qint8 ? 127 : static_cast<int>(std::sqrt(2147483647.0 / terms))};
+  const auto length = static_cast<std::int64_t>(k);
+  const std::size_t elements = vector_bytes(dtype, length) / sizeof(float);
+  std::vector<float> vectors(count * elements);
+  for (std::size_t i = 0; i < count; ++i)
+    quantize_vector(quantizer, &x[i * k], length, quantization_scale(quantizer, &x[i * k], length),
+                    reinterpret_cast<std::byte*>(&vectors[i * elements]));
+  return vectors;
+}
+
+cpu::PackedMatrix random_matrix(DType dtype, Shape shape) {
+  const std::vector<float> columns = random_vectors(dtype, shape.n, shape.k);
+  if (!is_quantized(dtype))
+    return cpu::PackedMatrix::pack(columns.data(), shape.k, shape.n, shape.k, true);
+  return cpu::PackedMatrix::pack_quantized(
+      dtype, reinterpret_cast<const std::byte*>(columns.data()), shape.k, shape.n);
+}
+
+/// Products of some rows by a matrix, again and again for about a millisecond.
+class Product {
+ public:
+  Product(const cpu::PackedMatrix& matrix, std::size_t rows)
+      : matrix_(matrix),
+        rows_(rows),
+        x_(random_vectors(matrix.dtype(), rows, matrix.k())),
+        y_(rows * matrix.n()) {
+    const double work = static_cast<double>(rows) * static_cast<double>(matrix.k() * matrix.n());
+    repeats_ = std::max(1, static_cast<int>(2e8 / work));
+  }
+
+  void operator()() {
+    for (int i = 0; i < repeats_; ++i)
+      table_.gemm(
+          {.data = x_.data(), .stride = matrix_.row_elements(), .columns = matrix_.row_elements()},
+          rows_, matrix_, {y_.data(), matrix_.n()});
+  }
+
+  int repeats() const { return repeats_; }
+  const std::vector<float>& x() const { return x_; }
+  const std::vector<float>& y() const { return y_; }
+
+  /// Seconds that one takes at least.
+  double floor(double peak, double bandwidth) const {
+    const auto size = static_cast<double>(matrix_.k() * matrix_.n());
+    return std::max(static_cast<double>(rows_) * size / peak,
+                    static_cast<double>(matrix_.size_bytes()) / bandwidth);
+  }
+
+ private:
+  const cpu::KernelTable& table_ = cpu::kernels();
+  const cpu::PackedMatrix& matrix_;
+  std::size_t rows_;
+  std::vector<float> x_, y_;
+  int repeats_;
+};
+
+/// A type's matrix of a shape, and its roofs.
+struct Matrix {
+  Matrix(DType dtype, Shape shape, double the_peak)
+      : packed(random_matrix(dtype, shape)),
+        peak(the_peak),
+        bandwidth(read_bandwidth(packed.size_bytes())) {}
+
+  cpu::PackedMatrix packed;
+  double peak, bandwidth;
+};
+
+double efficiency(const Matrix& matrix, const Product& product, double seconds) {
+  return 100 * product.floor(matrix.peak, matrix.bandwidth) * product.repeats() / seconds;
+}
+
+void compare_types(int pairs, const Peaks& peaks, Shape shape) {
+  const Matrix f32(DType::f32, shape, peaks.f32), i16(DType::qint16, shape, peaks.i16),
+      i8(DType::qint8, shape, peaks.i8);
+  fmt::print("\n{} x {}: {:.0f}, {:.0f}, {:.0f} GB/s\n", shape.k, shape.n, f32.bandwidth / 1e9,
+             i16.bandwidth / 1e9, i8.bandwidth / 1e9);
+  fmt::print("{:>5}  {:>8} {:>5}  {:>8} {:>5}  {:<22} {:>8} {:>5}  {}\n", "rows", "f32 us", "eff.",
+             "i16 us", "eff.", "k.i16.skinny", "i8 us", "eff.", "k.i8.skinny");
+  for (const std::size_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 64}) {
+    Product with_f32(f32.packed, rows), with_i16(i16.packed, rows), with_i8(i8.packed, rows);
+    const Comparison shorts = compare(pairs, with_f32, with_i16);
+    const Comparison bytes = compare(pairs, with_f32, with_i8);
+    const auto microseconds = [](double seconds, const Product& product) {
+      return 1e6 * seconds / product.repeats();
+    };
+    fmt::print(
+        "{:5}  {:8.2f} {:3.0f} %  {:8.2f} {:3.0f} %  {:.2f} [{:.2f}, {:.2f}]      {:8.2f} {:3.0f} %"
+        "  {:.2f} [{:.2f}, {:.2f}]\n",
+        rows, microseconds(bytes.baseline, with_f32), efficiency(f32, with_f32, bytes.baseline),
+        microseconds(shorts.candidate, with_i16), efficiency(i16, with_i16, shorts.candidate),
+        shorts.ratio, shorts.low, shorts.high, microseconds(bytes.candidate, with_i8),
+        efficiency(i8, with_i8, bytes.candidate), bytes.ratio, bytes.low, bytes.high);
+  }
+}
+
+struct Peer {
+  std::string name;
+  PeerProduct (*prepare)(const float* w, std::size_t k, std::size_t n, std::size_t rows);
+};
+
+std::vector<Peer> peers() {
+  return {
+      {"Eigen", eigen_product},
+#ifdef FUSELAGE_WITH_OPENBLAS
+      {"OpenBLAS", openblas_product},
+#endif
+#ifdef FUSELAGE_WITH_ONEDNN
+      {"oneDNN", onednn_product},
+#endif
+  };
+}
+
+void expect_near(const std::vector<float>& ours, const std::vector<float>& theirs,
+                 const std::string& name) {
+  for (std::size_t i = 0; i < ours.size(); ++i)
+    if (!(std::abs(ours[i] - theirs[i]) <= 1e-3f))
+      throw Error("product {}: {} here, {} by {}", i, ours[i], theirs[i], name);
+}
+
+/// Prints the ratio of each peer's time to ours.
+void compare_peers(int pairs, Shape shape) {
+  const std::vector<float> w = random_numbers(shape.k * shape.n);
+  const auto packed = cpu::PackedMatrix::pack(w.data(), shape.k, shape.n, shape.n, false);
+  for (const std::size_t rows : {1, 4, 5, 6, 7, 8, 16, 64}) {
+    fmt::print("{:5} {:6} {:5} ", shape.k, shape.n, rows);
+    Product ours(packed, rows);
+    for (const Peer& peer : peers()) {
+      const PeerProduct theirs = peer.prepare(w.data(), shape.k, shape.n, rows);
+      std::vector<float> y(rows * shape.n);
+      const Comparison compared = compare(
+          pairs,
+          [&] {
+            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x().data(), y.data());
+          },
+          std::ref(ours));
+      expect_near(ours.y(), y, peer.name);
+      fmt::print("  {:5.2f} [{:.2f}, {:.2f}]", compared.ratio, compared.low, compared.high);
+    }
+    fmt::print("\n");
+  }
+}
+
+void run(const std::vector<std::string>& arguments) {
+  const int pairs = arguments.empty() ? 15 : std::stoi(arguments[0]);
+  std::vector<Shape> shapes = {{512, 512}, {1024, 1024}, {1024, 3072}, {256, 32000}};
+  if (arguments.size() > 2) shapes = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
+  const Peaks peaks = measured_peaks();
+  fmt::print("isa {}, peak {:.0f}, {:.0f}, {:.0f} G multiply-adds/s in f32, i16, i8\n",
+             cpu::active_isa(), peaks.f32 / 1e9, peaks.i16 / 1e9, peaks.i8 / 1e9);
+  for (const Shape& shape : shapes) compare_types(pairs, peaks, shape);
+
+  fmt::print("\nf32: time of a peer over ours\n{:>5} {:>6} {:>5} ", "k", "n", "rows");
+  for (const Peer& peer : peers()) fmt::print("  {:<19}", peer.name);
+  fmt::print("\n");
+  for (const Shape& shape : shapes) compare_peers(pairs, shape);
+}
+
+}  // namespace
+}  // namespace fuselage
+
+int main(int argc, char** argv) {
+  return fuselage::run_program("gemm_bench", argc, argv, fuselage::run);
+}

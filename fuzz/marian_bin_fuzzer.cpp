@@ -1,0 +1,17 @@
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "models/marian_bin.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  try {
+    for (const auto& [name, tensor] : fuselage::read_marian_bin(bytes, "fuzz.bin").tensors)
+      tensor.to_f32();
+  } catch (const fuselage::Error&) {
+  }
+  return 0;
+}

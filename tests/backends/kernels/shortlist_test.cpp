@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "base/quantized.h"
+#include "tests/backends/kernels/output_support.h"
+
+namespace fuselage::cpu {
+namespace {
+
+class ShortlistTest : public KernelTest {};
+
+using Columns = std::vector<std::int32_t>;
+
+/// The matrix of a layer, column by column.
+class StoredColumns {
+ public:
+  explicit StoredColumns(const Layer& layer) : columns_(layer.w.cols(), layer.w.rows(), 0) {
+    for (std::size_t c = 0; c < layer.w.cols(); ++c)
+      for (std::size_t i = 0; i < layer.w.rows(); ++i) columns_(c, i) = layer.w(i, c);
+  }
+
+  MatrixColumns get() const {
+    return {.data = reinterpret_cast<const std::byte*>(columns_.row(0)),
+            .stride = columns_.stride() * sizeof(float),
+            .k = columns_.cols()};
+  }
+  const Matrix& columns() const { return columns_; }
+
+ private:
+  Matrix columns_;
+};
+
+/// Every `step`-th column.
+Columns every(std::size_t step, std::size_t n) {
+  Columns columns;
+  for (std::size_t c = 0; c < n; c += step) columns.push_back(static_cast<std::int32_t>(c));
+  return columns;
+}
+
+Ranked best_of(const RowsIn& x, std::size_t rows, const MatrixColumns& matrix, const float* bias,
+               const Columns& columns, std::size_t k, bool log_softmax) {
+  Ranked best(rows, k);
+  kernels().shortlist_k_best(x, rows, matrix, bias, columns, log_softmax, k, best.values.data(),
+                             best.ids.data());
+  EXPECT_TRUE(best.guards_intact(rows * k));
+  return best;
+}
+
+/// Logits as the plain kernels have them, of some columns.
+Matrix some_logits(const Layer& layer, const RowsIn& x, std::size_t rows, const Columns& columns) {
+  const Matrix all = layer.logits(x, rows);
+  Matrix some(rows, columns.size());
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      some(r, c) = all(r, static_cast<std::size_t>(columns[c]));
+  return some;
+}
+
+void expect_near(const Ranked& got, const Ranked& wanted, const Columns& columns,
+                 std::size_t size) {
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::int32_t place = wanted.ids[i];
+    EXPECT_EQ(got.ids[i], place < 0 ? -1 : columns[static_cast<std::size_t>(place)]);
+    const float value = wanted.values[i];
+    if (std::isfinite(value))
+      EXPECT_NEAR(got.values[i], value, 1e-5 * std::max(1.0f, std::fabs(value)));
+    else
+      EXPECT_EQ(got.values[i], value);
+  }
+}
+
+/// The k best among some columns are those among their logits.
+void expect_best(const Layer& layer, const RowsIn& x, std::size_t rows, const Columns& columns,
+                 std::size_t k) {
+  SCOPED_TRACE(testing::Message() << rows << " rows, " << layer.w.rows() << " terms, "
+                                  << columns.size() << " columns, k " << k);
+  const StoredColumns stored(layer);
+  const Matrix logits = some_logits(layer, x, rows, columns);
+  expect_near(best_of(x, rows, stored.get(), layer.bias_row(), columns, k, false),
+              k_best_of(logits, k), columns, rows * k);
+  Matrix scores(rows, columns.size());
+  kernels().log_softmax(logits.in(), rows, columns.size(), scores.out());
+  expect_near(best_of(x, rows, stored.get(), layer.bias_row(), columns, k, true),
+              k_best_of(scores, k), columns, rows * k);
+}
+
+TEST_P(ShortlistTest, MatchesSeparateKernelsOnSomeColumns) {
+  for (const std::size_t terms : {1, 7, 16, 33})
+    for (const bool has_bias : {false, true}) {
+      const Layer layer(terms, 700, has_bias, 1);
+      for (const std::size_t rows : {1, 2, 5, 6, 7, 13, 40})
+        for (const std::size_t step : {1, 2, 5, 100, 699, 700})
+          expect_best(layer, Matrix::random(rows, terms, 3).in(), rows, every(step, 700), 7);
+    }
+}
+
+TEST_P(ShortlistTest, ListsOfEveryLength) {
+  const Layer layer(20, 300, true, 4);
+  const Matrix x = Matrix::random(3, 20, 5);
+  for (std::size_t count = 1; count < 140; ++count) {
+    Columns columns = every(2, 300);
+    columns.resize(count);
+    for (const std::size_t k : {1, 4, 13}) expect_best(layer, x.in(), 3, columns, k);
+  }
+}
+
+TEST_P(ShortlistTest, RowsAloneAndColumnsAmongOthersGiveTheSameBits) {
+  const Layer layer(37, 400, true, 6);
+  const StoredColumns stored(layer);
+  const Matrix x = Matrix::random(40, 37, 7);
+  const Columns columns = every(3, 400);
+  for (const bool log_softmax : {false, true}) {
+    const Ranked together =
+        best_of(x.in(), 40, stored.get(), layer.bias_row(), columns, 5, log_softmax);
+    for (std::size_t r = 0; r < 40; ++r) {
+      const Ranked alone =
+          best_of(x.alone(r), 1, stored.get(), layer.bias_row(), columns, 5, log_softmax);
+      ASSERT_TRUE(same_bits(alone.values.data(), together.values.data() + r * 5, 5));
+      ASSERT_TRUE(std::equal(alone.ids.begin(), alone.ids.begin() + 5,
+                             together.ids.begin() + static_cast<std::ptrdiff_t>(r * 5)));
+    }
+  }
+  const Ranked among = best_of(x.in(), 1, stored.get(), layer.bias_row(), columns, 134, false);
+  for (std::size_t i = 0; i < 134; ++i) {
+    const Ranked one = best_of(x.in(), 1, stored.get(), layer.bias_row(), {among.ids[i]}, 1, false);
+    ASSERT_TRUE(same_bits(one.values.data(), among.values.data() + i, 1));
+  }
+}
+
+TEST_P(ShortlistTest, TiesGoToTheLowerColumn) {
+  Matrix w = Matrix::random(3, 300, 8);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 300; ++j) w(i, j) = std::round(w(i, j));
+  const Layer layer(std::move(w), false, 8);
+  Matrix x(4, 3);
+  for (std::size_t r = 0; r < 4; ++r)
+    for (std::size_t i = 0; i < 3; ++i) x(r, i) = static_cast<float>(r * i);
+  for (const std::size_t k : {1, 7, 64}) expect_best(layer, x.in(), 4, every(2, 300), k);
+}
+
+TEST_P(ShortlistTest, MaskedColumns) {
+  for (const std::size_t left : {0, 1, 3}) {
+    Layer layer(4, 257, true, 9);
+    for (std::size_t j = 0; j + left < 257; ++j) (*layer.bias)(0, j) = -kInf;
+    for (const std::size_t k : {1, 4, 70})
+      expect_best(layer, Matrix::random(7, 4, 10).in(), 7, every(1, 257), k);
+  }
+}
+
+TEST_P(ShortlistTest, NaNAndInfinity) {
+  const Layer layer(4, 130, true, 11);
+  Matrix x = Matrix::random(8, 4, 12);
+  x(1, 0) = kNaN;
+  x(3, 1) = kInf;
+  x(4, 2) = -kInf;
+  for (const std::size_t k : {1, 4}) expect_best(layer, x.in(), 8, every(3, 130), k);
+  for (const float special : {kNaN, kInf})
+    for (const std::size_t at : {0, 64, 129}) {
+      Layer spoiled(4, 130, true, 13);
+      (*spoiled.bias)(0, at) = special;
+      expect_best(spoiled, Matrix::random(3, 4, 14).in(), 3, every(1, 130), 4);
+    }
+}
+
+TEST_P(ShortlistTest, LargeLogits) {
+  for (const float offset : {-1e4f, -300.0f, 300.0f, 1e4f}) {
+    Layer layer(4, 500, true, 15);
+    for (std::size_t j = 0; j < 500; ++j) (*layer.bias)(0, j) += offset;
+    expect_best(layer, Matrix::random(5, 4, 16).in(), 5, every(2, 500), 7);
+  }
+}
+
+TEST_P(ShortlistTest, ReadsRowsThroughAnIndex) {
+  const Layer layer(8, 70, true, 18);
+  const Matrix table = Matrix::random(5, 8, 19), fallback = Matrix::random(1, 8, 20);
+  std::vector<std::int32_t> index;
+  for (std::int32_t i = 0; i < 50; ++i) index.push_back(i % 6 - 1);
+  expect_best(layer, table.in(index, fallback.row(0)), index.size(), every(2, 70), 3);
+}
+
+TEST_P(ShortlistTest, NoRowsNoPlacesAndNoColumns) {
+  const Layer layer(8, 70, true, 21);
+  const StoredColumns stored(layer);
+  const Matrix x = Matrix::random(1, 8, 22);
+  best_of(x.in(), 0, stored.get(), nullptr, {3}, 3, true);
+  best_of(x.in(), 1, stored.get(), nullptr, {3}, 0, true);
+  for (const bool log_softmax : {false, true}) {
+    const Ranked none = best_of(x.in(), 1, stored.get(), nullptr, {}, 2, log_softmax);
+    EXPECT_EQ(none.ids[0], -1);
+    EXPECT_EQ(none.values[1], -kInf);
+  }
+}
+
+/// Rows and columns as quantized vectors.
+Tensor quantized_rows(const Matrix& x, DType to, std::int32_t largest) {
+  Tensor rows(DType::f32,
+              {static_cast<std::int64_t>(x.rows()), static_cast<std::int64_t>(x.cols())});
+  for (std::size_t r = 0; r < x.rows(); ++r)
+    std::copy_n(x.row(r), x.cols(), rows.mutable_data<float>() + r * x.cols());
+  return quantized({.to = to, .largest = largest}, rows);
+}
+
+TEST_P(ShortlistTest, QuantizedProductsHaveTheBitsOfThePlainKernel) {
+  for (const DType to : {DType::qint8, DType::qint16})
+    for (const std::size_t terms : {1, 5, 32, 33, 67}) {
+      const std::int32_t largest = to == DType::qint8 ? 127 : 2000;
+      const Layer layer(terms, 150, true, 23);
+      const StoredColumns stored(layer);
+      const Tensor w = quantized_rows(stored.columns(), to, largest);
+      const Tensor x = quantized_rows(Matrix::random(9, terms, 24), to, largest);
+      const std::size_t stride = vector_bytes(to, static_cast<std::int64_t>(terms));
+      const RowsIn rows{reinterpret_cast<const float*>(x.bytes()), stride / 4, nullptr, nullptr,
+                        stride / 4};
+      const MatrixColumns columns{.data = w.bytes(), .stride = stride, .k = terms, .dtype = to};
+      const auto packed = PackedMatrix::pack_quantized(to, w.bytes(), terms, 150);
+      Ranked wanted(9, 150);
+      Matrix logits(9, 150);
+      kernels().gemm(rows, 9, packed, logits.out());
+      wanted = k_best_of(logits, 150);
+      const Ranked got = best_of(rows, 9, columns, nullptr, every(1, 150), 150, false);
+      EXPECT_TRUE(same_bits(got.values.data(), wanted.values.data(), 9 * 150)) << terms;
+      EXPECT_EQ(got.ids, wanted.ids);
+    }
+}
+
+FUSELAGE_TEST_EVERY_LEVEL(ShortlistTest);
+
+}  // namespace
+}  // namespace fuselage::cpu

@@ -1,0 +1,100 @@
+// With products of integers, translations have the same bytes at every instruction-set level.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "backends/cpu/isa.h"
+#include "decoding/translator.h"
+#include "models/load_model.h"
+#include "tests/decoding/support.h"
+
+namespace fuselage {
+namespace {
+
+struct Case {
+  std::string model;
+  std::string precision;
+  int beam;
+};
+
+class Canonical : public ::testing::TestWithParam<Case> {
+ protected:
+  Canonical() {
+    const std::string data = FUSELAGE_TEST_DATA;
+    if (GetParam().model == "en-de") {
+      model_ = std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de";
+      lines_ = {"Where is the nearest station?",
+                "I don't know whether he will come, but if he does, I will ask him about the two.",
+                "",
+                "Yes.",
+                "She has been living in a small house by the sea for more than twenty years.",
+                "The café opens at 9:30 – doesn't it?"};
+      return;
+    }
+    model_ = data + "/" + GetParam().model + "/model.npz";
+    options_.vocabularies.paths = testing::vocabularies();
+    std::ifstream stream(data + "/" + GetParam().model + "/input.sp.en");
+    for (std::string line; lines_.size() < 6 && std::getline(stream, line);) lines_.push_back(line);
+  }
+  ~Canonical() override { cpu::force_isa(cpu::supported_isas().back()); }
+
+  std::vector<Translation> translate() const {
+    return Translator(load_model(model_).model, options_).translate(lines_);
+  }
+
+  std::string model_;
+  std::vector<std::string> lines_;
+  TranslatorOptions options_{.compile = {.precision = GetParam().precision},
+                             .search = {.beam_size = GetParam().beam,
+                                        .normalize = 0.6f,
+                                        .max_length_factor = 2,
+                                        .alignment = true}};
+};
+
+/// Equal floats are equal bits: there are neither NaNs nor negative zeros among scores.
+void expect_same(const TranslatedText& got, const TranslatedText& want) {
+  EXPECT_EQ(got.text, want.text);
+  EXPECT_EQ(got.hypothesis.words, want.hypothesis.words);
+  EXPECT_EQ(got.hypothesis.word_scores, want.hypothesis.word_scores);
+  EXPECT_EQ(got.hypothesis.log_probability, want.hypothesis.log_probability);
+  EXPECT_EQ(got.hypothesis.score, want.hypothesis.score);
+  EXPECT_EQ(got.hypothesis.alignment, want.hypothesis.alignment);
+}
+
+TEST_P(Canonical, TranslationsHaveTheSameBytesAtEveryLevel) {
+  const std::vector<std::string> isas = cpu::supported_isas();
+  cpu::force_isa(isas.front());
+  const std::vector<Translation> want = translate();
+  ASSERT_EQ(want.size(), lines_.size());
+  ASSERT_GT(want[0].n_best[0].hypothesis.words.size(), 2u) << "nothing was translated";
+  for (const std::string& isa : isas) {
+    SCOPED_TRACE(isa);
+    cpu::force_isa(isa);
+    const std::vector<Translation> got = translate();
+    for (std::size_t line = 0; line < want.size(); ++line) {
+      ASSERT_EQ(got[line].n_best.size(), want[line].n_best.size());
+      for (std::size_t h = 0; h < want[line].n_best.size(); ++h)
+        expect_same(got[line].n_best[h], want[line].n_best[h]);
+    }
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> cases;
+  for (const char* model : {"en-de", "nematus", "transformer-post", "transformer-ssru"})
+    for (const char* precision : {"int8", "int16"})
+      for (const int beam : {1, 6}) cases.push_back({model, precision, beam});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Canonical, ::testing::ValuesIn(cases()), [](const auto& test) {
+  std::string name =
+      test.param.model + "_" + test.param.precision + "_beam_" + std::to_string(test.param.beam);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace fuselage

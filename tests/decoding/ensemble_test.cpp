@@ -1,0 +1,185 @@
+// Ensembles of trained models, against the members run on their own.
+
+#include "models/ensemble.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "backends/compile.h"
+#include "backends/reference/interpreter.h"
+#include "base/file.h"
+#include "decoding/search_head.h"
+#include "decoding/translator.h"
+#include "graph/traversal.h"
+#include "models/model_directory.h"
+#include "support.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::SizeIs;
+
+Model trained(const std::string& name) {
+  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
+}
+
+Model ensemble_of(const std::vector<std::pair<std::string, double>>& members) {
+  std::vector<EnsembleMember> loaded;
+  for (const auto& [name, weight] : members) loaded.push_back({trained(name), weight, name});
+  return make_ensemble(std::move(loaded));
+}
+
+const std::vector<WordIds> kSentences = {{17, 400, 999, 3, 0}, {0}, {55, 2, 0}};
+
+/// One step of a recorded search.
+struct Step {
+  std::vector<std::int32_t> parents, parent_sentence, hypothesis_parent, words, positions;
+
+  StepInput input() const {
+    return {parents, parent_sentence, hypothesis_parent, words, positions};
+  }
+};
+
+/// A search whose hypotheses change places, have several children and die out.
+const std::vector<Step> kSteps = {
+    {{-1, -1, -1}, {0, 1, 2}, {0, 1, 2}, {-1, -1, -1}, {0, 0, 0}},
+    {{0, 1, 2}, {0, 1, 2}, {0, 0, 1, 2, 2, 2}, {7, 300, 12, 5, 999, 41}, {1, 1, 1, 1, 1, 1}},
+    {{1, 0, 5, 3}, {0, 0, 2, 2}, {0, 1, 0, 2, 3}, {3, 3, 18, 77, 600}, {2, 2, 2, 2, 2}},
+    {{2, 4}, {0, 2}, {0, 1, 1}, {1, 250, 9}, {3, 3, 3}},
+    {{1}, {2}, {0}, {44}, {4}},
+};
+
+/// What `output` was after each step, in double.
+std::vector<Array<double>> run_steps(const Model& model, const std::string& output) {
+  Interpreter<double> interpreter(model.graph, model.weights);
+  RowFrame frame(model.graph);
+  interpreter.run(BindingTime::load, frame);
+  frame.begin_batch(kSentences);
+  interpreter.run(BindingTime::source, frame);
+  std::vector<Array<double>> results;
+  for (const Step& step : kSteps) {
+    frame.begin_step(step.input());
+    interpreter.run(BindingTime::step, frame);
+    results.push_back(interpreter.value(model.graph.find_output(output)));
+  }
+  return results;
+}
+
+/// Adds weight × log-softmax of each row of `logits` to `sum`.
+void add_log_probabilities(const Array<double>& logits, double weight, std::vector<double>& sum) {
+  constexpr std::size_t kWords = 1000;
+  ASSERT_EQ(logits.data.size() % kWords, 0u);
+  sum.resize(logits.data.size());
+  for (std::size_t begin = 0; begin < logits.data.size(); begin += kWords) {
+    double total = 0;
+    for (std::size_t w = 0; w < kWords; ++w) total += std::exp(logits.data[begin + w]);
+    for (std::size_t w = 0; w < kWords; ++w)
+      sum[begin + w] += weight * (logits.data[begin + w] - std::log(total));
+  }
+}
+
+using Members = std::vector<std::pair<std::string, double>>;
+class EnsembleOf : public ::testing::TestWithParam<Members> {};
+
+/// Recurrent models and transformers of both kinds, with one vocabulary a side and with two; scans,
+/// states and a prefix.
+INSTANTIATE_TEST_SUITE_P(
+    Members, EnsembleOf,
+    ::testing::Values(Members{{"nematus", 1}, {"transformer-post", 1}},
+                      Members{{"transformer-post", 0.375}, {"nematus", 2}, {"nematus", -0.5}},
+                      Members{{"transformer-ssru", 0.25}, {"transformer-post", 0.75}},
+                      Members{{"transformer-ssru", 0.5}, {"transformer-ssru", 0.5}}));
+
+TEST_P(EnsembleOf, AddsWhatItsMembersGiveAlone) {
+  std::vector<std::vector<double>> expected(kSteps.size());
+  for (const auto& [name, weight] : GetParam()) {
+    const std::vector<Array<double>> logits = run_steps(trained(name), "logits");
+    for (std::size_t t = 0; t < kSteps.size(); ++t)
+      add_log_probabilities(logits[t], weight, expected[t]);
+  }
+  const Model ensemble = ensemble_of(GetParam());
+  const std::vector<Array<double>> actual = run_steps(ensemble, "log_probs");
+  for (std::size_t t = 0; t < kSteps.size(); ++t) {
+    ASSERT_EQ(actual[t].data.size(), expected[t].size());
+    for (std::size_t i = 0; i < expected[t].size(); ++i)
+      ASSERT_NEAR(actual[t].data[i], expected[t][i], 1e-9) << "step " << t << " element " << i;
+  }
+  EXPECT_EQ(run_steps(ensemble, "alignment").back().data,
+            run_steps(trained(GetParam()[0].first), "alignment").back().data);
+}
+
+/// The same log-probabilities as floats, from a back-end.
+std::vector<float> run_back_end(const Model& model, const CompileOptions& options) {
+  const auto executable =
+      compile(with_search_head(model.graph, SearchHead::log_probabilities), model.weights, options);
+  const auto worker = executable->make_worker();
+  worker->begin(kSentences, {{3, 3, 3}, {5, 5, 5}});
+  std::vector<float> results;
+  for (const Step& step : kSteps) {
+    worker->step(step.input());
+    const OutputRows<float> rows = worker->floats(executable->output("log_probs"));
+    results.insert(results.end(), rows.data, rows.data + rows.rows * rows.cols);
+  }
+  return results;
+}
+
+TEST_P(EnsembleOf, RunsAlikeOnAllBackEnds) {
+  const Model ensemble = ensemble_of(GetParam());
+  const std::vector<float> expected = run_back_end(ensemble, {.backend = "reference"});
+  for (const char* passes : {"none", "all"}) {
+    const std::vector<float> actual = run_back_end(ensemble, {.passes = passes});
+    ASSERT_EQ(actual.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i], 2e-4) << passes << ", element " << i;
+  }
+}
+
+std::vector<Translation> translate(Model model, std::int32_t beam_size, bool skip_cost = false) {
+  TranslatorOptions options;
+  options.vocabularies.paths = testing::vocabularies();
+  options.search.beam_size = beam_size;
+  options.search.alignment = true;
+  options.skip_cost = skip_cost;
+  options.batches.mini_batch = 5;
+  const std::vector<std::string> lines = {"▁Tom ▁is ▁a",      "▁I ▁am",       "",
+                                          "▁He ▁was ▁the ▁s", "▁We ▁do ▁not", "▁You"};
+  return Translator(std::move(model), options).translate(lines);
+}
+
+TEST(Ensemble, OfOneModelTwiceAtHalfWeightTranslatesAsItDoes) {
+  const auto alone = translate(trained("transformer-post"), 4);
+  const auto twice =
+      translate(ensemble_of({{"transformer-post", 0.5}, {"transformer-post", 0.5}}), 4);
+  ASSERT_EQ(twice.size(), alone.size());
+  for (std::size_t s = 0; s < alone.size(); ++s) {
+    ASSERT_THAT(twice[s].n_best, SizeIs(alone[s].n_best.size()));
+    for (std::size_t h = 0; h < alone[s].n_best.size(); ++h) {
+      const Hypothesis& a = alone[s].n_best[h].hypothesis;
+      const Hypothesis& b = twice[s].n_best[h].hypothesis;
+      EXPECT_EQ(b.words, a.words);
+      EXPECT_NEAR(b.score, a.score, 1e-5 * std::max(1.0F, std::abs(a.score)));
+      EXPECT_EQ(b.alignment, a.alignment);
+    }
+  }
+}
+
+TEST(Ensemble, TranslatesAlikeWithoutItsCost) {
+  const Members members = {{"nematus", 1}, {"transformer-ssru", 0.5}};
+  const auto expected = translate(ensemble_of(members), 1);
+  const auto actual = translate(ensemble_of(members), 1, true);
+  for (std::size_t s = 0; s < expected.size(); ++s)
+    EXPECT_EQ(actual[s].n_best[0].text, expected[s].n_best[0].text);
+}
+
+TEST(Ensemble, IsAModelDirectoryLikeAnyOther) {
+  const testing::TemporaryFolder folder;
+  const Model ensemble = ensemble_of({{"nematus", 1}, {"transformer-post", 0.5}});
+  save_model_directory(ensemble, testing::vocabularies(), folder / "model");
+  const Model read = load_model(folder / "model").model;
+  EXPECT_TRUE(same_graph(read.graph, ensemble.graph));
+  EXPECT_EQ(run_back_end(read, {}), run_back_end(ensemble, {}));
+}
+
+}  // namespace
+}  // namespace fuselage

@@ -1,0 +1,150 @@
+#include "decoding/search_head.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "graph/text.h"
+#include "graph/traversal.h"
+#include "graph/verifier.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr std::string_view kModel = R"(fuselage.graph 1
+domain vocab = vocabulary 5
+domain sentence = sentence
+domain source = source of sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+domain cross = pairs of hyp, source
+map source.word : source -> vocab
+map hyp.word : hyp -> vocab partial
+%E = param() {name = "E", domain = vocab, dims = [3]}
+%F = param() {name = "F", domain = vocab, dims = [1]}
+%f = select_rows(%F) {via = [cross.right, source.word]}
+%alignment = segment_softmax(%f) {to = [cross.left]}
+%y = select_rows(%E) {via = [hyp.word]}
+%scores = matmul(%y, %E) {transposed = true}
+)";
+
+Graph model(const std::string& rest) {
+  return parse_graph(std::string(kModel) + rest, "test.ir", all_ops());
+}
+
+/// Expects that `head` behind a model with outputs `given` makes `nodes` and returns `outputs`.
+void expect_head(SearchHead head, const std::string& given, const std::string& made,
+                 std::int64_t k = 3, bool alignment = true) {
+  const Graph graph = with_search_head(model("return " + given + "\n"), head, k, alignment);
+  verify(graph);
+  EXPECT_TRUE(same_graph(graph, model(made))) << print_graph(graph);
+}
+
+TEST(SearchHead, NormalizesLogits) {
+  expect_head(SearchHead::log_probabilities, "logits = %scores, alignment = %alignment",
+              "%p = log_softmax(%scores)\nreturn log_probs = %p, alignment = %alignment\n");
+  expect_head(SearchHead::k_best, "logits = %scores",
+              "%p = log_softmax(%scores)\n%s, %w = k_best(%p) {k = 3}\n"
+              "return best_scores = %s, best_words = %w\n");
+}
+
+TEST(SearchHead, RanksLogitsAsTheyAreWhenAsked) {
+  expect_head(SearchHead::k_best_logits, "logits = %scores",
+              "%s, %w = k_best(%scores) {k = 3}\nreturn best_scores = %s, best_words = %w\n");
+}
+
+TEST(SearchHead, TakesLogProbabilitiesAsTheyAre) {
+  expect_head(SearchHead::log_probabilities, "log_probs = %scores, alignment = %alignment",
+              "return log_probs = %scores, alignment = %alignment\n");
+  for (const SearchHead head : {SearchHead::k_best, SearchHead::k_best_logits})
+    expect_head(head, "log_probs = %scores",
+                "%s, %w = k_best(%scores) {k = 3}\nreturn best_scores = %s, best_words = %w\n");
+}
+
+TEST(SearchHead, PrefersLogits) {
+  expect_head(SearchHead::log_probabilities, "log_probs = %y, logits = %scores",
+              "%p = log_softmax(%scores)\nreturn log_probs = %p\n");
+}
+
+TEST(SearchHead, CapsKAtTheVocabularyAndKeepsOtherOutputs) {
+  expect_head(SearchHead::k_best, "log_probs = %scores, alignment = %alignment, other = %y",
+              "%s, %w = k_best(%scores) {k = 5}\n"
+              "return best_scores = %s, best_words = %w, other = %y\n",
+              9, false);
+}
+
+TEST(SearchHead, RefusesAModelWithoutScores) {
+  EXPECT_THAT([] { with_search_head(model("return other = %y\n"), SearchHead::k_best); },
+              ThrowsMessage<Error>(HasSubstr("has no output 'logits' or 'log_probs'")));
+}
+
+// --- Shortlists ---
+
+constexpr std::string_view kShortlist = R"(domain shortlist = shortlist of sentence
+map shortlist.word : shortlist -> vocab
+domain hyp_shortlist = pairs of hyp, shortlist
+)";
+
+/// What kModel computes, and `rest`, with the words of shortlists.
+Graph model_with_shortlist(const std::string& rest) {
+  std::string text(kModel);
+  text.insert(text.find("%E"), kShortlist);
+  return parse_graph(text + rest, "test.ir", all_ops());
+}
+
+TEST(ShortlistHead, NormalizesTheLogitsOfItsWords) {
+  const std::string elements =
+      "%e = select_elements(%scores) {row = [hyp_shortlist.left], "
+      "element = [hyp_shortlist.right, shortlist.word]}\n";
+  const std::string best =
+      "{k = 2, to = [hyp_shortlist.left], words = [hyp_shortlist.right, shortlist.word]}\n"
+      "return best_scores = %s, best_words = %w, alignment = %alignment\n";
+  const Graph given = model("return logits = %scores, alignment = %alignment\n");
+  const Graph scores = with_shortlist_head(given, SearchHead::k_best, 2);
+  verify(scores);
+  EXPECT_TRUE(same_graph(
+      scores, model_with_shortlist(elements +
+                                   "%p = segment_log_softmax(%e) {to = [hyp_shortlist.left]}\n"
+                                   "%s, %w = segment_k_best(%p) " +
+                                   best)))
+      << print_graph(scores);
+  const Graph logits = with_shortlist_head(given, SearchHead::k_best_logits, 2);
+  EXPECT_TRUE(
+      same_graph(logits, model_with_shortlist(elements + "%s, %w = segment_k_best(%e) " + best)))
+      << print_graph(logits);
+}
+
+TEST(ShortlistHead, LeavesOutTheAlignmentAndCapsK) {
+  const Graph graph = with_shortlist_head(
+      model("return logits = %scores, alignment = %alignment\n"), SearchHead::k_best, 100, false);
+  EXPECT_FALSE(graph.find_output("alignment").valid());
+  EXPECT_EQ(graph.value(graph.find_output("best_words")).type.dims, Dims{5});
+}
+
+TEST(ShortlistHead, DeclaresAVocabularyForScoresOfOtherWords) {
+  const Graph graph = with_shortlist_head(
+      model(
+          "%w = param() {name = \"w\", dims = [3, 7]}\n%l = matmul(%y, %w)\nreturn logits = %l\n"),
+      SearchHead::k_best);
+  const RowMap& words = graph.map(graph.find_map("shortlist.word"));
+  EXPECT_EQ(graph.domain(words.to).size, 7);
+  verify(graph);
+}
+
+TEST(ShortlistHead, RefusesWhatHasNoLogitsOfHypotheses) {
+  const auto head = [](const std::string& outputs) {
+    return
+        [outputs] { with_shortlist_head(model("return " + outputs + "\n"), SearchHead::k_best); };
+  };
+  EXPECT_THAT(head("log_probs = %scores"),
+              ThrowsMessage<Error>(HasSubstr("gives log-probabilities of all words")));
+  EXPECT_THAT(head("logits = %E"), ThrowsMessage<Error>(HasSubstr("they are vocab f32[3]")));
+}
+
+}  // namespace
+}  // namespace fuselage

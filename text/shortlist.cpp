@@ -1,0 +1,74 @@
+#include "text/shortlist.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kMultiple = 8;
+
+/// Words that are chosen, each once.
+class Choice {
+ public:
+  explicit Choice(std::size_t words) : chosen_(words, false) {}
+
+  void take(WordId word) {
+    const auto at = static_cast<std::size_t>(word);
+    if (word < 0 || at >= chosen_.size() || chosen_[at]) return;
+    chosen_[at] = true;
+    ++count_;
+  }
+
+  /// Takes words from `first` on until there are a multiple of kMultiple, or all.
+  void fill_up(std::int64_t first) {
+    for (auto at = static_cast<std::size_t>(first); count_ % kMultiple != 0 && at < chosen_.size();
+         ++at)
+      take(static_cast<WordId>(at));
+  }
+
+  std::vector<WordId> ascending() const {
+    std::vector<WordId> words;
+    words.reserve(count_);
+    for (std::size_t at = 0; at < chosen_.size(); ++at)
+      if (chosen_[at]) words.push_back(static_cast<WordId>(at));
+    return words;
+  }
+
+ private:
+  std::vector<bool> chosen_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+Shortlist::Shortlist(LexicalTable table, std::int64_t words, WordId end_id, bool shared)
+    : table_(std::move(table)),
+      words_(static_cast<std::size_t>(words)),
+      end_id_(end_id),
+      shared_(shared) {
+  table_.first = std::clamp<std::int64_t>(table_.first, 0, words);
+}
+
+std::vector<WordId> Shortlist::words_for(std::span<const WordId> source) const {
+  Choice choice(words_);
+  for (std::int64_t word = 0; word < table_.first; ++word) choice.take(static_cast<WordId>(word));
+  choice.take(end_id_);
+  for (const WordId word : source) {
+    for (const WordId translation : table_.of(word)) choice.take(translation);
+    if (shared_) choice.take(word);
+  }
+  choice.fill_up(table_.first);
+  return choice.ascending();
+}
+
+LexicalTable load_lexical_table(const ShortlistOptions& options, const LexicalSides& sides) {
+  const std::string bytes = read_file(options.path);
+  if (is_lexical_binary(bytes) || file_extension(options.path) == "bin")
+    return parse_lexical_binary(bytes, options.path, sides, options.checksum);
+  return parse_lexical_text(bytes, options.path, sides, options.limits);
+}
+
+}  // namespace fuselage
