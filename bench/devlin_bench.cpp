@@ -1,6 +1,6 @@
-// The ladder of Devlin 2017, "Sharp Models on Dull Hardware", in single precision: what each of his
-// techniques gains over the one before, on a graph in plain equations from which the optimizer
-// makes them. See docs/benchmarks/README.md.
+// The ladder of Devlin 2017, "Sharp Models on Dull Hardware": what each of his techniques gains
+// over the one before, on a graph in plain equations from which the optimizer makes them, in single
+// precision; and then what products of integers add to all of them. See docs/benchmarks/README.md.
 //
 //   devlin_bench GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]
 //
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <set>
 
@@ -47,6 +48,15 @@ const std::vector<Technique>& techniques() {
   return all;
 }
 constexpr std::size_t kEmbeddings = 0, kFusions = 3;
+/// The rung with all of them.
+constexpr std::size_t kTop = 4;
+
+/// Precisions of the whole, and how far from the baseline's a score may be.
+struct Precise {
+  const char* name;
+  float tolerance;
+};
+constexpr Precise kPrecisions[] = {{"fp32", 1e-4f}, {"int16", 1e-2f}, {"int8", 0.5f}};
 
 /// Numbers of techniques.
 using Techniques = std::set<std::size_t>;
@@ -112,9 +122,11 @@ struct Seconds {
 /// The graph without some techniques, ready to replay a trace.
 class Rung {
  public:
-  Rung(std::string name, const Techniques& left_out, const Graph& graph, const TensorMap& weights)
+  Rung(std::string name, const Techniques& left_out, const Graph& graph, const TensorMap& weights,
+       const Precise& precision = kPrecisions[0])
       : name_(std::move(name)),
-        executable_(compile(graph, weights, options_without(left_out))),
+        tolerance_(precision.tolerance),
+        executable_(compile(graph, weights, options_in(precision, left_out))),
         worker_(executable_->make_worker()),
         scores_(executable_->output("best_scores")),
         words_(executable_->output("best_words")),
@@ -125,6 +137,7 @@ class Rung {
   }
 
   const std::string& name() const { return name_; }
+  float tolerance() const { return tolerance_; }
 
   /// The optimized graph before fusions, which save no operations but spell some of them in more.
   const Graph& unfused() const { return unfused_; }
@@ -146,6 +159,12 @@ class Rung {
   }
 
  private:
+  static CompileOptions options_in(const Precise& precision, const Techniques& left_out) {
+    CompileOptions options = options_without(left_out);
+    options.precision = precision.name;
+    return options;
+  }
+
   void keep(Outputs& outputs) const {
     const OutputRows<float> scores = worker_->floats(scores_);
     const OutputRows<std::int32_t> words = worker_->integers(words_);
@@ -155,14 +174,15 @@ class Rung {
   }
 
   std::string name_;
+  float tolerance_;
   std::unique_ptr<Executable> executable_;
   std::unique_ptr<Worker> worker_;
   std::size_t scores_, words_;
   Graph unfused_;
 };
 
-/// The baseline, a rung for each technique with all before it, and at the end the whole again
-/// without one technique at a time.
+/// The baseline, a rung for each technique with all before it, then the whole in integers, and at
+/// the end the whole again without one technique at a time.
 std::vector<Rung> make_rungs(const Graph& graph, const TensorMap& weights) {
   Techniques left_out{0, 1, 2, 3};
   std::vector<Rung> rungs;
@@ -171,6 +191,10 @@ std::vector<Rung> make_rungs(const Graph& graph, const TensorMap& weights) {
     left_out.erase(i);
     rungs.emplace_back("+ " + techniques()[i].name, left_out, graph, weights);
   }
+  for (const Precise& precision : kPrecisions)
+    if (&precision != kPrecisions)
+      rungs.emplace_back(fmt::format("all in {}", precision.name), Techniques{}, graph, weights,
+                         precision);
   for (std::size_t i = 0; i < kFusions; ++i)
     rungs.emplace_back("all but " + techniques()[i].name, Techniques{i}, graph, weights);
   return rungs;
@@ -181,22 +205,22 @@ std::vector<Rung> make_rungs(const Graph& graph, const TensorMap& weights) {
 void compare_outputs(std::vector<Rung>& rungs, const Trace& trace) {
   Outputs baseline;
   rungs[0].replay(trace, &baseline);
-  float furthest = 0;
-  std::size_t other_words = 0;
   for (Rung& rung : rungs) {
     Outputs outputs;
     rung.replay(trace, &outputs);
+    float furthest = 0;
+    std::size_t other_words = 0;
     for (std::size_t i = 0; i < baseline.scores.size(); ++i) {
       const float apart = std::abs(outputs.scores[i] - baseline.scores[i]);
-      if (!(apart <= 1e-4f))
+      if (!(apart <= rung.tolerance()))
         throw Error("'{}': a score is {}, the baseline's {}", rung.name(), outputs.scores[i],
                     baseline.scores[i]);
       furthest = std::max(furthest, apart);
       other_words += outputs.words[i] != baseline.words[i] ? 1 : 0;
     }
+    fmt::print("{}: scores within {:.1e} of the baseline's; {} of {} k-best words differ\n",
+               rung.name(), furthest, other_words, baseline.words.size());
   }
-  fmt::print("scores within {:.1e} of the baseline's; {} of {} k-best words differ\n", furthest,
-             other_words, (rungs.size() - 1) * baseline.words.size());
 }
 
 /// Seconds of each rung in each round.
@@ -253,14 +277,16 @@ class Report {
                  flop.source / 1e9, median_of(measured_[i], source), flop.step / 1e9,
                  median_of(measured_[i], step), flop.step_weights / 1e9,
                  100 * whole(flop) / peak / median_of(measured_[i], whole<Seconds>));
-      const std::size_t top = techniques().size();
-      if (i > 0 && i <= top) compare(i - 1, i);
-      if (i > top) compare(i, top);
+      if (i > 0 && i <= kTop) compare(i - 1, i);
+      if (i > kTop && i < kTop + std::size(kPrecisions)) compare(kTop, i);
+      if (i >= kTop + std::size(kPrecisions)) compare(i, kTop);
       fmt::print("\n");
     }
-    fmt::print("{:66}", "all over the baseline");
-    compare(0, techniques().size());
-    fmt::print("\n");
+    for (std::size_t i = kTop; i < kTop + std::size(kPrecisions); ++i) {
+      fmt::print("{:66}", i == kTop ? "all over the baseline" : rungs_[i].name());
+      compare(0, i);
+      fmt::print("\n");
+    }
   }
 
  private:
