@@ -19,11 +19,18 @@ ValueId number(Decomposition& node, double value) {
 }
 
 /// x W + b.
-ValueId linear_logits(Decomposition& node) {
+ValueId logits_of(Decomposition& node, const MemberOperands& member) {
   const auto& operands = node.operands();
-  const ValueId product = node.add("matmul", {operands[0], operands[1]},
-                                   {{"transposed", node.attr<bool>("transposed")}});
-  return operands.size() > 2 ? node.add("add", {product, operands[2]}) : product;
+  const ValueId product = node.add("matmul", {operands[member.x], operands[member.w]},
+                                   {{"transposed", member.transposed}});
+  return member.bias ? node.add("add", {product, operands[*member.bias]}) : product;
+}
+
+/// Those of an op for one model.
+ValueId logits_of(Decomposition& node) {
+  MemberOperands only{.transposed = node.attr<bool>("transposed"), .x = 0, .w = 1};
+  if (node.operands().size() > 2) only.bias = 2;
+  return logits_of(node, only);
 }
 
 /// Words are in the order of the logits, also where several have one score after rounding. In a row
@@ -31,7 +38,7 @@ ValueId linear_logits(Decomposition& node) {
 /// NaN: 0 * log_sum_exp, else 0, says so to the ranking.
 std::vector<ValueId> decompose_linear_k_best(Decomposition& node) {
   const auto k = node.attr<std::int64_t>("k");
-  const ValueId logits = linear_logits(node);
+  const ValueId logits = logits_of(node);
   if (!node.attr<bool>("log_softmax")) {
     const NodeId best = node.add_node("k_best", {logits}, {{"k", k}});
     return {node.graph().result(best, 0), node.graph().result(best, 1)};
@@ -53,7 +60,7 @@ std::vector<ValueId> decompose_shortlist_k_best(Decomposition& node) {
                          {{"k", node.attr<std::int64_t>("k")}, {"to", to}, {"words", words}});
   };
   const ValueId logits =
-      node.add("select_elements", {linear_logits(node)}, {{"row", to}, {"element", words}});
+      node.add("select_elements", {logits_of(node)}, {{"row", to}, {"element", words}});
   if (!node.attr<bool>("log_softmax")) {
     const NodeId best = best_of(logits);
     return {node.graph().result(best, 0), node.graph().result(best, 1)};
@@ -98,13 +105,6 @@ void accumulate(Decomposition& node, ValueId& sum, double weight, ValueId value)
   sum = sum.valid() ? node.add("add", {sum, value}) : value;
 }
 
-ValueId member_logits(Decomposition& node, const MemberOperands& member) {
-  const auto& operands = node.operands();
-  const ValueId product = node.add("matmul", {operands[member.x], operands[member.w]},
-                                   {{"transposed", member.transposed}});
-  return member.bias ? node.add("add", {product, operands[*member.bias]}) : product;
-}
-
 /// Words are in the order of the weighted sum of the logits. From that sum, as log_softmax does,
 /// first the largest logits are subtracted and then the logarithms of what is left, weighted too.
 /// Both are one number a row. Where they are not finite, no word is better than another.
@@ -112,7 +112,7 @@ std::vector<ValueId> decompose_ensemble_k_best(Decomposition& node) {
   ValueId logits, tops, logs;
   Dims columns;
   for (const MemberOperands& member : checked_members(node)) {
-    const ValueId own = member_logits(node, member);
+    const ValueId own = logits_of(node, member);
     const Dims dims = node.graph().value(own).type.dims;
     if (columns.empty()) columns = dims;
     if (dims != columns)

@@ -85,15 +85,15 @@ inline void take_rows(const RowsIn& a, const Layer& layer, Wanted wanted, std::s
 
 // From logits to logarithms of probabilities, as log_softmax has them: first the largest logit and
 // then the logarithm is subtracted, since their sum would round it away beside a large logit.
-// A row that has no probabilities, all NaN or -infinity to k_best, gets its first columns.
-inline void finish_scores(const Row& row, const Layer& layer, std::size_t k, float* values,
+// A row that has no probabilities, all NaN or -infinity to k_best, gets the first of its `columns`.
+inline void finish_scores(const Row& row, std::size_t columns, std::size_t k, float* values,
                           std::int32_t* ids) {
   const float sum = row.sum.value();
   const bool none = row.sum.top == kLowest || std::isnan(sum);
   const float log_sum = log_of(sum);
   for (std::size_t i = 0; i < k; ++i) {
     values[i] = none ? kLowest : (values[i] - row.sum.top) - log_sum;
-    if (none) ids[i] = i < layer.b->n() ? static_cast<std::int32_t>(i) : -1;
+    if (none) ids[i] = i < columns ? static_cast<std::int32_t>(i) : -1;
   }
 }
 
@@ -107,7 +107,7 @@ inline void output_rows(const RowsIn& a, const Layer& layer, bool log_softmax, s
     // multiplying once more costs less than to keep them.
     if (rows[r].ranking.threshold == kLowest)
       take_rows(rows_from(a, r), layer, Wanted::lowest_columns, rows.subspan(r, 1));
-    if (log_softmax) finish_scores(rows[r], layer, k, values + r * k, ids + r * k);
+    if (log_softmax) finish_scores(rows[r], layer.b->n(), k, values + r * k, ids + r * k);
   }
 }
 

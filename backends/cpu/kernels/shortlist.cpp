@@ -142,18 +142,10 @@ void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span
   }
 }
 
-// From logits to logarithms of probabilities, as linear_k_best has them, and from places in the
-// list to columns.
-void finish(const Row& row, std::span<const std::int32_t> numbers, bool log_softmax, std::size_t k,
-            float* values, std::int32_t* ids) {
-  const float sum = row.sum.value();
-  const bool none = log_softmax && (row.sum.top == kLowest || std::isnan(sum));
-  const float log_sum = log_of(sum);
-  for (std::size_t i = 0; i < k; ++i) {
-    if (log_softmax) values[i] = none ? kLowest : (values[i] - row.sum.top) - log_sum;
-    if (none) ids[i] = i < numbers.size() ? static_cast<std::int32_t>(i) : -1;
-    if (ids[i] >= 0) ids[i] = numbers[static_cast<std::size_t>(ids[i])];
-  }
+// From places in the list to columns.
+void find_columns(std::span<const std::int32_t> numbers, std::span<std::int32_t> ids) {
+  for (std::int32_t& id : ids)
+    if (id >= 0) id = numbers[static_cast<std::size_t>(id)];
 }
 
 void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std::size_t k,
@@ -165,7 +157,8 @@ void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std
     // As in linear_k_best, columns that are rarely wanted are computed once more.
     if (rows[r].ranking.threshold == kLowest)
       take_rows(rows_from(a, r), columns, Wanted::lowest_columns, rows.subspan(r, 1));
-    finish(rows[r], columns.numbers, log_softmax, k, values + r * k, ids + r * k);
+    if (log_softmax) finish_scores(rows[r], columns.numbers.size(), k, values + r * k, ids + r * k);
+    find_columns(columns.numbers, {ids + r * k, k});
   }
 }
 
