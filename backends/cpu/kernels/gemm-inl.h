@@ -76,7 +76,7 @@ HWY_INLINE void prefetch_ahead(const typename Arithmetic::Element* b) {
 /// Makes v stay in a register: g++ loads an operand of two or three rows again for each.
 template <class V>
 HWY_INLINE void hold([[maybe_unused]] V& v) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
   asm("" : "+v"(v.raw));
 #endif
 }
