@@ -27,9 +27,10 @@ Quantizer weight_quantizer(Precision precision);
 /// when the model is loaded. int8 takes 127 for the largest magnitude on both sides. int16 gives
 /// rows 13 bits and a sign, and columns as much of 16 bits as keeps every sum within 32 bits
 /// (Devlin 2017, section 4.1, has fixed scales in its place). What is added to products stays f32.
-/// Products made at load are quantized like all others, so that results depend neither on which of
-/// them are tables nor on the processor. A matrix that is stored in integers has its rows quantized
-/// to the same type, and stored vectors are not quantized again. With fp32 the pass does nothing.
+/// Products made at load are quantized like all others, so that a table holds what would be
+/// computed without it, on any processor. A matrix that is stored in integers has its rows
+/// quantized to the same type, and stored vectors are not quantized again. With fp32 the pass does
+/// nothing.
 Pass quantize(Precision precision = Precision::fp32);
 
 }  // namespace fuselage
