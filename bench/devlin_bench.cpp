@@ -1,6 +1,7 @@
 // The ladder of Devlin 2017, "Sharp Models on Dull Hardware": what each of his techniques gains
 // over the one before, on a graph in plain equations from which the optimizer makes them, in single
-// precision; and then what products of integers add to all of them. See docs/benchmarks/README.md.
+// precision; and then what products of integers add to all of them. Efficiencies are at the peak of
+// float32 all the same. See docs/benchmarks/README.md.
 //
 //   devlin_bench GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]
 //

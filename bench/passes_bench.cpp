@@ -4,7 +4,8 @@
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
 //
-// Passes may be followed by a precision: all@int8.
+// Passes may be followed by a precision: all@int8. The floor is at the peak of float32 all the
+// same.
 
 #include <fmt/format.h>
 

@@ -84,6 +84,28 @@ TEST_P(RandomGraph, GivesTheSameAfterEachPairOfPasses) {
     }
 }
 
+/// The rules of the pipeline, each as a pass of its own and once.
+std::vector<Pass> each_rule() {
+  std::vector<Pass> rules;
+  for (const Pass& pass : each_pass())
+    for (const Rule& rule : pass.rules) rules.push_back({.name = rule.name, .rules = {rule}});
+  return rules;
+}
+
+TEST_P(RandomGraph, GivesTheSameAfterEachRuleAndEachPairOfRules) {
+  const std::vector<Pass> rules = each_rule();
+  for (const Pass& first : rules) {
+    SCOPED_TRACE(first.name);
+    Graph graph = random_graph(GetParam());
+    if (!run_passes(std::vector{first}, graph).front().changed) continue;
+    expect_same_results({first}, GetParam());
+    for (const Pass& second : rules) {
+      SCOPED_TRACE(second.name);
+      expect_same_results({first, second}, GetParam());
+    }
+  }
+}
+
 TEST_P(RandomGraph, GivesTheSameInThreePrograms) {
   for (const char* passes : {"none", "all"}) {
     Graph graph = random_graph(GetParam());

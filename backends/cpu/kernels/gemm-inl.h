@@ -147,13 +147,6 @@ HWY_INLINE void multiply(const Block& block, const Arithmetic& panels, std::size
   multiply_vectors<kRows, kPanels * kPanelVectors>(block, panels, column, width, work);
 }
 
-/// The same by panels of floats, the first of which is b.
-template <std::size_t kRows, std::size_t kPanels, class Work>
-HWY_INLINE void multiply(const Block& block, const float* b, std::size_t k, std::size_t column,
-                         std::size_t width, Work& work) {
-  multiply<kRows, kPanels>(block, FloatArithmetic(b, k), column, width, work);
-}
-
 /// Calls f with a number of rows of a tile as a constant.
 template <class F>
 HWY_INLINE void with_tile_rows(std::size_t rows, const F& f) {
