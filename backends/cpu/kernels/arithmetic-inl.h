@@ -40,13 +40,15 @@ inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
 //     multiply_add        left * right + sum
 //     finish(sum, row, v) the products
 //
-// Some want rows in another form than that in which they come (prepare), of prepared_elements(k)
-// units of 4 bytes.
+// Where other work goes on between its steps at little cost, as its products wait for memory, it
+// leaves room for that. Some want rows in another form than that in which they come (prepare), of
+// prepared_elements(k) units of 4 bytes.
 
 struct FloatArithmetic {
   using Element = float;
   static constexpr std::size_t kGroup = 1;
   static constexpr bool kPrepares = false;
+  static constexpr bool kLeavesRoom = true;
 
   FloatArithmetic(const float* panels, std::size_t k) : data(panels), groups(k) {}
   FloatArithmetic(const PackedMatrix& b, std::size_t panel)
@@ -96,6 +98,7 @@ template <class T, std::size_t kTerms>
 struct QuantizedArithmetic {
   using Element = T;
   static constexpr std::size_t kGroup = kTerms;
+  static constexpr bool kLeavesRoom = false;
 
   QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)
       : data(reinterpret_cast<const T*>(b.panel_bytes(panel))),

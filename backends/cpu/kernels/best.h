@@ -20,6 +20,7 @@ class Best {
     std::fill_n(ids, k, -1);
   }
 
+  std::size_t k() const { return k_; }
   /// What a value must exceed to enter.
   float threshold() const { return values_[k_ - 1]; }
   /// The largest value; -infinity when there is none.

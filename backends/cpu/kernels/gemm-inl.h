@@ -6,6 +6,7 @@
 #define FUSELAGE_CPU_KERNELS_GEMM_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -40,12 +41,18 @@ constexpr std::size_t panels_together(std::size_t rows) {
 struct Block {
   const float* a[kTallTileRows];
   float* c[kTallTileRows];
+  // The numbers of the first row and of the first product's column, and products a row.
+  std::size_t row = 0, column = 0, width = 0;
 };
 
-/// What multiply does besides: nothing.
+/// What multiply does besides: nothing. Another may have work to be done in `parts` parts on the
+/// way, as many as it likes for so many products, and change what is stored: `width` products of a
+/// row from `column` on.
 struct NoWork {
-  static constexpr std::size_t parts() { return 0; }
+  static constexpr std::size_t parts(std::size_t) { return 0; }
   void operator()() const {}
+  template <std::size_t kCount>
+  HWY_INLINE void finish(Vector (&)[kCount], std::size_t, std::size_t) const {}
 };
 
 template <std::size_t kCount>
@@ -90,8 +97,9 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
     const std::size_t panel = v / kPanelVectors * panels.groups * kPanel;
-    right[v] = Arithmetic::right(b + (panel + v % kPanelVectors * kLanes) * kGroup);
-    if constexpr (kRows > 1) hold(right[v]);
+    auto columns = Arithmetic::right(b + (panel + v % kPanelVectors * kLanes) * kGroup);
+    if constexpr (kRows > 1) hold(columns);
+    right[v] = columns;
   }
   if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
   HWY_UNROLL(8)
@@ -103,12 +111,10 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
   }
 }
 
-/// kRows rows of `width` <= kCount * kLanes columns from `column` on, by the first kCount vectors
-/// of an arithmetic. Calls work() work.parts() times on the way, spread evenly: where the product
-/// waits for memory, such work costs nothing.
+/// kRows rows of the block's columns from `column` on, by the first kCount vectors of an
+/// arithmetic. Does work in parts on the way, spread evenly, where the arithmetic leaves room.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Work>
-void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t column,
-                      std::size_t width, Work& work) {
+void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t column, Work& work) {
   decltype(panels.start(0)) sums[kRows][kCount];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -119,7 +125,7 @@ void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t c
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
   const typename Arithmetic::Element* b = panels.data;
-  const std::size_t parts = work.parts();
+  const std::size_t parts = Arithmetic::kLeavesRoom ? work.parts(kRows * kCount * kLanes) : 0;
   const std::size_t steps = parts > 0 ? panels.groups / parts : 0;
   std::size_t i = 0;
   for (std::size_t part = 0; part <= parts; ++part) {
@@ -131,11 +137,13 @@ void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t c
     if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
     work();
   }
+  const std::size_t width = std::min(kCount * kLanes, block.width - column);
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
     Vector products[kCount];
     HWY_UNROLL(8)
     for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], a[r], v);
+    work.finish(products, block.row + r, block.column + column);
     store_panels<kCount>(products, block.c[r] + column, width);
   }
 }
@@ -143,8 +151,8 @@ void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t c
 /// The same by kPanels panels.
 template <std::size_t kRows, std::size_t kPanels, class Arithmetic, class Work>
 HWY_INLINE void multiply(const Block& block, const Arithmetic& panels, std::size_t column,
-                         std::size_t width, Work& work) {
-  multiply_vectors<kRows, kPanels * kPanelVectors>(block, panels, column, width, work);
+                         Work& work) {
+  multiply_vectors<kRows, kPanels * kPanelVectors>(block, panels, column, work);
 }
 
 /// Calls f with a number of rows of a tile as a constant.

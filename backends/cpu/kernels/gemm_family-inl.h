@@ -50,82 +50,80 @@ inline RowsIn prepared_for(const PackedMatrix& b, const RowsIn& a, std::size_t r
 }
 
 // Functions of their own for each shape: with several in one, sums would leave their registers.
+// A block's products begin with those of panel `first`.
 
-template <class Arithmetic, std::size_t kRows>
+template <class Arithmetic, std::size_t kRows, class Work>
 HWY_NOINLINE void multiply_panels(const Block& block, const PackedMatrix& b, std::size_t first,
-                                  std::size_t last) {
+                                  Work& work) {
   constexpr std::size_t kTogether = panels_together(kRows);
-  NoWork none;
-  std::size_t p = first;
-  for (; p + kTogether <= last; p += kTogether) {
-    const std::size_t column = p * kPanel;
-    multiply<kRows, kTogether>(block, Arithmetic(b, p), column,
-                               std::min(kTogether * kPanel, b.n() - column), none);
-  }
+  const std::size_t panels = (block.width + kPanel - 1) / kPanel;
+  std::size_t p = 0;
+  for (; p + kTogether <= panels; p += kTogether)
+    multiply<kRows, kTogether>(block, Arithmetic(b, first + p), p * kPanel, work);
   if constexpr (kTogether > 1)
-    for (; p < last; ++p) {
-      const std::size_t column = p * kPanel;
-      multiply<kRows, 1>(block, Arithmetic(b, p), column, std::min(kPanel, b.n() - column), none);
-    }
+    for (; p < panels; ++p) multiply<kRows, 1>(block, Arithmetic(b, first + p), p * kPanel, work);
 }
 
-template <class Arithmetic, std::size_t kRows>
+template <class Arithmetic, std::size_t kRows, class Work>
 HWY_NOINLINE void multiply_half_panels(const Block& block, const PackedMatrix& b, std::size_t first,
-                                       std::size_t last) {
+                                       Work& work) {
   constexpr std::size_t kVectors = kPanelVectors / 2;
-  NoWork none;
-  const std::size_t end = std::min(last * kPanel, b.n());
-  for (std::size_t column = first * kPanel; column < end; column += kVectors * kLanes) {
-    Arithmetic half(b, column / kPanel);
+  for (std::size_t column = 0; column < block.width; column += kVectors * kLanes) {
+    Arithmetic half(b, first + column / kPanel);
     half.skip(column % kPanel / kLanes);
-    multiply_vectors<kRows, kVectors>(block, half, column,
-                                      std::min(kVectors * kLanes, b.n() - column), none);
+    multiply_vectors<kRows, kVectors>(block, half, column, work);
   }
 }
 
 /// A block of up to kTallTileRows rows.
-template <class Arithmetic>
+template <class Arithmetic, class Work>
 void multiply_block(const Block& block, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                    std::size_t last) {
+                    Work& work) {
   if constexpr (kTallTileRows == 8) {
-    if (rows == 7) return multiply_half_panels<Arithmetic, 7>(block, b, first, last);
-    if (rows == 8) return multiply_half_panels<Arithmetic, 8>(block, b, first, last);
+    if (rows == 7) return multiply_half_panels<Arithmetic, 7>(block, b, first, work);
+    if (rows == 8) return multiply_half_panels<Arithmetic, 8>(block, b, first, work);
   }
   with_tile_rows(rows, [&](auto n) {
-    multiply_panels<Arithmetic, decltype(n)::value>(block, b, first, last);
+    multiply_panels<Arithmetic, decltype(n)::value>(block, b, first, work);
   });
 }
 
-template <class Arithmetic>
+/// Rows that are prepared, times the panels of b from `first` on that `columns` columns take. c
+/// begins with the first of these. The work is what `multiply` does besides.
+template <class Arithmetic, class Work>
 void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                   std::size_t last, const RowsOut& c) {
+                   std::size_t columns, const RowsOut& c, Work& work) {
   const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
   // All rows go over a panel while it is in cache; a lone block has nothing to gain from that.
-  const std::size_t step = blocks == 1 ? last - first : 1;
-  for (std::size_t p = first; p < last; p += step)
+  const std::size_t step = blocks == 1 ? columns : kPanel;
+  for (std::size_t column = 0; column < columns; column += step)
     for (std::size_t i = 0; i < blocks; ++i) {
       // Even shares: 10 rows are 5 and 5.
       const std::size_t begin = rows * i / blocks;
       const std::size_t count = rows * (i + 1) / blocks - begin;
-      Block block;
+      Block block{.row = begin, .column = column, .width = std::min(step, columns - column)};
       for (std::size_t r = 0; r < count; ++r) {
         block.a[r] = row_of(a, begin + r, b.row_elements());
-        block.c[r] = c.data + (begin + r) * c.stride;
+        block.c[r] = c.data + (begin + r) * c.stride + column;
       }
-      multiply_block<Arithmetic>(block, count, b, p, p + step);
+      multiply_block<Arithmetic>(block, count, b, first + column / kPanel, work);
     }
 }
 
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                         std::size_t last, const RowsOut& c) {
   check(a.columns == b.row_elements(), "gemm: a.columns is not what a row of the matrix takes");
+  NoWork none;
+  const std::size_t begin = first * kPanel;
+  const std::size_t columns = std::min(last * kPanel, b.n()) - begin;
   with_arithmetic(b, [&](auto type) {
     using Arithmetic = typename decltype(type)::type;
     const std::size_t share = Arithmetic::kPrepares ? kPreparedRows : rows;
     for (std::size_t r = 0; r < rows; r += share) {
       const std::size_t count = std::min(share, rows - r);
-      multiply_rows<Arithmetic>(prepared_rows<Arithmetic>(rows_from(a, r), count, b), count, b,
-                                first, last, {c.data + r * c.stride, c.stride});
+      const RowsIn prepared = prepared_rows<Arithmetic>(rows_from(a, r), count, b);
+      multiply_rows<Arithmetic>(prepared, count, b, first, columns,
+                                {c.data + r * c.stride + begin, c.stride}, none);
     }
   });
 }

@@ -1,5 +1,5 @@
-// What output layers share: the logits of a tile of rows and columns, taken in while the next tile
-// is multiplied. Compiled once a target, hence the unusual guard.
+// What output layers share: the logits of some rows and a block of columns, and what is kept of
+// them. Compiled once a target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_
 #undef FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_
@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "backends/cpu/kernels/best.h"
 #include "backends/cpu/kernels/gemm_family-inl.h"
@@ -23,28 +25,13 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 
 inline constexpr float kLowest = Best::kLowest;
 
-// Sums go block by block, so that a vocabulary's worth of terms keeps its precision.
-inline constexpr std::size_t kBlock = 1024;
+// Columns whose logits are there at a time. What is kept of a block does not depend on other
+// blocks, and a vocabulary's worth of terms keeps its precision.
+inline constexpr std::size_t kBlock = 512;
 
-// Rows that go over a panel while it is in cache.
-inline constexpr std::size_t kMaxRows = 96;
-
-/// An output layer, and the bias of its last columns up to a whole vector.
-struct Layer {
-  Layer() = default;
-  Layer(const PackedMatrix& matrix, const float* row) : b(&matrix), bias(row) {
-    const std::size_t rest = b->n() % kLanes;
-    if (bias) std::copy_n(bias + b->n() - rest, rest, tail.begin());
-  }
-
-  const float* bias_at(std::size_t column) const {
-    return column + kLanes <= b->n() ? bias + column : tail.data();
-  }
-
-  const PackedMatrix* b = nullptr;
-  const float* bias = nullptr;
-  std::array<float, kLanes> tail{};
-};
+// Rows whose logits are there at a time. They go over a panel while it is in the first-level cache,
+// and the second one holds their blocks.
+inline constexpr std::size_t kMaxRows = 64;
 
 /// What is wanted of the logits.
 enum class Wanted : std::uint8_t {
@@ -53,216 +40,186 @@ enum class Wanted : std::uint8_t {
   lowest_columns  // columns of -infinity or NaN for what is missing among the best
 };
 
-/// The sum of the exponentials of some of a row's logits, relative to the largest of these. Its
-/// lanes are those of LaneSum.
-struct ExpSum {
-  std::array<float, kSumLanes> total{};
-  std::array<float, kSumLanes> block{};
+/// The largest logits of a row, those of the lanes of LaneSum. NaN is not larger than any.
+class TopLanes {
+ public:
+  TopLanes() { std::fill_n(tops_, kSumLanes, kLowest); }
+
+  /// Takes in kCount vectors from `column` on.
+  template <std::size_t kCount>
+  HWY_INLINE void take(const Vector (&logits)[kCount], std::size_t column) {
+    constexpr std::size_t kVectors = std::min(kCount, LaneSum::kVectors);
+    const std::size_t first = column % kSumLanes;
+    Vector tops[kVectors];
+    for (std::size_t v = 0; v < kVectors; ++v) tops[v] = load(at(first, v));
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v)
+      tops[v % kVectors] = max_of(logits[v], tops[v % kVectors]);
+    for (std::size_t v = 0; v < kVectors; ++v) store(tops[v], at(first, v));
+  }
+
+  float largest() const {
+    Vector top = load(tops_);
+    for (std::size_t i = kLanes; i < kSumLanes; i += kLanes) top = max_of(load(tops_ + i), top);
+    return max_lanes(top);
+  }
+
+  /// The k-th largest of them, or -infinity where there are not so many.
+  float nth_largest(std::size_t k) const {
+    if (k > kSumLanes) return kLowest;
+    std::array<float, kSumLanes> sorted;
+    std::copy_n(tops_, kSumLanes, sorted.begin());
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k) - 1,
+                     sorted.end(), std::greater<>());
+    return sorted[k - 1];
+  }
+
+ private:
+  HWY_INLINE float* at(std::size_t first, std::size_t v) {
+    return tops_ + (first + v * kLanes) % kSumLanes;
+  }
+
+  HWY_ALIGN float tops_[kSumLanes];
+};
+
+/// A row's logits for a block of columns. Behind the last column is -infinity, up to a multiple of
+/// kSumLanes.
+struct Logits {
+  float* data = nullptr;
+  std::size_t column = 0;  // the first
+  std::size_t count = 0;   // such a multiple
+  const TopLanes* tops = nullptr;
   float top = kLowest;
-  float center = 0;  // `top`, or 0 while that is -infinity: the sums are of exp(logit - center)
+};
 
-  HWY_INLINE bool any_larger(Vector logits) const {
-    return !hn::AllFalse(Tag(), hn::Gt(logits, broadcast(top)));
-  }
+/// The sum of the exponentials of a row's logits, relative to the largest of them.
+struct ExpSum {
+  std::array<float, kSumLanes> lanes{};  // those of LaneSum
+  float top = kLowest;
 
-  /// Adds a vector of logits of which none is larger than the top.
-  HWY_INLINE void add(Vector logits, std::size_t column) {
-    float* sums = block.data() + (kLanes < kSumLanes ? column % kSumLanes : 0);
-    store(hn::Add(load(sums), terms(logits)), sums);
-  }
-
-  /// Adds a vector of logits of which some may be. One after the other, since a sum's bits depend
-  /// on when the top rises, and must not depend on a vector's size.
-  HWY_NOINLINE void add_larger(const float* logits, std::size_t column) {
-    if (!any_larger(load(logits))) return add(load(logits), column);
-    HWY_ALIGN float added[kLanes];
-    store(terms(load(logits)), added);
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      // NaN is not larger.
-      if (logits[i] > top) {
-        raise_to(logits[i]);
-        store(terms(load(logits)), added);
-      }
-      block[(column + i) % kSumLanes] += added[i];
+  /// Adds a block's sum, lane by lane, which is relative to the largest of its logits.
+  HWY_NOINLINE void add(const float* block, float block_top) {
+    const float larger = block_top > top ? block_top : top;
+    const float center = center_of(larger);
+    const Vector factor = exp_of_nonpositive(broadcast(top - center));
+    const Vector block_factor = exp_of_nonpositive(broadcast(block_top - center));
+    for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
+      const Vector added = hn::Mul(load(block + v), block_factor);
+      store(mul_add(load(&lanes[v]), factor, added), &lanes[v]);
     }
-  }
-
-  void end_block() {
-    for_each_lanes([](float* totals, float* sums)
-                       HWY_ATTR { store(hn::Add(load(totals), load(sums)), totals); });
-    block.fill(0);
+    top = larger;
   }
 
   float value() const {
     LaneSum sum;
-    for (std::size_t v = 0; v < LaneSum::kVectors; ++v)
-      sum.parts[v] = hn::Add(load(total.data() + v * kLanes), load(block.data() + v * kLanes));
+    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) sum.parts[v] = load(&lanes[v * kLanes]);
     return sum.total();
   }
 
+  /// What exponentials are relative to: the largest logit, or 0 while that is -infinity.
+  static float center_of(float top) { return top == kLowest ? 0.0f : top; }
+};
+
+/// Rows whose exponentials are to be summed up, kSumLanes at a time or all that are left.
+class WaitingSums {
+ public:
+  void push(const Logits& logits, ExpSum& sum) {
+    rows_[size_++] = {logits, &sum};
+    left_ += logits.count / kSumLanes;
+  }
+
+  /// Parts of kSumLanes that are left.
+  std::size_t parts() const { return left_; }
+
+  HWY_INLINE void operator()() {
+    const Row& row = rows_[row_];
+    const Vector center = broadcast(ExpSum::center_of(row.logits.top));
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
+      const Vector below = hn::Sub(load(row.logits.data + next_ + v), center);
+      hn::Store(hn::Add(hn::Load(Tag(), sums_ + v), exp_of_nonpositive(below)), Tag(), sums_ + v);
+    }
+    next_ += kSumLanes;
+    --left_;
+    if (next_ == row.logits.count) end_row();
+  }
+
+  /// Sums up what is left.
+  void finish() {
+    while (left_ > 0) finish_row();
+    row_ = size_ = 0;
+  }
+
  private:
-  HWY_INLINE Vector terms(Vector logits) const {
-    return exp_of_nonpositive(hn::Sub(logits, broadcast(center)));
-  }
+  struct Row {
+    Logits logits;
+    ExpSum* sum;
+  };
 
-  void raise_to(float logit) {
-    // exp(-infinity) at first, when the sums are 0 or NaN.
-    const Vector factor = exp_of_nonpositive(broadcast(top - logit));
-    for_each_lanes([factor](float* totals, float* sums) HWY_ATTR {
-      store(hn::Mul(load(totals), factor), totals);
-      store(hn::Mul(load(sums), factor), sums);
+  HWY_INLINE void finish_row() {
+    const Logits& logits = rows_[row_].logits;
+    const Vector center = broadcast(ExpSum::center_of(logits.top));
+    LaneSum sum;
+    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) sum.parts[v] = load(sums_ + v * kLanes);
+    sum.add(logits.count - next_, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
+      const Vector below = hn::Sub(read(logits.data + next_ + i, lanes), center);
+      return hn::Add(part, exp_of_nonpositive(below));
     });
-    top = center = logit;
+    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) store(sum.parts[v], sums_ + v * kLanes);
+    left_ -= (logits.count - next_) / kSumLanes;
+    end_row();
   }
 
-  template <class F>
-  HWY_INLINE void for_each_lanes(const F& f) {
-    for (std::size_t i = 0; i < kSumLanes; i += kLanes) f(total.data() + i, block.data() + i);
+  HWY_NOINLINE void end_row() {
+    rows_[row_].sum->add(sums_, rows_[row_].logits.top);
+    std::fill_n(sums_, kSumLanes, 0.0f);
+    ++row_;
+    next_ = 0;
   }
+
+  HWY_ALIGN float sums_[kSumLanes] = {};  // of the present row
+  std::size_t next_ = 0;                  // logit of that
+  std::size_t left_ = 0;                  // parts
+  std::size_t row_ = 0, size_ = 0;
+  std::array<Row, kMaxRows> rows_;
 };
 
 /// The best of some of a row's columns.
 struct Ranking {
-  float threshold = kLowest;  // of `best`
   Best best;
 
-  HWY_INLINE bool any_larger(Vector values) const {
-    return !hn::AllFalse(Tag(), hn::Gt(values, broadcast(threshold)));
-  }
-
-  /// Takes those of a vector of columns that exceed the threshold.
-  void take_larger(const float* values, std::size_t column) {
-    std::uint64_t larger = 0;
-    hn::StoreMaskBits(Tag(), hn::Gt(load(values), broadcast(threshold)),
-                      reinterpret_cast<std::uint8_t*>(&larger));
-    for (; larger != 0; larger &= larger - 1) {
-      const auto i = static_cast<std::size_t>(std::countr_zero(larger));
-      if (values[i] > best.threshold()) best.insert(values[i], column + i);
-    }
-    threshold = best.threshold();
-  }
-
-  /// Takes those of a vector of columns, of `columns` in all, that never exceed a threshold.
-  HWY_NOINLINE void append_lowest(const float* values, std::size_t column, std::size_t columns) {
-    const std::size_t end = std::min(column + kLanes, columns);
-    if (column < end) best.append_lowest(values, end - column, column);
-  }
-};
-
-/// A tile of products, taken in vector by vector. For each row the columns come in order, whatever
-/// the shape of the tiles and whatever other rows there are. Its `Take` is what becomes of logits:
-///
-///     take.begin_block(rows)         before the first columns of a block of kBlock
-///     take(logits, scratch, column)  the next vector of the present row; scratch has kLanes floats
-///     take.next_row()
-///     take.prefetch_next_row()       where there is one
-template <class Take>
-class WaitingTile {
- public:
-  WaitingTile() = default;
-  /// The products of `rows` rows, `width` columns from `column` on. Columns that the layer lacks
-  /// are -infinity.
-  WaitingTile(const Layer& layer, const Take& take, std::size_t rows, float* products,
-              std::size_t column, std::size_t width)
-      : take_(take),
-        layer_(&layer),
-        rows_(rows),
-        products_(products),
-        first_(column),
-        column_(column),
-        end_(column + width) {
-    const std::size_t columns = layer.b->n();
-    if (layer.bias && end_ + width <= columns)
-      for (std::size_t c = 0; c < width; c += kCacheLine) hwy::Prefetch(layer.bias + end_ + c);
-    const std::size_t missing = end_ - std::min(end_, columns);
-    for (std::size_t r = 1; missing > 0 && r <= rows; ++r)
-      std::fill_n(products + r * width - missing, missing, kLowest);
-    if (column % kBlock == 0) take_.begin_block(rows);
-  }
-
-  std::size_t parts() const { return rows_ * (end_ - first_) / kLanes; }
-
-  /// Takes in a vector.
-  HWY_INLINE void operator()() {
-    Vector logits = load(products_);
-    if (layer_->bias) logits = hn::Add(logits, load(layer_->bias_at(column_)));
-    take_(logits, products_, column_);
-    products_ += kLanes;
-    column_ += kLanes;
-    if (column_ < end_) return;
-    column_ = first_;
-    take_.next_row();
-    // The stream of the matrix drives a row out of the first-level cache before its turn.
-    if (--rows_ <= 1) return;
-    take_.prefetch_next_row();
-    const std::size_t width = end_ - first_;
-    for (std::size_t c = 0; c < width; c += kCacheLine) hwy::Prefetch(products_ + width + c);
+  /// Takes those of some logits that are wanted, of `columns` columns in all.
+  HWY_INLINE void take(const Logits& logits, Wanted wanted, std::size_t columns) {
+    if (wanted == Wanted::lowest_columns)
+      append_lowest(logits, columns);
+    else if (logits.top > best.threshold())
+      take_larger(logits);
   }
 
  private:
-  Take take_;
-  const Layer* layer_ = nullptr;
-  std::size_t rows_ = 0;  // not yet taken in
-  float* products_ = nullptr;
-  std::size_t first_ = 0, column_ = 0, end_ = 0;
-};
-
-/// One tile is multiplied while the one before it waits.
-template <class Take>
-class TilePipeline {
- public:
-  /// Multiplies `count` rows of a, which are prepared for the layer's matrix, from `row` on by some
-  /// panels of it, for `take`.
-  void multiply_rows(const RowsIn& a, std::size_t row, std::size_t count, const Layer& layer,
-                     std::size_t panel, std::size_t panels, const Take& take) {
-    float* tile = tiles_[turn_];
-    turn_ = 1 - turn_;
-    Block block;
-    for (std::size_t r = 0; r < count; ++r) {
-      block.a[r] = row_of(a, row + r, a.columns);
-      block.c[r] = tile + r * panels * kPanel;
+  HWY_NOINLINE void take_larger(const Logits& logits) {
+    // While there are fewer than k, so many lanes tell what the best k exceed.
+    float threshold = best.threshold();
+    if (threshold == kLowest)
+      threshold = std::nextafter(logits.tops->nth_largest(best.k()), kLowest);
+    for (std::size_t i = 0; i < logits.count; i += kLanes) {
+      const auto larger = hn::Gt(load(logits.data + i), broadcast(threshold));
+      if (hn::AllFalse(Tag(), larger)) continue;
+      std::uint64_t bits = 0;
+      hn::StoreMaskBits(Tag(), larger, reinterpret_cast<std::uint8_t*>(&bits));
+      for (; bits != 0; bits &= bits - 1) {
+        const std::size_t at = i + static_cast<std::size_t>(std::countr_zero(bits));
+        if (logits.data[at] > best.threshold()) best.insert(logits.data[at], logits.column + at);
+      }
+      threshold = std::max(threshold, best.threshold());
     }
-    with_arithmetic(*layer.b, [&](auto type) {
-      const typename decltype(type)::type arithmetic(*layer.b, panel);
-      with_tile_rows(count, [&](auto n) {
-        constexpr std::size_t kRows = decltype(n)::value;
-        constexpr std::size_t kPanels = panels_together(kRows);
-        if constexpr (kPanels > 1)
-          if (panels == kPanels) return multiply_tile<kRows, kPanels>(block, arithmetic);
-        multiply_tile<kRows, 1>(block, arithmetic);
-      });
-    });
-    waiting_ = WaitingTile<Take>(layer, take, count, tile, panel * kPanel, panels * kPanel);
   }
 
-  /// Takes in the last tile.
-  void finish() {
-    for (std::size_t part = waiting_.parts(); part > 0; --part) waiting_();
+  void append_lowest(const Logits& logits, std::size_t columns) {
+    const std::size_t end = std::min(logits.column + logits.count, columns);
+    best.append_lowest(logits.data, end - logits.column, logits.column);
   }
-
- private:
-  // A function for each shape: with all of them in one, sums would leave their registers.
-  template <std::size_t kRows, std::size_t kPanels, class Arithmetic>
-  HWY_NOINLINE void multiply_tile(const Block& block, const Arithmetic& panels) {
-    multiply<kRows, kPanels>(block, panels, 0, kPanels * kPanel, waiting_);
-  }
-
-  HWY_ALIGN float tiles_[2][kTileRows * kPanel];
-  std::size_t turn_ = 0;
-  WaitingTile<Take> waiting_;
 };
-
-/// Calls f(first panel, number of panels) for those of the panels from `begin` to `end` that `rows`
-/// rows are to be multiplied by together.
-template <class F>
-void for_each_panels(std::size_t rows, std::size_t begin, std::size_t end, const F& f) {
-  const std::size_t together = rows <= kTileRows ? panels_together(rows) : 1;
-  for (std::size_t p = begin; p < end;) {
-    const std::size_t panels = p + together <= end ? together : 1;
-    f(p, panels);
-    p += panels;
-  }
-}
 
 /// Calls f(first row, number of rows) for shares of `rows` rows of at most `most`. They are even:
 /// of 7 rows, at most 6, there are 3 and 4.
@@ -274,6 +231,82 @@ void for_each_share(std::size_t rows, std::size_t most, const F& f) {
     f(begin, rows * (i + 1) / shares - begin);
   }
 }
+
+/// Logits of up to kMaxRows rows, a block of columns after the other. While one is multiplied, the
+/// exponentials of the one before are summed up, where the arithmetic leaves room.
+class BlockPipeline {
+ public:
+  /// Multiplies rows, which are prepared for the matrix, by its columns from `column` on, a
+  /// multiple of kBlock, and adds a bias unless that is null.
+  void multiply(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const float* bias,
+                std::size_t column) {
+    const std::size_t columns = std::min(kBlock, b.n() - column);
+    const std::size_t whole = (columns + kPanel - 1) / kPanel * kPanel;
+    turn_ = 1 - turn_;
+    column_ = column;
+    count_ = (whole + kSumLanes - 1) / kSumLanes * kSumLanes;
+    std::fill_n(tops_.begin(), rows, TopLanes());
+    if (bias) bias += column;
+    Work work{sums_, columns < whole ? padded(bias, columns) : bias, tops_.data()};
+    with_arithmetic(b, [&](auto type) {
+      multiply_rows<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
+                                                   {block(0), kBlock}, work);
+    });
+    for (std::size_t r = 0; r < rows; ++r) std::fill(block(r) + whole, block(r) + count_, kLowest);
+    sums_.finish();
+  }
+
+  HWY_INLINE Logits logits(std::size_t row) {
+    return {block(row), column_, count_, &tops_[row], tops_[row].largest()};
+  }
+
+  /// Adds the exponentials of a row's logits to a sum, by the time of `finish`.
+  void sum_up(const Logits& logits, ExpSum& sum) { sums_.push(logits, sum); }
+
+  void finish() { sums_.finish(); }
+
+ private:
+  // What is done besides multiplying.
+  struct Work {
+    WaitingSums& sums;
+    const float* bias;
+    TopLanes* tops;
+
+    std::size_t parts(std::size_t products) const {
+      return std::min(sums.parts(), products / kSumLanes);
+    }
+    HWY_INLINE void operator()() { sums(); }
+
+    template <std::size_t kCount>
+    HWY_INLINE void finish(Vector (&products)[kCount], std::size_t row, std::size_t column) {
+      if (bias) {
+        HWY_UNROLL(8)
+        for (std::size_t v = 0; v < kCount; ++v)
+          products[v] = hn::Add(products[v], load(bias + column + v * kLanes));
+      }
+      tops[row].take(products, column);
+    }
+  };
+
+  float* block(std::size_t row) { return products_[turn_] + row * kBlock; }
+
+  // A bias that makes logits of -infinity behind the last column.
+  const float* padded(const float* bias, std::size_t columns) {
+    std::fill_n(padded_bias_, kBlock, kLowest);
+    if (bias)
+      std::copy_n(bias, columns, padded_bias_);
+    else
+      std::fill_n(padded_bias_, columns, 0.0f);
+    return padded_bias_;
+  }
+
+  HWY_ALIGN float products_[2][kMaxRows * kBlock];
+  HWY_ALIGN float padded_bias_[kBlock];
+  std::array<TopLanes, kMaxRows> tops_;
+  std::size_t turn_ = 0;
+  std::size_t column_ = 0, count_ = 0;
+  WaitingSums sums_;
+};
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

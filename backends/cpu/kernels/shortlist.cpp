@@ -28,7 +28,7 @@ namespace {
 
 // Columns whose logits are there at a time; they stay in the cache for all rows.
 constexpr std::size_t kChunk = 128;
-static_assert(kBlock % kChunk == 0 && kChunk % kLanes == 0);
+static_assert(kChunk % kSumLanes == 0);
 
 // Rows that go over a chunk together.
 constexpr std::size_t kRowsTogether = 32;
@@ -55,6 +55,19 @@ struct Chunk {
       : first(begin), count(std::min(kChunk, columns.numbers.size() - begin)) {
     for (std::size_t c = 0; columns.bias && c < count; ++c)
       bias[c] = columns.bias[columns.numbers[first + c]];
+  }
+
+  // Completes the products of a row.
+  HWY_INLINE Logits logits(float* products, TopLanes& tops) const {
+    tops = TopLanes();
+    const std::size_t end = (count + kSumLanes - 1) / kSumLanes * kSumLanes;
+    std::fill(products + count, products + end, kLowest);
+    for (std::size_t c = 0; c < end; c += kLanes) {
+      const Vector logits[] = {hn::Add(load(products + c), load(bias.data() + c))};
+      store(logits[0], products + c);
+      tops.take(logits, c);
+    }
+    return {products, first, end, &tops, tops.largest()};
   }
 };
 
@@ -100,44 +113,33 @@ void multiply(const RowsIn& a, std::size_t rows, const Columns& columns, const C
                             scale_at(row_of(a, r, a.columns));
 }
 
-// The same with the bias added, and -infinity behind them up to a whole vector.
-void logits_of(const RowsIn& a, std::size_t rows, const Columns& columns, const Chunk& chunk,
-               float* out) {
+void products_of(const RowsIn& a, std::size_t rows, const Columns& columns, const Chunk& chunk,
+                 float* out) {
   if (columns.b.dtype == DType::qint8)
     multiply<IntegerDot<std::int8_t>>(a, rows, columns, chunk, out);
   else if (columns.b.dtype == DType::qint16)
     multiply<IntegerDot<std::int16_t>>(a, rows, columns, chunk, out);
   else
     multiply<FloatDot>(a, rows, columns, chunk, out);
-  for (std::size_t r = 0; r < rows; ++r) {
-    float* logits = out + r * kChunk;
-    std::size_t c = 0;
-    for (; columns.bias && c < chunk.count; c += kLanes)
-      store(hn::Add(load(logits + c), load(chunk.bias.data() + c)), logits + c);
-    const std::size_t end = (chunk.count + kLanes - 1) / kLanes * kLanes;
-    std::fill(logits + chunk.count, logits + end, kLowest);
-  }
 }
 
 // --- The best of them ---
 
-// Takes in a chunk's logits of a row, vector by vector.
-void take(float* logits, const Chunk& chunk, TakeLogits take_vector) {
-  if (chunk.first % kBlock == 0) take_vector.begin_block(1);
-  for (std::size_t c = 0; c < chunk.count; c += kLanes)
-    take_vector(load(logits + c), logits + c, chunk.first + c);
-}
-
 // Goes over the logits of some rows, chunk by chunk.
 void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span<Row> rows) {
-  HWY_ALIGN float logits[kDotRows * kChunk];
+  HWY_ALIGN float products[kDotRows * kChunk];
+  TopLanes tops;
+  WaitingSums sums;
   for (std::size_t first = 0; first < columns.numbers.size(); first += kChunk) {
     const Chunk chunk(columns, first);
     for_each_share(rows.size(), kDotRows, [&](std::size_t begin, std::size_t count) {
-      logits_of(rows_from(a, begin), count, columns, chunk, logits);
-      for (std::size_t r = 0; r < count; ++r)
-        take(logits + r * kChunk, chunk,
-             TakeLogits(wanted, &rows[begin + r], columns.numbers.size()));
+      products_of(rows_from(a, begin), count, columns, chunk, products);
+      for (std::size_t r = 0; r < count; ++r) {
+        const Logits logits = chunk.logits(products + r * kChunk, tops);
+        rows[begin + r].ranking.take(logits, wanted, columns.numbers.size());
+        if (wanted == Wanted::best_and_sum) sums.push(logits, rows[begin + r].sum);
+      }
+      sums.finish();
     });
   }
 }
@@ -151,11 +153,11 @@ void find_columns(std::span<const std::int32_t> numbers, std::span<std::int32_t>
 void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std::size_t k,
                   std::span<Row> rows, float* values, std::int32_t* ids) {
   for (std::size_t r = 0; r < rows.size(); ++r)
-    rows[r] = {.sum = {}, .ranking = {.best = Best(k, values + r * k, ids + r * k)}};
+    rows[r] = {.sum = {}, .ranking = {Best(k, values + r * k, ids + r * k)}};
   take_rows(a, columns, log_softmax ? Wanted::best_and_sum : Wanted::best, rows);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     // As in linear_k_best, columns that are rarely wanted are computed once more.
-    if (rows[r].ranking.threshold == kLowest)
+    if (rows[r].ranking.best.threshold() == kLowest)
       take_rows(rows_from(a, r), columns, Wanted::lowest_columns, rows.subspan(r, 1));
     if (log_softmax) finish_scores(rows[r], columns.numbers.size(), k, values + r * k, ids + r * k);
     find_columns(columns.numbers, {ids + r * k, k});
