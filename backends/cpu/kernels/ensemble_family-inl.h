@@ -32,17 +32,39 @@ struct Member {
 // What members gave for some rows and a block of columns, added up.
 class CombinedBlock {
  public:
-  // Adds the logits of one member to those of a row that are there, or takes them as the first.
-  // Not fused, so that the sums have the bits of separate kernels.
-  HWY_INLINE Logits add(std::size_t row, const Logits& logits, float weight, bool first) {
-    float* sums = sums_ + row * kBlock;
-    tops_[row] = TopLanes();
-    for (std::size_t i = 0; i < logits.count; i += kLanes) {
-      Vector sum[] = {hn::Mul(load(logits.data + i), broadcast(weight))};
-      if (!first) sum[0] = hn::Add(load(sums + i), sum[0]);
-      store(sum[0], sums + i);
-      tops_[row].take(sum, i);
+  // Adds logits of one member to what those before it gave. Not fused, so that the sums have the
+  // bits of separate kernels.
+  struct Adding {
+    CombinedBlock& block;
+    float weight;
+    bool first, last;
+
+    template <std::size_t kCount>
+    HWY_INLINE void operator()(const Vector (&logits)[kCount], std::size_t row,
+                               std::size_t column) const {
+      float* to = block.sums_ + row * kBlock + column;
+      Vector sums[kCount];
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kCount; ++v) sums[v] = hn::Mul(logits[v], broadcast(weight));
+      if (!first) {
+        HWY_UNROLL(8)
+        for (std::size_t v = 0; v < kCount; ++v) sums[v] = hn::Add(load(to + v * kLanes), sums[v]);
+      }
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kCount; ++v) store(sums[v], to + v * kLanes);
+      if (last) block.tops_[row].take(sums, column);
     }
+  };
+
+  void clear(std::size_t rows) { std::fill_n(tops_.begin(), rows, TopLanes()); }
+
+  // A row's sums, once the last member has given its own, which cover the same of `columns`
+  // columns.
+  Logits sums(std::size_t row, const Logits& logits, std::size_t columns) {
+    float* sums = sums_ + row * kBlock;
+    // -infinity times a weight can be anything.
+    const std::size_t end = std::min(columns - logits.column, logits.count);
+    std::fill(sums + end, sums + logits.count, kLowest);
     return {sums, logits.column, logits.count, &tops_[row], tops_[row].largest()};
   }
 
@@ -57,18 +79,20 @@ inline void take_rows(std::span<Member> members, Wanted wanted, std::size_t begi
   BlockPipeline pipeline;
   CombinedBlock combined;
   const std::size_t columns = members[0].b->n();
-  for (std::size_t column = 0; column < columns; column += kBlock)
+  for (std::size_t column = 0; column < columns; column += kBlock) {
+    combined.clear(rankings.size());
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = members[m];
-      pipeline.multiply(rows_from(member.a, begin), rankings.size(), *member.b, member.bias,
-                        column);
+      const bool last = m + 1 == members.size();
+      pipeline.multiply(rows_from(member.a, begin), rankings.size(), *member.b, member.bias, column,
+                        CombinedBlock::Adding{combined, member.weight, m == 0, last});
       for (std::size_t r = 0; r < rankings.size(); ++r) {
         const Logits logits = pipeline.logits(r);
-        const Logits sums = combined.add(r, logits, member.weight, m == 0);
-        if (m + 1 == members.size()) rankings[r].take(sums, wanted, columns);
+        if (last) rankings[r].take(combined.sums(r, logits, columns), wanted, columns);
         if (wanted == Wanted::best_and_sum) pipeline.sum_up(logits, member.sums[r]);
       }
     }
+  }
   pipeline.finish();
 }
 

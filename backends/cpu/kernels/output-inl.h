@@ -232,14 +232,22 @@ void for_each_share(std::size_t rows, std::size_t most, const F& f) {
   }
 }
 
+/// What becomes of logits while they are in registers, besides being stored: nothing.
+struct NothingElse {
+  template <std::size_t kCount>
+  HWY_INLINE void operator()(const Vector (&)[kCount], std::size_t, std::size_t) const {}
+};
+
 /// Logits of up to kMaxRows rows, a block of columns after the other. While one is multiplied, the
 /// exponentials of the one before are summed up, where the arithmetic leaves room.
 class BlockPipeline {
  public:
   /// Multiplies rows, which are prepared for the matrix, by its columns from `column` on, a
-  /// multiple of kBlock, and adds a bias unless that is null.
+  /// multiple of kBlock, and adds a bias unless that is null. Calls also(logits, row, i) for
+  /// vectors of a row's logits, from the i-th of the block on.
+  template <class Also = NothingElse>
   void multiply(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const float* bias,
-                std::size_t column) {
+                std::size_t column, const Also& also = {}) {
     const std::size_t columns = std::min(kBlock, b.n() - column);
     const std::size_t whole = (columns + kPanel - 1) / kPanel * kPanel;
     turn_ = 1 - turn_;
@@ -247,7 +255,7 @@ class BlockPipeline {
     count_ = (whole + kSumLanes - 1) / kSumLanes * kSumLanes;
     std::fill_n(tops_.begin(), rows, TopLanes());
     if (bias) bias += column;
-    Work work{sums_, columns < whole ? padded(bias, columns) : bias, tops_.data()};
+    Work<Also> work{sums_, columns < whole ? padded(bias, columns) : bias, tops_.data(), also};
     with_arithmetic(b, [&](auto type) {
       multiply_rows<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
                                                    {block(0), kBlock}, work);
@@ -267,10 +275,12 @@ class BlockPipeline {
 
  private:
   // What is done besides multiplying.
+  template <class Also>
   struct Work {
     WaitingSums& sums;
     const float* bias;
     TopLanes* tops;
+    const Also& also;
 
     std::size_t parts(std::size_t products) const {
       return std::min(sums.parts(), products / kSumLanes);
@@ -285,6 +295,7 @@ class BlockPipeline {
           products[v] = hn::Add(products[v], load(bias + column + v * kLanes));
       }
       tops[row].take(products, column);
+      also(products, row, column);
     }
   };
 
