@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "backends/cpu/kernels/families.h"
 #include "backends/cpu/kernels/table.h"
@@ -25,6 +27,18 @@ struct Pairs {
 Pairs pairs_of(const Segments& segments, std::size_t i) {
   return {static_cast<std::size_t>(segments.begin[i]),
           static_cast<std::size_t>(segments.begin[i + 1])};
+}
+
+// Left rows that go over their right rows together: their mixtures fill the registers.
+constexpr std::size_t kSiblings = HWY_CAP_GE512 ? 6 : 2;
+
+// Calls f with a number of siblings as a constant.
+template <class F>
+HWY_INLINE void with_siblings(std::size_t count, const F& f) {
+  const auto call = [&]<std::size_t... kI>(std::index_sequence<kI...>) HWY_ATTR {
+    ((count == kI + 1 ? f(std::integral_constant<std::size_t, kI + 1>()) : void()), ...);
+  };
+  call(std::make_index_sequence<kSiblings>());
 }
 
 HWY_INLINE float dot(const float* a, const float* b, std::size_t n) {
@@ -68,33 +82,72 @@ HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
   return hn::Div(mul_add(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
 }
 
-// With tanh(x) = 1 - 2 / (1 + exp(x)^2), the dot product of v and tanh but for the sum of v, which
-// is the same for all pairs.
-float factored_score(const float* q, const float* k, const float* v, std::size_t n) {
-  LaneSum sum;
+// The left rows from row i on, at most `most`, that are paired with the same right rows, as the
+// hypotheses of a sentence are. What is read for one of them is there for the others.
+std::size_t siblings(const RowsIn& right, const Segments& segments, std::size_t i,
+                     std::size_t most) {
+  std::size_t count = 1;
+  if (!right.rows) return count;
+  const Pairs first = pairs_of(segments, i);
+  for (; count < most && i + count < segments.count; ++count) {
+    const Pairs next = pairs_of(segments, i + count);
+    if (!std::equal(right.rows + first.begin, right.rows + first.end, right.rows + next.begin,
+                    right.rows + next.end))
+      break;
+  }
+  return count;
+}
+
+// With tanh(x) = 1 - 2 / (1 + exp(x)^2), the dot products of v and tanh but for the sum of v, which
+// is the same for all pairs; for kRows queries with one key.
+template <std::size_t kRows>
+HWY_INLINE void factored_scores_of(const float* const (&q)[kRows], const float* k, const float* v,
+                                   std::size_t n, float* const (&out)[kRows]) {
+  LaneSum sums[kRows];
   std::size_t c = 0;
   for (; c + 4 * kSumLanes <= n; c += 4 * kSumLanes) {
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < LaneSum::kVectors; ++i) {
       const std::size_t at = c + i * kLanes;
-      sum.parts[i] = hn::Add(sum.parts[i], sum_of_terms(q + at, k + at, v + at));
+      HWY_UNROLL(6)
+      for (std::size_t r = 0; r < kRows; ++r)
+        sums[r].parts[i] = hn::Add(sums[r].parts[i], sum_of_terms(q[r] + at, k + at, v + at));
     }
   }
-  sum.add(n - c, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
-    const Vector d = denominator(read(q + c + i, lanes), read(k + c + i, lanes));
-    return hn::Add(part, hn::Div(read(v + c + i, lanes), d));
-  });
-  return -2.0f * sum.total();
+  for (std::size_t r = 0; r < kRows; ++r) {
+    sums[r].add(n - c, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
+      const Vector d = denominator(read(q[r] + c + i, lanes), read(k + c + i, lanes));
+      return hn::Add(part, hn::Div(read(v + c + i, lanes), d));
+    });
+    *out[r] = -2.0f * sums[r].total();
+  }
+}
+
+// The scores of kRows left rows from row i on, which are siblings.
+template <std::size_t kRows>
+HWY_NOINLINE void score_siblings(const RowsIn& q, const RowsIn& k, const float* v, std::size_t cols,
+                                 const Segments& segments, std::size_t i, float* out) {
+  const float* queries[kRows];
+  float* scores[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    queries[r] = row_of(q, i + r, cols);
+    scores[r] = out + pairs_of(segments, i + r).begin;
+  }
+  const Pairs pairs = pairs_of(segments, i);
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+    factored_scores_of<kRows>(queries, row_of(k, p, cols), v, cols, scores);
+    for (float*& score : scores) ++score;
+  }
 }
 
 void factored_scores(const RowsIn& q, const RowsIn& k, const float* v, std::size_t cols,
                      const Segments& segments, float* out) {
   check(q.columns == cols && k.columns == cols, "factored_scores: column counts differ");
-  for (std::size_t i = 0; i < segments.count; ++i) {
-    const float* query = row_of(q, i, cols);
-    const Pairs pairs = pairs_of(segments, i);
-    for (std::size_t p = pairs.begin; p < pairs.end; ++p)
-      out[p] = factored_score(query, row_of(k, p, cols), v, cols);
+  for (std::size_t i = 0; i < segments.count;) {
+    const std::size_t rows = siblings(k, segments, i, kSiblings);
+    with_siblings(
+        rows, [&](auto n) { score_siblings<decltype(n)::value>(q, k, v, cols, segments, i, out); });
+    i += rows;
   }
 }
 
@@ -120,66 +173,128 @@ void softmax_down(const float* e, std::size_t heads, Pairs pairs, Lanes lanes, f
   }
 }
 
-void segment_softmax(const float* e, std::size_t heads, const Segments& segments, float* out) {
-  for (std::size_t i = 0; i < segments.count; ++i)
-    for_each_vector(heads, [&](std::size_t h, auto lanes) HWY_ATTR {
-      softmax_down(e + h, heads, pairs_of(segments, i), lanes, out + h);
-    });
+// The same of a lone head, whose pairs lie side by side.
+HWY_INLINE void softmax_along(const float* e, std::size_t pairs, float* out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Vector tops = broadcast(-kInfinity);
+  for_each_vector(pairs, [&](std::size_t p, auto lanes)
+                             HWY_ATTR { tops = max_of(read(e + p, lanes, -kInfinity), tops); });
+  const float top = max_lanes(tops);
+  const Vector largest = broadcast(top == -kInfinity ? 0.0f : top);
+  LaneSum sums;
+  sums.add(pairs, [&](std::size_t p, auto lanes, Vector part) HWY_ATTR {
+    const Vector y = exp_of_nonpositive(hn::Sub(read(e + p, lanes, -kInfinity), largest));
+    write(y, out + p, lanes);
+    return hn::Add(part, y);
+  });
+  const float sum = sums.total();
+  const Vector divisor = broadcast(sum == 0 ? 1.0f : sum);
+  for_each_vector(pairs, [&](std::size_t p, auto lanes) HWY_ATTR {
+    write(hn::Div(read(out + p, lanes), divisor), out + p, lanes);
+  });
 }
 
-// kCount vectors of one segment's weighted sum, from `column` on; `weights` points at the head.
-template <std::size_t kCount>
-void mix_block(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
-               std::size_t column, Pairs pairs, float* out) {
-  Vector sums[kCount];
-  HWY_UNROLL(4)
-  for (std::size_t v = 0; v < kCount; ++v) sums[v] = hn::Zero(Tag());
-  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
-    const float* from = row_of(x, p, cols) + column;
-    const Vector weight = broadcast(weights[p * heads]);
+void segment_softmax(const float* e, std::size_t heads, const Segments& segments, float* out) {
+  for (std::size_t i = 0; i < segments.count; ++i) {
+    const Pairs pairs = pairs_of(segments, i);
+    if (heads == 1)
+      softmax_along(e + pairs.begin, pairs.end - pairs.begin, out + pairs.begin);
+    else
+      for_each_vector(heads, [&](std::size_t h, auto lanes)
+                                 HWY_ATTR { softmax_down(e + h, heads, pairs, lanes, out + h); });
+  }
+}
+
+// The weights of a head for the first pair of kRows siblings, and where their mixtures go.
+template <std::size_t kRows>
+struct Mixtures {
+  const float* weights[kRows];
+  float* out[kRows];
+};
+
+// kCount vectors of the weighted sums of the right rows of some pairs, from `column` on.
+template <std::size_t kRows, std::size_t kCount>
+HWY_INLINE void mix_block(const Mixtures<kRows>& mixtures, std::size_t heads, const RowsIn& x,
+                          std::size_t cols, std::size_t column, Pairs pairs) {
+  Vector sums[kRows][kCount];
+  HWY_UNROLL(6)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kCount; ++v) sums[r][v] = hn::Zero(Tag());
+  }
+  for (std::size_t p = 0; p < pairs.end - pairs.begin; ++p) {
+    const float* from = row_of(x, pairs.begin + p, cols) + column;
+    HWY_UNROLL(6)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const Vector weight = broadcast(mixtures.weights[r][p * heads]);
+      HWY_UNROLL(4)
+      for (std::size_t v = 0; v < kCount; ++v)
+        sums[r][v] = mul_add(weight, load(from + v * kLanes), sums[r][v]);
+    }
+  }
+  HWY_UNROLL(6)
+  for (std::size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(4)
     for (std::size_t v = 0; v < kCount; ++v)
-      sums[v] = mul_add(weight, load(from + v * kLanes), sums[v]);
+      store(sums[r][v], mixtures.out[r] + column + v * kLanes);
   }
-  HWY_UNROLL(4)
-  for (std::size_t v = 0; v < kCount; ++v) store(sums[v], out + column + v * kLanes);
 }
 
 void mix_last(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
               std::size_t column, std::size_t n, Pairs pairs, float* out) {
   Vector sum = hn::Zero(Tag());
-  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
-    const Vector from = load_n(row_of(x, p, cols) + column, n, 0.0f);
+  for (std::size_t p = 0; p < pairs.end - pairs.begin; ++p) {
+    const Vector from = load_n(row_of(x, pairs.begin + p, cols) + column, n, 0.0f);
     sum = mul_add(broadcast(weights[p * heads]), from, sum);
   }
   store_n(sum, out + column, n);
 }
 
-void mix_head(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
-              std::size_t begin, std::size_t end, Pairs pairs, float* out) {
+template <std::size_t kRows>
+HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, const RowsIn& x,
+                           std::size_t cols, std::size_t begin, std::size_t end, Pairs pairs) {
   std::size_t c = begin;
   for (; c + 4 * kLanes <= end; c += 4 * kLanes)
-    mix_block<4>(weights, heads, x, cols, c, pairs, out);
+    mix_block<kRows, 4>(mixtures, heads, x, cols, c, pairs);
   if (c + 2 * kLanes <= end) {
-    mix_block<2>(weights, heads, x, cols, c, pairs, out);
+    mix_block<kRows, 2>(mixtures, heads, x, cols, c, pairs);
     c += 2 * kLanes;
   }
   if (c + kLanes <= end) {
-    mix_block<1>(weights, heads, x, cols, c, pairs, out);
+    mix_block<kRows, 1>(mixtures, heads, x, cols, c, pairs);
     c += kLanes;
   }
-  if (c < end) mix_last(weights, heads, x, cols, c, end - c, pairs, out);
+  if (c == end) return;
+  for (std::size_t r = 0; r < kRows; ++r)
+    mix_last(mixtures.weights[r], heads, x, cols, c, end - c, pairs, mixtures.out[r]);
+}
+
+// The mixtures of kRows left rows from row i on, which are siblings.
+template <std::size_t kRows>
+void mix_siblings(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+                  const Segments& segments, std::size_t i, const RowsOut& out) {
+  const std::size_t width = cols / heads;
+  for (std::size_t h = 0; h < heads; ++h) {
+    Mixtures<kRows> mixtures;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      mixtures.weights[r] = weights + pairs_of(segments, i + r).begin * heads + h;
+      mixtures.out[r] = out.data + (i + r) * out.stride;
+    }
+    mix_head(mixtures, heads, x, cols, h * width, (h + 1) * width, pairs_of(segments, i));
+  }
 }
 
 void mix_rows(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
               const Segments& segments, const RowsOut& out) {
   check(heads > 0 && cols % heads == 0, "mix_rows: the heads do not divide the columns");
   check(x.columns == cols, "mix_rows: column counts differ");
-  const std::size_t width = cols / heads;
-  for (std::size_t i = 0; i < segments.count; ++i)
-    for (std::size_t h = 0; h < heads; ++h)
-      mix_head(weights + h, heads, x, cols, h * width, (h + 1) * width, pairs_of(segments, i),
-               out.data + i * out.stride);
+  for (std::size_t i = 0; i < segments.count;) {
+    const std::size_t rows = siblings(x, segments, i, kSiblings);
+    with_siblings(rows, [&](auto n) {
+      mix_siblings<decltype(n)::value>(weights, heads, x, cols, segments, i, out);
+    });
+    i += rows;
+  }
 }
 
 template <class Lanes>

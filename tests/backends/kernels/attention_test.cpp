@@ -171,6 +171,47 @@ TEST_P(AttentionTest, MixAndMeanReadRowsThroughAnIndex) {
   for (std::size_t c = 0; c < cols; ++c) EXPECT_EQ(mean(0, c), (x(3, c) + x(0, c)) / 3.0f);
 }
 
+/// Left rows of two sentences, the second as long as the first and with no word in common, and
+/// pairs of each left row with the right rows of its sentence.
+struct Siblings {
+  Siblings(std::size_t count, std::int32_t words) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int32_t first = i < count / 2 ? 0 : words;
+      for (std::int32_t w = 0; w < words; ++w) index.push_back(first + w);
+      begin.push_back(static_cast<std::int32_t>(index.size()));
+    }
+  }
+
+  Segments all() const { return {begin.data(), begin.size() - 1}; }
+  Segments alone(std::size_t i) const { return {begin.data() + i, 1}; }
+
+  std::vector<std::int32_t> index;
+  std::vector<std::int32_t> begin = {0};
+};
+
+TEST_P(AttentionTest, SiblingsGetTheBitsOfEachAlone) {
+  for (const std::size_t cols : {1, 16, 63, 64, 100, 192})
+    for (const std::size_t count : {1, 2, 3, 4, 5, 7, 12, 13, 27}) {
+      const Siblings siblings(count, 5);
+      const std::size_t pairs = siblings.index.size();
+      const Matrix q = factors(count, cols, 30, false), k = factors(10, cols, 31, false);
+      const Matrix v = Matrix::random(1, cols, 32);
+      const RowsIn right = k.in(siblings.index, nullptr);
+      std::vector<float> scores(pairs), score(pairs);
+      kernels().factored_scores(q.in(), right, v.row(0), cols, siblings.all(), scores.data());
+      Matrix mixed = Matrix::result(count, cols), alone = Matrix::result(1, cols);
+      kernels().mix_rows(scores.data(), 1, right, cols, siblings.all(), mixed.out());
+      ASSERT_TRUE(mixed.guards_intact());
+      for (std::size_t i = 0; i < count; ++i) {
+        kernels().factored_scores(q.alone(i), right, v.row(0), cols, siblings.alone(i),
+                                  score.data());
+        kernels().mix_rows(scores.data(), 1, right, cols, siblings.alone(i), alone.out());
+        ASSERT_TRUE(same_bits(alone.row(0), mixed.row(i), cols));
+      }
+      ASSERT_EQ(score, scores);
+    }
+}
+
 TEST_P(AttentionTest, MeanRows) {
   for (const std::size_t cols : kColumnCounts) {
     const Matrix x = Matrix::random(pair_count(), cols, 11);
