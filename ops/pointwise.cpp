@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/approximate_activations.h"
 #include "ops/eigen_view.h"
 #include "ops/families.h"
 #include "ops/infer.h"
@@ -88,6 +89,14 @@ const OpDef kOps[] = {
     unary("neg", "-a", kElementwise | Trait::linear, [](auto a) { return -a; }),
     unary("sigmoid", "1 / (1 + exp(-a))", kElementwise, [](auto a) { return sigmoid(a); }),
     unary("tanh", "Hyperbolic tangent.", kElementwise, [](auto a) { return std::tanh(a); }),
+    unary("sigmoid_fast", "sigmoid to within 2.9e-5: a quotient of polynomials", kElementwise,
+          [](auto a) { return sigmoid_fast(a); }),
+    unary("tanh_fast", "tanh to within 5.7e-5: a quotient of polynomials", kElementwise,
+          [](auto a) { return tanh_fast(a); }),
+    unary("sigmoid_table", "sigmoid to within 4.9e-4: lines between 32 points", kElementwise,
+          [](auto a) { return sigmoid_table(a); }),
+    unary("tanh_table", "tanh to within 9.8e-4: 2 sigmoid_table(2 a) - 1", kElementwise,
+          [](auto a) { return tanh_table(a); }),
     unary("relu", "max(a, 0)", kElementwise, [](auto a) { return a > 0 ? a : 0; }),
     unary("swish", "a sigmoid(a)", kElementwise, [](auto a) { return a * sigmoid(a); }),
     unary("gelu", "a Φ(a), by the error function", kElementwise,

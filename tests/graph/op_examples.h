@@ -224,8 +224,9 @@ return y = %y
 return best = %best, words = %words
 )"},
     };
-    for (const char* name : {"neg", "sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log",
-                             "sqrt", "abs", "softmax", "log_softmax"})
+    for (const char* name :
+         {"neg", "sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log", "sqrt", "abs",
+          "sigmoid_fast", "tanh_fast", "sigmoid_table", "tanh_table", "softmax", "log_softmax"})
       made[name] =
           "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = " + std::string(name) +
           "(%x)\nreturn y = %y\n";

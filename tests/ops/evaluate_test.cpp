@@ -42,7 +42,7 @@ const Inputs& inputs() {
 
 struct Case {
   const char* op;
-  const char* equation;  ///< a line over kInputs that ends in the node "%y = …"
+  std::string equation;  ///< a line over kInputs that ends in the node "%y = …"
   std::vector<std::vector<double>> expected;  ///< one list a result
   double tolerance = 1e-12;                   ///< relative, of the double evaluation
 };
@@ -63,6 +63,11 @@ std::vector<double> of_h(double (*f)(double)) {
   return result;
 }
 
+/// A function of what is far on either side, and of 0.
+std::string far_out(const std::string& op) {
+  return "%b = constant() {values = [-1000, 1000, 0], dims = [3]}\n%y = " + op + "(%b)";
+}
+
 const std::vector<Case>& cases() {
   const double e1 = std::exp(1.0);
   const double e2 = std::exp(-2.0);
@@ -75,10 +80,12 @@ const std::vector<Case>& cases() {
 
       {"neg", "%y = neg(%h)", {{-1, 2, -0.5, -3, 1, 0, -2, -2}}},
       {"sigmoid", "%y = sigmoid(%h)", {of_h(logistic)}},
-      {"sigmoid",
-       "%b = constant() {values = [-1000, 1000, 0], dims = [3]}\n%y = sigmoid(%b)",
-       {{0, 1, 0.5}}},
+      {"sigmoid", far_out("sigmoid"), {{0, 1, 0.5}}},
       {"tanh", "%y = tanh(%h)", {of_h(std::tanh)}},
+      {"sigmoid_fast", far_out("sigmoid_fast"), {{0, 1, 0.5}}, 1e-7},
+      {"tanh_fast", far_out("tanh_fast"), {{-1, 1, 0}}, 1e-7},
+      {"sigmoid_table", far_out("sigmoid_table"), {{0, 1, 0.5}}},
+      {"tanh_table", far_out("tanh_table"), {{-1, 1, 0}}},
       {"relu", "%y = relu(%h)", {{1, 0, 0.5, 3, 0, 0, 2, 2}}},
       {"swish", "%y = swish(%h)", {of_h([](double x) { return x * logistic(x); })}},
       {"gelu", "%y = gelu(%h)", {of_h([](double x) { return x * phi(x); })}},

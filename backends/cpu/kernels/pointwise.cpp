@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/pointwise.cpp"
 #include "hwy/foreach_target.h"
 // Compiled once a target, so after that.
+#include "backends/cpu/kernels/activations-inl.h"
 #include "backends/cpu/kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,6 +21,10 @@ HWY_INLINE Vector apply(Vector x) {
   if constexpr (kOp == Unary::neg) return hn::Neg(x);
   if constexpr (kOp == Unary::sigmoid) return sigmoid_of(x);
   if constexpr (kOp == Unary::tanh) return tanh_of(x);
+  if constexpr (kOp == Unary::sigmoid_fast) return sigmoid_fast_of(x);
+  if constexpr (kOp == Unary::tanh_fast) return tanh_fast_of(x);
+  if constexpr (kOp == Unary::sigmoid_table) return sigmoid_table_of(x);
+  if constexpr (kOp == Unary::tanh_table) return tanh_table_of(x);
   // Not Max, which would turn NaN into 0.
   if constexpr (kOp == Unary::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(Tag())), x);
   if constexpr (kOp == Unary::swish) return swish_of(x);
@@ -85,6 +90,14 @@ UnaryRow choose(Unary op, bool scalar) {
       return unary_row_for<Unary::sigmoid>(scalar);
     case Unary::tanh:
       return unary_row_for<Unary::tanh>(scalar);
+    case Unary::sigmoid_fast:
+      return unary_row_for<Unary::sigmoid_fast>(scalar);
+    case Unary::tanh_fast:
+      return unary_row_for<Unary::tanh_fast>(scalar);
+    case Unary::sigmoid_table:
+      return unary_row_for<Unary::sigmoid_table>(scalar);
+    case Unary::tanh_table:
+      return unary_row_for<Unary::tanh_table>(scalar);
     case Unary::relu:
       return unary_row_for<Unary::relu>(scalar);
     case Unary::swish:

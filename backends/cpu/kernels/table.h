@@ -11,7 +11,22 @@
 namespace fuselage::cpu {
 
 enum class Binary : std::uint8_t { add, sub, mul, div, max, min };
-enum class Unary : std::uint8_t { neg, sigmoid, tanh, relu, swish, gelu, exp, log, sqrt, abs };
+enum class Unary : std::uint8_t {
+  neg,
+  sigmoid,
+  tanh,
+  sigmoid_fast,
+  tanh_fast,
+  sigmoid_table,
+  tanh_table,
+  relu,
+  swish,
+  gelu,
+  exp,
+  log,
+  sqrt,
+  abs
+};
 
 /// Functions of one row of `cols` elements; `out` may be an operand.
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);

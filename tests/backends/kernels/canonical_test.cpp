@@ -78,8 +78,10 @@ Matrix some_special(std::size_t rows, std::size_t cols, unsigned seed, float sca
   return m;
 }
 
-constexpr Unary kUnaries[] = {Unary::neg,  Unary::sigmoid, Unary::tanh, Unary::relu, Unary::swish,
-                              Unary::gelu, Unary::exp,     Unary::log,  Unary::sqrt, Unary::abs};
+constexpr Unary kUnaries[] = {
+    Unary::neg,           Unary::sigmoid,    Unary::tanh, Unary::sigmoid_fast, Unary::tanh_fast,
+    Unary::sigmoid_table, Unary::tanh_table, Unary::relu, Unary::swish,        Unary::gelu,
+    Unary::exp,           Unary::log,        Unary::sqrt, Unary::abs};
 constexpr Binary kBinaries[] = {Binary::add, Binary::sub, Binary::mul,
                                 Binary::div, Binary::max, Binary::min};
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/approximate_activations.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {
@@ -7,8 +8,10 @@ namespace {
 
 class PointwiseTest : public KernelTest {};
 
-constexpr Unary kUnaries[] = {Unary::neg,  Unary::sigmoid, Unary::tanh, Unary::relu, Unary::swish,
-                              Unary::gelu, Unary::exp,     Unary::log,  Unary::sqrt, Unary::abs};
+constexpr Unary kUnaries[] = {
+    Unary::neg,           Unary::sigmoid,    Unary::tanh, Unary::sigmoid_fast, Unary::tanh_fast,
+    Unary::sigmoid_table, Unary::tanh_table, Unary::relu, Unary::swish,        Unary::gelu,
+    Unary::exp,           Unary::log,        Unary::sqrt, Unary::abs};
 constexpr Binary kBinaries[] = {Binary::add, Binary::sub, Binary::mul,
                                 Binary::div, Binary::max, Binary::min};
 
@@ -20,6 +23,14 @@ double reference(Unary op, double x) {
       return 1.0 / (1.0 + std::exp(-x));
     case Unary::tanh:
       return std::tanh(x);
+    case Unary::sigmoid_fast:
+      return sigmoid_fast(x);
+    case Unary::tanh_fast:
+      return tanh_fast(x);
+    case Unary::sigmoid_table:
+      return sigmoid_table(x);
+    case Unary::tanh_table:
+      return tanh_table(x);
     case Unary::relu:
       return x < 0 ? 0 : x;
     case Unary::swish:
@@ -117,6 +128,29 @@ TEST_P(PointwiseTest, AccuracyOfTheFunctions) {
   for (const auto& [name, error, bound] : measured) {
     RecordProperty(std::string(name), std::to_string(error));
     EXPECT_LE(error, bound) << name;
+  }
+}
+
+// The definitions of the ops are what kernels compute, to the last bit.
+TEST_P(PointwiseTest, ApproximationsAreTheirDefinitions) {
+  const std::pair<Unary, float (*)(float)> approximations[] = {
+      {Unary::sigmoid_fast, sigmoid_fast<float>},
+      {Unary::tanh_fast, tanh_fast<float>},
+      {Unary::sigmoid_table, sigmoid_table<float>},
+      {Unary::tanh_table, tanh_table<float>}};
+  // Every 4099th of all floats, and those in the middle between two entries of a table.
+  std::vector<float> x;
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 4099)
+    x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  for (float middle = -8.0625f; middle < 8.1f; middle += 0.0625f) x.push_back(middle);
+  std::vector<float> y(x.size());
+  for (const auto& [op, definition] : approximations) {
+    kernels().unary_row(op, false)(x.data(), x.size(), y.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const float want = definition(x[i]);
+      ASSERT_TRUE(same_bits(&y[i], &want, 1) || (std::isnan(y[i]) && std::isnan(x[i])))
+          << static_cast<int>(op) << " of " << x[i] << " is " << y[i] << ", not " << want;
+    }
   }
 }
 
