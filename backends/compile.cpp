@@ -15,8 +15,10 @@ Optimizer make_optimizer(const CompileOptions& options) {
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
   pipeline.precision = precision_from_string(options.precision);
+  pipeline.activations = activations_from_string(options.activations);
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
+           .allow_approximation = pipeline.activations != Activations::exact,
            .allow_quantization = pipeline.precision != Precision::fp32}};
 }
 

@@ -12,10 +12,12 @@ namespace fuselage {
 
 /// How to turn a graph into something that runs.
 struct CompileOptions {
-  std::string backend = "cpu";     ///< "cpu", or "reference": the slow oracle
-  std::string passes = "all";      ///< optimizer passes, as select_passes takes them
-  bool exact = false;              ///< only rewrites that keep every bit, but for `precision`
+  std::string backend = "cpu";  ///< "cpu", or "reference": the slow oracle
+  std::string passes = "all";   ///< optimizer passes, as select_passes takes them
+  /// Only rewrites that keep every bit, but for `precision` and `activations`.
+  bool exact = false;
   std::string precision = "fp32";  ///< of products with weights, as precision_from_string takes it
+  std::string activations = "exact";  ///< as activations_from_string takes it
   /// Most memory for products computed per vocabulary entry when the model is loaded, in 10^6
   /// bytes.
   double precompute_memory = 64;

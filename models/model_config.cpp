@@ -19,9 +19,10 @@ constexpr int kFormatVersion = 1;
 constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
                                                          "vocabularies", "decode"};
 /// Options that a model may bring defaults for: those that shape a search, and batch sizes.
-constexpr std::array<std::string_view, 11> kDecodeKeys = {
-    "beam-size",  "normalize",  "word-penalty",    "max-length-factor", "max-length", "allow-unk",
-    "mini-batch", "maxi-batch", "maxi-batch-sort", "mini-batch-words",  "precision"};
+constexpr std::array<std::string_view, 12> kDecodeKeys = {
+    "beam-size",       "normalize",        "word-penalty", "max-length-factor",
+    "max-length",      "allow-unk",        "mini-batch",   "maxi-batch",
+    "maxi-batch-sort", "mini-batch-words", "precision",    "activations"};
 
 /// A number or a truth value where the text is one, so that the file reads naturally.
 Json as_json(const std::string& text) {

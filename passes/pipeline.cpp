@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "passes/approximate_activations.h"
 #include "passes/commute_rows.h"
 #include "passes/fold_constants.h"
 #include "passes/frequent_rows.h"
@@ -56,6 +57,8 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {fuse_ensemble(), "before products and chains take its members apart"},
       {fuse_attention(), "before chains hide the tanh that it takes apart"},
       {merge_attention(options.commute.workload), "the law for what has just become one node"},
+      {approximate_activations(options.activations),
+       "what attention left of them, before they are parts of chains"},
       {fuse_norm(), "before chains and products take the sums"},
       {narrow_slices(), "gates that are cut out of one value can join what uses them"},
       {fuse_pointwise(),

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "passes/approximate_activations.h"
 #include "passes/commute_rows.h"
 #include "passes/frequent_rows.h"
 #include "passes/pass.h"
@@ -15,6 +16,7 @@ struct PipelineOptions {
   CommuteOptions commute;
   RankWeights ranks;
   Precision precision = Precision::fp32;
+  Activations activations = Activations::exact;
 };
 
 /// A line of the pipeline: a pass, and why it stands where it stands.

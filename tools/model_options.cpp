@@ -142,6 +142,10 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
          "-NAME to leave one out")
       ->capture_default_str();
   add_precision_option(app, compile);
+  app.add_option("--activations", compile.activations,
+                 "Sigmoid and tanh: exact, fast (to within 6e-5) or table (to within 1e-3)")
+      ->check(CLI::IsMember({"exact", "fast", "table"}))
+      ->capture_default_str();
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
 }

@@ -16,21 +16,20 @@ using Kind = Formula::Argument::Kind;
 constexpr std::size_t kTile = 256;     ///< columns; a slot then takes 1 KB of the L1 cache
 constexpr std::size_t kMaxSlots = 16;  ///< values that are live at once
 
-constexpr std::pair<std::string_view, Unary> kUnary[] = {
-    {"neg", Unary::neg},
-    {"sigmoid", Unary::sigmoid},
-    {"tanh", Unary::tanh},
-    {"sigmoid_fast", Unary::sigmoid_fast},
-    {"tanh_fast", Unary::tanh_fast},
-    {"sigmoid_table", Unary::sigmoid_table},
-    {"tanh_table", Unary::tanh_table},
-    {"relu", Unary::relu},
-    {"swish", Unary::swish},
-    {"gelu", Unary::gelu},
-    {"exp", Unary::exp},
-    {"log", Unary::log},
-    {"sqrt", Unary::sqrt},
-    {"abs", Unary::abs}};
+constexpr std::pair<std::string_view, Unary> kUnary[] = {{"neg", Unary::neg},
+                                                         {"sigmoid", Unary::sigmoid},
+                                                         {"tanh", Unary::tanh},
+                                                         {"sigmoid_fast", Unary::sigmoid_fast},
+                                                         {"tanh_fast", Unary::tanh_fast},
+                                                         {"sigmoid_table", Unary::sigmoid_table},
+                                                         {"tanh_table", Unary::tanh_table},
+                                                         {"relu", Unary::relu},
+                                                         {"swish", Unary::swish},
+                                                         {"gelu", Unary::gelu},
+                                                         {"exp", Unary::exp},
+                                                         {"log", Unary::log},
+                                                         {"sqrt", Unary::sqrt},
+                                                         {"abs", Unary::abs}};
 constexpr std::pair<std::string_view, Binary> kBinary[] = {
     {"add", Binary::add}, {"sub", Binary::sub}, {"mul", Binary::mul},
     {"div", Binary::div}, {"max", Binary::max}, {"min", Binary::min}};

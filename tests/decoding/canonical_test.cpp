@@ -1,4 +1,5 @@
-// With products of integers, translations have the same bytes at every instruction-set level.
+// With products of integers and any activations, translations have the same bytes at every
+// instruction-set level.
 
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@ struct Case {
   std::string model;
   std::string precision;
   int beam;
+  std::string activations = "exact";
 };
 
 class Canonical : public ::testing::TestWithParam<Case> {
@@ -46,11 +48,12 @@ class Canonical : public ::testing::TestWithParam<Case> {
 
   std::string model_;
   std::vector<std::string> lines_;
-  TranslatorOptions options_{.compile = {.precision = GetParam().precision},
-                             .search = {.beam_size = GetParam().beam,
-                                        .normalize = 0.6f,
-                                        .max_length_factor = 2,
-                                        .alignment = true}};
+  TranslatorOptions options_{
+      .compile = {.precision = GetParam().precision, .activations = GetParam().activations},
+      .search = {.beam_size = GetParam().beam,
+                 .normalize = 0.6f,
+                 .max_length_factor = 2,
+                 .alignment = true}};
 };
 
 /// Equal floats are equal bits: there are neither NaNs nor negative zeros among scores.
@@ -86,12 +89,16 @@ std::vector<Case> cases() {
   for (const char* model : {"en-de", "nematus", "transformer-post", "transformer-ssru"})
     for (const char* precision : {"int8", "int16"})
       for (const int beam : {1, 6}) cases.push_back({model, precision, beam});
+  for (const char* model : {"en-de", "nematus"})
+    for (const char* activations : {"fast", "table"})
+      cases.push_back({model, "int8", 6, activations});
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Canonical, ::testing::ValuesIn(cases()), [](const auto& test) {
-  std::string name =
-      test.param.model + "_" + test.param.precision + "_beam_" + std::to_string(test.param.beam);
+  const Case& param = test.param;
+  std::string name = param.model + "_" + param.precision + "_beam_" + std::to_string(param.beam);
+  if (param.activations != "exact") name += "_" + param.activations;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

@@ -96,5 +96,43 @@ TEST(DevlinS1, GivesTheSameWithAndWithoutPasses) {
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(optimized[i], plain[i], 1e-4) << i;
 }
 
+/// How often each op occurs, formulas and other attributes apart.
+std::map<std::string_view, int> counts_of_ops(const Graph& graph) {
+  std::map<std::string_view, int> counts;
+  for (const NodeId id : graph.nodes()) ++counts[graph.node(id).op->name];
+  return counts;
+}
+
+TEST(DevlinS1, ApproximateActivationsFuseLikeExactOnes) {
+  Graph exact = devlin_s1();
+  optimize(exact);
+  for (const std::string& by : {std::string("fast"), std::string("table")}) {
+    Graph graph = devlin_s1();
+    optimize(graph, {.activations = by});
+    EXPECT_EQ(counts_of_ops(graph), counts_of_ops(exact)) << by;
+    const std::string text = print_graph(graph);
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("tanh("))) << by;
+    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("sigmoid("))) << by;
+    EXPECT_THAT(text, ::testing::HasSubstr("tanh_" + by + "(")) << by;
+    EXPECT_THAT(text, ::testing::HasSubstr("sigmoid_" + by + "(")) << by;
+    EXPECT_THAT(text, ::testing::HasSubstr("additive_attention(")) << by;
+  }
+}
+
+TEST(DevlinS1, ApproximateActivationsStayNearExactOnes) {
+  const Graph graph = devlin_s1();
+  const TensorMap weights = random_weights(graph);
+  const std::vector<float> exact = run_steps(*compile(graph, weights));
+  for (const auto& [activations, bound] : {std::pair{"fast", 1e-3f}, {"table", 1e-2f}}) {
+    const auto approximate = compile(graph, weights, {.activations = activations});
+    const std::vector<float> logits = run_steps(*approximate);
+    float furthest = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      furthest = std::max(furthest, std::abs(logits[i] - exact[i]));
+    EXPECT_LT(furthest, bound) << activations;
+    EXPECT_GT(furthest, bound / 100) << activations << ": is anything approximated?";
+  }
+}
+
 }  // namespace
 }  // namespace fuselage

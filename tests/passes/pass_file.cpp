@@ -80,6 +80,8 @@ class PassFileReader {
       case_.commute.table_bytes = std::stod(rest);
     } else if (word == "precision") {
       case_.precision = precision_from_string(rest);
+    } else if (word == "activations") {
+      case_.activations = activations_from_string(rest);
     } else if (word == "before") {
       section_ = &before_;
     } else if (word == "after") {
@@ -91,8 +93,8 @@ class PassFileReader {
       case_.guard = rest.substr(3);
     } else {
       fail("'" + text +
-           "' is none of prelude, case, rule, pass, memory, precision, before, after, unchanged, "
-           "refused by");
+           "' is none of prelude, case, rule, pass, memory, precision, activations, before, after, "
+           "unchanged, refused by");
     }
   }
 

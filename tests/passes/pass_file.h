@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "passes/approximate_activations.h"
 #include "passes/commute_rows.h"
 #include "passes/quantize.h"
 
@@ -21,6 +22,7 @@ namespace fuselage {
 //     // rule multiply_by_one          or: pass simplify
 //     // memory 64000000               most bytes of tables, where a case needs a bound of its own
 //     // precision int16               of products, where it is not int8
+//     // activations table             in the place of fast ones
 //     // before
 //     %one = constant() {values = [1]}
 //     %y = mul(%w, %one)
@@ -44,6 +46,7 @@ struct PassCase {
   std::string target;  ///< name of the rule or pass
   CommuteOptions commute;
   Precision precision = Precision::int8;
+  Activations activations = Activations::fast;
   std::string before;  ///< text graphs whose line numbers are those of the file
   std::string after;
   std::uint32_t prelude_end = 0;  ///< last line of the prelude

@@ -37,8 +37,9 @@ std::vector<PassCase> all_cases() {
 
 /// The pass that a case runs: a whole one, or a pass of one rule.
 Pass pass_of(const PassCase& test) {
-  for (const PipelineStep& step :
-       default_pipeline({.commute = test.commute, .precision = test.precision})) {
+  for (const PipelineStep& step : default_pipeline({.commute = test.commute,
+                                  .precision = test.precision,
+                                  .activations = test.activations})) {
     if (!test.single_rule && step.pass.name == test.target) return step.pass;
     for (const Rule& rule : step.pass.rules)
       if (test.single_rule && rule.name == test.target) return {.name = rule.name, .rules = {rule}};
@@ -49,6 +50,7 @@ Pass pass_of(const PassCase& test) {
 PassOptions strict() {
   PassOptions options;
   options.verify_each_rewrite = true;
+  options.allow_approximation = true;
   options.allow_quantization = true;
   return options;
 }

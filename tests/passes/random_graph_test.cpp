@@ -157,6 +157,11 @@ TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
     run_passes(QuantizingPipeline().quantizing, integers, {.allow_quantization = true});
     for (const Graph* made : {&graph, &lean, &integers})
       for (const NodeId id : made->nodes()) seen.insert(made->node(id).op->name);
+    for (const Activations activations : {Activations::fast, Activations::table}) {
+      Graph approximate = random_graph(seed);
+      run_pass(approximate_activations(activations), approximate, {.allow_approximation = true});
+      for (const NodeId id : approximate.nodes()) seen.insert(approximate.node(id).op->name);
+    }
   }
   for (const OpDef* op : all_ops().all())
     EXPECT_TRUE(!op->evaluate_f64 || seen.contains(op->name)) << op->name;

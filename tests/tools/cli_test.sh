@@ -326,6 +326,16 @@ works translate "${usual[@]}" -b 2 -i "$input" --precision float32 -o plain
 works dump integers --precision int8 --program step
 grep -q 'qint8' out || fail "the dump shows no integers"
 refuses "--precision" translate "${usual[@]}" --precision int7
+
+# Activations at less than full accuracy.
+works translate "${usual[@]}" -b 2 -i "$input" --activations fast -o plain
+works dump "$model" -v "$vocabulary" "$vocabulary" --activations table --program step
+grep -q 'sigmoid_table' out || fail "the dump shows no table"
+echo 'activations: table' >table.yml
+works translate "${usual[@]}" -b 2 -i "$input" --activations table -o plain
+works translate "${usual[@]}" -b 2 -i "$input" -c table.yml
+same out plain "activations in a configuration"
+refuses "--activations" translate "${usual[@]}" --activations none
 refuses "--output is required" quantize "$model"
 
 # Ensembles: as options, as a configuration, as one model directory; plain and with stored tables.
