@@ -1,7 +1,6 @@
 // The ladder of Devlin 2017, "Sharp Models on Dull Hardware": what each of his techniques gains
-// over the one before, on a graph in plain equations from which the optimizer makes them, in single
-// precision; and then what products of integers add to all of them. Efficiencies are at the peak of
-// float32 all the same. See docs/benchmarks/README.md.
+// over those before it, in his order, on a graph in plain equations from which the optimizer makes
+// them. See docs/benchmarks/README.md.
 //
 //   devlin_bench GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]
 //
@@ -12,303 +11,221 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <random>
+#include <optional>
 #include <set>
+#include <span>
 
 #include "backends/compile.h"
+#include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/isa.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "bench/measure.h"
+#include "bench/peer_kernels.h"
 #include "bench/program.h"
-#include "bench/search_task.h"
-#include "bench/trace.h"
+#include "bench/replay.h"
+#include "bench/roofs.h"
 #include "decoding/search_head.h"
 #include "graph/text.h"
 #include "graph/verifier.h"
 #include "models/load_model.h"
 #include "ops/registry.h"
+#include "passes/split_by_binding_time.h"
 
 namespace fuselage {
 namespace {
 
-/// A technique, and the passes and rules that are not there without it.
+/// A technique, the passes and rules that are not there without it, and how many times faster than
+/// the paper's baseline the paper's system is with it and those before it.
 struct Technique {
   std::string name;
   std::vector<std::string> rules;
+  double paper;
 };
 
+/// In the paper's order, behind products of 16-bit integers.
 const std::vector<Technique>& techniques() {
-  static const std::vector<Technique> all = {{"embeddings", {"embeddings"}},
-                                             {"attention", {"attention"}},
-                                             {"merged states", {"merge_states"}},
-                                             {"fusions",
-                                              {"merge_products", "fuse_output", "fuse_attention",
-                                               "fuse_norm", "fuse_pointwise", "fuse_linear"}}};
+  static const std::vector<Technique> all = {
+      {"embeddings", {"embeddings"}, 3.25},
+      {"attention", {"attention"}, 3.57},
+      {"SIMD, tables",
+       {"merge_products", "fuse_output", "fuse_attention", "fuse_norm", "fuse_pointwise",
+        "fuse_linear"},
+       4.06},
+      {"merged states", {"merge_states", "merge_attention"}, 4.37}};
   return all;
 }
-constexpr std::size_t kEmbeddings = 0, kFusions = 3;
-/// The rung with all of them.
-constexpr std::size_t kTop = 4;
-
-/// Precisions of the whole, and how far from the baseline's a score may be.
-struct Precise {
-  const char* name;
-  float tolerance;
-};
-constexpr Precise kPrecisions[] = {{"fp32", 1e-4f}, {"int16", 1e-2f}, {"int8", 0.5f}};
+constexpr std::size_t kEmbeddings = 0, kAttention = 1, kFusions = 2;
+constexpr double kPaperInt16 = 2.59;
 
 /// Numbers of techniques.
 using Techniques = std::set<std::size_t>;
+const Techniques kAll{0, 1, 2, 3};
 
 /// All passes but those of some techniques. What is left without any is what every engine does: one
 /// spelling, no dead code, input projections out of the loops.
-CompileOptions options_without(const Techniques& left_out) {
-  CompileOptions options{.passes = "all"};
+CompileOptions options_without(const Techniques& left_out, const std::string& precision) {
+  CompileOptions options{.passes = "all", .precision = precision};
   // It cuts products into parts for the first two to move.
-  if (left_out.contains(0) && left_out.contains(1)) options.passes += ",-split_products";
+  if (left_out.contains(kEmbeddings) && left_out.contains(kAttention))
+    options.passes += ",-split_products";
   for (const std::size_t technique : left_out)
     for (const std::string& rule : techniques()[technique].rules) options.passes += ",-" + rule;
+  if (!left_out.contains(kFusions)) options.activations = "table";
   // Room for the tables of this model's last words; none where the law must not count on tables.
   options.precompute_memory = left_out.contains(kEmbeddings) ? 0 : 256;
   return options;
 }
 
-/// Normal weights for which the sums that enter an activation are neither small nor large.
-TensorMap random_weights(const Graph& graph) {
-  std::mt19937 random(1);
-  TensorMap weights;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
-    const Type& type = graph.value(node.results[0]).type;
-    const bool has_rows = type.domain != graph.none();
-    Dims shape = type.dims;
-    float deviation = 1;
-    if (has_rows)
-      shape.insert(shape.begin(), graph.domain(type.domain).size);
-    else
-      deviation = shape.size() == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(shape[0]));
-    std::normal_distribution<float> normal(0, deviation);
-    Tensor tensor(DType::f32, shape);
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      tensor.mutable_data<float>()[i] = normal(random);
-    weights.emplace(node.attr<std::string>("name"), tensor);
-  }
-  return weights;
+/// How far from the baseline's a score may be.
+float tolerance_of(const CompileOptions& options) {
+  if (options.precision == "int8") return 0.5f;
+  if (options.activations != "exact") return 0.05f;
+  return options.precision == "int16" ? 1e-2f : 1e-4f;
 }
 
-Trace record_search(const Model& model, const SearchTask& task) {
-  Trace trace;
-  const std::int32_t k = BeamSearch::candidates_per_row(task.search);
-  const auto executable = recording(
-      compile(with_search_head(model.graph, SearchHead::k_best, k), model.weights), trace);
-  BeamSearch search(*executable, task.search);
-  for (const auto& batch : task.batches) search.search(batch);
-  return trace;
-}
-
-/// Scores and words of every row of a replay.
-struct Outputs {
-  std::vector<float> scores;
-  std::vector<std::int32_t> words;
+/// The graph with some techniques.
+struct Rung {
+  std::string name;
+  std::optional<std::size_t> before;  ///< the rung that it stands on
+  double paper = 0;                   ///< the paper's factor over its baseline; 0: none
+  Operations operations;
+  float tolerance = 0;
 };
 
-struct Seconds {
-  double source = 0, step = 0;
-  double whole() const { return source + step; }
-};
-
-/// The graph without some techniques, ready to replay a trace.
-class Rung {
+class Ladder {
  public:
-  Rung(std::string name, const Techniques& left_out, const Graph& graph, const TensorMap& weights,
-       const Precise& precision = kPrecisions[0])
-      : name_(std::move(name)),
-        tolerance_(precision.tolerance),
-        executable_(compile(graph, weights, options_in(precision, left_out))),
-        worker_(executable_->make_worker()),
-        scores_(executable_->output("best_scores")),
-        words_(executable_->output("best_words")),
-        unfused_(graph) {
-    Techniques fusions_too = left_out;
-    fusions_too.insert(kFusions);
-    optimize(unfused_, options_without(fusions_too));
-  }
-
-  const std::string& name() const { return name_; }
-  float tolerance() const { return tolerance_; }
-
-  /// The optimized graph before fusions, which save no operations but spell some of them in more.
-  const Graph& unfused() const { return unfused_; }
-
-  Seconds replay(const Trace& trace, Outputs* outputs = nullptr) {
-    Seconds seconds;
-    for (const Trace::Batch& batch : trace.batches) {
-      const double begin = thread_seconds();
-      worker_->begin(batch.sentences, batch.limits);
-      const double middle = thread_seconds();
-      for (const Trace::Step& step : batch.steps) {
-        worker_->step(step.input());
-        if (outputs) keep(*outputs);
+  Ladder(const Graph& graph, const TensorMap& weights, const RowCounts& counts)
+      : graph_(graph), weights_(weights), counts_(counts) {
+    for (const PeerLibrary& library : peer_libraries())
+      add({.name = "fp32 by " + library.name}, kAll, "fp32", {&library.kernel, 1});
+    add({.name = "fp32, ours"}, kAll, "fp32");
+    for (const std::string precision : {"int16", "int8"}) {
+      Techniques left_out = kAll;
+      add({.name = "+ " + precision, .before = 0, .paper = paper(precision, kPaperInt16)}, left_out,
+          precision);
+      for (std::size_t i = 0; i < techniques().size(); ++i) {
+        left_out.erase(i);
+        add({.name = "+ " + techniques()[i].name,
+             .before = rungs.size() - 1,
+             .paper = paper(precision, techniques()[i].paper)},
+            left_out, precision);
       }
-      seconds.source += middle - begin;
-      seconds.step += thread_seconds() - middle;
     }
-    return seconds;
   }
+
+  std::vector<Rung> rungs;
+  std::vector<Replay> replays;  ///< of each rung
 
  private:
-  static CompileOptions options_in(const Precise& precision, const Techniques& left_out) {
-    CompileOptions options = options_without(left_out);
-    options.precision = precision.name;
-    return options;
+  static double paper(const std::string& precision, double factor) {
+    return precision == "int16" ? factor : 0;
   }
 
-  void keep(Outputs& outputs) const {
-    const OutputRows<float> scores = worker_->floats(scores_);
-    const OutputRows<std::int32_t> words = worker_->integers(words_);
-    outputs.scores.insert(outputs.scores.end(), scores.data,
-                          scores.data + scores.rows * scores.cols);
-    outputs.words.insert(outputs.words.end(), words.data, words.data + words.rows * words.cols);
+  void add(Rung rung, const Techniques& left_out, const std::string& precision,
+           std::span<const cpu::KernelRow> first = {}) {
+    const CompileOptions options = options_without(left_out, precision);
+    Graph optimized = graph_;
+    optimize(optimized, options);
+    replays.emplace_back(rung.name,
+                         compile_cpu(split_by_binding_time(optimized), weights_, nullptr, first));
+    // Fusions save no operations but spell some of them in more.
+    Techniques fusions_too = left_out;
+    fusions_too.insert(kFusions);
+    Graph unfused = graph_;
+    optimize(unfused, options_without(fusions_too, precision));
+    rung.operations = operations(unfused, counts_);
+    rung.tolerance = tolerance_of(options);
+    rungs.push_back(std::move(rung));
   }
 
-  std::string name_;
-  float tolerance_;
-  std::unique_ptr<Executable> executable_;
-  std::unique_ptr<Worker> worker_;
-  std::size_t scores_, words_;
-  Graph unfused_;
+  const Graph& graph_;
+  const TensorMap& weights_;
+  const RowCounts& counts_;
 };
 
-/// The baseline, a rung for each technique with all before it, then the whole in integers, and at
-/// the end the whole again without one technique at a time.
-std::vector<Rung> make_rungs(const Graph& graph, const TensorMap& weights) {
-  Techniques left_out{0, 1, 2, 3};
-  std::vector<Rung> rungs;
-  rungs.emplace_back("baseline", left_out, graph, weights);
-  for (std::size_t i = 0; i < techniques().size(); ++i) {
-    left_out.erase(i);
-    rungs.emplace_back("+ " + techniques()[i].name, left_out, graph, weights);
-  }
-  for (const Precise& precision : kPrecisions)
-    if (&precision != kPrecisions)
-      rungs.emplace_back(fmt::format("all in {}", precision.name), Techniques{}, graph, weights,
-                         precision);
-  for (std::size_t i = 0; i < kFusions; ++i)
-    rungs.emplace_back("all but " + techniques()[i].name, Techniques{i}, graph, weights);
-  return rungs;
-}
-
-/// Throws when a rung gives other scores than the baseline; tells how many words differ, which they
+/// Throws when a rung gives other scores than the first; tells how many words differ, which they
 /// may where two have almost the same score.
-void compare_outputs(std::vector<Rung>& rungs, const Trace& trace) {
-  Outputs baseline;
-  rungs[0].replay(trace, &baseline);
-  for (Rung& rung : rungs) {
+void compare_outputs(Ladder& ladder, const Trace& trace) {
+  Outputs want;
+  ladder.replays[0].run(trace, &want);
+  for (std::size_t r = 1; r < ladder.rungs.size(); ++r) {
     Outputs outputs;
-    rung.replay(trace, &outputs);
+    ladder.replays[r].run(trace, &outputs);
     float furthest = 0;
     std::size_t other_words = 0;
-    for (std::size_t i = 0; i < baseline.scores.size(); ++i) {
-      const float apart = std::abs(outputs.scores[i] - baseline.scores[i]);
-      if (!(apart <= rung.tolerance()))
-        throw Error("'{}': a score is {}, the baseline's {}", rung.name(), outputs.scores[i],
-                    baseline.scores[i]);
+    for (std::size_t i = 0; i < want.scores.size(); ++i) {
+      const float apart = std::abs(outputs.scores[i] - want.scores[i]);
+      if (!(apart <= ladder.rungs[r].tolerance))
+        throw Error("'{}': a score is {}, the baseline's {}", ladder.rungs[r].name,
+                    outputs.scores[i], want.scores[i]);
       furthest = std::max(furthest, apart);
-      other_words += outputs.words[i] != baseline.words[i] ? 1 : 0;
+      other_words += outputs.words[i] != want.words[i] ? 1 : 0;
     }
-    fmt::print("{}: scores within {:.1e} of the baseline's; {} of {} k-best words differ\n",
-               rung.name(), furthest, other_words, baseline.words.size());
+    fmt::print("{:18} scores within {:.1e} of the first's; {} of {} k-best words differ\n",
+               ladder.rungs[r].name, furthest, other_words, want.words.size());
   }
-}
-
-/// Seconds of each rung in each round.
-using Rounds = std::vector<std::vector<Seconds>>;
-
-/// Runs all rungs up and down again in each round, so that a drift of the machine's speed hits all
-/// alike.
-Rounds measure(std::vector<Rung>& rungs, const Trace& trace, int rounds) {
-  Rounds measured(rungs.size());
-  for (int round = 0; round < rounds; ++round) {
-    std::vector<Seconds> sums(rungs.size());
-    const auto run = [&](std::size_t i) {
-      const Seconds seconds = rungs[i].replay(trace);
-      sums[i].source += seconds.source / 2;
-      sums[i].step += seconds.step / 2;
-    };
-    for (std::size_t i = 0; i < rungs.size(); ++i) run(i);
-    for (std::size_t i = rungs.size(); i-- > 0;) run(i);
-    for (std::size_t i = 0; i < rungs.size(); ++i) measured[i].push_back(sums[i]);
-  }
-  return measured;
-}
-
-/// "1.234 [1.210, 1.250]": median ratio of two rungs' times and its 95 % bounds.
-template <typename Part>
-std::string ratio(const std::vector<Seconds>& below, const std::vector<Seconds>& above, Part part) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < below.size(); ++i) ratios.push_back(part(below[i]) / part(above[i]));
-  const auto [low, high] = median_bounds(ratios);
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", median(ratios), low, high);
-}
-
-template <typename Part>
-double median_of(const std::vector<Seconds>& rounds, Part part) {
-  std::vector<double> seconds;
-  for (const Seconds& round : rounds) seconds.push_back(part(round));
-  return median(std::move(seconds));
 }
 
 /// Prints what the measured rungs gain, a line each.
 class Report {
  public:
-  Report(const std::vector<Rung>& rungs, const Rounds& measured, const RowCounts& counts)
-      : rungs_(rungs), measured_(measured) {
-    for (const Rung& rung : rungs) flop_.push_back(operations(rung.unfused(), counts));
+  Report(const std::vector<Rung>& rungs, const Rounds& measured, const Peaks& peaks)
+      : rungs_(rungs), measured_(measured), peaks_(peaks) {
+    // The baseline is the best library.
+    for (std::size_t i = 0; i < peer_libraries().size(); ++i)
+      if (median_of(measured_[i], whole) < median_of(measured_[baseline_], whole)) baseline_ = i;
   }
 
-  void print(double peak) const {
-    fmt::print("{:21} {:>14} {:>14} {:>8} {:>5}  {:20}  {:5}  {:20}  {:5}\n", "", "source program",
-               "step program", "weights", "eff.", "whole", "cap", "step", "cap");
+  void print() const {
+    fmt::print("\nbaseline: {}\n", rungs_[baseline_].name);
+    fmt::print("{:18} {:>15} {:>16} {:>8} {:>4}  {:20} {:>5} {:>5}  {:20} {:>5} {:>5} {:>5}\n", "",
+               "source program", "step program", "weights", "eff.", "over the rung before", "paper",
+               "cap", "over the baseline", "paper", "cap", "share");
     for (std::size_t i = 0; i < rungs_.size(); ++i) {
-      const Operations& flop = flop_[i];
-      fmt::print("{:21} {:6.1f}G {:5.2f}s {:6.1f}G {:5.2f}s {:6.1f}GB {:3.0f} %", rungs_[i].name(),
-                 flop.source / 1e9, median_of(measured_[i], source), flop.step / 1e9,
-                 median_of(measured_[i], step), flop.step_weights / 1e9,
-                 100 * whole(flop) / peak / median_of(measured_[i], whole<Seconds>));
-      if (i > 0 && i <= kTop) compare(i - 1, i);
-      if (i > kTop && i < kTop + std::size(kPrecisions)) compare(kTop, i);
-      if (i >= kTop + std::size(kPrecisions)) compare(i, kTop);
-      fmt::print("\n");
-    }
-    for (std::size_t i = kTop; i < kTop + std::size(kPrecisions); ++i) {
-      fmt::print("{:66}", i == kTop ? "all over the baseline" : rungs_[i].name());
-      compare(0, i);
+      print_work(i);
+      if (rungs_[i].before) print_ratios(i);
       fmt::print("\n");
     }
   }
 
  private:
-  template <typename Parts>
-  static double whole(const Parts& parts) {
-    return parts.source + parts.step;
-  }
+  static double whole(const Seconds& seconds) { return seconds.whole(); }
   static double source(const Seconds& seconds) { return seconds.source; }
   static double step(const Seconds& seconds) { return seconds.step; }
 
-  /// How much faster `above` is than `below`, and how many times fewer operations it has.
-  void compare(std::size_t below, std::size_t above) const {
-    fmt::print(
-        "  {}  {:.3f}  {}  {:.3f}", ratio(measured_[below], measured_[above], whole<Seconds>),
-        whole(flop_[below]) / whole(flop_[above]), ratio(measured_[below], measured_[above], step),
-        flop_[below].step / flop_[above].step);
+  double floor(std::size_t i) const { return rungs_[i].operations.whole().floor(peaks_); }
+
+  void print_work(std::size_t i) const {
+    const Operations& work = rungs_[i].operations;
+    fmt::print("{:18} {:6.1f}G {:6.3f}s {:7.1f}G {:6.3f}s {:6.1f}GB {:3.0f}%", rungs_[i].name,
+               work.source.total() / 1e9, median_of(measured_[i], source), work.step.total() / 1e9,
+               median_of(measured_[i], step), work.step_weights / 1e9,
+               100 * floor(i) / median_of(measured_[i], whole));
+  }
+
+  /// How much faster the rung is than the one before and than the baseline, beside the quotients of
+  /// their floors, which are their caps if both reach them.
+  void print_ratios(std::size_t i) const {
+    const bool first = *rungs_[i].before == 0;
+    const std::size_t before = first ? baseline_ : *rungs_[i].before;
+    const double paper_before = first ? 1 : rungs_[before].paper;
+    const double cap = floor(baseline_) / floor(i);
+    const double gained = median_of(measured_[baseline_], whole) / median_of(measured_[i], whole);
+    fmt::print("  {:20} {:>5} {:5.2f}  {:20} {:>5} {:5.2f} {:3.0f} %",
+               show_ratio(measured_[before], measured_[i], whole),
+               show(rungs_[i].paper / paper_before), floor(before) / floor(i),
+               show_ratio(measured_[baseline_], measured_[i], whole), show(rungs_[i].paper), cap,
+               100 * gained / cap);
+  }
+
+  static std::string show(double factor) {
+    return factor > 0 ? fmt::format("{:.2f}", factor) : std::string();
   }
 
   const std::vector<Rung>& rungs_;
   const Rounds& measured_;
-  std::vector<Operations> flop_;
+  const Peaks& peaks_;
+  std::size_t baseline_ = 0;
 };
 
 void run(const std::vector<std::string>& arguments) {
@@ -319,12 +236,11 @@ void run(const std::vector<std::string>& arguments) {
   };
   const Model model = load_model(arguments[1]).model;
   const int beam = argument(3, 6);
-  const int batch = argument(4, 16);
+  const int batch = argument(4, 1);
   const int rounds = argument(5, 15);
-  const int sentences = argument(6, 32);
   const SearchTask task =
       read_search_task(model, arguments[2], beam, static_cast<std::size_t>(batch),
-                       static_cast<std::size_t>(sentences));
+                       static_cast<std::size_t>(argument(6, 16)));
   const Trace trace = record_search(model, task);
   const RowCounts counts = count_rows(trace);
 
@@ -332,19 +248,20 @@ void run(const std::vector<std::string>& arguments) {
   verify(plain);
   const TensorMap weights = random_weights(plain);
   const Graph graph = with_search_head(plain, SearchHead::k_best, beam);
-  std::vector<Rung> rungs = make_rungs(graph, weights);
+  Ladder ladder(graph, weights, counts);
 
-  const double peak = measured_peak();
-  fmt::print("isa {}, peak {:.0f} GFLOP/s, beam {}, mini-batch {}, {} rounds\n", cpu::active_isa(),
-             peak / 1e9, beam, batch, rounds);
+  const Peaks peaks = peaks_or_products();
+  fmt::print(
+      "isa {}, peaks {:.0f}, {:.0f}, {:.0f} G multiply-adds/s in f32, i16, i8; beam {}, mini-batch "
+      "{}, {} rounds\n",
+      cpu::active_isa(), peaks.f32 / 1e9, peaks.i16 / 1e9, peaks.i8 / 1e9, beam, batch, rounds);
   fmt::print(
       "{:.0f} sentences of {:.1f} tokens, {:.0f} steps of {:.1f} hypotheses; distinct parents per "
       "hypothesis: {:.3f}\n",
       counts.sentences, counts.source / counts.sentences, counts.steps,
       counts.hypotheses / counts.steps, counts.parents / counts.hypotheses);
-  compare_outputs(rungs, trace);
-  const Rounds measured = measure(rungs, trace, rounds);
-  Report(rungs, measured, counts).print(peak);
+  compare_outputs(ladder, trace);
+  Report(ladder.rungs, measure(ladder.replays, trace, rounds), peaks).print();
 }
 
 }  // namespace

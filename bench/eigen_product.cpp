@@ -5,15 +5,31 @@
 #include "bench/peer_products.h"
 
 namespace fuselage {
+namespace {
+
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Index as_index(std::size_t size) { return static_cast<Eigen::Index>(size); }
+
+}  // namespace
 
 [[gnu::visibility("default")]] PeerProduct eigen_product(const float* w, std::size_t k,
-                                                         std::size_t n, std::size_t rows) {
-  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const auto r = static_cast<Eigen::Index>(rows), terms = static_cast<Eigen::Index>(k),
-             columns = static_cast<Eigen::Index>(n);
-  return [=](const float* x, float* y) {
-    Eigen::Map<Matrix>(y, r, columns).noalias() =
-        Eigen::Map<const Matrix>(x, r, terms) * Eigen::Map<const Matrix>(w, terms, columns);
+                                                         std::size_t n) {
+  const Eigen::Map<const Matrix> matrix(w, as_index(k), as_index(n));
+  return [matrix](const float* x, std::size_t rows, float* y) {
+    Eigen::Map<Matrix>(y, as_index(rows), matrix.cols()).noalias() =
+        Eigen::Map<const Matrix>(x, as_index(rows), matrix.rows()) * matrix;
+  };
+}
+
+[[gnu::visibility("default")]] PeerProduct eigen_vector_product(const float* w, std::size_t k,
+                                                                std::size_t n) {
+  // The matrix by columns, as Eigen has it by default, times a column.
+  const Eigen::Map<const Eigen::MatrixXf> matrix(w, as_index(n), as_index(k));
+  return [matrix](const float* x, std::size_t rows, float* y) {
+    for (std::size_t r = 0; r < rows; ++r, x += matrix.cols(), y += matrix.rows())
+      Eigen::Map<Eigen::VectorXf>(y, matrix.rows()).noalias() =
+          matrix * Eigen::Map<const Eigen::VectorXf>(x, matrix.cols());
   };
 }
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/quantized.h"
 #include "bench/measure.h"
-#include "bench/peer_products.h"
+#include "bench/peer_kernels.h"
 #include "bench/program.h"
 #include "bench/roofs.h"
 
@@ -141,23 +141,6 @@ void compare_types(int pairs, const Peaks& peaks, Shape shape) {
   }
 }
 
-struct Peer {
-  std::string name;
-  PeerProduct (*prepare)(const float* w, std::size_t k, std::size_t n, std::size_t rows);
-};
-
-std::vector<Peer> peers() {
-  return {
-      {"Eigen", eigen_product},
-#ifdef FUSELAGE_WITH_OPENBLAS
-      {"OpenBLAS", openblas_product},
-#endif
-#ifdef FUSELAGE_WITH_ONEDNN
-      {"oneDNN", onednn_product},
-#endif
-  };
-}
-
 void expect_near(const std::vector<float>& ours, const std::vector<float>& theirs,
                  const std::string& name) {
   for (std::size_t i = 0; i < ours.size(); ++i)
@@ -172,13 +155,13 @@ void compare_peers(int pairs, Shape shape) {
   for (const std::size_t rows : {1, 4, 5, 6, 7, 8, 16, 64}) {
     fmt::print("{:5} {:6} {:5} ", shape.k, shape.n, rows);
     Product ours(packed, rows);
-    for (const Peer& peer : peers()) {
-      const PeerProduct theirs = peer.prepare(w.data(), shape.k, shape.n, rows);
+    for (const PeerLibrary& peer : peer_libraries()) {
+      const PeerProduct theirs = peer.make(w.data(), shape.k, shape.n);
       std::vector<float> y(rows * shape.n);
       const Comparison compared = compare(
           pairs,
           [&] {
-            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x().data(), y.data());
+            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x().data(), rows, y.data());
           },
           std::ref(ours));
       expect_near(ours.y(), y, peer.name);
@@ -198,7 +181,7 @@ void run(const std::vector<std::string>& arguments) {
   for (const Shape& shape : shapes) compare_types(pairs, peaks, shape);
 
   fmt::print("\nf32: time of a peer over ours\n{:>5} {:>6} {:>5} ", "k", "n", "rows");
-  for (const Peer& peer : peers()) fmt::print("  {:<19}", peer.name);
+  for (const PeerLibrary& peer : peer_libraries()) fmt::print("  {:<19}", peer.name);
   fmt::print("\n");
   for (const Shape& shape : shapes) compare_peers(pairs, shape);
 }

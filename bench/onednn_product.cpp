@@ -1,6 +1,7 @@
 #include <omp.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -9,49 +10,59 @@
 namespace fuselage {
 namespace {
 
-// The matrix is in whichever layout the library likes best.
+using dnnl::memory;
+
+constexpr auto kType = memory::data_type::f32;
+
+std::int64_t as_dim(std::size_t size) { return static_cast<std::int64_t>(size); }
+
+// The matrix is in whichever layout the library likes best for the number of rows that comes first.
 class OnednnProduct {
  public:
-  OnednnProduct(const float* w, std::size_t k, std::size_t n, std::size_t rows)
-      : source_({as_dim(rows), as_dim(k)}, kType, dnnl::memory::format_tag::ab),
-        result_({as_dim(rows), as_dim(n)}, kType, dnnl::memory::format_tag::ab),
-        primitive_(
-            {{source_, {{as_dim(k), as_dim(n)}, kType, dnnl::memory::format_tag::any}, result_},
-             engine_}),
-        weights_(primitive_.weights_desc(), engine_),
-        product_(primitive_) {
-    const dnnl::memory::desc plain({as_dim(k), as_dim(n)}, kType, dnnl::memory::format_tag::ab);
-    dnnl::memory from(plain, engine_, const_cast<float*>(w));
-    dnnl::reorder(from, weights_).execute(stream_, from, weights_);
-    stream_.wait();
-  }
+  OnednnProduct(const float* w, std::size_t k, std::size_t n)
+      : k_(k),
+        n_(n),
+        plain_({as_dim(k), as_dim(n)}, kType, memory::format_tag::ab),
+        stored_(plain_, engine_, const_cast<float*>(w)) {}
 
-  void operator()(const float* x, float* y) {
-    const dnnl::memory source(source_, engine_, const_cast<float*>(x));
-    const dnnl::memory result(result_, engine_, y);
-    product_.execute(
-        stream_, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_DST, result}});
+  void operator()(const float* x, std::size_t rows, float* y) {
+    const memory::desc source({as_dim(rows), as_dim(k_)}, kType, memory::format_tag::ab);
+    const memory::desc result({as_dim(rows), as_dim(n_)}, kType, memory::format_tag::ab);
+    auto& product = products_[rows];
+    if (!product) product = make(source, result);
+    product.execute(stream_, {{DNNL_ARG_SRC, {source, engine_, const_cast<float*>(x)}},
+                              {DNNL_ARG_WEIGHTS, weights_},
+                              {DNNL_ARG_DST, {result, engine_, y}}});
     stream_.wait();
   }
 
  private:
-  static constexpr auto kType = dnnl::memory::data_type::f32;
-  static std::int64_t as_dim(std::size_t size) { return static_cast<std::int64_t>(size); }
+  dnnl::matmul make(const memory::desc& source, const memory::desc& result) {
+    const memory::desc any({as_dim(k_), as_dim(n_)}, kType, memory::format_tag::any);
+    const dnnl::matmul::primitive_desc product(
+        {source, weights_ ? weights_.get_desc() : any, result}, engine_);
+    if (!weights_) {
+      weights_ = memory(product.weights_desc(), engine_);
+      dnnl::reorder(stored_, weights_).execute(stream_, stored_, weights_);
+      stream_.wait();
+    }
+    return dnnl::matmul(product);
+  }
 
+  std::size_t k_, n_;
   dnnl::engine engine_{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream_{engine_};
-  dnnl::memory::desc source_, result_;
-  dnnl::matmul::primitive_desc primitive_;
-  dnnl::memory weights_;
-  dnnl::matmul product_;
+  memory::desc plain_;
+  memory stored_, weights_;
+  std::map<std::size_t, dnnl::matmul> products_;  // by number of rows
 };
 
 }  // namespace
 
-PeerProduct onednn_product(const float* w, std::size_t k, std::size_t n, std::size_t rows) {
+PeerProduct onednn_product(const float* w, std::size_t k, std::size_t n) {
   omp_set_num_threads(1);
-  const auto product = std::make_shared<OnednnProduct>(w, k, n, rows);
-  return [product](const float* x, float* y) { (*product)(x, y); };
+  const auto product = std::make_shared<OnednnProduct>(w, k, n);
+  return [product](const float* x, std::size_t rows, float* y) { (*product)(x, rows, y); };
 }
 
 }  // namespace fuselage

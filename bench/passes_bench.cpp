@@ -4,8 +4,8 @@
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
 //
-// Passes may be followed by a precision: all@int8. The floor is at the peak of float32 all the
-// same.
+// Passes may be followed by a precision: all@int8. The floor is at the peak of the type in which
+// products are computed.
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "bench/measure.h"
 #include "bench/program.h"
+#include "bench/roofs.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
 #include "decoding/search_head.h"
@@ -25,7 +26,7 @@ namespace {
 struct Contestant {
   std::string passes;
   double load_seconds = 0;
-  double flop = 0;
+  Work work;
   std::unique_ptr<Executable> executable;
   std::unique_ptr<BeamSearch> search;
 };
@@ -58,8 +59,7 @@ Contestant prepare(const Model& model, const SearchTask& task, const std::string
   const RowCounts counts = count_rows(trace);
   Graph optimized = graph;
   optimize(optimized, options);
-  const Operations flop = operations(optimized, counts);
-  made.flop = flop.source + flop.step;
+  made.work = operations(optimized, counts).whole();
   if (passes != "none")
     fmt::print("distinct parents per hypothesis: {:.3f}\n", counts.parents / counts.hypotheses);
   return made;
@@ -78,20 +78,23 @@ void run(const std::vector<std::string>& arguments) {
   const int pairs = std::stoi(argument(4, "15"));
   const SearchTask task = read_search_task(model, arguments[1], beam, batch);
 
-  const double peak = measured_peak();
-  fmt::print("isa {}, peak {:.0f} GFLOP/s, beam {}, mini-batch {}, {} batches\n", cpu::active_isa(),
-             peak / 1e9, beam, batch, task.batches.size());
+  const Peaks peaks = peaks_or_products();
+  fmt::print(
+      "isa {}, peaks {:.0f}, {:.0f}, {:.0f} G multiply-adds/s in f32, i16, i8; beam {}, mini-batch "
+      "{}, {} batches\n",
+      cpu::active_isa(), peaks.f32 / 1e9, peaks.i16 / 1e9, peaks.i8 / 1e9, beam, batch,
+      task.batches.size());
   const Contestant baseline = prepare(model, task, argument(5, "none"));
   const Contestant candidate = prepare(model, task, argument(6, "all"));
   const Comparison compared = compare(
       pairs, [&] { translate(*baseline.search, task); },
       [&] { translate(*candidate.search, task); });
-  const auto report = [peak](const Contestant& contestant, double seconds) {
-    const double floor = contestant.flop / peak;
+  const auto report = [&peaks](const Contestant& contestant, double seconds) {
+    const double floor = contestant.work.floor(peaks);
     fmt::print(
         "passes {:12} {:7.3f} s, floor {:6.3f} s ({:.0f} GFLOP, efficiency {:.0f} %), "
         "load {:.2f} s\n",
-        contestant.passes, seconds, floor, contestant.flop / 1e9, 100 * floor / seconds,
+        contestant.passes, seconds, floor, contestant.work.total() / 1e9, 100 * floor / seconds,
         contestant.load_seconds);
   };
   report(baseline, compared.baseline);

@@ -12,6 +12,9 @@ struct Peaks {
 
 Peaks measured_peaks();
 
+/// The same, or where they cannot be measured what our own products of floats reach, for all types.
+Peaks peaks_or_products();
+
 /// Bytes a second of reading a buffer of `bytes` again and again; 0 as above.
 double read_bandwidth(std::size_t bytes);
 

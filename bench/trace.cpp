@@ -100,7 +100,25 @@ double mixing(const Graph& graph, const Node& node, const RowCounts& counts) {
   return rows_of(graph, pairs, counts) * 2 * static_cast<double>(row_size(graph.value(mixed).type));
 }
 
+/// Where a node's operations count: products of integers are those of their operands' type.
+double& part_of(Work& work, const Graph& graph, const Node& node) {
+  for (const ValueId operand : node.operands) {
+    const DType dtype = graph.value(operand).type.dtype;
+    if (dtype == DType::qint16) return work.i16;
+    if (dtype == DType::qint8) return work.i8;
+  }
+  return work.f32;
+}
+
 }  // namespace
+
+Work operator+(const Work& a, const Work& b) {
+  return {.f32 = a.f32 + b.f32, .i16 = a.i16 + b.i16, .i8 = a.i8 + b.i8};
+}
+
+double Work::floor(const Peaks& peaks) const {
+  return (f32 / peaks.f32 + i16 / peaks.i16 + i8 / peaks.i8) / 2;
+}
 
 std::unique_ptr<Executable> recording(std::unique_ptr<Executable> executable, Trace& trace) {
   return std::make_unique<RecordingExecutable>(std::move(executable), trace);
@@ -137,7 +155,7 @@ Operations operations(const Graph& graph, const RowCounts& counts) {
     const Type& result = graph.value(node.results[0]).type;
     const Cost cost = cost_of(graph, id);
     const bool in_step = graph.binding(id) == BindingTime::step;
-    double& sum = in_step ? flop.step : flop.source;
+    double& sum = part_of(in_step ? flop.step : flop.source, graph, node);
     sum += rows_of(graph, result.domain, counts) * cost.flop + mixing(graph, node, counts);
     if (in_step) flop.step_weights += cost.weight_bytes * counts.steps;
   }

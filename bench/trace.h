@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "bench/roofs.h"
 
 namespace fuselage {
 
@@ -35,11 +36,21 @@ struct RowCounts {
 };
 RowCounts count_rows(const Trace& trace);
 
-/// Floating-point operations of a graph's source and step programs for these rows. Pairs of other
-/// domains than these are left out, so the figure is a lower bound for a transformer.
+/// Operations, a multiply-add counting as two, by the type of number that they are done in.
+struct Work {
+  double f32 = 0, i16 = 0, i8 = 0;
+  double total() const { return f32 + i16 + i8; }
+  /// Seconds that one core needs at least.
+  double floor(const Peaks& peaks) const;
+  friend Work operator+(const Work& a, const Work& b);
+};
+
+/// Operations of a graph's source and step programs for these rows. Pairs of other domains than
+/// these are left out, so the figure is a lower bound for a transformer.
 struct Operations {
-  double source = 0, step = 0;
+  Work source, step;
   double step_weights = 0;  ///< bytes of weights that the steps read
+  Work whole() const { return source + step; }
 };
 Operations operations(const Graph& graph, const RowCounts& counts);
 

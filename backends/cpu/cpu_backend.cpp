@@ -121,12 +121,13 @@ TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const Programs& programs, const TensorMap& weights, Profile* profile)
+  CpuExecutable(const Programs& programs, const TensorMap& weights, Profile* profile,
+                std::span<const cpu::KernelRow> first)
       : profile_(profile) {
     cpu::MatrixCache matrices;
     const TensorMap loaded = run_load_program(programs.load, weights, matrices, load_);
-    source_ = cpu::plan_program(programs.source, loaded, matrices);
-    step_ = cpu::plan_program(programs.step, loaded, matrices);
+    source_ = cpu::plan_program(programs.source, loaded, matrices, first);
+    step_ = cpu::plan_program(programs.step, loaded, matrices, first);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
@@ -177,8 +178,8 @@ TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
 }
 
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
-                                        Profile* profile) {
-  return std::make_unique<CpuExecutable>(programs, weights, profile);
+                                        Profile* profile, std::span<const cpu::KernelRow> first) {
+  return std::make_unique<CpuExecutable>(programs, weights, profile, first);
 }
 
 }  // namespace fuselage

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
+#include "backends/cpu/kernel_rows.h"
 #include "backends/executable.h"
 #include "passes/split_by_binding_time.h"
 
@@ -11,9 +13,12 @@ namespace fuselage {
 /// Lowers the three programs of a model to the CPU: runs the load program, packs weights for the
 /// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
-/// With a profile, which must outlive the workers, one worker at a time measures its nodes.
+/// With a profile, which must outlive the workers, one worker at a time measures its nodes. `first`
+/// are kernels that stand before the back-end's own in the source and the step program, as another
+/// library's in a comparison, and must outlive the executable.
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
-                                        Profile* profile = nullptr);
+                                        Profile* profile = nullptr,
+                                        std::span<const cpu::KernelRow> first = {});
 
 /// The weights of a model and the results of its load program, by name.
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);

@@ -482,18 +482,19 @@ bool is_stored(const Graph& graph, const Node& node) {
          (node.operands.empty() && graph.value(node.results[0]).type.domain == graph.none());
 }
 
-KernelChoice choose_kernel(const Graph& graph, NodeId id) {
+KernelChoice choose_kernel(const Graph& graph, NodeId id, std::span<const KernelRow> first) {
   const Node& node = graph.node(id);
   KernelChoice choice;
-  for (const KernelRow& row : kRows) {
-    if (row.op != node.op->name && row.op != "*") continue;
-    std::string reason = row.refuse ? row.refuse(graph, node) : "";
-    if (reason.empty()) {
-      choice.row = &row;
-      return choice;
+  for (const std::span<const KernelRow> rows : {first, kernel_rows()})
+    for (const KernelRow& row : rows) {
+      if (row.op != node.op->name && row.op != "*") continue;
+      std::string reason = row.refuse ? row.refuse(graph, node) : "";
+      if (reason.empty()) {
+        choice.row = &row;
+        return choice;
+      }
+      choice.rejections.push_back({row.name, std::move(reason)});
     }
-    choice.rejections.push_back({row.name, std::move(reason)});
-  }
   throw Error("{}: no kernel of the cpu back-end can run it", graph.describe(id));
 }
 

@@ -51,12 +51,12 @@ struct Rejection {
   std::string reason;
 };
 
-/// The line of the table that runs a node, and why those before it do not. Throws Error when there
-/// is none.
+/// The line that runs a node, of `first` and then of the table, and why those before it do not.
+/// Throws Error when there is none.
 struct KernelChoice {
   const KernelRow* row = nullptr;
   std::vector<Rejection> rejections;
 };
-KernelChoice choose_kernel(const Graph& graph, NodeId id);
+KernelChoice choose_kernel(const Graph& graph, NodeId id, std::span<const KernelRow> first = {});
 
 }  // namespace fuselage::cpu

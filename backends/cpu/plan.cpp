@@ -27,8 +27,12 @@ Tensor constant_tensor(const Graph& graph, const Node& node) {
 
 class Planner {
  public:
-  Planner(Graph program, const TensorMap& weights, MatrixCache& matrices)
-      : plan_(std::make_unique<ProgramPlan>()), weights_(weights), matrices_(matrices) {
+  Planner(Graph program, const TensorMap& weights, MatrixCache& matrices,
+          std::span<const KernelRow> first)
+      : plan_(std::make_unique<ProgramPlan>()),
+        weights_(weights),
+        matrices_(matrices),
+        first_(first) {
     plan_->graph = std::move(program);
     places_.resize(plan_->graph.value_limit());
     rows_of_kernel_.resize(plan_->graph.node_limit(), nullptr);
@@ -85,7 +89,7 @@ class Planner {
 
   void bind_kernel(NodeId id) {
     if (is_stored(graph(), graph().node(id))) return;
-    rows_of_kernel_[id.index] = choose_kernel(graph(), id).row;
+    rows_of_kernel_[id.index] = choose_kernel(graph(), id, first_).row;
   }
 
   /// A value of prefix rows is kept for all tokens only where something else than the same rows
@@ -361,6 +365,7 @@ class Planner {
   std::unique_ptr<ProgramPlan> plan_;
   const TensorMap& weights_;
   MatrixCache& matrices_;
+  std::span<const KernelRow> first_;
   std::vector<NodeId> order_;
   std::vector<Loop> loops_;  // by position in order_
   std::vector<const KernelRow*> rows_of_kernel_;
@@ -421,8 +426,8 @@ std::shared_ptr<const PackedMatrix> MatrixCache::get(const Tensor& weight,
 }
 
 std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
-                                          MatrixCache& matrices) {
-  return Planner(std::move(program), weights, matrices).make();
+                                          MatrixCache& matrices, std::span<const KernelRow> first) {
+  return Planner(std::move(program), weights, matrices, first).make();
 }
 
 }  // namespace fuselage::cpu

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -72,6 +73,7 @@ struct Run {
   const std::vector<const std::int32_t*>& indexes;  ///< by number of the slot
 };
 
+struct KernelRow;       // kernel_rows.h
 struct EnsembleLayers;  // ensemble_kernel.cpp
 struct ShortlistLayer;  // shortlist_kernel.cpp
 
@@ -109,6 +111,7 @@ struct Instruction {
   Quantizer quantizer;
   std::int64_t vectors = 1;  ///< in a row, each of which a product takes for itself
   std::shared_ptr<LookupCounter> counter;
+  std::shared_ptr<void> other;  ///< of a kernel that is not the back-end's own
 };
 
 /// Instructions begin … end - 1 are the body of a scan.
@@ -140,8 +143,10 @@ struct ProgramPlan {
 };
 
 /// Plans `program`. `weights` holds its parameters and the results of the load program, by name; an
-/// import of any other name comes from the source program.
+/// import of any other name comes from the source program. `first` are kernels that stand before
+/// those of kernel_rows() and must outlive the plan.
 std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
-                                          MatrixCache& matrices);
+                                          MatrixCache& matrices,
+                                          std::span<const KernelRow> first = {});
 
 }  // namespace fuselage::cpu

@@ -1,9 +1,12 @@
 #include "backends/cpu/cpu_backend.h"
 
+#include <cmath>
+#include <map>
 #include <thread>
 
 #include "backends/compile.h"
 #include "backends/cpu/isa.h"
+#include "backends/cpu/operands.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "support.h"
@@ -89,6 +92,59 @@ TEST(CpuBackend, AWorkerIsGoodForBatchesOfAnySize) {
   const std::vector<Trace> before = run_trace(*worker, *cpu, small, 2, 5);
   run_trace(*worker, *cpu, random_sentences(9, 20, 15), 6, 20);
   expect_near(run_trace(*worker, *cpu, small, 2, 5), before, 0.0f);
+}
+
+// --- Kernels of a caller ---
+
+constexpr const char* kOtherKernel = "element_by_element";
+
+std::string needs_a_scan(const Graph& graph, const Node& node) {
+  const DomainKind kind = graph.domain(graph.value(node.results[0]).type.domain).kind;
+  return kind == DomainKind::scan ? "" : "it runs in loops over source words";
+}
+
+using Function = float (*)(float);
+
+void bind_tanh(cpu::Instruction& in, const cpu::Binding&) {
+  in.other = std::make_shared<Function>([](float x) { return std::tanh(x); });
+}
+
+void run_tanh(const cpu::Instruction& in, const cpu::Run& run) {
+  const Function function = *static_cast<const Function*>(in.other.get());
+  const cpu::RowsIn x = cpu::rows_in(in, run, 0);
+  ASSERT_EQ(x.rows, nullptr) << "it reads no views";
+  const cpu::RowsOut y = cpu::rows_out(in, run);
+  for (std::size_t r = 0; r < cpu::rows_of(in, run); ++r)
+    for (std::size_t c = 0; c < cpu::cols_of(in); ++c)
+      y.data[r * y.stride + c] = function(x.data[r * x.stride + c]);
+}
+
+std::map<std::string, int> kernels_of(const Executable& executable) {
+  std::map<std::string, int> counts;
+  for (const BindingTime time : {BindingTime::source, BindingTime::step})
+    for (const PlannedNode& node : executable.plan(time)) ++counts[node.kernel];
+  return counts;
+}
+
+TEST(CpuBackend, KernelsOfTheCallerStandBeforeItsOwn) {
+  const ToyModel model = toy_model(13);
+  const auto sentences = random_sentences(14, 5, 9);
+  const cpu::KernelRow other{.op = "tanh",
+                             .name = kOtherKernel,
+                             .refuse = needs_a_scan,
+                             .bind = bind_tanh,
+                             .run = run_tanh};
+  const Programs programs = split_by_binding_time(model.graph);
+  const auto ours = compile_cpu(programs, model.weights);
+  const auto theirs = compile_cpu(programs, model.weights, nullptr, {&other, 1});
+  // Of what it refuses the back-end's own kernels run.
+  const std::map<std::string, int> before = kernels_of(*ours), after = kernels_of(*theirs);
+  EXPECT_EQ(before.count(kOtherKernel), 0u);
+  ASSERT_EQ(after.count(kOtherKernel), 1u);
+  ASSERT_EQ(after.count("unary"), 1u);
+  EXPECT_EQ(after.at(kOtherKernel) + after.at("unary"), before.at("unary"));
+  expect_near(run_trace(*theirs->make_worker(), *theirs, sentences, 3, 8),
+              run_trace(*ours->make_worker(), *ours, sentences, 3, 8), 2e-5f);
 }
 
 TEST(CpuBackend, AMissingWeightIsNamed) {

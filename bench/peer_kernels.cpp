@@ -1,0 +1,70 @@
+#include "bench/peer_kernels.h"
+
+#include <memory>
+
+#include "backends/cpu/operands.h"
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+std::string refuse(const Graph& graph, const Node& node) {
+  const Type& x = graph.value(node.operands[0]).type;
+  const Type& w = graph.value(node.operands[1]).type;
+  if (x.dtype != DType::f32 || w.dtype != DType::f32) return "it multiplies floats";
+  if (x.dims.size() != 1 || w.dims.size() != 2) return "it works on one vector a row";
+  if (w.dims[1] == 1) return "its matrix has one column";
+  if (node.attr<bool>("transposed")) return "its matrix is stored by columns";
+  return graph.producer(node.operands[1]).has(Trait::external) ? "" : "its matrix is not stored";
+}
+
+struct Bound {
+  Tensor weight;
+  PeerProduct product;
+};
+
+template <MakePeerProduct kMake>
+void bind(cpu::Instruction& in, const cpu::Binding& binding) {
+  const Tensor& weight = binding.plan.buffers[in.operands[1].buffer].tensor;
+  in.other = std::make_shared<Bound>(
+      Bound{weight, kMake(weight.data<float>(), static_cast<std::size_t>(in.operands[0].cols),
+                          static_cast<std::size_t>(in.results[0].cols))});
+}
+
+void run(const cpu::Instruction& in, const cpu::Run& run) {
+  const std::size_t rows = cpu::rows_of(in, run);
+  const cpu::RowsIn x = cpu::rows_in(in, run, 0);
+  check(!x.rows && x.stride == x.columns, "rows follow one another");
+  if (rows > 0)
+    static_cast<const Bound*>(in.other.get())->product(x.data, rows, cpu::result_at(in, run));
+}
+
+template <MakePeerProduct kMake>
+PeerLibrary library(const char* name) {
+  return {name,
+          kMake,
+          {.op = "matmul", .name = name, .refuse = refuse, .bind = bind<kMake>, .run = run}};
+}
+
+}  // namespace
+
+const std::vector<PeerLibrary>& peer_libraries() {
+  static const std::vector<PeerLibrary> libraries = {
+      library<eigen_product>("Eigen"),
+#ifdef FUSELAGE_WITH_OPENBLAS
+      library<openblas_product>("OpenBLAS"),
+#endif
+#ifdef FUSELAGE_WITH_ONEDNN
+      library<onednn_product>("oneDNN"),
+#endif
+  };
+  return libraries;
+}
+
+const PeerLibrary& vectors_by_eigen() {
+  static const PeerLibrary library_of_vectors =
+      library<eigen_vector_product>("Eigen, vector by vector");
+  return library_of_vectors;
+}
+
+}  // namespace fuselage

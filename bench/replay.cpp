@@ -1,0 +1,108 @@
+#include "bench/replay.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+#include <utility>
+
+#include "backends/compile.h"
+#include "bench/measure.h"
+#include "decoding/search_head.h"
+
+namespace fuselage {
+
+TensorMap random_weights(const Graph& graph) {
+  std::mt19937 random(1);
+  TensorMap weights;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "param") continue;
+    const Type& type = graph.value(node.results[0]).type;
+    const bool has_rows = type.domain != graph.none();
+    Dims shape = type.dims;
+    float deviation = 1;
+    if (has_rows)
+      shape.insert(shape.begin(), graph.domain(type.domain).size);
+    else
+      deviation = shape.size() == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(shape[0]));
+    std::normal_distribution<float> normal(0, deviation);
+    Tensor tensor(DType::f32, shape);
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      tensor.mutable_data<float>()[i] = normal(random);
+    weights.emplace(node.attr<std::string>("name"), tensor);
+  }
+  return weights;
+}
+
+Trace record_search(const Model& model, const SearchTask& task) {
+  Trace trace;
+  const std::int32_t k = BeamSearch::candidates_per_row(task.search);
+  const auto executable = recording(
+      compile(with_search_head(model.graph, SearchHead::k_best, k), model.weights), trace);
+  BeamSearch search(*executable, task.search);
+  for (const auto& batch : task.batches) search.search(batch);
+  return trace;
+}
+
+Replay::Replay(std::string name, std::unique_ptr<Executable> executable)
+    : name_(std::move(name)),
+      executable_(std::move(executable)),
+      worker_(executable_->make_worker()),
+      scores_(executable_->output("best_scores")),
+      words_(executable_->output("best_words")) {}
+
+Seconds Replay::run(const Trace& trace, Outputs* outputs) {
+  Seconds seconds;
+  for (const Trace::Batch& batch : trace.batches) {
+    const double begin = thread_seconds();
+    worker_->begin(batch.sentences, batch.limits);
+    const double middle = thread_seconds();
+    for (const Trace::Step& step : batch.steps) {
+      worker_->step(step.input());
+      if (outputs) keep(*outputs);
+    }
+    seconds.source += middle - begin;
+    seconds.step += thread_seconds() - middle;
+  }
+  return seconds;
+}
+
+void Replay::keep(Outputs& outputs) const {
+  const OutputRows<float> scores = worker_->floats(scores_);
+  const OutputRows<std::int32_t> words = worker_->integers(words_);
+  outputs.scores.insert(outputs.scores.end(), scores.data, scores.data + scores.rows * scores.cols);
+  outputs.words.insert(outputs.words.end(), words.data, words.data + words.rows * words.cols);
+}
+
+Rounds measure(std::vector<Replay>& contestants, const Trace& trace, int rounds) {
+  Rounds measured(contestants.size());
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<Seconds> sums(contestants.size());
+    const auto run = [&](std::size_t i) {
+      const Seconds seconds = contestants[i].run(trace);
+      sums[i].source += seconds.source / 2;
+      sums[i].step += seconds.step / 2;
+    };
+    for (std::size_t i = 0; i < contestants.size(); ++i) run(i);
+    for (std::size_t i = contestants.size(); i-- > 0;) run(i);
+    for (std::size_t i = 0; i < contestants.size(); ++i) measured[i].push_back(sums[i]);
+  }
+  return measured;
+}
+
+double median_of(const std::vector<Seconds>& rounds, Part part) {
+  std::vector<double> seconds;
+  for (const Seconds& round : rounds) seconds.push_back(part(round));
+  return median(std::move(seconds));
+}
+
+std::string show_ratio(const std::vector<Seconds>& below, const std::vector<Seconds>& above,
+                       Part part) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < below.size(); ++i) ratios.push_back(part(below[i]) / part(above[i]));
+  const auto [low, high] = median_bounds(ratios);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", median(ratios), low, high);
+}
+
+}  // namespace fuselage
