@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "base/error.h"
 #include "decoding/vocabulary_pair.h"
@@ -22,6 +24,9 @@ SearchTask read_search_task(const Model& model, const std::string& text, std::in
   for (std::string line; encoded.size() < sentences && std::getline(input, line);) {
     encoded.push_back(vocabularies.source->encode(line));
     if (encoded.back().size() < 2) encoded.pop_back();
+    std::istringstream blanks(line);
+    task.words += static_cast<std::size_t>(std::distance(std::istream_iterator<std::string>(blanks),
+                                                         std::istream_iterator<std::string>()));
   }
   std::stable_sort(encoded.begin(), encoded.end(),
                    [](const WordIds& a, const WordIds& b) { return a.size() > b.size(); });

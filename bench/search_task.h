@@ -14,6 +14,7 @@ namespace fuselage {
 struct SearchTask {
   SearchOptions search;
   std::vector<std::vector<WordIds>> batches;  ///< the longest sentences first
+  std::size_t words = 0;                      ///< of the text, between blanks
 };
 
 /// The first `sentences` lines of the file `text` that are not empty, in batches of `batch`. Throws

@@ -1,0 +1,133 @@
+// How often a model in other numbers would choose the same next word as in float32, when both are
+// led through the same translations (teacher forcing).
+//
+//   agreement_bench MODEL SOURCE REFERENCE CONTESTANT…
+//
+// SOURCE and REFERENCE have a sentence a line. The model is led through its own translations of
+// SOURCE in float32, beam 6, and through REFERENCE. A contestant is a precision that may be
+// followed by activations: int8, or int8:table.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "backends/compile.h"
+#include "base/error.h"
+#include "bench/program.h"
+#include "bench/replay.h"
+#include "bench/trace.h"
+#include "decoding/forced_decoder.h"
+#include "decoding/search_head.h"
+#include "decoding/translator.h"
+#include "decoding/vocabulary_pair.h"
+#include "models/load_model.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kBatch = 32;
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::ifstream input(path);
+  if (!input) throw Error("{}: cannot be read", path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(input, line);) lines.push_back(line);
+  return lines;
+}
+
+struct Pairs {
+  std::vector<WordIds> sources, targets;
+};
+
+std::vector<WordIds> encode_all(const Vocabulary& vocabulary,
+                                const std::vector<std::string>& lines) {
+  std::vector<WordIds> encoded;
+  for (const std::string& line : lines) encoded.push_back(vocabulary.encode(line));
+  return encoded;
+}
+
+/// What the model makes of the lines in float32.
+std::vector<WordIds> translate_all(const Model& model, const std::vector<std::string>& lines) {
+  const TranslatorOptions options{
+      .search = {.beam_size = 6, .normalize = 0.6f},
+      .batches = {.mini_batch = kBatch, .maxi_batch = 100, .sort_by_length = true}};
+  std::vector<WordIds> words;
+  for (const Translation& translation : Translator(model, options).translate(lines))
+    words.push_back(translation.n_best.front().hypothesis.words);
+  return words;
+}
+
+/// The steps by which a model is led through the targets.
+Trace record_forced(const Model& model, const Pairs& pairs) {
+  Trace trace;
+  const auto executable = recording(
+      compile(with_search_head(model.graph, SearchHead::log_probabilities), model.weights), trace);
+  ForcedDecoder decoder(*executable, /*alignment=*/false);
+  const std::span<const WordIds> sources(pairs.sources), targets(pairs.targets);
+  for (std::size_t i = 0; i < sources.size(); i += kBatch) {
+    const std::size_t n = std::min(kBatch, sources.size() - i);
+    decoder.score(sources.subspan(i, n), targets.subspan(i, n));
+  }
+  return trace;
+}
+
+/// The word that a model would choose at each position.
+std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
+                                  const CompileOptions& options) {
+  Replay replay(options.precision,
+                compile(with_search_head(model.graph, SearchHead::k_best, 1, /*alignment=*/false),
+                        model.weights, options));
+  Outputs outputs;
+  replay.run(trace, &outputs);
+  return outputs.words;
+}
+
+CompileOptions options_of(const std::string& contestant) {
+  const std::size_t colon = contestant.find(':');
+  CompileOptions options{.precision = contestant.substr(0, colon)};
+  if (colon != std::string::npos) options.activations = contestant.substr(colon + 1);
+  return options;
+}
+
+void compare_choices(const Model& model, const Pairs& pairs, const std::string& name,
+                     std::span<const std::string> contestants) {
+  const Trace trace = record_forced(model, pairs);
+  const std::vector<std::int32_t> want = choices(model, trace, {});
+  for (const std::string& contestant : contestants) {
+    const std::vector<std::int32_t> got = choices(model, trace, options_of(contestant));
+    std::size_t same = 0;
+    for (std::size_t i = 0; i < want.size(); ++i) same += got[i] == want[i] ? 1 : 0;
+    fmt::print("{:16} {:12} {:.3f} % of {} words, {} others\n", name, contestant,
+               100 * static_cast<double>(same) / static_cast<double>(want.size()), want.size(),
+               want.size() - same);
+  }
+}
+
+void run(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 4)
+    throw Error("usage: agreement_bench MODEL SOURCE REFERENCE CONTESTANT…");
+  const Model model = load_model(arguments[0]).model;
+  const std::vector<std::string> sources = read_lines(arguments[1]);
+  const std::vector<std::string> references = read_lines(arguments[2]);
+  if (sources.size() != references.size())
+    throw Error("{} has {} lines, but {} has {}; both need the same number", arguments[1],
+                sources.size(), arguments[2], references.size());
+  const VocabularyPair vocabularies =
+      load_vocabulary_pair(model, {.paths = model.vocabularies, .encode_target = true});
+  const std::span<const std::string> contestants = std::span(arguments).subspan(3);
+  Pairs pairs{.sources = encode_all(*vocabularies.source, sources)};
+  pairs.targets = translate_all(model, sources);
+  compare_choices(model, pairs, "own translations", contestants);
+  pairs.targets = encode_all(*vocabularies.target, references);
+  compare_choices(model, pairs, "references", contestants);
+}
+
+}  // namespace
+}  // namespace fuselage
+
+int main(int argc, char** argv) {
+  return fuselage::run_program("agreement_bench", argc, argv, fuselage::run);
+}

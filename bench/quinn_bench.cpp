@@ -1,0 +1,172 @@
+// The comparison of Quinn & Ballesteros 2018, "Pieces of Eight: 8-bit Neural Machine Translation":
+// 8-bit products against float32 products of a matrix and a vector by Eigen, one sentence at a
+// time; and against our own float32. See docs/benchmarks/README.md.
+//
+//   quinn_bench GRAPH MODEL TEXT [beam] [rounds] [sentences]
+//
+// GRAPH is a decoder as text, which gets random weights. MODEL translates TEXT once; its lengths,
+// parents and words are replayed with GRAPH by every contestant.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "backends/compile.h"
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/isa.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "bench/peer_kernels.h"
+#include "bench/program.h"
+#include "bench/replay.h"
+#include "bench/roofs.h"
+#include "decoding/search_head.h"
+#include "graph/text.h"
+#include "graph/verifier.h"
+#include "models/load_model.h"
+#include "ops/registry.h"
+#include "passes/split_by_binding_time.h"
+
+namespace fuselage {
+namespace {
+
+/// Passes of an engine that runs the equations as they are: input projections are out of the
+/// encoder's loops.
+constexpr const char* kPlain =
+    "all,-split_products,-embeddings,-attention,-merge_states,-merge_attention,-merge_products,"
+    "-fuse_output,-fuse_attention,-fuse_norm,-fuse_pointwise,-fuse_linear";
+
+/// How far from the first contestant's a score may be. Those of random weights are near each other.
+constexpr float kTolerance = 0.5f;
+
+struct Contestant {
+  std::string name;
+  const char* passes;
+  const char* precision;
+  bool by_eigen = false;
+};
+
+const Contestant kContestants[] = {{"Eigen, vector by vector", kPlain, "fp32", true},
+                                   {"fp32, plain", kPlain, "fp32"},
+                                   {"int8, plain", kPlain, "int8"},
+                                   {"fp32, all passes", "all", "fp32"},
+                                   {"int8, all passes", "all", "int8"}};
+
+/// What a contestant needs at least: its operations at the measured peaks, or reading its weights
+/// once a step.
+struct Floor {
+  double source = 0, step_operations = 0, step_weights = 0;
+  double bandwidth = 0;  ///< of reading as many bytes as the weights again and again
+  double step_bytes = 0;
+  double whole() const { return source + std::max(step_operations, step_weights); }
+};
+
+Floor floor_of(const Graph& graph, const RowCounts& counts, const Peaks& peaks) {
+  const Operations work = operations(graph, counts);
+  Floor floor{.source = work.source.floor(peaks), .step_operations = work.step.floor(peaks)};
+  floor.step_bytes = work.step_weights / counts.steps;
+  floor.bandwidth = read_bandwidth(static_cast<std::size_t>(floor.step_bytes));
+  if (floor.bandwidth > 0) floor.step_weights = work.step_weights / floor.bandwidth;
+  return floor;
+}
+
+class Contest {
+ public:
+  Contest(const Graph& graph, const RowCounts& counts) {
+    const TensorMap weights = random_weights(graph);
+    const Peaks peaks = peaks_or_products();
+    fmt::print("isa {}, peaks {:.0f} and {:.0f} G multiply-adds/s in f32 and i8\n",
+               cpu::active_isa(), peaks.f32 / 1e9, peaks.i8 / 1e9);
+    for (const Contestant& contestant : kContestants) {
+      Graph optimized = graph;
+      optimize(optimized, {.passes = contestant.passes, .precision = contestant.precision});
+      std::span<const cpu::KernelRow> first;
+      if (contestant.by_eigen) first = {&vectors_by_eigen().kernel, 1};
+      replays_.emplace_back(contestant.name,
+                            compile_cpu(split_by_binding_time(optimized), weights, nullptr, first));
+      floors_.push_back(floor_of(optimized, counts, peaks));
+    }
+  }
+
+  /// Throws when scores differ by more than products of integers explain.
+  void check_outputs(const Trace& trace) {
+    Outputs want;
+    replays_[0].run(trace, &want);
+    for (std::size_t i = 1; i < replays_.size(); ++i) {
+      Outputs outputs;
+      replays_[i].run(trace, &outputs);
+      float furthest = 0;
+      for (std::size_t s = 0; s < want.scores.size(); ++s)
+        furthest = std::max(furthest, std::abs(outputs.scores[s] - want.scores[s]));
+      if (!(furthest <= kTolerance))
+        throw Error("'{}': scores are up to {} from those of the first", replays_[i].name(),
+                    furthest);
+      fmt::print("{:24} scores within {:.1e} of the first's\n", replays_[i].name(), furthest);
+    }
+  }
+
+  void measure_and_print(const Trace& trace, int rounds, double words, double steps) {
+    const Rounds measured = measure(replays_, trace, rounds);
+    fmt::print("\n{:24} {:>8} {:>9} {:>9} {:>9} {:>9} {:>8} {:>5}  {}\n", "", "words/s", "step",
+               "roof of", "weights", "roof of", "GB/s", "eff.", "over Eigen");
+    fmt::print("{:24} {:>8} {:>9} {:>9} {:>9} {:>9}\n", "", "", "", "products", "", "reading");
+    for (std::size_t i = 0; i < replays_.size(); ++i) {
+      const Floor& floor = floors_[i];
+      const double seconds = median_of(measured[i], whole);
+      fmt::print(
+          "{:24} {:8.1f} {:6.3f} ms {:6.3f} ms {:6.1f} MB {:6.3f} ms {:8.1f} {:3.0f} %  {}\n",
+          replays_[i].name(), words / seconds, 1e3 * median_of(measured[i], step) / steps,
+          1e3 * floor.step_operations / steps, floor.step_bytes / 1e6,
+          1e3 * floor.step_weights / steps, floor.bandwidth / 1e9, 100 * floor.whole() / seconds,
+          show_ratio(measured[0], measured[i], whole));
+    }
+    fmt::print("int8 over our fp32, plain:      {}, caps {:.2f}\n",
+               show_ratio(measured[1], measured[2], whole),
+               floors_[1].whole() / floors_[2].whole());
+    fmt::print("int8 over our fp32, all passes: {}, caps {:.2f}\n",
+               show_ratio(measured[3], measured[4], whole),
+               floors_[3].whole() / floors_[4].whole());
+  }
+
+ private:
+  static double whole(const Seconds& seconds) { return seconds.whole(); }
+  static double step(const Seconds& seconds) { return seconds.step; }
+
+  std::vector<Replay> replays_;
+  std::vector<Floor> floors_;
+};
+
+void run(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 3)
+    throw Error("usage: quinn_bench GRAPH MODEL TEXT [beam] [rounds] [sentences]");
+  const auto argument = [&](std::size_t i, int otherwise) {
+    return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
+  };
+  const Model model = load_model(arguments[1]).model;
+  const int beam = argument(3, 5);
+  const int rounds = argument(4, 9);
+  const SearchTask task =
+      read_search_task(model, arguments[2], beam, 1, static_cast<std::size_t>(argument(5, 8)));
+  const Trace trace = record_search(model, task);
+  const RowCounts counts = count_rows(trace);
+  const Graph plain = parse_graph(read_file(arguments[0]), arguments[0], all_ops());
+  verify(plain);
+
+  Contest contest(with_search_head(plain, SearchHead::k_best, beam), counts);
+  fmt::print(
+      "beam {}, {} rounds; {:.0f} sentences of {:.1f} tokens, {} words, {:.0f} steps of {:.1f} "
+      "hypotheses\n",
+      beam, rounds, counts.sentences, counts.source / counts.sentences, task.words, counts.steps,
+      counts.hypotheses / counts.steps);
+  contest.check_outputs(trace);
+  contest.measure_and_print(trace, rounds, static_cast<double>(task.words), counts.steps);
+}
+
+}  // namespace
+}  // namespace fuselage
+
+int main(int argc, char** argv) {
+  return fuselage::run_program("quinn_bench", argc, argv, fuselage::run);
+}

@@ -1,0 +1,47 @@
+// bench/quinn.ir: that it is a graph, and what the optimizer makes of its plain equations.
+
+#include <gmock/gmock.h>
+
+#include "backends/compile.h"
+#include "base/file.h"
+#include "graph/text.h"
+#include "graph/traversal.h"
+#include "graph/verifier.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+Graph quinn() {
+  const std::string path = FUSELAGE_SOURCE_DIR "/bench/quinn.ir";
+  return parse_graph(read_file(path), path, all_ops());
+}
+
+TEST(Quinn, RoundTripsThroughText) {
+  const Graph graph = quinn();
+  verify(graph);
+  EXPECT_TRUE(same_graph(graph, parse_graph(print_graph(graph), "quinn.ir", all_ops())));
+}
+
+TEST(Quinn, HasTheSizesOfThePaper) {
+  // Matrices of the decoder's step: 54 million numbers, two thirds of them the output layer's.
+  const Graph graph = quinn();
+  double numbers = 0;
+  for (const NodeId id : graph.nodes())
+    if (graph.node(id).op->name == "matmul" && graph.binding(id) == BindingTime::step)
+      numbers += static_cast<double>(row_size(graph.value(graph.node(id).operands[1]).type));
+  EXPECT_NEAR(numbers, 54e6, 0.5e6);
+}
+
+TEST(Quinn, TheOptimizerSharesAndMovesItsWork) {
+  Graph graph = quinn();
+  std::map<std::string, std::size_t> rewrites;
+  for (const PassRecord& record : optimize(graph))
+    for (const auto& [rule, count] : record.rewrites) rewrites[rule] += count;
+  for (const char* rule :
+       {"attention", "merge_states", "input_projections", "additive_attention", "epilogue"})
+    EXPECT_THAT(rewrites, ::testing::Contains(::testing::Key(rule)));
+}
+
+}  // namespace
+}  // namespace fuselage
