@@ -85,19 +85,12 @@ std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
   return outputs.words;
 }
 
-CompileOptions options_of(const std::string& contestant) {
-  const std::size_t colon = contestant.find(':');
-  CompileOptions options{.precision = contestant.substr(0, colon)};
-  if (colon != std::string::npos) options.activations = contestant.substr(colon + 1);
-  return options;
-}
-
 void compare_choices(const Model& model, const Pairs& pairs, const std::string& name,
                      std::span<const std::string> contestants) {
   const Trace trace = record_forced(model, pairs);
   const std::vector<std::int32_t> want = choices(model, trace, {});
   for (const std::string& contestant : contestants) {
-    const std::vector<std::int32_t> got = choices(model, trace, options_of(contestant));
+    const std::vector<std::int32_t> got = choices(model, trace, numbers_from_string(contestant));
     std::size_t same = 0;
     for (std::size_t i = 0; i < want.size(); ++i) same += got[i] == want[i] ? 1 : 0;
     fmt::print("{:16} {:12} {:.3f} % of {} words, {} others\n", name, contestant,

@@ -4,8 +4,8 @@
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
 //
-// Passes may be followed by a precision: all@int8. The floor is at the peak of the type in which
-// products are computed.
+// Passes may be followed by a precision, and by activations: all@int8, all@int8:table. The floor is
+// at the peak of the type in which products are computed.
 
 #include <fmt/format.h>
 
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "bench/measure.h"
 #include "bench/program.h"
+#include "bench/replay.h"
 #include "bench/roofs.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
@@ -37,8 +38,9 @@ void translate(BeamSearch& search, const SearchTask& task) {
 
 CompileOptions options_of(const std::string& contestant) {
   const std::size_t at = contestant.find('@');
-  CompileOptions options{.passes = contestant.substr(0, at)};
-  if (at != std::string::npos) options.precision = contestant.substr(at + 1);
+  CompileOptions options;
+  if (at != std::string::npos) options = numbers_from_string(contestant.substr(at + 1));
+  options.passes = contestant.substr(0, at);
   return options;
 }
 

@@ -6,11 +6,17 @@
 #include <random>
 #include <utility>
 
-#include "backends/compile.h"
 #include "bench/measure.h"
 #include "decoding/search_head.h"
 
 namespace fuselage {
+
+CompileOptions numbers_from_string(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  CompileOptions options{.precision = text.substr(0, colon)};
+  if (colon != std::string::npos) options.activations = text.substr(colon + 1);
+  return options;
+}
 
 TensorMap random_weights(const Graph& graph) {
   std::mt19937 random(1);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/compile.h"
 #include "backends/executable.h"
 #include "base/tensor.h"
 #include "bench/search_task.h"
@@ -12,6 +13,9 @@
 #include "graph/graph.h"
 
 namespace fuselage {
+
+/// Options for "int8", or with activations too, "int8:table".
+CompileOptions numbers_from_string(const std::string& text);
 
 /// Normal weights for which the sums that enter an activation are neither small nor large.
 TensorMap random_weights(const Graph& graph);
