@@ -122,12 +122,12 @@ class Ladder {
   }
 
   void add(Rung rung, const Techniques& left_out, const std::string& precision,
-           std::span<const cpu::KernelRow> first = {}) {
+           std::span<const cpu::KernelRow> kernels = {}) {
     const CompileOptions options = options_without(left_out, precision);
     Graph optimized = graph_;
     optimize(optimized, options);
-    replays.emplace_back(rung.name,
-                         compile_cpu(split_by_binding_time(optimized), weights_, nullptr, first));
+    replays.emplace_back(
+        rung.name, compile_cpu(split_by_binding_time(optimized), weights_, {.kernels = kernels}));
     // Fusions save no operations but spell some of them in more.
     Techniques fusions_too = left_out;
     fusions_too.insert(kFusions);

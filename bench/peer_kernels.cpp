@@ -18,32 +18,26 @@ std::string refuse(const Graph& graph, const Node& node) {
   return graph.producer(node.operands[1]).has(Trait::external) ? "" : "its matrix is not stored";
 }
 
-struct Bound {
-  Tensor weight;
-  PeerProduct product;
-};
+void bind(cpu::Instruction& in, const cpu::Binding&) { in.other = std::make_shared<PeerProduct>(); }
 
+/// Prepares the product when it runs for the first time, since it needs the matrix.
 template <MakePeerProduct kMake>
-void bind(cpu::Instruction& in, const cpu::Binding& binding) {
-  const Tensor& weight = binding.plan.buffers[in.operands[1].buffer].tensor;
-  in.other = std::make_shared<Bound>(
-      Bound{weight, kMake(weight.data<float>(), static_cast<std::size_t>(in.operands[0].cols),
-                          static_cast<std::size_t>(in.results[0].cols))});
-}
-
 void run(const cpu::Instruction& in, const cpu::Run& run) {
   const std::size_t rows = cpu::rows_of(in, run);
   const cpu::RowsIn x = cpu::rows_in(in, run, 0);
   check(!x.rows && x.stride == x.columns, "rows follow one another");
-  if (rows > 0)
-    static_cast<const Bound*>(in.other.get())->product(x.data, rows, cpu::result_at(in, run));
+  if (rows == 0) return;
+  auto& product = *static_cast<PeerProduct*>(in.other.get());
+  if (!product)
+    product = kMake(cpu::data_at<const float>(in.operands[1], run, 0), x.columns, cpu::cols_of(in));
+  product(x.data, rows, cpu::result_at(in, run));
 }
 
 template <MakePeerProduct kMake>
 PeerLibrary library(const char* name) {
   return {name,
           kMake,
-          {.op = "matmul", .name = name, .refuse = refuse, .bind = bind<kMake>, .run = run}};
+          {.op = "matmul", .name = name, .refuse = refuse, .bind = bind, .run = run<kMake>}};
 }
 
 }  // namespace

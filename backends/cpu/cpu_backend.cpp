@@ -121,13 +121,12 @@ TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const Programs& programs, const TensorMap& weights, Profile* profile,
-                std::span<const cpu::KernelRow> first)
-      : profile_(profile) {
+  CpuExecutable(const Programs& programs, const TensorMap& weights, const CpuOptions& options)
+      : profile_(options.profile) {
     cpu::MatrixCache matrices;
     const TensorMap loaded = run_load_program(programs.load, weights, matrices, load_);
-    source_ = cpu::plan_program(programs.source, loaded, matrices, first);
-    step_ = cpu::plan_program(programs.step, loaded, matrices, first);
+    source_ = cpu::plan_program(programs.source, loaded, matrices, options.kernels);
+    step_ = cpu::plan_program(programs.step, loaded, matrices, options.kernels);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
@@ -178,8 +177,8 @@ TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
 }
 
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
-                                        Profile* profile, std::span<const cpu::KernelRow> first) {
-  return std::make_unique<CpuExecutable>(programs, weights, profile, first);
+                                        const CpuOptions& options) {
+  return std::make_unique<CpuExecutable>(programs, weights, options);
 }
 
 }  // namespace fuselage

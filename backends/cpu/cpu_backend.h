@@ -10,15 +10,20 @@
 
 namespace fuselage {
 
+/// How to lower to the CPU.
+struct CpuOptions {
+  /// Where one worker at a time adds up the time of its nodes; it must outlive the workers.
+  Profile* profile = nullptr;
+  /// Kernels that stand before the back-end's own in the source and the step program, as another
+  /// library's in a comparison. They must outlive the executable.
+  std::span<const cpu::KernelRow> kernels;
+};
+
 /// Lowers the three programs of a model to the CPU: runs the load program, packs weights for the
 /// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
-/// With a profile, which must outlive the workers, one worker at a time measures its nodes. `first`
-/// are kernels that stand before the back-end's own in the source and the step program, as another
-/// library's in a comparison, and must outlive the executable.
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
-                                        Profile* profile = nullptr,
-                                        std::span<const cpu::KernelRow> first = {});
+                                        const CpuOptions& options = {});
 
 /// The weights of a model and the results of its load program, by name.
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);

@@ -136,7 +136,7 @@ TEST(CpuBackend, KernelsOfTheCallerStandBeforeItsOwn) {
                              .run = run_tanh};
   const Programs programs = split_by_binding_time(model.graph);
   const auto ours = compile_cpu(programs, model.weights);
-  const auto theirs = compile_cpu(programs, model.weights, nullptr, {&other, 1});
+  const auto theirs = compile_cpu(programs, model.weights, {.kernels = {&other, 1}});
   // Of what it refuses the back-end's own kernels run.
   const std::map<std::string, int> before = kernels_of(*ours), after = kernels_of(*theirs);
   EXPECT_EQ(before.count(kOtherKernel), 0u);

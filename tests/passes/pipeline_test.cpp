@@ -11,6 +11,7 @@
 namespace fuselage {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -59,6 +60,20 @@ TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
               ThrowsMessage<Error>(HasSubstr("write 'all,-embeddings'")));
   EXPECT_THROW(select_passes("all,"), Error);
   EXPECT_THROW(select_passes("all,-"), Error);
+}
+
+TEST(ActivationsFromString, KnowsItsNamesAndRefusesOthers) {
+  EXPECT_EQ(activations_from_string("exact"), Activations::exact);
+  EXPECT_EQ(activations_from_string("fast"), Activations::fast);
+  EXPECT_EQ(activations_from_string("table"), Activations::table);
+  EXPECT_THAT([] { activations_from_string("tables"); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("'tables'"), HasSubstr("exact, fast, table"))));
+}
+
+// They run only when somebody asks for them.
+TEST(ApproximateActivations, StayOutOfThePipelineUnlessAskedFor) {
+  for (const Rule& rule : approximate_activations().rules)
+    EXPECT_FALSE(PassOptions{}.allows(rule.numerics.kind)) << rule.name;
 }
 
 }  // namespace
