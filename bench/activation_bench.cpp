@@ -20,7 +20,7 @@ namespace {
 
 using cpu::Unary;
 
-/// About a tenth of a millisecond or more.
+/// That a run goes over, row after row.
 constexpr std::size_t kElements = std::size_t{1} << 20;
 
 struct Function {

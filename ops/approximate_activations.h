@@ -8,8 +8,9 @@ namespace fuselage {
 
 // Logistic function and hyperbolic tangent at less than full accuracy. Kernels compute the same
 // operations in the same order, from the same numbers, so that the functions here are what they
-// give. Both are monotone but for rounding and steps of 4e-5, odd about their middle, exactly at
-// their limits far out, and NaN for NaN; tanh is 2 sigmoid(2 x) - 1 throughout.
+// give. They are odd about their middle, exactly at their limits far out, NaN for NaN, and monotone
+// but for rounding and steps between the lines of a table, of 4e-5 in sigmoid and 8e-5 in tanh.
+// tanh is 2 sigmoid(2 x) - 1 throughout.
 
 /// tanh(x) = x P(x^2) / Q(x^2), minimax on [-limit, limit], where it reaches 1 exactly.
 struct FastTanh {
