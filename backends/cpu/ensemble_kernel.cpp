@@ -54,7 +54,7 @@ void bind_ensemble(Instruction& in, const Binding& binding) {
         binding.matrices.get(weight.tensor, {.k = k,
                                              .n = matrix_columns(binding.graph, w, k),
                                              .transposed = member.transposed,
-                                             .rows = x.dtype}));
+                                             .dtype = binding.graph.value(w).type.dtype}));
   }
   in.ensemble = std::make_shared<EnsembleLayers>(std::move(layers));
 }

@@ -19,6 +19,10 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
   run.kernels.gemm(x, rows_of(in, run) * static_cast<std::size_t>(in.vectors), matrix, out);
 }
 
+DType type_of_matrix(const Binding& binding) {
+  return binding.graph.value(binding.node.operands[1]).type.dtype;
+}
+
 }  // namespace
 
 std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
@@ -34,14 +38,13 @@ void bind_gemm(Instruction& in, const Binding& binding) {
       binding.matrices.get(weight.tensor, {.k = x.dims.back(),
                                            .n = in.results[0].cols / in.vectors,
                                            .transposed = binding.node.attr<bool>("transposed"),
-                                           .rows = x.dtype});
+                                           .dtype = type_of_matrix(binding)});
 }
 
 void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }
 
 std::string refuse_types(const Type& x, const Type& w) {
-  if (!is_quantized(x.dtype) || x.dtype == w.dtype) return "";
-  return "its operands are quantized differently";
+  return x.dtype == row_type_of(w.dtype) ? "" : "its operands are quantized differently";
 }
 
 std::string refuse_types(const Graph& graph, const Node& node) {
@@ -63,8 +66,6 @@ std::string refuse_packing_gemm(const Graph& graph, const Node& node) {
     return "its matrix has one column, which would be padded to a panel";
   if (graph.binding(node.results[0]) != BindingTime::load)
     return "it packs its matrix each time it runs";
-  if (graph.value(node.operands[0]).type.dtype != graph.value(node.operands[1]).type.dtype)
-    return "its operands are of different types";
   return "";
 }
 
@@ -74,7 +75,7 @@ void bind_packing_gemm(Instruction& in, const Binding& binding) {
   in.shape = {.k = x.dims.back(),
               .n = in.results[0].cols / in.vectors,
               .transposed = binding.node.attr<bool>("transposed"),
-              .rows = x.dtype};
+              .dtype = type_of_matrix(binding)};
 }
 
 void run_packing_gemm(const Instruction& in, const Run& run) {
