@@ -72,6 +72,26 @@ struct QuantizedArithmetic {
   const float* scales;
 };
 
+/// The same with sums that begin with the matrix's corrections.
+template <std::size_t kBytes>
+struct CorrectedArithmetic : QuantizedArithmetic<kBytes> {
+  using Base = QuantizedArithmetic<kBytes>;
+
+  CorrectedArithmetic(const PackedMatrix& b, std::size_t panel)
+      : Base(b, panel), corrections(b.corrections(panel)) {}
+
+  void skip(std::size_t vectors) {
+    Base::skip(vectors);
+    corrections += vectors * kLanes;
+  }
+
+  HWY_INLINE IntSums start(std::size_t v) const {
+    return as_sums(hn::LoadU(IntTag(), corrections + v * kLanes));
+  }
+
+  const std::int32_t* corrections;
+};
+
 #if HWY_TARGET == HWY_SCALAR
 
 // A pair of shorts, the first in the low half.
@@ -130,16 +150,9 @@ struct Int16Arithmetic : QuantizedArithmetic<4> {
 
 /// The instruction takes unsigned integers on the left: rows have 128 added, of which the start of
 /// the sums makes up for.
-struct Int8Arithmetic : QuantizedArithmetic<4> {
+struct Int8Arithmetic : CorrectedArithmetic<4> {
   static constexpr bool kPrepares = true;
-
-  Int8Arithmetic(const PackedMatrix& b, std::size_t panel)
-      : QuantizedArithmetic(b, panel), corrections(b.corrections(panel)) {}
-
-  void skip(std::size_t vectors) {
-    QuantizedArithmetic::skip(vectors);
-    corrections += vectors * kLanes;
-  }
+  using CorrectedArithmetic::CorrectedArithmetic;
 
   static std::size_t prepared_elements(std::size_t k) { return 1 + (k + 3) / 4; }
 
@@ -152,17 +165,12 @@ struct Int8Arithmetic : QuantizedArithmetic<4> {
     if (i < end) store_n(hn::Xor(load_n(row + i, end - i, 0), flip), out + i, end - i);
   }
 
-  HWY_INLINE IntSums start(std::size_t v) const {
-    return as_sums(hn::LoadU(IntTag(), corrections + v * kLanes));
-  }
   static HWY_INLINE IntVector right(const std::byte* b) {
     return hn::Load(IntTag(), reinterpret_cast<const std::int32_t*>(b));
   }
   static HWY_INLINE IntSums multiply_add(IntVector left, IntVector right, IntSums sums) {
     return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, left.raw, right.raw)});
   }
-
-  const std::int32_t* corrections;
 };
 
 #else

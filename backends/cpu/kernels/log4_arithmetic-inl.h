@@ -25,6 +25,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 //     prepare_log4(terms, out)      makes the words of a group of bytes
 //     Log4Columns, load_log4(b)     the groups of kLanes columns at b, of any alignment
 //     multiply_log4(row, columns, sums)
+//     Log4Base, multiply_log4_corrected: the same where sums begin as the base says
 
 inline constexpr std::size_t kLog4Group = PackedMatrix::kLog4Group;
 
@@ -45,10 +46,15 @@ HWY_INLINE ByteVector high_nibbles(ByteVector bytes) {
   return low_nibbles(hn::BitCast(ByteTag(), hn::ShiftRight<4>(hn::BitCast(shorts, bytes))));
 }
 
+/// What a table of 16 has for each nibble.
+HWY_INLINE ByteVector look_up(const std::uint8_t (&table)[16], ByteVector nibbles) {
+  return hn::TableLookupBytes(hn::LoadDup128(ByteTag(), table), nibbles);
+}
+
 HWY_INLINE ByteVector magnitudes(ByteVector nibbles) {
   alignas(16) static constexpr std::uint8_t kPowers[16] = {1, 2, 4, 8, 16, 32, 64, 128,
                                                            1, 2, 4, 8, 16, 32, 64, 128};
-  return hn::TableLookupBytes(hn::LoadDup128(ByteTag(), kPowers), nibbles);
+  return look_up(kPowers, nibbles);
 }
 
 #endif
@@ -64,26 +70,47 @@ inline void prepare_log4(const std::int8_t* terms, float* out) {
 }
 
 struct Log4Columns {
-  ByteVector low, high;
-  __mmask64 low_signs, high_signs;
+  ByteVector magnitudes[kLog4Words];
+  ByteVector signs[kLog4Words];  // all bits of a byte
 };
+
+HWY_INLINE ByteVector signs_of(ByteVector nibbles) {
+  alignas(16) static constexpr std::uint8_t kSigns[16] = {0,   0,   0,   0,   0,   0,   0,   0,
+                                                          255, 255, 255, 255, 255, 255, 255, 255};
+  return look_up(kSigns, nibbles);
+}
 
 HWY_INLINE Log4Columns load_log4(const std::byte* b) {
   const ByteVector bytes = load_bytes(b);
-  return {magnitudes(low_nibbles(bytes)), magnitudes(high_nibbles(bytes)),
-          _mm512_test_epi8_mask(bytes.raw, _mm512_set1_epi8(8)), _mm512_movepi8_mask(bytes.raw)};
+  const ByteVector low = low_nibbles(bytes), high = high_nibbles(bytes);
+  return {{magnitudes(low), magnitudes(high)}, {signs_of(low), signs_of(high)}};
 }
 
-HWY_INLINE IntSums multiply_bytes(ByteVector magnitudes, __mmask64 signs, IntVector row,
-                                  IntSums sums) {
-  const __m512i negated = _mm512_mask_sub_epi8(row.raw, signs, _mm512_setzero_si512(), row.raw);
-  return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, magnitudes.raw, negated)});
+HWY_INLINE IntSums multiply_bytes(ByteVector magnitudes, ByteVector row, IntSums sums) {
+  return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, magnitudes.raw, row.raw)});
 }
 
 HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
                                  IntSums sums) {
-  sums = multiply_bytes(columns.low, columns.low_signs, row[0], sums);
-  return multiply_bytes(columns.high, columns.high_signs, row[1], sums);
+  for (std::size_t w = 0; w < kLog4Words; ++w) {
+    const ByteVector flipped = hn::Xor(hn::BitCast(ByteTag(), row[w]), columns.signs[w]);
+    sums = multiply_bytes(columns.magnitudes[w], hn::Sub(flipped, columns.signs[w]), sums);
+  }
+  return sums;
+}
+
+// With the complement of a number, its negative less 1, the sum lacks the magnitudes of a column's
+// negative numbers. Sums begin with them.
+
+using Log4Base = CorrectedArithmetic<4>;
+
+HWY_INLINE IntSums multiply_log4_corrected(const IntVector (&row)[kLog4Words],
+                                           const Log4Columns& columns, IntSums sums) {
+  for (std::size_t w = 0; w < kLog4Words; ++w) {
+    const ByteVector flipped = hn::Xor(hn::BitCast(ByteTag(), row[w]), columns.signs[w]);
+    sums = multiply_bytes(columns.magnitudes[w], flipped, sums);
+  }
+  return sums;
 }
 
 #else
@@ -152,12 +179,19 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
   return sums;
 }
 
+using Log4Base = QuantizedArithmetic<4>;
+
+HWY_INLINE IntSums multiply_log4_corrected(const IntVector (&row)[kLog4Words],
+                                           const Log4Columns& columns, IntSums sums) {
+  return multiply_log4(row, columns, sums);
+}
+
 #endif
 
-struct Log4Arithmetic : QuantizedArithmetic<4> {
+struct Log4Arithmetic : Log4Base {
   static constexpr bool kPrepares = true;
   static constexpr bool kDecodes = true;
-  using QuantizedArithmetic::QuantizedArithmetic;
+  using Log4Base::Log4Base;
 
   struct Left {
     IntVector words[kLog4Words];
@@ -181,12 +215,12 @@ struct Log4Arithmetic : QuantizedArithmetic<4> {
     Left left;
     HWY_UNROLL(4)
     for (std::size_t w = 0; w < kLog4Words; ++w)
-      left.words[w] = QuantizedArithmetic::left(row, kLog4Words * i + w);
+      left.words[w] = Log4Base::left(row, kLog4Words * i + w);
     return left;
   }
   static HWY_INLINE Log4Columns right(const std::byte* b) { return load_log4(b); }
   static HWY_INLINE IntSums multiply_add(const Left& left, const Log4Columns& right, IntSums sums) {
-    return multiply_log4(left.words, right, sums);
+    return multiply_log4_corrected(left.words, right, sums);
   }
 };
 

@@ -99,11 +99,13 @@ void PackedMatrix::place_column(const std::byte* vector, std::size_t column) {
   else
     place_nibbles(vector, column);
   scales_[column] = scale_of(vector);
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < k_; ++i)
-    sum += quantized_at(dtype_, vector, static_cast<std::int64_t>(i));
+  std::int64_t correction = 0;
+  for (std::size_t i = 0; i < k_; ++i) {
+    const std::int64_t q = quantized_at(dtype_, vector, static_cast<std::int64_t>(i));
+    correction -= dtype_ == DType::qlog4 ? std::min<std::int64_t>(q, 0) : 128 * q;
+  }
   // Kernels sum modulo 2^32.
-  corrections_[column] = static_cast<std::int32_t>(-128 * sum);
+  corrections_[column] = static_cast<std::int32_t>(correction);
 }
 
 PackedMatrix PackedMatrix::pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,

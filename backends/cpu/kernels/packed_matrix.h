@@ -62,8 +62,9 @@ class PackedMatrix {
 
   /// Panel p, aligned to 64 bytes.
   const std::byte* panel_bytes(std::size_t p) const { return data_.get() + p * panel_size_; }
-  /// For the columns of panel p and those after it, of a quantized matrix: their scales, and
-  /// -128 times the sums of their integers.
+  /// For the columns of panel p and those after it, of a quantized matrix: their scales, and what
+  /// sums begin with where a byte instruction would take other integers; of qint8, -128 times the
+  /// sum of a column, of qlog4, the magnitudes of its negative integers.
   const float* scales(std::size_t p) const { return scales_.data() + p * panel(); }
   const std::int32_t* corrections(std::size_t p) const { return corrections_.data() + p * panel(); }
 
