@@ -1,4 +1,5 @@
-// Products of few rows: integers against our own floats, and our floats against other libraries.
+// Products of few rows: integers and bf16 against our own floats, logarithmic numbers against our
+// own bytes, and our floats against other libraries.
 //
 //   gemm_bench [pairs] [k n]
 //
@@ -18,6 +19,7 @@
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
 #include "base/quantized.h"
+#include "base/tensor.h"
 #include "bench/measure.h"
 #include "bench/peer_products.h"
 #include "bench/program.h"
@@ -38,15 +40,18 @@ std::vector<float> random_numbers(std::size_t size) {
   return numbers;
 }
 
-/// `count` vectors of k random numbers; as a type other than f32, quantized.
+/// Sums of products must fit 32 bits.
+Quantizer quantizer_to(DType dtype, std::size_t k) {
+  if (dtype == DType::qlog4) return {.to = dtype, .largest = 128, .fit = ScaleFit::largest};
+  const double largest = std::sqrt(2147483647.0 / static_cast<double>(k));
+  return {.to = dtype, .largest = dtype == DType::qint8 ? 127 : static_cast<int>(largest)};
+}
+
+/// `count` vectors of k random numbers; as a quantized type, quantized.
 std::vector<float> random_vectors(DType dtype, std::size_t count, std::size_t k) {
   std::vector<float> x = random_numbers(count * k);
   if (!is_quantized(dtype)) return x;
-  // Sums of products must fit 32 bits.
-  const auto terms = static_cast<double>(k);
-  const Quantizer quantizer{
-      .to = dtype,
-      .largest = dtype == DType::qint8 ? 127 : static_cast<int>(std::sqrt(2147483647.0 / terms))};
+  const Quantizer quantizer = quantizer_to(dtype, k);
   const auto length = static_cast<std::int64_t>(k);
   const std::size_t elements = vector_bytes(dtype, length) / sizeof(float);
   std::vector<float> vectors(count * elements);
@@ -58,6 +63,11 @@ std::vector<float> random_vectors(DType dtype, std::size_t count, std::size_t k)
 
 cpu::PackedMatrix random_matrix(DType dtype, Shape shape) {
   const std::vector<float> columns = random_vectors(dtype, shape.n, shape.k);
+  if (dtype == DType::bf16) {
+    std::vector<std::uint16_t> halves(columns.size());
+    std::transform(columns.begin(), columns.end(), halves.begin(), float_to_bfloat16);
+    return cpu::PackedMatrix::pack_bf16(halves.data(), shape.k, shape.n, shape.k, true);
+  }
   if (!is_quantized(dtype))
     return cpu::PackedMatrix::pack(columns.data(), shape.k, shape.n, shape.k, true);
   return cpu::PackedMatrix::pack_quantized(
@@ -70,7 +80,7 @@ class Product {
   Product(const cpu::PackedMatrix& matrix, std::size_t rows)
       : matrix_(matrix),
         rows_(rows),
-        x_(random_vectors(matrix.dtype(), rows, matrix.k())),
+        x_(random_vectors(cpu::row_type_of(matrix.dtype()), rows, matrix.k())),
         y_(rows * matrix.n()) {
     const double work = static_cast<double>(rows) * static_cast<double>(matrix.k() * matrix.n());
     repeats_ = std::max(1, static_cast<int>(2e8 / work));
@@ -141,6 +151,34 @@ void compare_types(int pairs, const Peaks& peaks, Shape shape) {
   }
 }
 
+/// Prints the ratio of the times of a product by one type and by a smaller one.
+void compare_smaller(int pairs, const Matrix& large, const Matrix& small, std::size_t rows) {
+  Product with_large(large.packed, rows), with_small(small.packed, rows);
+  const Comparison compared = compare(pairs, with_large, with_small);
+  fmt::print("  {:9.2f} {:3.0f} %  {:9.2f} {:3.0f} %  {:.2f} [{:.2f}, {:.2f}]",
+             1e6 * compared.baseline / with_large.repeats(),
+             efficiency(large, with_large, compared.baseline),
+             1e6 * compared.candidate / with_small.repeats(),
+             efficiency(small, with_small, compared.candidate), compared.ratio, compared.low,
+             compared.high);
+}
+
+void compare_packed(int pairs, const Peaks& peaks, Shape shape) {
+  const Matrix f32(DType::f32, shape, peaks.f32), bf16(DType::bf16, shape, peaks.f32),
+      i8(DType::qint8, shape, peaks.i8), log4(DType::qlog4, shape, peaks.i8);
+  fmt::print("\n{} x {}: {:.0f}, {:.0f}, {:.0f}, {:.0f} GB/s\n", shape.k, shape.n,
+             f32.bandwidth / 1e9, bf16.bandwidth / 1e9, i8.bandwidth / 1e9, log4.bandwidth / 1e9);
+  fmt::print("{:>5}  {:>9} {:>5}  {:>9} {:>5}  {:<17}  {:>9} {:>5}  {:>9} {:>5}  {}\n", "rows",
+             "f32 us", "eff.", "bf16 us", "eff.", "k.bf16", "i8 us", "eff.", "log4 us", "eff.",
+             "k.log4");
+  for (const std::size_t rows : {1, 2, 4, 6, 8, 16}) {
+    fmt::print("{:5}", rows);
+    compare_smaller(pairs, f32, bf16, rows);
+    compare_smaller(pairs, i8, log4, rows);
+    fmt::print("\n");
+  }
+}
+
 struct Peer {
   std::string name;
   PeerProduct (*prepare)(const float* w, std::size_t k, std::size_t n, std::size_t rows);
@@ -191,11 +229,15 @@ void compare_peers(int pairs, Shape shape) {
 void run(const std::vector<std::string>& arguments) {
   const int pairs = arguments.empty() ? 15 : std::stoi(arguments[0]);
   std::vector<Shape> shapes = {{512, 512}, {1024, 1024}, {1024, 3072}, {256, 32000}};
-  if (arguments.size() > 2) shapes = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
+  // As bytes they fit the second-level cache, the third-level one, and none.
+  std::vector<Shape> levels = {{512, 1024}, {2048, 4096}, {8192, 16384}};
+  if (arguments.size() > 2)
+    shapes = levels = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
   const Peaks peaks = measured_peaks();
   fmt::print("isa {}, peak {:.0f}, {:.0f}, {:.0f} G multiply-adds/s in f32, i16, i8\n",
              cpu::active_isa(), peaks.f32 / 1e9, peaks.i16 / 1e9, peaks.i8 / 1e9);
   for (const Shape& shape : shapes) compare_types(pairs, peaks, shape);
+  for (const Shape& shape : levels) compare_packed(pairs, peaks, shape);
 
   fmt::print("\nf32: time of a peer over ours\n{:>5} {:>6} {:>5} ", "k", "n", "rows");
   for (const Peer& peer : peers()) fmt::print("  {:<19}", peer.name);
