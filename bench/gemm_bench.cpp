@@ -11,15 +11,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
-#include "base/quantized.h"
-#include "base/tensor.h"
+#include "bench/matrices.h"
 #include "bench/measure.h"
 #include "bench/peer_products.h"
 #include "bench/program.h"
@@ -31,48 +29,6 @@ namespace {
 struct Shape {
   std::size_t k, n;
 };
-
-std::vector<float> random_numbers(std::size_t size) {
-  std::mt19937 random(static_cast<std::mt19937::result_type>(size));
-  std::normal_distribution<float> normal(0, 1);
-  std::vector<float> numbers(size);
-  for (float& number : numbers) number = normal(random);
-  return numbers;
-}
-
-/// Sums of products must fit 32 bits.
-Quantizer quantizer_to(DType dtype, std::size_t k) {
-  if (dtype == DType::qlog4) return {.to = dtype, .largest = 128, .fit = ScaleFit::largest};
-  const double largest = std::sqrt(2147483647.0 / static_cast<double>(k));
-  return {.to = dtype, .largest = dtype == DType::qint8 ? 127 : static_cast<int>(largest)};
-}
-
-/// `count` vectors of k random numbers; as a quantized type, quantized.
-std::vector<float> random_vectors(DType dtype, std::size_t count, std::size_t k) {
-  std::vector<float> x = random_numbers(count * k);
-  if (!is_quantized(dtype)) return x;
-  const Quantizer quantizer = quantizer_to(dtype, k);
-  const auto length = static_cast<std::int64_t>(k);
-  const std::size_t elements = vector_bytes(dtype, length) / sizeof(float);
-  std::vector<float> vectors(count * elements);
-  for (std::size_t i = 0; i < count; ++i)
-    quantize_vector(quantizer, &x[i * k], length, quantization_scale(quantizer, &x[i * k], length),
-                    reinterpret_cast<std::byte*>(&vectors[i * elements]));
-  return vectors;
-}
-
-cpu::PackedMatrix random_matrix(DType dtype, Shape shape) {
-  const std::vector<float> columns = random_vectors(dtype, shape.n, shape.k);
-  if (dtype == DType::bf16) {
-    std::vector<std::uint16_t> halves(columns.size());
-    std::transform(columns.begin(), columns.end(), halves.begin(), float_to_bfloat16);
-    return cpu::PackedMatrix::pack_bf16(halves.data(), shape.k, shape.n, shape.k, true);
-  }
-  if (!is_quantized(dtype))
-    return cpu::PackedMatrix::pack(columns.data(), shape.k, shape.n, shape.k, true);
-  return cpu::PackedMatrix::pack_quantized(
-      dtype, reinterpret_cast<const std::byte*>(columns.data()), shape.k, shape.n);
-}
 
 /// Products of some rows by a matrix, again and again for about a millisecond.
 class Product {
@@ -89,12 +45,12 @@ class Product {
   void operator()() {
     for (int i = 0; i < repeats_; ++i)
       table_.gemm(
-          {.data = x_.data(), .stride = matrix_.row_elements(), .columns = matrix_.row_elements()},
-          rows_, matrix_, {y_.data(), matrix_.n()});
+          {.data = x(), .stride = matrix_.row_elements(), .columns = matrix_.row_elements()}, rows_,
+          matrix_, {y_.data(), matrix_.n()});
   }
 
   int repeats() const { return repeats_; }
-  const std::vector<float>& x() const { return x_; }
+  const float* x() const { return x_.data<float>(); }
   const std::vector<float>& y() const { return y_; }
 
   /// Seconds that one takes at least.
@@ -108,14 +64,15 @@ class Product {
   const cpu::KernelTable& table_ = cpu::kernels();
   const cpu::PackedMatrix& matrix_;
   std::size_t rows_;
-  std::vector<float> x_, y_;
+  Tensor x_;
+  std::vector<float> y_;
   int repeats_;
 };
 
 /// A type's matrix of a shape, and its roofs.
 struct Matrix {
   Matrix(DType dtype, Shape shape, double the_peak)
-      : packed(random_matrix(dtype, shape)),
+      : packed(random_matrix(dtype, shape.k, shape.n)),
         peak(the_peak),
         bandwidth(read_bandwidth(packed.size_bytes())) {}
 
@@ -216,7 +173,7 @@ void compare_peers(int pairs, Shape shape) {
       const Comparison compared = compare(
           pairs,
           [&] {
-            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x().data(), y.data());
+            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x(), y.data());
           },
           std::ref(ours));
       expect_near(ours.y(), y, peer.name);
