@@ -78,13 +78,20 @@ MatrixStorage StorageOptions::storage(std::string_view with_fit) const {
   return {.quantizer = quantizer, .one_scale = scales == "tensor"};
 }
 
+std::vector<std::string> read_lines(const std::string& path) {
+  InputFile input(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(input.stream(), line);) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 int run_quantize(const std::vector<std::string>& arguments) {
   ModelChoice choice;
   StorageOptions storage;
   std::vector<std::string> vocabularies;
-  std::string output;
+  std::string output, text;
   bool quiet = false;
   Options options("quantize",
                   "Write a model as a model directory with its matrices in fewer bits.");
@@ -93,7 +100,10 @@ int run_quantize(const std::vector<std::string>& arguments) {
   app.add_option("-v,--vocabs", vocabularies, "Source and target vocabulary, as for translate");
   app.add_option("-o,--output", output, "Directory to write")->required();
   storage.add_to(app);
-  app.add_flag("--quiet", quiet, "No report");
+  app.add_option("--report", text,
+                 "A text to translate before, slowly: report also the range of what each product "
+                 "multiplies");
+  app.add_flag("--quiet", quiet, "No report")->excludes("--report");
   if (!options.parse(arguments)) return 0;
   storage.verify(options);
   const std::vector<std::string> fits(kFits.begin(),
@@ -102,17 +112,23 @@ int run_quantize(const std::vector<std::string>& arguments) {
   for (const std::string& fit : fits)
     if (!quiet) alternatives.push_back(storage.storage(fit));
 
+  const std::vector<std::string> lines =
+      text.empty() ? std::vector<std::string>{} : read_lines(text);
   NamedModel loaded = load_named_models(choice, !vocabularies.empty(), decided_by(options));
   StoredWeights stored;
+  std::vector<ProductRange> ranges;
   write_model(std::move(loaded), vocabularies, output,
               {.decode_options = {{"precision", storage.precision}}},
               [&](Model& model, VocabularyPair& checked) {
+                const auto& paths = vocabularies.empty() ? model.vocabularies : vocabularies;
+                if (!text.empty()) ranges = measure_products(model, {.paths = paths}, lines);
                 stored = store_matrices(model, storage.storage(storage.fit), alternatives);
                 if (!quiet) checked.notes.push_back(summarize(stored, storage.precision));
               });
   if (quiet) return 0;
   OutputFile report("stdout");
   report.write(print_matrices(stored, storage.precision, fits));
+  if (!text.empty()) report.write(print_ranges(ranges));
   report.close();
   return 0;
 }

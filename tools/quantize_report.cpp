@@ -34,6 +34,23 @@ std::string print_matrices(const StoredWeights& weights, std::string_view precis
                             weights.bytes_after, weights.bytes_before, times_smaller(weights));
 }
 
+std::string print_ranges(const std::vector<ProductRange>& ranges) {
+  std::size_t product = std::string_view("product").size();
+  std::size_t rows = std::string_view("of rows").size();
+  for (const ProductRange& range : ranges) {
+    product = std::max(product, range.product.size());
+    rows = std::max(rows, range.rows.size());
+  }
+  std::string text = fmt::format("{:{}}  {:{}}  {:>9}  {:>9}  outside [0, {}]\n", "product",
+                                 product, "of rows", rows, "least", "most", kLargestActivation);
+  for (const ProductRange& range : ranges)
+    text += fmt::format("{:{}}  {:{}}  {:>9.3g}  {:>9.3g}  {:>14.1f}%\n", range.product, product,
+                        range.rows, rows, range.least, range.most,
+                        100 * static_cast<double>(range.outside) /
+                            static_cast<double>(std::max<std::int64_t>(range.numbers, 1)));
+  return text;
+}
+
 std::string summarize(const StoredWeights& weights, std::string_view precision) {
   double error = 0;
   for (const StoredMatrix& matrix : weights.matrices) error = std::max(error, matrix.largest_error);

@@ -332,8 +332,13 @@ refuses "--output is required" quantize "$model"
 
 # Logarithmic numbers of 4 bits and fewer, and bf16.
 works quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --precision int4
+grep -q 'outside \[0, 10\]' out && fail "ranges of products that nobody asked for"
 grep -q ' largest  *fixed  *fitted ' out || fail "no errors of other scales: $(head -1 out)"
 grep -q '"precision": "int4"' four/config.json || fail "int4 is not the model's default"
+head -3 "$input" >three.txt
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --precision int4 --report three.txt
+grep -q '^product  *of rows  *least  *most  *outside \[0, 10\]$' out || fail "no ranges of products"
+refuses "nope.txt" quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --report nope.txt
 works translate -m four -b 2 -i "$input" --precision fp32
 works quantize "$model" -v "$vocabulary" "$vocabulary" -o coarse/ --precision int4 --bits 2 \
   --scales tensor --quiet
