@@ -47,15 +47,11 @@ std::vector<Type> infer_quantize(const InferContext& in) {
   return {type};
 }
 
-/// What a row takes, of vectors along the last dimension.
-double row_bytes(const Type& type, DType dtype) {
-  const auto vectors = static_cast<double>(row_size(type) / type.dims.back());
-  return vectors * static_cast<double>(vector_bytes(dtype, type.dims.back()));
-}
-
 Cost cost_quantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
-  return {.flop = 4 * size, .bytes = 4 * size + row_bytes(in.operand(0), in.attr<DType>("to"))};
+  Type result = in.operand(0);
+  result.dtype = in.attr<DType>("to");
+  return {.flop = 4 * size, .bytes = 4 * size + static_cast<double>(row_bytes(result))};
 }
 
 /// In float also where the rest is evaluated in double: the integers are what is meant.
@@ -91,7 +87,7 @@ std::vector<Type> infer_dequantize(const InferContext& in) {
 
 Cost cost_dequantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
-  return {.flop = size, .bytes = 4 * size + row_bytes(in.operand(0), in.operand(0).dtype)};
+  return {.flop = size, .bytes = 4 * size + static_cast<double>(row_bytes(in.operand(0)))};
 }
 
 /// In the reference evaluation quantized values are the numbers that they stand for.
@@ -107,8 +103,7 @@ std::vector<Type> infer_cast(const InferContext& in) {
     if (dtype != DType::f32 && dtype != DType::bf16)
       in.fail(fmt::format("it casts between f32 and bf16, not {} to {}", to_string(type.dtype),
                           to_string(to)));
-  if (in.graph().domain(type.domain).binding != BindingTime::load)
-    in.fail(fmt::format("bf16 numbers are known at load time, not {}", in.show(type)));
+  expect_weights_if_bf16(in, DType::bf16, type.domain);
   type.dtype = to;
   return {type};
 }
