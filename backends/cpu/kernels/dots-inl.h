@@ -127,8 +127,8 @@ using Int8Dot = IntegerDot<std::int8_t>;
 
 #endif
 
-/// Columns are qlog4 vectors. Where theirs lie, the terms of 4 bytes are not those of a packed
-/// group: rows are prepared accordingly, a step's first words, then its second ones.
+/// Columns are qlog4 vectors. Of 4 bytes of theirs the low nibbles are terms 0, 2, 4 and 6: rows
+/// are prepared in steps of kLanes words of such terms and kLanes of the odd ones.
 struct Log4Dot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = kLog4Group * kLanes;
@@ -139,31 +139,24 @@ struct Log4Dot {
   };
 
   static std::size_t prepared_elements(std::size_t k) {
-    return 1 + (k + kStep - 1) / kStep * kLog4Words * kLanes;
+    return 1 + (k + kStep - 1) / kStep * kStep / sizeof(float);
   }
 
   static void prepare(const float* row, std::size_t k, float* out) {
-    *out++ = row[0];
+    std::fill_n(out, prepared_elements(k), 0.0f);
+    out[0] = row[0];
     const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
-    for (std::size_t first = 0; first < k; first += kStep, out += kLog4Words * kLanes)
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        std::int8_t terms[kLog4Group] = {};
-        for (std::size_t t = 0; t < kLog4Group; ++t) {
-          const std::size_t term = first + lane * kLog4Group + t % 4 * 2 + t / 4;
-          if (term < k) terms[t] = from[term];
-        }
-        float words[kLog4Words];
-        prepare_log4(terms, words);
-        for (std::size_t w = 0; w < kLog4Words; ++w) out[w * kLanes + lane] = words[w];
-      }
+    auto* to = reinterpret_cast<std::int8_t*>(out + 1);
+    for (std::size_t i = 0; i < k; ++i)
+      to[i / kStep * kStep + i % 2 * (kStep / 2) + i % kStep / 2] = from[i];
   }
 
   static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
   template <class Lanes>
   static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
-    const auto* words = reinterpret_cast<const std::int32_t*>(p) + i / kLog4Group * kLog4Words;
+    const auto* words = reinterpret_cast<const std::int32_t*>(p + i);
     Row row;
-    HWY_UNROLL(4)
+    HWY_UNROLL(2)
     for (std::size_t w = 0; w < kLog4Words; ++w)
       row.words[w] = hn::LoadU(IntTag(), words + w * kLanes);
     return row;
