@@ -24,6 +24,8 @@ inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
 //
 //     kScaled             whether rows and columns begin with a scale
 //     kDecodes            whether a column's vector becomes several registers
+//     kBiased, zero_row() whether sums of a row of zeros are not zero, and that row; what they are
+//                         is too much in all sums
 //     Sum, zero()         the sums of a step's terms, lane by lane
 //     row(p, i, lanes)    the terms from i on of a row at p: all of a step, or the first ones with
 //     column(p, i, lanes) zeros behind them
@@ -41,7 +43,7 @@ struct Padded {
 struct FloatDot {
   using Sum = Vector;
   static constexpr std::size_t kStep = kLanes;
-  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false;
+  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false;
 
   static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
   template <class Lanes>
@@ -71,7 +73,7 @@ template <class T>
 struct IntegerDot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = 2 * kLanes;
-  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false;
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
 
   static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
   static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
@@ -91,33 +93,30 @@ struct IntegerDot {
 
 #ifdef FUSELAGE_VNNI
 
-/// The instruction takes unsigned bytes on one side: the row's magnitudes. Its signs go to the
-/// column.
+/// The instruction takes unsigned bytes on one side: rows have 128 added.
 struct Int8Dot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = 4 * kLanes;
-  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false;
-
-  struct Row {
-    __m512i magnitudes;
-    __mmask64 signs;
-  };
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = true;
 
   static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE IntVector zero_row() {
+    return hn::Set(IntTag(), static_cast<int>(0x80808080u));
+  }
   template <class Lanes>
-  static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes lanes) {
-    const __m512i bytes = column(p, i, lanes);
-    return {_mm512_abs_epi8(bytes), _mm512_movepi8_mask(bytes)};
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes lanes) {
+    return hn::Xor(column(p, i, lanes), zero_row());
   }
-  static HWY_INLINE __m512i column(const std::byte* p, std::size_t i, AllLanes) {
-    return _mm512_loadu_si512(p + i);
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
+    IntVector bytes{_mm512_loadu_si512(p + i)};
+    hold(bytes);
+    return bytes;
   }
-  static HWY_INLINE __m512i column(const std::byte* p, std::size_t i, FirstLanes lanes) {
-    return _mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i);
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)};
   }
-  static HWY_INLINE Sum multiply_add(const Row& row, __m512i column, Sum sum) {
-    const __m512i negated = _mm512_mask_sub_epi8(column, row.signs, _mm512_setzero_si512(), column);
-    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, row.magnitudes, negated)});
+  static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
+    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, row.raw, column.raw)});
   }
 };
 
@@ -132,7 +131,7 @@ using Int8Dot = IntegerDot<std::int8_t>;
 struct Log4Dot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = kLog4Group * kLanes;
-  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true;
 
   struct Row {
     IntVector words[kLog4Words];
@@ -151,6 +150,7 @@ struct Log4Dot {
       to[i / kStep * kStep + i % 2 * (kStep / 2) + i % kStep / 2] = from[i];
   }
 
+  static HWY_INLINE Row zero_row() { return {{hn::Zero(IntTag()), hn::Zero(IntTag())}}; }
   static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
   template <class Lanes>
   static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
@@ -215,6 +215,11 @@ HWY_INLINE void store_products(const IntSums (&sums)[kDotColumns], float* out) {
   for (std::size_t c = 0; c < kDotColumns; ++c) out[c] = static_cast<float>(integers[c]);
 }
 
+HWY_INLINE void subtract(const IntSums (&bias)[kDotColumns], IntSums (&sums)[kDotColumns]) {
+  for (std::size_t c = 0; c < kDotColumns; ++c)
+    sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
+}
+
 /// Elements of rows and columns, and where the first row's products go; those of the next one are
 /// `stride` further.
 struct DotTile {
@@ -224,14 +229,20 @@ struct DotTile {
   std::size_t stride;
 };
 
-/// Adds the products of the terms from i on: those of a step, or the first ones of it.
+/// Adds the products of the terms from i on, those of a step or the first ones of it, to the sums,
+/// and those of a row of zeros to the bias.
 template <class Dot, std::size_t kRows, class Lanes>
 HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
-                              typename Dot::Sum (&sums)[kRows][kDotColumns]) {
+                              typename Dot::Sum (&sums)[kRows][kDotColumns],
+                              typename Dot::Sum (&bias)[kDotColumns]) {
+  const auto add_bias = [&bias](std::size_t c, const auto& column) HWY_ATTR {
+    if constexpr (Dot::kBiased) bias[c] = Dot::multiply_add(Dot::zero_row(), column, bias[c]);
+  };
   if constexpr (Dot::kDecodes) {
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < kDotColumns; ++c) {
       const auto column = Dot::column(tile.columns[c], i, lanes);
+      add_bias(c, column);
       HWY_UNROLL(6)
       for (std::size_t r = 0; r < kRows; ++r)
         sums[r][c] = Dot::multiply_add(Dot::row(tile.rows[r], i, lanes), column, sums[r][c]);
@@ -239,8 +250,10 @@ HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
   } else {
     decltype(Dot::column(tile.columns[0], i, lanes)) columns[kDotColumns];
     HWY_UNROLL(4)
-    for (std::size_t c = 0; c < kDotColumns; ++c)
+    for (std::size_t c = 0; c < kDotColumns; ++c) {
       columns[c] = Dot::column(tile.columns[c], i, lanes);
+      add_bias(c, columns[c]);
+    }
     HWY_UNROLL(6)
     for (std::size_t r = 0; r < kRows; ++r) {
       const auto row = Dot::row(tile.rows[r], i, lanes);
@@ -255,15 +268,20 @@ HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
 template <class Dot, std::size_t kRows>
 HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
   typename Dot::Sum sums[kRows][kDotColumns];
+  typename Dot::Sum bias[kDotColumns] = {Dot::zero(), Dot::zero(), Dot::zero(), Dot::zero()};
   HWY_UNROLL(6)
   for (std::size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < kDotColumns; ++c) sums[r][c] = Dot::zero();
   }
   std::size_t i = 0;
-  for (; i + Dot::kStep <= k; i += Dot::kStep) multiply_step<Dot, kRows>(tile, i, AllLanes(), sums);
-  if (i < k) multiply_step<Dot, kRows>(tile, i, FirstLanes{k - i}, sums);
-  for (std::size_t r = 0; r < kRows; ++r) store_products(sums[r], tile.out + r * tile.stride);
+  for (; i + Dot::kStep <= k; i += Dot::kStep)
+    multiply_step<Dot, kRows>(tile, i, AllLanes(), sums, bias);
+  if (i < k) multiply_step<Dot, kRows>(tile, i, FirstLanes{k - i}, sums, bias);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    if constexpr (Dot::kBiased) subtract(bias, sums[r]);
+    store_products(sums[r], tile.out + r * tile.stride);
+  }
 }
 
 template <class Dot, std::size_t kRows = kDotRows>

@@ -73,14 +73,6 @@ HWY_INLINE void prefetch_ahead(const std::byte* b) {
   for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(line + kAhead + i);
 }
 
-/// Makes v stay in a register: g++ loads an operand of two or three rows again for each.
-template <class V>
-HWY_INLINE void hold([[maybe_unused]] V& v) {
-#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
-  asm("" : "+v"(v.raw));
-#endif
-}
-
 /// The groups of vector v of columns, of a run of panels whose first one is at b.
 template <class Arithmetic>
 HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {

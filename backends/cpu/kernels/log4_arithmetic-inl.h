@@ -48,12 +48,6 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
   return hn::Set(IntTag(), sum);
 }
 
-/// The same where sums begin as the base says.
-HWY_INLINE IntSums multiply_log4_corrected(const IntVector (&row)[kLog4Words],
-                                           const Log4Columns& columns, IntSums sums) {
-  return multiply_log4(row, columns, sums);
-}
-
 #else
 
 using ByteTag = hn::Repartition<std::uint8_t, Tag>;
@@ -112,31 +106,21 @@ struct Log4Columns {
 
 /// Those at b, of any alignment.
 HWY_INLINE Log4Columns load_log4(const std::byte* b) {
-  const ByteVector bytes = hn::LoadU(ByteTag(), reinterpret_cast<const std::uint8_t*>(b));
+  ByteVector bytes = hn::LoadU(ByteTag(), reinterpret_cast<const std::uint8_t*>(b));
+  hold(bytes);
   const ByteVector low = low_nibbles(bytes), high = high_nibbles(bytes);
   return {{look_up(kMagnitudes, low), look_up(kMagnitudes, high)},
           {look_up(kSigns, low), look_up(kSigns, high)}};
 }
 
-// Signs go to the row.
-
-HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
-                                 IntSums sums) {
-  HWY_UNROLL(2)
-  for (std::size_t w = 0; w < kLog4Words; ++w) {
-    const ByteVector flipped = hn::Xor(hn::BitCast(ByteTag(), row[w]), columns.signs[w]);
-    sums = add_products(columns.magnitudes[w], hn::Sub(flipped, columns.signs[w]), sums);
-  }
-  return sums;
-}
-
-// With the complement of a number, its negative less 1, the sum lacks the magnitudes of a column's
-// negative numbers. Sums begin with them.
+// Signs go to the row: where a column is negative, the row's complement, its negative less 1, is
+// multiplied. What sums lack are the magnitudes of a column's negative numbers; they begin with
+// them.
 
 using Log4Base = CorrectedArithmetic<4>;
 
-HWY_INLINE IntSums multiply_log4_corrected(const IntVector (&row)[kLog4Words],
-                                           const Log4Columns& columns, IntSums sums) {
+HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
+                                 IntSums sums) {
   HWY_UNROLL(2)
   for (std::size_t w = 0; w < kLog4Words; ++w) {
     const ByteVector flipped = hn::Xor(hn::BitCast(ByteTag(), row[w]), columns.signs[w]);
@@ -176,7 +160,7 @@ struct Log4Arithmetic : Log4Base {
   }
   static HWY_INLINE Log4Columns right(const std::byte* b) { return load_log4(b); }
   static HWY_INLINE IntSums multiply_add(const Left& left, const Log4Columns& right, IntSums sums) {
-    return multiply_log4_corrected(left.words, right, sums);
+    return multiply_log4(left.words, right, sums);
   }
 };
 
