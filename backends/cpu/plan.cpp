@@ -382,10 +382,7 @@ class Planner {
 }  // namespace
 
 std::int64_t row_elements(const Type& type) {
-  if (type.dtype == DType::bf16) return (row_size(type) + 1) / 2;
-  if (!is_quantized(type.dtype)) return row_size(type);
-  const std::int64_t vectors = row_size(type) / type.dims.back();
-  return vectors * static_cast<std::int64_t>(vector_bytes(type.dtype, type.dims.back()) / 4);
+  return static_cast<std::int64_t>((row_bytes(type) + 3) / 4);
 }
 
 namespace {

@@ -229,20 +229,23 @@ struct DotTile {
   std::size_t stride;
 };
 
+/// Adds the products of a row of zeros to the bias.
+template <class Dot, class Column>
+HWY_INLINE void add_zero_row(const Column& column, typename Dot::Sum& bias) {
+  if constexpr (Dot::kBiased) bias = Dot::multiply_add(Dot::zero_row(), column, bias);
+}
+
 /// Adds the products of the terms from i on, those of a step or the first ones of it, to the sums,
 /// and those of a row of zeros to the bias.
 template <class Dot, std::size_t kRows, class Lanes>
 HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
                               typename Dot::Sum (&sums)[kRows][kDotColumns],
                               typename Dot::Sum (&bias)[kDotColumns]) {
-  const auto add_bias = [&bias](std::size_t c, const auto& column) HWY_ATTR {
-    if constexpr (Dot::kBiased) bias[c] = Dot::multiply_add(Dot::zero_row(), column, bias[c]);
-  };
   if constexpr (Dot::kDecodes) {
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < kDotColumns; ++c) {
       const auto column = Dot::column(tile.columns[c], i, lanes);
-      add_bias(c, column);
+      add_zero_row<Dot>(column, bias[c]);
       HWY_UNROLL(6)
       for (std::size_t r = 0; r < kRows; ++r)
         sums[r][c] = Dot::multiply_add(Dot::row(tile.rows[r], i, lanes), column, sums[r][c]);
@@ -252,7 +255,7 @@ HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < kDotColumns; ++c) {
       columns[c] = Dot::column(tile.columns[c], i, lanes);
-      add_bias(c, columns[c]);
+      add_zero_row<Dot>(columns[c], bias[c]);
     }
     HWY_UNROLL(6)
     for (std::size_t r = 0; r < kRows; ++r) {
