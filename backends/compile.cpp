@@ -30,8 +30,9 @@ std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
   optimize(graph, options);
+  check(!options.observer || options.backend == "reference", "only the oracle can be observed");
   if (options.backend == "reference")
-    return compile_reference(std::move(graph), std::move(weights));
+    return compile_reference(std::move(graph), std::move(weights), options.observer);
   if (options.backend == "cpu") return compile_cpu(split_by_binding_time(graph), weights);
   throw Error("there is no back-end '{}'; it can be cpu or reference", options.backend);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "backends/reference/reference_backend.h"
 #include "passes/frequent_rows.h"
 #include "passes/pass.h"
 
@@ -22,6 +23,8 @@ struct CompileOptions {
   /// bytes.
   double precompute_memory = 64;
   RankWeights ranks;  ///< weights that sort vocabularies by frequency
+  /// Sees each node that the reference back-end evaluates.
+  NodeObserver observer;
 };
 
 /// The optimizer that `options` ask for. Throws Error for an unknown pass.

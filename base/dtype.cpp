@@ -11,7 +11,7 @@ struct DTypeInfo {
   std::size_t size;
 };
 
-constexpr std::array<DTypeInfo, 14> kDTypes{{{DType::f16, "f16", 2},
+constexpr std::array<DTypeInfo, 15> kDTypes{{{DType::f16, "f16", 2},
                                              {DType::bf16, "bf16", 2},
                                              {DType::f32, "f32", 4},
                                              {DType::f64, "f64", 8},
@@ -24,7 +24,8 @@ constexpr std::array<DTypeInfo, 14> kDTypes{{{DType::f16, "f16", 2},
                                              {DType::u32, "u32", 4},
                                              {DType::u64, "u64", 8},
                                              {DType::qint8, "qint8", 1},
-                                             {DType::qint16, "qint16", 2}}};
+                                             {DType::qint16, "qint16", 2},
+                                             {DType::qlog4, "qlog4", 1}}};
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 
 namespace fuselage {
 
-/// Element type of a value or of a stored tensor. qint8 and qint16 are quantized: integers that
-/// share a scale along the last dimension (quantized.h).
+/// Element type of a value or of a stored tensor. qint8, qint16 and qlog4 are quantized: integers
+/// that share a scale along the last dimension (quantized.h).
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -23,10 +23,12 @@ enum class DType : std::uint8_t {
   u32,
   u64,
   qint8,
-  qint16
+  qint16,
+  qlog4
 };
 
-/// Size of one element in bytes, without scales.
+/// Size of one element in bytes, without scales. A byte of qlog4 holds two elements: ask
+/// vector_bytes (quantized.h) for what quantized vectors take.
 std::size_t size_of(DType dtype);
 
 /// "f32", "i8", …

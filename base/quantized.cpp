@@ -18,7 +18,10 @@ constexpr float kLeastScale = 2 * std::numeric_limits<float>::min();
 
 std::size_t round_up_to_4(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
-std::int32_t range_of(DType dtype) { return dtype == DType::qint8 ? 127 : 32767; }
+std::int32_t range_of(DType dtype) {
+  if (dtype == DType::qlog4) return 1 << kTopExponent;
+  return dtype == DType::qint8 ? 127 : 32767;
+}
 
 /// The bits order magnitudes, with infinities and NaN above all numbers.
 std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu; }
@@ -27,6 +30,13 @@ std::int32_t nearest(float x, float inverse, std::int32_t largest) {
   const float q = std::nearbyint(x * inverse);
   const auto bound = static_cast<float>(largest);
   return static_cast<std::int32_t>(std::clamp(q, -bound, bound));
+}
+
+/// The nearest of 0 and ± powers of two.
+std::int32_t nearest_power(float q) {
+  if (std::fabs(q) < 0.5f) return 0;
+  const std::int32_t magnitude = 1 << nearest_exponent(std::fabs(q), 0, kTopRowExponent);
+  return q < 0 ? -magnitude : magnitude;
 }
 
 void put(DType dtype, std::byte* vector, std::int64_t i, std::int32_t q) {
@@ -39,10 +49,32 @@ void put(DType dtype, std::byte* vector, std::int64_t i, std::int32_t q) {
   }
 }
 
+void quantize_to_nibbles(int bits, const float* x, std::int64_t k, float inverse,
+                         std::byte* nibbles) {
+  const int least = least_exponent(bits);
+  for (std::int64_t i = 0; i < k; ++i) {
+    const int exponent = nearest_exponent(std::fabs(x[i]) * inverse, least, kTopExponent);
+    put_nibble(nibbles, i, x[i] < 0, exponent);
+  }
+}
+
+void verify_logarithms(const Quantizer& quantizer) {
+  const auto& [to, largest, largest_sum, scale, logarithmic, bits, fit] = quantizer;
+  if (logarithmic && (to != DType::qint8 || largest != 1 << kTopRowExponent))
+    throw Error("powers of two in rows are qint8 up to {}, not {} up to {}", 1 << kTopRowExponent,
+                to_string(to), largest);
+  if (to != DType::qlog4) return;
+  if (bits < 1 || bits > 4) throw Error("numbers of qlog4 have 1 to 4 bits, not {}", bits);
+  if (largest != 1 << kTopExponent || largest_sum != 0)
+    throw Error("integers of qlog4 go up to {}, without a bound on their sum, not up to {} and {}",
+                1 << kTopExponent, largest, largest_sum);
+}
+
 }  // namespace
 
 void Quantizer::verify() const {
   if (!is_quantized(to)) throw Error("{} is not a quantized type", to_string(to));
+  verify_logarithms(*this);
   if (largest < 1 || largest > range_of(to))
     throw Error("integers of {} go up to {}, not {}", to_string(to), range_of(to), largest);
   if (largest_sum < 0) throw Error("a sum of magnitudes is bounded by {}", largest_sum);
@@ -54,10 +86,13 @@ void Quantizer::verify() const {
                 scale, largest_sum);
 }
 
-bool is_quantized(DType dtype) { return dtype == DType::qint8 || dtype == DType::qint16; }
+bool is_quantized(DType dtype) {
+  return dtype == DType::qint8 || dtype == DType::qint16 || dtype == DType::qlog4;
+}
 
 std::size_t vector_bytes(DType dtype, std::int64_t k) {
-  const std::size_t elements = static_cast<std::size_t>(k) * size_of(dtype);
+  const auto count = static_cast<std::size_t>(k);
+  const std::size_t elements = dtype == DType::qlog4 ? (count + 1) / 2 : count * size_of(dtype);
   return is_quantized(dtype) ? kHeader + round_up_to_4(elements) : elements;
 }
 
@@ -76,7 +111,10 @@ float quantization_scale(const Quantizer& quantizer, const float* x, std::int64_
     sum += std::fabs(static_cast<double>(x[i]));
   }
   const float scale = quantization_scale(quantizer, std::bit_cast<float>(bits));
-  if (quantizer.largest_sum == 0 || !(scale > 0)) return scale;
+  if (!(scale > 0) || quantizer.scale > 0) return scale;
+  if (quantizer.to == DType::qlog4)
+    return logarithmic_scale(quantizer.fit, quantizer.bits, x, k, std::bit_cast<float>(bits));
+  if (quantizer.largest_sum == 0) return scale;
   // Rounding may add half a unit to each element.
   const double bound = static_cast<double>(quantizer.largest_sum) - 0.5 * static_cast<double>(k);
   check(bound >= 1, "quantized: a bound on a sum that rounding alone can exceed");
@@ -91,8 +129,12 @@ void quantize_vector(const Quantizer& quantizer, const float* x, std::int64_t k,
   std::memcpy(out, &scale, sizeof scale);
   if (!(scale > 0)) return;
   const float inverse = 1 / scale;
+  if (quantizer.to == DType::qlog4)
+    return quantize_to_nibbles(quantizer.bits, x, k, inverse, out + kHeader);
   for (std::int64_t i = 0; i < k; ++i)
-    put(quantizer.to, out, i, nearest(x[i], inverse, quantizer.largest));
+    put(quantizer.to, out, i,
+        quantizer.logarithmic ? nearest_power(x[i] * inverse)
+                              : nearest(x[i], inverse, quantizer.largest));
 }
 
 void dequantize_vector(DType dtype, const std::byte* in, std::int64_t k, float* x) {
@@ -120,6 +162,7 @@ float scale_of(const std::byte* vector) {
 }
 
 std::int32_t quantized_at(DType dtype, const std::byte* vector, std::int64_t i) {
+  if (dtype == DType::qlog4) return nibble_value(vector + kHeader, i);
   if (dtype == DType::qint8)
     return std::bit_cast<std::int8_t>(
         static_cast<std::uint8_t>(vector[kHeader + static_cast<std::size_t>(i)]));

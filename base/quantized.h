@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/dtype.h"
+#include "base/logarithmic.h"
 #include "base/tensor.h"
 
 namespace fuselage {
@@ -12,6 +13,10 @@ namespace fuselage {
 // stands for scale * q[i]. In memory the scale comes first, then the integers, then padding to a
 // multiple of 4 bytes. What has several vectors, as a matrix has its rows, stores them one after
 // the other. A vector with an infinity or a NaN in it has the scale NaN.
+//
+// A qlog4 vector has two integers a byte (logarithmic.h). It knows no zero: a vector of zeros alone
+// has the scale 0, and what is beyond the end of a vector, where the nibbles are 0, must be
+// multiplied by zero.
 
 /// Bounds within which a dot product of qint16 vectors fits 32 bits: on the integers of one, and on
 /// the sum of the magnitudes of the other.
@@ -29,8 +34,15 @@ struct Quantizer {
   std::int64_t largest_sum = 0;
   /// The scale of all vectors, 0 where each has its own.
   float scale = 0;
+  /// Whether qint8 integers are 0 and ± powers of two alone; largest is then 64.
+  bool logarithmic = false;
+  /// Of qlog4, whose largest integer is 128: how many bits a number has, 1 to 4, and how scales are
+  /// found where none is given.
+  std::int32_t bits = 4;
+  ScaleFit fit = ScaleFit::fitted;
 
-  /// Throws Error unless the integers fit the type and the scale is 0 or can be inverted.
+  /// Throws Error unless the integers fit the type, the scale is 0 or can be inverted, and nothing
+  /// is asked for that the type does not have.
   void verify() const;
 };
 
@@ -40,14 +52,16 @@ bool is_quantized(DType dtype);
 /// Bytes that a vector of k elements takes, of a quantized or any other type.
 std::size_t vector_bytes(DType dtype, std::int64_t k);
 
-/// The scale for the k numbers at x: the least that keeps both bounds, unless it is given.
+/// The scale for the k numbers at x, unless it is given: the least that keeps both bounds, or for
+/// qlog4 the one that the quantizer's fit finds.
 float quantization_scale(const Quantizer& quantizer, const float* x, std::int64_t k);
 
-/// The same, without a bound on the sum, for numbers whose largest magnitude is `top`; NaN or
-/// infinity if they hold one.
+/// The same, without a bound on the sum and not for qlog4, for numbers whose largest magnitude is
+/// `top`; NaN or infinity if they hold one.
 float quantization_scale(const Quantizer& quantizer, float top);
 
-/// Quantizes the k numbers at x by `scale`: to the nearest integer, ties to even, within ±largest.
+/// Quantizes the k numbers at x by `scale`: to the nearest integer, ties to even, within ±largest;
+/// or to the nearest that there is, ties to the larger magnitude, where they are powers of two.
 /// Each is x * (1 / scale) in float, so that all implementations agree.
 void quantize_vector(const Quantizer& quantizer, const float* x, std::int64_t k, float scale,
                      std::byte* out);

@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -84,9 +85,7 @@ Tensor Tensor::to_f32() const {
       convert<std::uint16_t, float>(*this, result, half_to_float);
       break;
     case DType::bf16:
-      convert<std::uint16_t, float>(*this, result, [](std::uint16_t v) {
-        return std::bit_cast<float>(static_cast<std::uint32_t>(v) << 16);
-      });
+      convert<std::uint16_t, float>(*this, result, bfloat16_to_float);
       break;
     case DType::f64:
       convert<double, float>(*this, result, cast);
@@ -117,6 +116,7 @@ Tensor Tensor::to_f32() const {
       break;
     case DType::qint8:
     case DType::qint16:
+    case DType::qlog4:
       dequantize(*this, result);
       break;
     case DType::f32:
@@ -127,9 +127,15 @@ Tensor Tensor::to_f32() const {
 
 Tensor Tensor::to_f16() const {
   if (dtype_ == DType::f16) return *this;
-  const Tensor wide = to_f32();
   Tensor result(DType::f16, shape_);
-  convert<float, std::uint16_t>(wide, result, float_to_half);
+  convert<float, std::uint16_t>(to_f32(), result, float_to_half);
+  return result;
+}
+
+Tensor Tensor::to_bf16() const {
+  if (dtype_ == DType::bf16) return *this;
+  Tensor result(DType::bf16, shape_);
+  convert<float, std::uint16_t>(to_f32(), result, float_to_bfloat16);
   return result;
 }
 
@@ -139,6 +145,18 @@ float half_to_float(std::uint16_t half) {
 
 std::uint16_t float_to_half(float value) {
   return Eigen::numext::bit_cast<std::uint16_t>(Eigen::half(value));
+}
+
+float bfloat16_to_float(std::uint16_t upper) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(upper) << 16);
+}
+
+std::uint16_t float_to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  constexpr std::uint32_t kQuiet = 0x40;
+  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16 | kQuiet);
+  const std::uint32_t odd = bits >> 16 & 1;
+  return static_cast<std::uint16_t>((bits + 0x7fff + odd) >> 16);
 }
 
 std::string shape_to_string(const std::vector<std::int64_t>& shape) {

@@ -50,6 +50,9 @@ class Tensor {
   /// The same numbers rounded to the nearest f16, from any dtype.
   Tensor to_f16() const;
 
+  /// The same numbers rounded to the nearest bf16, from any dtype.
+  Tensor to_bf16() const;
+
  private:
   DType dtype_ = DType::f32;
   std::vector<std::int64_t> shape_;
@@ -63,6 +66,10 @@ using TensorMap = std::map<std::string, Tensor>;
 /// IEEE 754 half precision, round to nearest even.
 float half_to_float(std::uint16_t half);
 std::uint16_t float_to_half(float value);
+
+/// The upper half of a float, round to nearest even; a NaN stays one.
+float bfloat16_to_float(std::uint16_t upper);
+std::uint16_t float_to_bfloat16(float value);
 
 /// "[256, 512]".
 std::string shape_to_string(const std::vector<std::int64_t>& shape);

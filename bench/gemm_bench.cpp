@@ -1,4 +1,5 @@
-// Products of few rows: integers against our own floats, and our floats against other libraries.
+// Products of few rows: integers and bf16 against our own floats, logarithmic numbers against our
+// own bytes, and our floats against other libraries.
 //
 //   gemm_bench [pairs] [k n]
 //
@@ -10,14 +11,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <utility>
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
-#include "base/quantized.h"
+#include "bench/matrices.h"
 #include "bench/measure.h"
 #include "bench/peer_kernels.h"
 #include "bench/program.h"
@@ -30,47 +30,13 @@ struct Shape {
   std::size_t k, n;
 };
 
-std::vector<float> random_numbers(std::size_t size) {
-  std::mt19937 random(static_cast<std::mt19937::result_type>(size));
-  std::normal_distribution<float> normal(0, 1);
-  std::vector<float> numbers(size);
-  for (float& number : numbers) number = normal(random);
-  return numbers;
-}
-
-/// `count` vectors of k random numbers; as a type other than f32, quantized.
-std::vector<float> random_vectors(DType dtype, std::size_t count, std::size_t k) {
-  std::vector<float> x = random_numbers(count * k);
-  if (!is_quantized(dtype)) return x;
-  // Sums of products must fit 32 bits.
-  const auto terms = static_cast<double>(k);
-  const Quantizer quantizer{
-      .to = dtype,
-      .largest = dtype == DType::qint8 ? 127 : static_cast<int>(std::sqrt(2147483647.0 / terms))};
-  const auto length = static_cast<std::int64_t>(k);
-  const std::size_t elements = vector_bytes(dtype, length) / sizeof(float);
-  std::vector<float> vectors(count * elements);
-  for (std::size_t i = 0; i < count; ++i)
-    quantize_vector(quantizer, &x[i * k], length, quantization_scale(quantizer, &x[i * k], length),
-                    reinterpret_cast<std::byte*>(&vectors[i * elements]));
-  return vectors;
-}
-
-cpu::PackedMatrix random_matrix(DType dtype, Shape shape) {
-  const std::vector<float> columns = random_vectors(dtype, shape.n, shape.k);
-  if (!is_quantized(dtype))
-    return cpu::PackedMatrix::pack(columns.data(), shape.k, shape.n, shape.k, true);
-  return cpu::PackedMatrix::pack_quantized(
-      dtype, reinterpret_cast<const std::byte*>(columns.data()), shape.k, shape.n);
-}
-
 /// Products of some rows by a matrix, again and again for about a millisecond.
 class Product {
  public:
   Product(const cpu::PackedMatrix& matrix, std::size_t rows)
       : matrix_(matrix),
         rows_(rows),
-        x_(random_vectors(matrix.dtype(), rows, matrix.k())),
+        x_(random_vectors(cpu::row_type_of(matrix.dtype()), rows, matrix.k())),
         y_(rows * matrix.n()) {
     const double work = static_cast<double>(rows) * static_cast<double>(matrix.k() * matrix.n());
     repeats_ = std::max(1, static_cast<int>(2e8 / work));
@@ -79,12 +45,12 @@ class Product {
   void operator()() {
     for (int i = 0; i < repeats_; ++i)
       table_.gemm(
-          {.data = x_.data(), .stride = matrix_.row_elements(), .columns = matrix_.row_elements()},
-          rows_, matrix_, {y_.data(), matrix_.n()});
+          {.data = x(), .stride = matrix_.row_elements(), .columns = matrix_.row_elements()}, rows_,
+          matrix_, {y_.data(), matrix_.n()});
   }
 
   int repeats() const { return repeats_; }
-  const std::vector<float>& x() const { return x_; }
+  const float* x() const { return x_.data<float>(); }
   const std::vector<float>& y() const { return y_; }
 
   /// Seconds that one takes at least.
@@ -98,14 +64,15 @@ class Product {
   const cpu::KernelTable& table_ = cpu::kernels();
   const cpu::PackedMatrix& matrix_;
   std::size_t rows_;
-  std::vector<float> x_, y_;
+  Tensor x_;
+  std::vector<float> y_;
   int repeats_;
 };
 
 /// A type's matrix of a shape, and its roofs.
 struct Matrix {
   Matrix(DType dtype, Shape shape, double the_peak)
-      : packed(random_matrix(dtype, shape)),
+      : packed(random_matrix(dtype, shape.k, shape.n)),
         peak(the_peak),
         bandwidth(read_bandwidth(packed.size_bytes())) {}
 
@@ -141,6 +108,34 @@ void compare_types(int pairs, const Peaks& peaks, Shape shape) {
   }
 }
 
+/// Prints the ratio of the times of a product by one type and by a smaller one.
+void compare_smaller(int pairs, const Matrix& large, const Matrix& small, std::size_t rows) {
+  Product with_large(large.packed, rows), with_small(small.packed, rows);
+  const Comparison compared = compare(pairs, with_large, with_small);
+  fmt::print("  {:9.2f} {:3.0f} %  {:9.2f} {:3.0f} %  {:.2f} [{:.2f}, {:.2f}]",
+             1e6 * compared.baseline / with_large.repeats(),
+             efficiency(large, with_large, compared.baseline),
+             1e6 * compared.candidate / with_small.repeats(),
+             efficiency(small, with_small, compared.candidate), compared.ratio, compared.low,
+             compared.high);
+}
+
+void compare_packed(int pairs, const Peaks& peaks, Shape shape) {
+  const Matrix f32(DType::f32, shape, peaks.f32), bf16(DType::bf16, shape, peaks.f32),
+      i8(DType::qint8, shape, peaks.i8), log4(DType::qlog4, shape, peaks.i8);
+  fmt::print("\n{} x {}: {:.0f}, {:.0f}, {:.0f}, {:.0f} GB/s\n", shape.k, shape.n,
+             f32.bandwidth / 1e9, bf16.bandwidth / 1e9, i8.bandwidth / 1e9, log4.bandwidth / 1e9);
+  fmt::print("{:>5}  {:>9} {:>5}  {:>9} {:>5}  {:<17}  {:>9} {:>5}  {:>9} {:>5}  {}\n", "rows",
+             "f32 us", "eff.", "bf16 us", "eff.", "k.bf16", "i8 us", "eff.", "log4 us", "eff.",
+             "k.log4");
+  for (const std::size_t rows : {1, 2, 4, 6, 8, 16}) {
+    fmt::print("{:5}", rows);
+    compare_smaller(pairs, f32, bf16, rows);
+    compare_smaller(pairs, i8, log4, rows);
+    fmt::print("\n");
+  }
+}
+
 void expect_near(const std::vector<float>& ours, const std::vector<float>& theirs,
                  const std::string& name) {
   for (std::size_t i = 0; i < ours.size(); ++i)
@@ -161,7 +156,7 @@ void compare_peers(int pairs, Shape shape) {
       const Comparison compared = compare(
           pairs,
           [&] {
-            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x().data(), rows, y.data());
+            for (int i = 0; i < ours.repeats(); ++i) theirs(ours.x(), rows, y.data());
           },
           std::ref(ours));
       expect_near(ours.y(), y, peer.name);
@@ -174,11 +169,15 @@ void compare_peers(int pairs, Shape shape) {
 void run(const std::vector<std::string>& arguments) {
   const int pairs = arguments.empty() ? 15 : std::stoi(arguments[0]);
   std::vector<Shape> shapes = {{512, 512}, {1024, 1024}, {1024, 3072}, {256, 32000}};
-  if (arguments.size() > 2) shapes = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
+  // As bytes they fit the second-level cache, the third-level one, and none.
+  std::vector<Shape> levels = {{512, 1024}, {2048, 4096}, {8192, 16384}};
+  if (arguments.size() > 2)
+    shapes = levels = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
   const Peaks peaks = measured_peaks();
   fmt::print("isa {}, peak {:.0f}, {:.0f}, {:.0f} G multiply-adds/s in f32, i16, i8\n",
              cpu::active_isa(), peaks.f32 / 1e9, peaks.i16 / 1e9, peaks.i8 / 1e9);
   for (const Shape& shape : shapes) compare_types(pairs, peaks, shape);
+  for (const Shape& shape : levels) compare_packed(pairs, peaks, shape);
 
   fmt::print("\nf32: time of a peer over ours\n{:>5} {:>6} {:>5} ", "k", "n", "rows");
   for (const PeerLibrary& peer : peer_libraries()) fmt::print("  {:<19}", peer.name);

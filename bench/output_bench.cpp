@@ -1,7 +1,7 @@
 // The output layer as one kernel against the same as four: product, bias, log-softmax, k best. Then
 // those of two models, whose log-probabilities are added.
 //
-//   output_bench [pairs] [vocabulary] [k] [f32, qint8 or qint16]
+//   output_bench [pairs] [vocabulary] [k] [f32, bf16, qint8, qint16 or qlog4]
 //
 // The type is that of the product; rows are quantized before, since both sides need that.
 // The cap is what fusing would gain if all but the product, as it stands, cost nothing; a fused
@@ -15,13 +15,13 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <random>
 #include <string>
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
 #include "base/quantized.h"
+#include "bench/matrices.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "bench/roofs.h"
@@ -35,37 +35,10 @@ struct Best {
   std::vector<std::int32_t> ids;
 };
 
-std::vector<float> random_numbers(std::size_t size, float deviation) {
-  std::mt19937 random(static_cast<std::mt19937::result_type>(size));
-  std::normal_distribution<float> normal(0, deviation);
-  std::vector<float> numbers(size);
-  for (float& number : numbers) number = normal(random);
-  return numbers;
-}
-
 struct Shape {
   std::size_t rows, d, vocabulary, k;
   DType dtype;
 };
-
-/// A row for each of `count` vectors of d random numbers.
-Tensor random_vectors(const Shape& shape, std::size_t count, float deviation) {
-  Tensor vectors(DType::f32,
-                 {static_cast<std::int64_t>(count), static_cast<std::int64_t>(shape.d)});
-  const std::vector<float> numbers = random_numbers(count * shape.d, deviation);
-  std::copy(numbers.begin(), numbers.end(), vectors.mutable_data<float>());
-  return is_quantized(shape.dtype) ? quantized({.to = shape.dtype, .largest = 127}, vectors)
-                                   : vectors;
-}
-
-cpu::PackedMatrix pack_columns(const Shape& shape) {
-  const Tensor columns =
-      random_vectors(shape, shape.vocabulary, 3 / std::sqrt(static_cast<float>(shape.d)));
-  if (is_quantized(shape.dtype))
-    return cpu::PackedMatrix::pack_quantized(shape.dtype, columns.bytes(), shape.d,
-                                             shape.vocabulary);
-  return cpu::PackedMatrix::pack(columns.data<float>(), shape.d, shape.vocabulary, shape.d, true);
-}
 
 class OutputLayer {
  public:
@@ -73,9 +46,10 @@ class OutputLayer {
       : rows_(shape.rows),
         d_(shape.d),
         k_(shape.k),
-        x_(random_vectors(shape, shape.rows, 1)),
-        bias_(random_numbers(shape.vocabulary, 1)),
-        matrix_(pack_columns(shape)),
+        x_(random_vectors(cpu::row_type_of(shape.dtype), shape.rows, shape.d)),
+        bias_(random_numbers(shape.vocabulary)),
+        matrix_(random_matrix(shape.dtype, shape.d, shape.vocabulary,
+                              3 / std::sqrt(static_cast<float>(shape.d)))),
         logits_(shape.rows * shape.vocabulary) {}
 
   void stream() { table_.gemm(x(), 1, matrix_, out()); }
@@ -211,12 +185,13 @@ void run(const std::vector<std::string>& arguments) {
   const auto k = static_cast<std::size_t>(argument(2, 7));
   const std::string type = arguments.size() > 3 ? arguments[3] : "f32";
   const std::optional<DType> dtype = dtype_from_string(type);
-  if (!dtype || (*dtype != DType::f32 && !is_quantized(*dtype)))
-    throw Error("products are of f32, qint8 or qint16, not {}", type);
+  const bool is_real = dtype == DType::f32 || dtype == DType::bf16;
+  if (!dtype || (!is_real && !is_quantized(*dtype)))
+    throw Error("products are of f32, bf16, qint8, qint16 or qlog4, not {}", type);
   // The integers of AVX-512-VNNI; elsewhere they have no measured peak.
   const Peaks peaks = measured_peaks();
-  const double integers = 2 * (*dtype == DType::qint8 ? peaks.i8 : peaks.i16);
-  const double peak = *dtype == DType::f32 || integers == 0 ? measured_peak() : integers;
+  const double integers = 2 * (*dtype == DType::qint16 ? peaks.i16 : peaks.i8);
+  const double peak = is_real || integers == 0 ? measured_peak() : integers;
   fmt::print("isa {}, {} peak {:.0f} GOP/s, vocabulary {}, k {}; milliseconds\n", cpu::active_isa(),
              type, peak / 1e9, vocabulary, k);
   fmt::print("{:>5} {:>4}  {:>7} {:>6} {:>7} {:>6}  {:>8} {:>7} {:>6} {:>5}  {:>6}  {}\n", "rows",

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/quantized.h"
 #include "graph/graph.h"
 
 namespace fuselage {
@@ -17,6 +18,11 @@ std::int64_t row_size(const Type& type) {
   std::int64_t size = 1;
   for (const std::int64_t dim : type.dims) size *= dim;
   return size;
+}
+
+std::size_t row_bytes(const Type& type) {
+  const std::int64_t vector = type.dims.empty() ? 1 : type.dims.back();
+  return static_cast<std::size_t>(row_size(type) / vector) * vector_bytes(type.dtype, vector);
 }
 
 std::size_t InferContext::operand_count() const { return node_.operands.size(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,5 +24,8 @@ struct Type {
 
 /// Number of elements in one row.
 std::int64_t row_size(const Type& type);
+
+/// Bytes of one row, with the scales of quantized vectors.
+std::size_t row_bytes(const Type& type);
 
 }  // namespace fuselage

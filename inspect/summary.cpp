@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "base/dtype.h"
 #include "graph/traversal.h"
 #include "inspect/lines.h"
 
@@ -23,7 +22,7 @@ DomainId rows_of(const Graph& graph, NodeId id) {
 double stored_bytes(const Graph& graph, const Node& node) {
   const Type& type = graph.value(node.results[0]).type;
   const auto rows = static_cast<double>(std::max<std::int64_t>(1, graph.domain(type.domain).size));
-  return rows * static_cast<double>(row_size(type)) * static_cast<double>(size_of(type.dtype));
+  return rows * static_cast<double>(row_bytes(type));
 }
 
 ProgramFigures measure_program(const Graph& graph, const std::vector<PlannedNode>& plan,

@@ -37,7 +37,7 @@ TensorMap stored_weights(const Model& model, bool half) {
   if (!half) return model.weights;
   TensorMap result;
   for (const auto& [name, tensor] : model.weights) {
-    if (is_quantized(tensor.dtype())) {
+    if (is_quantized(tensor.dtype()) || tensor.dtype() == DType::bf16) {
       result.emplace(name, tensor);
       continue;
     }
@@ -93,6 +93,18 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
       "{}: weight '{}' is {}, but the graph declares {}{}", path, name, to_string(tensor.dtype()),
       to_string(dtype),
       is_quantized(dtype) ? fmt::format(": integers with their scales in '{}.scale'", name) : "");
+}
+
+/// How long the vectors of 4-bit parameters are.
+VectorLengths nibble_lengths(const Graph& graph) {
+  VectorLengths lengths;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "param" || node.attr<DType>("dtype") != DType::qlog4) continue;
+    const auto& dims = node.attr<Dims>("dims");
+    if (!dims.empty()) lengths.emplace(node.attr<std::string>("name"), dims.back());
+  }
+  return lengths;
 }
 
 /// The weights in the types that the graph declares; they must be exactly its parameters.
@@ -165,8 +177,8 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
     loaded.model.vocabularies.push_back(path_in(directory, name));
   loaded.model.graph = parse_graph(read_file(graph_path), graph_path, all_ops());
   if (!config.name.empty()) loaded.model.graph.set_name(config.name);
-  const TensorMap weights =
-      join_quantized_weights(read_safetensors(weights_path).tensors, weights_path);
+  const TensorMap weights = join_quantized_weights(
+      read_safetensors(weights_path).tensors, nibble_lengths(loaded.model.graph), weights_path);
   loaded.model.weights = matched_weights(loaded.model.graph, weights, weights_path, graph_path);
   return loaded;
 }

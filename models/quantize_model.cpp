@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/quantized_parts.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -39,19 +40,49 @@ Tensor transposed(const Tensor& matrix) {
   return result;
 }
 
-double largest_error(const Tensor& exact, const Tensor& quantized) {
-  const Tensor numbers = quantized.to_f32();
-  double error = 0, largest = 0;
-  for (std::int64_t i = 0; i < exact.size(); ++i) {
-    const double x = exact.data<float>()[i];
-    error = std::max(error, std::fabs(x - static_cast<double>(numbers.data<float>()[i])));
-    largest = std::max(largest, std::fabs(x));
-  }
-  return largest > 0 ? error / largest : 0;
+/// The vectors of a matrix as they are stored.
+Tensor stored_vectors(const MatrixStorage& storage, const Tensor& vectors) {
+  if (!storage.quantizer) return vectors.to_bf16();
+  Quantizer quantizer = *storage.quantizer;
+  if (storage.one_scale && quantizer.scale == 0)
+    quantizer.scale = quantization_scale(quantizer, vectors.data<float>(), vectors.size());
+  return quantized(quantizer, vectors);
 }
 
-/// Puts the numbers that `stored` stands for in the place of a parameter.
-void read_quantized(Graph& graph, NodeId param, DType dtype, bool columns) {
+/// Errors of `stored`, but for what alternatives there are.
+StoredMatrix compare(const Tensor& exact, const Tensor& stored) {
+  const Tensor numbers = stored.to_f32();
+  StoredMatrix result;
+  double squares = 0, largest = 0;
+  for (std::int64_t i = 0; i < exact.size(); ++i) {
+    const double x = exact.data<float>()[i];
+    const double error = std::fabs(x - static_cast<double>(numbers.data<float>()[i]));
+    result.squared_error += error * error;
+    result.largest_error = std::max(result.largest_error, error);
+    result.beyond_clipping += std::fabs(x) > 1;
+    squares += x * x;
+    largest = std::max(largest, std::fabs(x));
+  }
+  result.squared_error = squares > 0 ? result.squared_error / squares : 0;
+  result.largest_error = largest > 0 ? result.largest_error / largest : 0;
+  return result;
+}
+
+std::size_t file_bytes(const TensorMap& weights) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : split_quantized_weights(weights)) bytes += tensor.size_bytes();
+  return bytes;
+}
+
+std::size_t f32_bytes(const TensorMap& weights) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : weights)
+    bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
+  return bytes;
+}
+
+/// Puts the numbers that a parameter of another type stands for in the place of one.
+void read_stored(Graph& graph, NodeId param, DType dtype, bool columns) {
   const Node old = graph.node(param);  // NOLINT(performance-unnecessary-copy-initialization)
   const Value value = graph.value(old.results[0]);
   Dims dims = value.type.dims;
@@ -62,7 +93,10 @@ void read_quantized(Graph& graph, NodeId param, DType dtype, bool columns) {
                                         {"dims", dims},
                                         {"dtype", dtype}},
                                        old.location);
-  NodeId numbers = graph.add_node(op("dequantize"), {graph.result(stored)}, {}, old.location);
+  NodeId numbers =
+      is_quantized(dtype)
+          ? graph.add_node(op("dequantize"), {graph.result(stored)}, {}, old.location)
+          : graph.add_node(op("cast"), {graph.result(stored)}, {{"to", DType::f32}}, old.location);
   if (columns) numbers = graph.add_node(op("transpose"), {graph.result(numbers)}, {}, old.location);
   graph.replace_uses(old.results[0], graph.result(numbers));
   graph.remove_node(param);
@@ -71,21 +105,27 @@ void read_quantized(Graph& graph, NodeId param, DType dtype, bool columns) {
 
 }  // namespace
 
-QuantizedWeights quantize_weights(Model& model, const Quantizer& quantizer) {
-  QuantizedWeights result;
-  for (const auto& [name, tensor] : model.weights) result.bytes_before += tensor.size_bytes();
+StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
+                             const std::vector<MatrixStorage>& alternatives) {
+  StoredWeights result{.bytes_before = f32_bytes(model.weights)};
   for (const NodeId id : model.graph.nodes()) {
     const Node& node = model.graph.node(id);
     if (!is_matrix(model.graph, node)) continue;
-    const bool columns = has_columns(model.graph, node.results[0]);
-    Tensor& weight = model.weights.at(node.attr<std::string>("name"));
+    const bool columns = storage.quantizer && has_columns(model.graph, node.results[0]);
+    const auto& name = node.attr<std::string>("name");
+    Tensor& weight = model.weights.at(name);
     const Tensor exact = columns ? transposed(weight) : weight.to_f32();
-    weight = quantized(quantizer, exact);
-    result.largest_error = std::max(result.largest_error, largest_error(exact, weight));
-    ++result.matrices;
-    read_quantized(model.graph, id, quantizer.to, columns);
+    Tensor stored = stored_vectors(storage, exact);
+    StoredMatrix matrix = compare(exact, stored);
+    matrix.name = name;
+    matrix.shape = weight.shape();
+    for (const MatrixStorage& other : alternatives)
+      matrix.alternatives.push_back(compare(exact, stored_vectors(other, exact)).squared_error);
+    result.matrices.push_back(std::move(matrix));
+    weight = std::move(stored);
+    read_stored(model.graph, id, weight.dtype(), columns);
   }
-  for (const auto& [name, tensor] : model.weights) result.bytes_after += tensor.size_bytes();
+  result.bytes_after = file_bytes(model.weights);
   return result;
 }
 

@@ -41,6 +41,13 @@ inline void expect_real(const InferContext& in, std::size_t i) {
     in.fail(fmt::format("operand {} must be f32 or quantized, not {}", i, in.show(in.operand(i))));
 }
 
+/// Throws for bf16 in rows that are there at run time: only weights have that type.
+inline void expect_weights_if_bf16(const InferContext& in, DType dtype, DomainId domain) {
+  if (dtype == DType::bf16 && in.graph().domain(domain).binding != BindingTime::load)
+    in.fail(fmt::format("bf16 numbers are known at load time, not in rows of '{}'",
+                        in.graph().domain(domain).name));
+}
+
 /// Throws unless operand i is a vector of f32 a row; returns its length.
 inline std::int64_t expect_vector(const InferContext& in, std::size_t i) {
   expect_f32(in, i);

@@ -13,7 +13,7 @@ struct WeightShape {
 
 /// Rows and columns of the weight operand; a value with a row per vocabulary entry is a matrix too.
 WeightShape weight_shape(const InferContext& in) {
-  expect_real(in, 1);
+  if (in.operand(1).dtype != DType::bf16) expect_real(in, 1);
   const Type& weight = in.operand(1);
   const Domain& domain = in.graph().domain(weight.domain);
   if (domain.binding != BindingTime::load)
@@ -46,11 +46,12 @@ Cost cost_matmul(const InferContext& in) {
   const double rows = static_cast<double>(row_size(in.operand(0))) / static_cast<double>(weight.in);
   const auto k = static_cast<double>(weight.in);
   const auto n = static_cast<double>(weight.out);
-  const auto size = static_cast<double>(size_of(in.operand(0).dtype));
-  const auto weight_size = static_cast<double>(size_of(in.operand(1).dtype));
+  const auto bytes = [&](DType dtype) {
+    return static_cast<double>(vector_bytes(dtype, weight.in));
+  };
   return {.flop = 2 * rows * k * n,
-          .bytes = rows * (size * k + 4 * n),
-          .weight_bytes = weight_size * k * n};
+          .bytes = rows * (bytes(in.operand(0).dtype) + 4 * n),
+          .weight_bytes = bytes(in.operand(1).dtype) * n};
 }
 
 template <typename T>
@@ -76,8 +77,8 @@ void evaluate_matmul(EvalContext<T>& context) {
 
 const OpDef kOps[] = {
     {.name = "matmul",
-     .summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands the "
-                "product is f32.",
+     .summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
+                "and where W is bf16, the product is f32.",
      .operands = {{"x"}, {"w"}},
      .attributes = {{"transposed", AttrKind::boolean, false}},
      .traits = Trait::row_wise | Trait::linear,

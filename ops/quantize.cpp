@@ -1,4 +1,6 @@
-// Numbers as integers with a scale.
+// Numbers in fewer bits: as integers with a scale, and as floats with a shorter mantissa.
+
+#include "ops/quantize.h"
 
 #include <algorithm>
 
@@ -13,19 +15,20 @@ namespace {
 
 /// `source`: a node, or the context that infers its type.
 template <class Source>
-Quantizer quantizer_of(const Source& source) {
+Quantizer quantizer_from(const Source& source) {
   constexpr std::int64_t kTooLarge = 1 << 16;
   const auto largest = source.template attr<std::int64_t>("largest");
   return {.to = source.template attr<DType>("to"),
           .largest = static_cast<std::int32_t>(std::clamp<std::int64_t>(largest, 0, kTooLarge)),
-          .largest_sum = source.template attr<std::int64_t>("largest_sum")};
+          .largest_sum = source.template attr<std::int64_t>("largest_sum"),
+          .logarithmic = source.template attr<bool>("logarithmic")};
 }
 
 std::vector<Type> infer_quantize(const InferContext& in) {
   expect_f32(in, 0);
   Type type = in.operand(0);
   if (type.dims.empty()) in.fail(fmt::format("it takes vectors, not {}", in.show(type)));
-  const Quantizer quantizer = quantizer_of(in);
+  const Quantizer quantizer = quantizer_from(in);
   try {
     quantizer.verify();
   } catch (const Error& error) {
@@ -46,14 +49,15 @@ std::vector<Type> infer_quantize(const InferContext& in) {
 
 Cost cost_quantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
-  const double bytes = size * static_cast<double>(size_of(in.attr<DType>("to")));
-  return {.flop = 4 * size, .bytes = 4 * size + bytes};
+  Type result = in.operand(0);
+  result.dtype = in.attr<DType>("to");
+  return {.flop = 4 * size, .bytes = 4 * size + static_cast<double>(row_bytes(result))};
 }
 
 /// In float also where the rest is evaluated in double: the integers are what is meant.
 template <typename T>
 void evaluate_quantize(EvalContext<T>& context) {
-  Quantizer quantizer = quantizer_of(context.node);
+  Quantizer quantizer = quantizer_from(context.node);
   if (context.operands.size() > 1)
     quantizer.scale = static_cast<float>(context.operands[1]->data[0]);
   const std::int64_t k = context.operand_type(0).dims.back();
@@ -83,14 +87,41 @@ std::vector<Type> infer_dequantize(const InferContext& in) {
 
 Cost cost_dequantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
-  const auto bytes = static_cast<double>(size_of(in.operand(0).dtype));
-  return {.flop = size, .bytes = (4 + bytes) * size};
+  return {.flop = size, .bytes = 4 * size + static_cast<double>(row_bytes(in.operand(0)))};
 }
 
 /// In the reference evaluation quantized values are the numbers that they stand for.
 template <typename T>
 void evaluate_dequantize(EvalContext<T>& context) {
   context.results[0].data = context.operands[0]->data;
+}
+
+std::vector<Type> infer_cast(const InferContext& in) {
+  Type type = in.operand(0);
+  const auto to = in.attr<DType>("to");
+  for (const DType dtype : {type.dtype, to})
+    if (dtype != DType::f32 && dtype != DType::bf16)
+      in.fail(fmt::format("it casts between f32 and bf16, not {} to {}", to_string(type.dtype),
+                          to_string(to)));
+  expect_weights_if_bf16(in, DType::bf16, type.domain);
+  type.dtype = to;
+  return {type};
+}
+
+Cost cost_cast(const InferContext& in) {
+  const auto size = static_cast<double>(row_size(in.operand(0)));
+  return {.flop = size, .bytes = 6 * size};
+}
+
+/// As in quantize, numbers of bf16 are those nearest to the floats also in double.
+template <typename T>
+void evaluate_cast(EvalContext<T>& context) {
+  const auto& x = context.operands[0]->data;
+  const bool narrow = context.node.template attr<DType>("to") == DType::bf16;
+  std::transform(x.begin(), x.end(), context.results[0].data.begin(), [&](T value) {
+    const auto number = static_cast<float>(value);
+    return narrow ? static_cast<T>(bfloat16_to_float(float_to_bfloat16(number))) : value;
+  });
 }
 
 std::vector<Type> infer_transpose(const InferContext& in) {
@@ -120,11 +151,13 @@ const OpDef kOps[] = {
      .summary =
          "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
          "of magnitudes (0: any), that share a scale: the least possible, or the one given where "
-         "it is positive.",
+         "it is positive. Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
+         "ones of qint8 are powers of two or 0.",
      .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
      .attributes = {{"to", AttrKind::dtype, DType::qint8},
                     {"largest", AttrKind::integer, std::int64_t{127}},
-                    {"largest_sum", AttrKind::integer, std::int64_t{0}}},
+                    {"largest_sum", AttrKind::integer, std::int64_t{0}},
+                    {"logarithmic", AttrKind::boolean, false}},
      .traits = static_cast<std::uint32_t>(Trait::row_wise),
      .infer = infer_quantize,
      .cost = cost_quantize,
@@ -138,6 +171,15 @@ const OpDef kOps[] = {
      .cost = cost_dequantize,
      .evaluate_f32 = evaluate_dequantize<float>,
      .evaluate_f64 = evaluate_dequantize<double>},
+    {.name = "cast",
+     .summary = "Weights as the nearest numbers of bf16, ties to even, or those as f32.",
+     .operands = {{"x"}},
+     .attributes = {{"to", AttrKind::dtype, DType::bf16}},
+     .traits = static_cast<std::uint32_t>(Trait::row_wise),
+     .infer = infer_cast,
+     .cost = cost_cast,
+     .evaluate_f32 = evaluate_cast<float>,
+     .evaluate_f64 = evaluate_cast<double>},
     {.name = "transpose",
      .summary = "A matrix a row, with its dimensions exchanged.",
      .operands = {{"x"}},
@@ -149,6 +191,8 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+Quantizer quantizer_of(const Node& node) { return quantizer_from(node); }
 
 std::span<const OpDef> quantize_ops() { return kOps; }
 

@@ -13,36 +13,42 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<std::pair<Precision, std::string_view>, 3> kNames{
-    {{Precision::fp32, "fp32"}, {Precision::int16, "int16"}, {Precision::int8, "int8"}}};
-
-DType type_of(Precision precision) {
-  return precision == Precision::int16 ? DType::qint16 : DType::qint8;
-}
-
-Quantizer for_rows(DType to) {
-  if (to == DType::qint16) return {.to = to, .largest = kLargestOfInt16Rows};
-  return {.to = to};
-}
+constexpr std::array<std::pair<Precision, std::string_view>, 6> kNames{
+    {{Precision::fp32, "fp32"},
+     {Precision::bf16, "bf16"},
+     {Precision::int16, "int16"},
+     {Precision::int8, "int8"},
+     {Precision::int4, "int4"},
+     {Precision::int4_log, "int4-log"}}};
 
 Quantizer for_columns(DType to) {
   if (to == DType::qint16)
     return {.to = to, .largest = 32767, .largest_sum = kLargestSumOfInt16Columns};
+  if (to == DType::qlog4) return {.to = to, .largest = 1 << kTopExponent};
   return {.to = to};
+}
+
+/// How rows are quantized that are multiplied with columns of a type.
+Quantizer for_rows(DType columns, Precision precision) {
+  if (columns == DType::qint16) return {.to = columns, .largest = kLargestOfInt16Rows};
+  if (columns == DType::qlog4 && precision == Precision::int4_log)
+    return {.largest = 1 << kTopRowExponent, .logarithmic = true};
+  return {};
 }
 
 ValueId add_quantize(Rewriter& rewriter, ValueId x, const Quantizer& quantizer) {
   return rewriter.add("quantize", {x},
                       {{"to", quantizer.to},
                        {"largest", std::int64_t{quantizer.largest}},
-                       {"largest_sum", quantizer.largest_sum}});
+                       {"largest_sum", quantizer.largest_sum},
+                       {"logarithmic", quantizer.logarithmic}});
 }
 
 // --- Guards ---
 
 std::optional<std::string> one_column(const Match& match) {
   if (match.result_type().dims.back() > 1) return std::nullopt;
-  return "its matrix has one column, which the rows' quantization would cost more than";
+  return "its matrix has one column, too little to save on";
 }
 
 std::optional<std::string> scales_of_rows(const Match& match) {
@@ -77,11 +83,12 @@ ValueId columns_of(Rewriter& rewriter, const Match& match) {
   return producer.op->name == "transpose" ? producer.operands[0] : rewriter.add("transpose", {w});
 }
 
-Rule integer_products(DType to) {
-  const auto build = [to](Rewriter& rewriter, const Match& match) {
+Rule integer_products(Precision precision) {
+  const auto build = [precision](Rewriter& rewriter, const Match& match) {
+    const Quantizer quantizer = weight_quantizer(precision);
     const ValueId w = columns_of(rewriter, match);
-    const ValueId rows = add_quantize(rewriter, match["x"], for_rows(to));
-    const ValueId columns = add_quantize(rewriter, w, for_columns(to));
+    const ValueId rows = add_quantize(rewriter, match["x"], for_rows(quantizer.to, precision));
+    const ValueId columns = add_quantize(rewriter, w, quantizer);
     rewriter.replace(match.result(),
                      rewriter.add("matmul", {rows, columns}, {{"transposed", true}}));
   };
@@ -92,9 +99,10 @@ Rule integer_products(DType to) {
           .build = build};
 }
 
-Rule stored_integers() {
-  const auto build = [](Rewriter& rewriter, const Match& match) {
-    const ValueId rows = add_quantize(rewriter, match["x"], for_rows(match.type("w").dtype));
+Rule stored_integers(Precision precision) {
+  const auto build = [precision](Rewriter& rewriter, const Match& match) {
+    const ValueId rows =
+        add_quantize(rewriter, match["x"], for_rows(match.type("w").dtype, precision));
     rewriter.replace(match.result(),
                      rewriter.add("matmul", {rows, match["w"]}, {{"transposed", true}}));
   };
@@ -105,7 +113,21 @@ Rule stored_integers() {
           .build = build};
 }
 
-// --- Integers that are there already ---
+Rule bf16_products() {
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    const ValueId w = rewriter.add("cast", {match["w"]}, {{"to", DType::bf16}});
+    const bool transposed = match.root_node().attr<bool>("transposed");
+    rewriter.replace(match.result(),
+                     rewriter.add("matmul", {match["x"], w}, {{"transposed", transposed}}));
+  };
+  return {.name = "bf16_products",
+          .pattern = product(both_f32),
+          .guards = {{"one_column", one_column}},
+          .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
+          .build = build};
+}
+
+// --- Numbers that are there already ---
 
 std::optional<std::string> other_type(const Match& match) {
   if (match.result_type() == match.type("stored")) return std::nullopt;
@@ -132,6 +154,24 @@ Rule stored_vectors() {
       .build = build};
 }
 
+/// Numbers of bf16 are the same as f32 and back.
+Rule stored_bf16() {
+  const auto casts_to = [](DType dtype) {
+    return [dtype](const Graph&, const Node& node) { return node.attr<DType>("to") == dtype; };
+  };
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    rewriter.replace(match.result(), match["stored"]);
+  };
+  return {.name = "stored_bf16",
+          .pattern =
+              match::op(
+                  "cast",
+                  {match::op("cast", {match::any("stored")}).where(casts_to(DType::f32)).shared()})
+                  .where(casts_to(DType::bf16)),
+          .guards = {{"stored_type", other_type}},
+          .build = build};
+}
+
 }  // namespace
 
 std::string_view to_string(Precision precision) {
@@ -147,11 +187,19 @@ Precision precision_from_string(std::string_view name) {
   throw Error("there is no precision {}; it can be {}", in_quotes(name), fmt::join(known, ", "));
 }
 
-Quantizer weight_quantizer(Precision precision) { return for_columns(type_of(precision)); }
+Quantizer weight_quantizer(Precision precision) {
+  check(precision != Precision::bf16, "quantize: numbers of bf16 are no integers");
+  if (precision == Precision::int16) return for_columns(DType::qint16);
+  const bool narrow = precision == Precision::int4 || precision == Precision::int4_log;
+  return for_columns(narrow ? DType::qlog4 : DType::qint8);
+}
 
 Pass quantize(Precision precision) {
-  const DType to = type_of(precision);
-  return {.name = "quantize", .rules = {integer_products(to), stored_integers(), stored_vectors()}};
+  if (precision == Precision::bf16)
+    return {.name = "quantize",
+            .rules = {bf16_products(), stored_integers(precision), stored_bf16()}};
+  return {.name = "quantize",
+          .rules = {integer_products(precision), stored_integers(precision), stored_vectors()}};
 }
 
 }  // namespace fuselage

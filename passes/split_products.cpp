@@ -219,9 +219,12 @@ Pass split_products(const CommuteOptions& options) {
           judge.product(match["whole"])));
     return not_cheaper(judge, match["whole"], split_concat_seconds(judge, whole));
   };
-  const auto sum_cheaper = [options](const Match& match) {
+  const auto sum_cheaper = [options](const Match& match) -> std::optional<std::string> {
     const Judge judge = judge_of(match, options);
-    return not_cheaper(judge, match["whole"], split_sum_seconds(judge, match.node("whole")));
+    const Node& whole = match.node("whole");
+    // Another guard refuses these, whose operands may be no vectors.
+    if (spreads_operand(match.graph(), whole)) return std::nullopt;
+    return not_cheaper(judge, match["whole"], split_sum_seconds(judge, whole));
   };
   return {.name = "split_products",
           .rules = {

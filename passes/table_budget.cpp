@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/quantized.h"
-
 namespace fuselage {
 namespace {
 
@@ -24,10 +22,7 @@ bool is_read_later(const Graph& graph, const Value& value) {
 
 TableCost table_cost(const Graph& graph, NodeId id, double rows, const Target& target) {
   const Type& result = graph.value(graph.result(id)).type;
-  const std::int64_t vector = result.dims.empty() ? 1 : result.dims.back();
-  const std::int64_t vectors = row_size(result) / vector;
-  return {.bytes = rows * static_cast<double>(vectors) *
-                   static_cast<double>(vector_bytes(result.dtype, vector)),
+  return {.bytes = rows * static_cast<double>(row_bytes(result)),
           .load_seconds = rows * cost_of(graph, id).flop / target.flop_per_second};
 }
 

@@ -31,7 +31,7 @@ constexpr std::array<Command, 6> kCommands = {{
     {"dump", run_dump, "Show the graph of a model, and what the optimizer makes of it"},
     {"run", run_graph, "Run optimizer passes on a graph that is a text"},
     {"convert", run_convert, "Write a model as a model directory"},
-    {"quantize", run_quantize, "Write a model with its matrices in integers"},
+    {"quantize", run_quantize, "Write a model with its matrices in fewer bits"},
 }};
 
 void print_help() {

@@ -158,9 +158,10 @@ void add_precision_option(CLI::App& app, CompileOptions& compile) {
     compile.precision = names[0] == "float32" ? "fp32" : names[0];
   };
   app.add_option_function<std::vector<std::string>>(
-         "--precision", set, "Numbers in products with weights: fp32, int16 or int8")
+         "--precision", set,
+         "Numbers in products with weights: fp32, bf16, int16, int8, int4 or int4-log")
       ->expected(1, 2)
-      ->check(CLI::IsMember({"fp32", "int16", "int8", "float32"}))
+      ->check(CLI::IsMember({"fp32", "bf16", "int16", "int8", "int4", "int4-log", "float32"}))
       ->type_name("TEXT")
       ->default_str("fp32");
 }

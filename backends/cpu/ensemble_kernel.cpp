@@ -50,11 +50,11 @@ void bind_ensemble(Instruction& in, const Binding& binding) {
     const std::int64_t k = x.dims[0];
     const ValueId w = binding.node.operands[member.w];
     const Buffer& weight = binding.plan.buffers[in.operands[member.w].buffer];
-    layers.matrices.push_back(
-        binding.matrices.get(weight.tensor, {.k = k,
-                                             .n = matrix_columns(binding.graph, w, k),
-                                             .transposed = member.transposed,
-                                             .rows = x.dtype}));
+    layers.matrices.push_back(binding.matrices.get(
+        weight.tensor, {.k = k,
+                        .n = matrix_columns(binding.graph, w, k),
+                        .transposed = member.transposed,
+                        .dtype = packed_type(x, binding.graph.value(w).type)}));
   }
   in.ensemble = std::make_shared<EnsembleLayers>(std::move(layers));
 }

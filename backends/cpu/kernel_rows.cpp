@@ -156,7 +156,7 @@ void run_linear(const Instruction& in, const Run& run) {
 /// A matrix of one column: a dot product a row.
 std::string refuse_row_dot(const Graph& graph, const Node& node) {
   if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
-  if (is_quantized(graph.value(node.operands[1]).type.dtype)) return "its matrix is quantized";
+  if (graph.value(node.operands[1]).type.dtype != DType::f32) return "its matrix is not of floats";
   return needs_vector_input(graph, node);
 }
 
@@ -289,7 +289,7 @@ void bind_linear_k_best(Instruction& in, const Binding& binding) {
       weight.tensor, {.k = x.dims.back(),
                       .n = matrix_columns(binding.graph, binding.node.operands[1], x.dims.back()),
                       .transposed = binding.node.attr<bool>("transposed"),
-                      .rows = x.dtype});
+                      .dtype = packed_type(binding.graph, binding.node)});
   in.integer = binding.node.attr<bool>("log_softmax");
 }
 
@@ -369,6 +369,11 @@ Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
     std::copy_n(from, array.data.size(), array.data.begin());
     return array;
   }
+  if (type.dtype == DType::bf16) {
+    const auto* from = data_at<const std::uint16_t>(place, run, 0);
+    std::transform(from, from + array.data.size(), array.data.begin(), bfloat16_to_float);
+    return array;
+  }
   const RowsIn from = same_rows ? rows_in(in, run, operand) : all_rows(in, run, operand);
   if (is_quantized(type.dtype)) return dequantized(from, rows, type);
   copy_rows(from, static_cast<std::size_t>(rows), static_cast<std::size_t>(place.cols),
@@ -388,6 +393,8 @@ void run_reference(const Instruction& in, const Run& run) {
   node.op->evaluate_f32(context);
   for (std::size_t i = 0; i < in.results.size(); ++i) {
     const auto& data = context.results[i].data;
+    check(data.size() == static_cast<std::size_t>(row_count(in, run) * in.results[i].cols),
+          "reference evaluation: a result of another size");
     if (in.graph->value(node.results[i]).type.dtype == DType::i32)
       std::copy(data.begin(), data.end(), result_at<std::int32_t>(in, run, i));
     else
@@ -397,7 +404,9 @@ void run_reference(const Instruction& in, const Run& run) {
 
 std::string refuse_reference(const Graph& graph, const Node& node) {
   for (const ValueId result : node.results)
-    if (is_quantized(graph.value(result).type.dtype)) return "its result is quantized";
+    if (const DType dtype = graph.value(result).type.dtype;
+        is_quantized(dtype) || dtype == DType::bf16)
+      return "its result is quantized or of bf16";
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
 }
 
@@ -419,6 +428,7 @@ constexpr KernelRow kRows[] = {
     {"quantize", "quantize_rows", kFirst, refuse_quantize, bind_quantize, run_quantize},
     {"quantize", "quantize_each", kFirst, nullptr, bind_quantize, run_quantize_each},
     {"dequantize", "dequantize_rows", kFirst, nullptr, bind_dequantize, run_dequantize},
+    {"cast", "cast", 0, nullptr, nullptr, run_cast},
     {"add", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"sub", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},
     {"mul", "binary", kFirstTwo, needs_vectors, bind_binary, run_binary},

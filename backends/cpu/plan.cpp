@@ -25,6 +25,13 @@ Tensor constant_tensor(const Graph& graph, const Node& node) {
   return tensor;
 }
 
+/// A weight as the graph has it. Integers that are none of the graph are floats.
+Tensor as_type(DType dtype, const Tensor& weight) {
+  if (weight.dtype() == dtype) return weight;
+  check(!is_quantized(dtype), "a weight that is not quantized as the graph says");
+  return dtype == DType::bf16 ? weight.to_bf16() : weight.to_f32();
+}
+
 class Planner {
  public:
   Planner(Graph program, const TensorMap& weights, MatrixCache& matrices,
@@ -163,8 +170,7 @@ class Planner {
     if (is_quantized(type.dtype) && weight.dtype() != type.dtype)
       throw Error("{}: weight '{}' is {}, but the graph wants {}", graph().describe(node),
                   node.attr<std::string>("name"), to_string(weight.dtype()), to_string(type.dtype));
-    const bool as_it_is = type.dtype != DType::f32 && weight.dtype() == type.dtype;
-    return as_it_is ? weight : weight.to_f32();
+    return as_type(type.dtype, weight);
   }
 
   void place_node(NodeId id) {
@@ -381,18 +387,17 @@ class Planner {
 }  // namespace
 
 std::int64_t row_elements(const Type& type) {
-  if (!is_quantized(type.dtype)) return row_size(type);
-  const std::int64_t vectors = row_size(type) / type.dims.back();
-  return vectors * static_cast<std::int64_t>(vector_bytes(type.dtype, type.dims.back()) / 4);
+  return static_cast<std::int64_t>((row_bytes(type) + 3) / 4);
 }
 
 namespace {
 
 /// Throws Error unless the products of a matrix's vectors with any rows fit 32 bits.
 void expect_bounded_sums(const std::byte* vector, const MatrixShape& shape) {
-  for (std::int64_t n = 0; n < shape.n; ++n, vector += vector_bytes(shape.rows, shape.k)) {
+  for (std::int64_t n = 0; n < shape.n; ++n, vector += vector_bytes(shape.dtype, shape.k)) {
     std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < shape.k; ++i) sum += std::abs(quantized_at(shape.rows, vector, i));
+    for (std::int64_t i = 0; i < shape.k; ++i)
+      sum += std::abs(quantized_at(shape.dtype, vector, i));
     if (sum > kLargestSumOfInt16Columns)
       throw Error(
           "the magnitudes of column {} of a qint16 matrix with {} rows sum up to {}, but beyond {} "
@@ -406,20 +411,22 @@ void expect_bounded_sums(const std::byte* vector, const MatrixShape& shape) {
 PackedMatrix pack(const std::byte* data, const MatrixShape& shape) {
   const auto k = static_cast<std::size_t>(shape.k);
   const auto n = static_cast<std::size_t>(shape.n);
-  if (!is_quantized(shape.rows))
-    return PackedMatrix::pack(reinterpret_cast<const float*>(data), k, n, shape.transposed ? k : n,
-                              shape.transposed);
+  const std::size_t ld = shape.transposed ? k : n;
+  if (shape.dtype == DType::bf16)
+    return PackedMatrix::pack_bf16(reinterpret_cast<const std::uint16_t*>(data), k, n, ld,
+                                   shape.transposed);
+  if (!is_quantized(shape.dtype))
+    return PackedMatrix::pack(reinterpret_cast<const float*>(data), k, n, ld, shape.transposed);
   check(shape.transposed, "a quantized matrix is stored by columns");
-  if (shape.rows == DType::qint16) expect_bounded_sums(data, shape);
-  return PackedMatrix::pack_quantized(shape.rows, data, k, n);
+  if (shape.dtype == DType::qint16) expect_bounded_sums(data, shape);
+  return PackedMatrix::pack_quantized(shape.dtype, data, k, n);
 }
 
 std::shared_ptr<const PackedMatrix> MatrixCache::get(const Tensor& weight,
                                                      const MatrixShape& shape) {
-  auto& packed = packed_[{weight.bytes(), shape.transposed, shape.rows}];
+  auto& packed = packed_[{weight.bytes(), shape.transposed, shape.dtype}];
   if (packed) return packed;
-  check(!is_quantized(shape.rows) || weight.dtype() == shape.rows, "a product of different types");
-  const Tensor stored = is_quantized(shape.rows) ? weight : weight.to_f32();
+  const Tensor stored = as_type(shape.dtype, weight);
   packed = std::make_shared<PackedMatrix>(pack(stored.bytes(), shape));
   alive_.push_back(weight);
   return packed;

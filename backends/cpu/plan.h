@@ -24,6 +24,7 @@ inline constexpr std::uint32_t kForever = 0xffffffffu;
 inline constexpr std::int32_t kNone = -1;
 
 /// Elements of 4 bytes that a row of the type takes; quantized vectors include their scales.
+/// Numbers of bf16 have no gaps between rows: all of them together may take less.
 std::int64_t row_elements(const Type& type);
 
 /// A block of memory that holds one value for the rows of its domain.
@@ -81,7 +82,7 @@ struct ShortlistLayer;  // shortlist_kernel.cpp
 struct MatrixShape {
   std::int64_t k = 0, n = 0;
   bool transposed = false;  ///< it is stored as [n, k]
-  DType rows = DType::f32;  ///< type of the left operand, which the packed matrix has too
+  DType dtype = DType::f32;
 };
 
 /// Packs a matrix that is stored at `data` for the kernels of the active level. Throws Error for

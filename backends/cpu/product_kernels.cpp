@@ -21,6 +21,14 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
 
 }  // namespace
 
+DType packed_type(const Type& x, const Type& w) {
+  return is_quantized(w.dtype) && !is_quantized(x.dtype) ? DType::f32 : w.dtype;
+}
+
+DType packed_type(const Graph& graph, const Node& node) {
+  return packed_type(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
+}
+
 std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
   const Type& type = graph.value(matrix).type;
   return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
@@ -34,13 +42,13 @@ void bind_gemm(Instruction& in, const Binding& binding) {
       binding.matrices.get(weight.tensor, {.k = x.dims.back(),
                                            .n = in.results[0].cols / in.vectors,
                                            .transposed = binding.node.attr<bool>("transposed"),
-                                           .rows = x.dtype});
+                                           .dtype = packed_type(binding.graph, binding.node)});
 }
 
 void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }
 
 std::string refuse_types(const Type& x, const Type& w) {
-  if (!is_quantized(x.dtype) || x.dtype == w.dtype) return "";
+  if (!is_quantized(x.dtype) || x.dtype == row_type_of(w.dtype)) return "";
   return "its operands are quantized differently";
 }
 
@@ -59,12 +67,12 @@ std::string refuse_gemm(const Graph& graph, const Node& node) {
 
 std::string refuse_packing_gemm(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
+  if (packed_type(graph, node) != graph.value(node.operands[1]).type.dtype)
+    return "its matrix is quantized, but not its rows";
   if (graph.value(node.results[0]).type.dims.back() == 1)
     return "its matrix has one column, which would be padded to a panel";
   if (graph.binding(node.results[0]) != BindingTime::load)
     return "it packs its matrix each time it runs";
-  if (graph.value(node.operands[0]).type.dtype != graph.value(node.operands[1]).type.dtype)
-    return "its operands are of different types";
   return "";
 }
 
@@ -74,7 +82,7 @@ void bind_packing_gemm(Instruction& in, const Binding& binding) {
   in.shape = {.k = x.dims.back(),
               .n = in.results[0].cols / in.vectors,
               .transposed = binding.node.attr<bool>("transposed"),
-              .rows = x.dtype};
+              .dtype = packed_type(binding.graph, binding.node)};
 }
 
 void run_packing_gemm(const Instruction& in, const Run& run) {

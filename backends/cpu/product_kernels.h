@@ -14,6 +14,12 @@ std::string refuse_types(const Type& x, const Type& w);
 /// The same of a node's first two operands.
 std::string refuse_types(const Graph& graph, const Node& node);
 
+/// The type that the matrix of such a product is packed as: its own, but f32 where it is quantized
+/// and the rows are not.
+DType packed_type(const Type& x, const Type& w);
+/// The same of a node's first two operands.
+DType packed_type(const Graph& graph, const Node& node);
+
 /// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
 std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k);
 

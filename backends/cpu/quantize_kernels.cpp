@@ -1,6 +1,11 @@
 #include "backends/cpu/quantize_kernels.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "backends/cpu/operands.h"
+#include "base/tensor.h"
+#include "ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -35,13 +40,13 @@ Quantizer quantizer_of(const Instruction& in, const Run& run) {
 void bind_quantize(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   in.vectors = row_size(x) / x.dims.back();
-  in.quantizer = {.to = binding.node.attr<DType>("to"),
-                  .largest = static_cast<std::int32_t>(binding.node.attr<std::int64_t>("largest")),
-                  .largest_sum = binding.node.attr<std::int64_t>("largest_sum")};
+  in.quantizer = quantizer_of(binding.node);
 }
 
 std::string refuse_quantize(const Graph&, const Node& node) {
-  if (node.attr<std::int64_t>("largest_sum") > 0) return "it bounds no sums";
+  const Quantizer quantizer = quantizer_of(node);
+  if (quantizer.largest_sum > 0) return "it bounds no sums";
+  if (quantizer.to == DType::qlog4) return "it fits no scales";
   return "";
 }
 
@@ -75,6 +80,21 @@ void run_dequantize(const Instruction& in, const Run& run) {
     dequantize_vector(in.quantizer.to,
                       reinterpret_cast<const std::byte*>(row_of(vectors.x, r, vectors.x.columns)),
                       static_cast<std::int64_t>(k), vectors.out.data + r * vectors.out.stride);
+}
+
+void run_cast(const Instruction& in, const Run& run) {
+  const Node& node = in.graph->node(in.node);
+  const Type& x = in.graph->value(node.operands[0]).type;
+  const auto to = node.attr<DType>("to");
+  const std::size_t size = rows_of(in, run) * static_cast<std::size_t>(row_size(x));
+  const auto* floats = plain_in<const float>(in, run, 0);
+  const auto* halves = plain_in<const std::uint16_t>(in, run, 0);
+  if (x.dtype == to)
+    std::memcpy(result_at<std::byte>(in, run), floats, size * size_of(to));
+  else if (to == DType::bf16)
+    std::transform(floats, floats + size, result_at<std::uint16_t>(in, run), float_to_bfloat16);
+  else
+    std::transform(halves, halves + size, result_at(in, run), bfloat16_to_float);
 }
 
 }  // namespace fuselage::cpu

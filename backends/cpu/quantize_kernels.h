@@ -9,13 +9,16 @@ namespace fuselage::cpu {
 // Quantization, as lines of the kernel table: why a kernel cannot run a node, what it reads of the
 // node when it is bound, and how it runs.
 
-/// Without a bound on sums, vectorized.
+/// Without a bound on sums or a scale to be fitted, vectorized.
 std::string refuse_quantize(const Graph& graph, const Node& node);
 void bind_quantize(Instruction& in, const Binding& binding);
 void run_quantize(const Instruction& in, const Run& run);
 
 /// Any quantization, a number after the other.
 void run_quantize_each(const Instruction& in, const Run& run);
+
+/// Numbers of bf16 from those of f32 or back, all of them at once.
+void run_cast(const Instruction& in, const Run& run);
 
 void bind_dequantize(Instruction& in, const Binding& binding);
 void run_dequantize(const Instruction& in, const Run& run);

@@ -17,22 +17,29 @@ struct ShortlistLayer {
 
 namespace {
 
+template <typename T>
 Tensor transposed(const Tensor& matrix, std::int64_t k, std::int64_t n) {
-  Tensor result(DType::f32, {n, k});
-  const float* from = matrix.data<float>();
-  float* to = result.mutable_data<float>();
+  Tensor result(matrix.dtype(), {n, k});
+  const T* from = matrix.data<T>();
+  T* to = result.mutable_data<T>();
   for (std::int64_t c = 0; c < n; ++c)
     for (std::int64_t i = 0; i < k; ++i) *to++ = from[i * n + c];
   return result;
+}
+
+/// A row for each column of a matrix of k rows.
+Tensor by_columns(const Tensor& matrix, std::int64_t k, std::int64_t n, bool is_transposed) {
+  if (is_transposed) return matrix;
+  return matrix.dtype() == DType::bf16 ? transposed<std::uint16_t>(matrix, k, n)
+                                       : transposed<float>(matrix, k, n);
 }
 
 }  // namespace
 
 std::string refuse_shortlist(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
-  const Type& w = graph.value(node.operands[1]).type;
-  if (graph.value(node.operands[0]).type.dtype != w.dtype)
-    return "its rows and its matrix are not of one type";
+  if (packed_type(graph, node) != graph.value(node.operands[1]).type.dtype)
+    return "its matrix is quantized, but not its rows";
   const auto& words = node.attr<MapPath>("words");
   if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
     return "its words are not those of the right members of its pairs";
@@ -46,13 +53,12 @@ void bind_shortlist(Instruction& in, const Binding& binding) {
   const std::int64_t n = matrix_columns(binding.graph, binding.node.operands[1], k);
   const Tensor& stored = binding.plan.buffers[in.operands[1].buffer].tensor;
   const auto& words = binding.node.attr<MapPath>("words");
-  ShortlistLayer layer{
-      .matrix = binding.node.attr<bool>("transposed") ? stored : transposed(stored, k, n),
-      .columns = {.stride = vector_bytes(x.dtype, k),
-                  .k = static_cast<std::size_t>(k),
-                  .dtype = x.dtype},
-      .right = words[0],
-      .word = words[1]};
+  ShortlistLayer layer{.matrix = by_columns(stored, k, n, binding.node.attr<bool>("transposed")),
+                       .columns = {.stride = vector_bytes(stored.dtype(), k),
+                                   .k = static_cast<std::size_t>(k),
+                                   .dtype = stored.dtype()},
+                       .right = words[0],
+                       .word = words[1]};
   layer.columns.data = layer.matrix.bytes();
   in.shortlist = std::make_shared<ShortlistLayer>(std::move(layer));
   in.map = binding.node.attr<MapPath>("to").front();

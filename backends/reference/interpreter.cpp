@@ -52,6 +52,7 @@ void Interpreter<T>::run_node(NodeId id, const RowTable& rows) {
       node.op->evaluate_f32(context);
     else
       node.op->evaluate_f64(context);
+    if (observer_) observer_(context);
     for (std::size_t i = 0; i < node.results.size(); ++i)
       values_[node.results[i].index] = std::move(context.results[i]);
   }

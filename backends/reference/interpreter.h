@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ class Interpreter {
   /// Gives the `import` node of that name its value; it is copied.
   void set_import(const std::string& name, Array<T> value) { imports_[name] = std::move(value); }
 
+  /// From now on `observer` sees each node that has a reference evaluation, when it is evaluated.
+  using Observer = std::function<void(const EvalContext<T>&)>;
+  void observe(Observer observer) { observer_ = std::move(observer); }
+
   /// Runs all nodes of one binding time: load once, source after each begin_batch, step after each
   /// begin_step of the frame.
   void run(BindingTime time, RowFrame& frame);
@@ -41,6 +46,7 @@ class Interpreter {
   std::vector<ScheduleItem> schedule_;
   std::map<std::string, Array<T>> imports_;
   std::vector<Array<T>> values_;
+  Observer observer_;
   std::vector<Array<T>> carried_;  // by node index of a state: its next value
 };
 

@@ -9,8 +9,9 @@ namespace {
 
 class ReferenceWorker : public Worker {
  public:
-  ReferenceWorker(const Graph& graph, const TensorMap& weights)
+  ReferenceWorker(const Graph& graph, const TensorMap& weights, const NodeObserver& observer)
       : graph_(graph), frame_(graph), interpreter_(graph, weights) {
+    interpreter_.observe(observer);
     interpreter_.run(BindingTime::load, frame_);
   }
 
@@ -46,13 +47,13 @@ class ReferenceWorker : public Worker {
 
 class ReferenceExecutable : public Executable {
  public:
-  ReferenceExecutable(Graph graph, TensorMap weights)
-      : graph_(std::move(graph)), weights_(std::move(weights)) {
+  ReferenceExecutable(Graph graph, TensorMap weights, NodeObserver observer)
+      : graph_(std::move(graph)), weights_(std::move(weights)), observer_(std::move(observer)) {
     verify(graph_);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<ReferenceWorker>(graph_, weights_);
+    return std::make_unique<ReferenceWorker>(graph_, weights_, observer_);
   }
 
   std::size_t output(std::string_view name) const override {
@@ -64,12 +65,15 @@ class ReferenceExecutable : public Executable {
  private:
   Graph graph_;
   TensorMap weights_;
+  NodeObserver observer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Executable> compile_reference(Graph graph, TensorMap weights) {
-  return std::make_unique<ReferenceExecutable>(std::move(graph), std::move(weights));
+std::unique_ptr<Executable> compile_reference(Graph graph, TensorMap weights,
+                                              NodeObserver observer) {
+  return std::make_unique<ReferenceExecutable>(std::move(graph), std::move(weights),
+                                               std::move(observer));
 }
 
 }  // namespace fuselage

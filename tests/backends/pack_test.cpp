@@ -12,7 +12,7 @@ TEST(Pack, RefusesColumnsOfWhichProductsMayLeave32Bits) {
   constexpr std::int64_t kRows = 16;
   Tensor ones(DType::f32, {2, kRows});
   std::fill_n(ones.mutable_data<float>(), ones.size(), 1.0f);
-  const MatrixShape shape{.k = kRows, .n = 2, .transposed = true, .rows = DType::qint16};
+  const MatrixShape shape{.k = kRows, .n = 2, .transposed = true, .dtype = DType::qint16};
   // Sixteen of the largest integers.
   const Tensor unbounded = quantized({.to = DType::qint16, .largest = 32767}, ones);
   EXPECT_THAT([&] { pack(unbounded.bytes(), shape); },

@@ -201,7 +201,7 @@ TEST_P(EveryShortlist, ASentenceAloneGetsTheSameBytes) {
 }
 
 TEST_P(EveryShortlist, QuantizedLogitsAreThoseOfThePlainProduct) {
-  for (const char* precision : {"int8", "int16"})
+  for (const char* precision : {"int8", "int16", "int4", "int4-log"})
     for (const auto product : {kTied, kUntied}) {
       const Graph graph = graph_of(product, kScores);
       const auto fused = compile(graph, weights_, {.precision = precision});

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -30,8 +32,35 @@ TEST(Tensor, WidensAndNarrowsHalfPrecision) {
   EXPECT_NEAR(back.data<float>()[3], 1e-7f, 6e-8);
 }
 
+TEST(Tensor, RoundsToBfloat16) {
+  const auto rounded = [](float x) { return bfloat16_to_float(float_to_bfloat16(x)); };
+  EXPECT_EQ(rounded(-1.5f), -1.5f);
+  EXPECT_EQ(rounded(1 + 0x1p-8f), 1);  // ties go to the even one
+  EXPECT_EQ(rounded(1 + 3 * 0x1p-8f), 1 + 0x1p-6f);
+  EXPECT_EQ(rounded(1 + 0x1p-8f + 0x1p-20f), 1 + 0x1p-7f);
+  EXPECT_EQ(rounded(-0x1p-140f), 0);  // below the least subnormal number
+  EXPECT_EQ(rounded(std::numeric_limits<float>::max()), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(rounded(-std::numeric_limits<float>::infinity()),
+            -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(0x7f800001u))));
+  EXPECT_TRUE(std::isnan(rounded(std::bit_cast<float>(0xffffffffu))));
+}
+
+TEST(Tensor, WidensAndNarrowsBfloat16) {
+  Tensor wide(DType::f32, {3});
+  const float values[] = {-2.0f, 0.1f, 3e38f};
+  std::copy(std::begin(values), std::end(values), wide.mutable_data<float>());
+  const Tensor narrow = wide.to_bf16();
+  EXPECT_EQ(narrow.size_bytes(), 6u);
+  const Tensor back = narrow.to_f32();
+  EXPECT_EQ(back.data<float>()[0], -2.0f);
+  EXPECT_NEAR(back.data<float>()[1], 0.1f, 2e-4);
+  EXPECT_NEAR(back.data<float>()[2], 3e38f, 1e36);
+}
+
 TEST(DType, NamesRoundTrip) {
-  for (const DType dtype : {DType::f16, DType::bf16, DType::f32, DType::i8, DType::u64})
+  for (const DType dtype :
+       {DType::f16, DType::bf16, DType::f32, DType::i8, DType::u64, DType::qint16, DType::qlog4})
     EXPECT_EQ(dtype_from_string(to_string(dtype)), dtype);
   EXPECT_FALSE(dtype_from_string("f33").has_value());
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "backends/cpu/isa.h"
 #include "decoding/translator.h"
@@ -87,8 +88,13 @@ TEST_P(Canonical, TranslationsHaveTheSameBytesAtEveryLevel) {
 std::vector<Case> cases() {
   std::vector<Case> cases;
   for (const char* model : {"en-de", "nematus", "transformer-post", "transformer-ssru"})
-    for (const char* precision : {"int8", "int16"})
-      for (const int beam : {1, 6}) cases.push_back({model, precision, beam});
+    for (const auto& [precision, beam] : {std::pair{"int8", 1},
+                                          {"int8", 6},
+                                          {"int16", 1},
+                                          {"int16", 6},
+                                          {"int4", 6},
+                                          {"int4-log", 6}})
+      cases.push_back({model, precision, beam});
   for (const char* model : {"en-de", "nematus"})
     for (const char* activations : {"fast", "table"})
       cases.push_back({model, "int8", 6, activations});

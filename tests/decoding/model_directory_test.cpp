@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "base/error.h"
@@ -163,10 +164,15 @@ class QuantizedModelDirectory : public ModelDirectory {
     builder.output("logits", builder.add("dequantize", {table}, {}, CodeLocation::current()));
     builder.output("w",
                    dot(builder.param("x", {3}), builder.param("W", {4, 3}, {0}, DType::qint16)));
+    builder.output("l",
+                   dot(builder.param("x", {3}), builder.param("L", {5, 3}, {0}, DType::qlog4)));
+    builder.output("b", dot(builder.param("x", {3}), builder.param("B", {3, 2}, {0}, DType::bf16)));
     quantized_.graph = builder.take();
     quantized_.weights = {
         {"E", quantized({}, numbers({2, 3}))},
         {"W", quantized({.to = DType::qint16, .largest = 32767}, numbers({4, 3}))},
+        {"L", quantized(kLog4, numbers({5, 3}))},
+        {"B", numbers({3, 2}).to_bf16()},
         {"x", numbers({3})}};
     save_model_directory(quantized_, {}, path_);
   }
@@ -178,12 +184,13 @@ class QuantizedModelDirectory : public ModelDirectory {
     return tensor;
   }
 
+  static constexpr Quantizer kLog4{.to = DType::qlog4, .largest = 128};
   Model quantized_;
 };
 
 TEST_F(QuantizedModelDirectory, HoldsIntegersBesideTheirScales) {
   const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
-  ASSERT_EQ(stored.size(), 5u);
+  ASSERT_EQ(stored.size(), 8u);
   EXPECT_EQ(stored.at("E").dtype(), DType::i8);
   EXPECT_EQ(stored.at("W").dtype(), DType::i16);
   EXPECT_THAT(stored.at("W").shape(), ElementsAre(4, 3));
@@ -191,6 +198,47 @@ TEST_F(QuantizedModelDirectory, HoldsIntegersBesideTheirScales) {
   EXPECT_EQ(stored.at("W.scale").dtype(), DType::f32);
   EXPECT_EQ(stored.at("E").data<std::int8_t>()[5], 127);
   EXPECT_FLOAT_EQ(stored.at("E.scale").data<float>()[1], 17.5F / 127);
+  EXPECT_EQ(stored.at("B").dtype(), DType::bf16);
+}
+
+TEST_F(QuantizedModelDirectory, PacksTwoNibblesAByteBesideShortScales) {
+  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
+  EXPECT_EQ(stored.at("L").dtype(), DType::u8);
+  EXPECT_THAT(stored.at("L").shape(), ElementsAre(5, 2));
+  EXPECT_EQ(stored.at("L.scale").dtype(), DType::bf16);
+  EXPECT_THAT(stored.at("L.scale").shape(), ElementsAre(5));
+  // The last row is 136.5, 161.5, 188.5, of which the first is nearer to half of the largest level.
+  EXPECT_EQ(stored.at("L").data<std::uint8_t>()[8], 0x76);
+  EXPECT_EQ(stored.at("L").data<std::uint8_t>()[9], 0x07);
+}
+
+TEST_F(QuantizedModelDirectory, KeepsScalesThatBfloat16DoesNotHold) {
+  Quantizer quantizer = kLog4;
+  quantizer.scale = 0.3F;
+  quantized_.weights["L"] = quantized(quantizer, numbers({5, 3}));
+  save_model_directory(quantized_, {}, path_);
+  EXPECT_EQ(read_safetensors(path_ + "/weights.safetensors").tensors.at("L.scale").dtype(),
+            DType::f32);
+  const Tensor loaded = load_model(path_).model.weights.at("L");
+  EXPECT_EQ(std::memcmp(loaded.bytes(), quantized_.weights.at("L").bytes(), loaded.size_bytes()),
+            0);
+}
+
+/// A sign and an exponent a number, and 16 bits a column of 256.
+TEST_F(QuantizedModelDirectory, AreEightTimesSmallerIn4Bits) {
+  const auto bytes = [&](DType dtype) {
+    Builder builder("matrix");
+    builder.output("y",
+                   dot(builder.param("x", {1, 256}), builder.param("W", {4096, 256}, {0}, dtype)));
+    Model model{.graph = builder.take()};
+    Tensor matrix(DType::f32, {4096, 256});
+    for (std::int64_t i = 0; i < matrix.size(); ++i)
+      matrix.mutable_data<float>()[i] = static_cast<float>(i * 7919 % 1009) - 504.3F;
+    model.weights = {{"x", Tensor(DType::f32, {1, 256})}, {"W", quantized(kLog4, matrix)}};
+    save_model_directory(model, {}, path_);
+    return std::filesystem::file_size(path_ + "/weights.safetensors");
+  };
+  EXPECT_GE(4.0 * 4096 * 256 / static_cast<double>(bytes(DType::qlog4)), 7.85);
 }
 
 TEST_F(QuantizedModelDirectory, HoldsTheSameModel) {
@@ -226,7 +274,7 @@ TEST_F(QuantizedModelDirectory, RefusesMissingScales) {
 TEST_F(QuantizedModelDirectory, RefusesScalesThatDoNotFit) {
   edit_weights([](TensorMap& tensors) { tensors.at("W.scale") = numbers({3}); });
   expect_refused(
-      AllOf(HasSubstr("'W'"), HasSubstr("[3]"), HasSubstr("[4, 3] need f32 of shape [4]")));
+      AllOf(HasSubstr("'W'"), HasSubstr("[3]"), HasSubstr("[4, 3] need f32 or bf16 of shape [4]")));
   edit_weights([](TensorMap& tensors) { tensors.at("W.scale") = Tensor(DType::f64, {4}); });
   expect_refused(HasSubstr("scales are f64"));
 }
@@ -234,6 +282,26 @@ TEST_F(QuantizedModelDirectory, RefusesScalesThatDoNotFit) {
 TEST_F(QuantizedModelDirectory, RefusesIntegersWithoutANegative) {
   edit_weights([](TensorMap& tensors) { tensors.at("E").mutable_data<std::int8_t>()[2] = -128; });
   expect_refused(AllOf(HasSubstr("'E'"), HasSubstr("holds -128")));
+}
+
+TEST_F(QuantizedModelDirectory, RefusesNibblesThatDoNotFit) {
+  edit_weights([](TensorMap& tensors) { tensors.at("L") = Tensor(DType::u8, {5, 3}); });
+  expect_refused(AllOf(HasSubstr("'L'"), HasSubstr("u8 of shape [5, 3]"),
+                       HasSubstr("3 numbers of 4 bits are u8 in 2 bytes each")));
+  edit_weights([](TensorMap& tensors) { tensors.at("L") = Tensor(DType::u8, {4, 2}); });
+  expect_refused(AllOf(HasSubstr("'L'"), HasSubstr("[5]"), HasSubstr("[4, 2] need f32 or bf16")));
+  edit_weights([](TensorMap& tensors) { tensors.erase("L.scale"); });
+  expect_refused(HasSubstr("'L'"));
+}
+
+TEST_F(QuantizedModelDirectory, RefusesNumbersBehindAVectorOfOddLength) {
+  edit_weights([](TensorMap& tensors) { tensors.at("L").mutable_data<std::uint8_t>()[3] |= 0x80; });
+  expect_refused(AllOf(HasSubstr("'L'"), HasSubstr("behind 3 numbers of 4 bits")));
+}
+
+TEST_F(QuantizedModelDirectory, LeavesBfloat16AsItIsInHalfPrecision) {
+  save_model_directory(quantized_, {}, path_, {.half = true});
+  EXPECT_EQ(load_model(path_).model.weights.at("B").dtype(), DType::bf16);
 }
 
 TEST_F(QuantizedModelDirectory, RefusesOtherIntegers) {

@@ -14,7 +14,7 @@ inline const std::map<std::string, std::string>& op_examples() {
          R"(%w = param() {name = "a \"quoted\" \\ name", domain = vocab, dims = [3], dtype = i8}
 return w = %w
 )"},
-        {"import", R"(%x = import() {name = "x", domain = self, dims = [2, 3], dtype = bf16}
+        {"import", R"(%x = import() {name = "x", domain = self, dims = [2, 3], dtype = qint8}
 return x = %x
 )"},
         {"constant",
@@ -205,6 +205,12 @@ return best = %best, words = %words
 %s = param() {name = "s", dims = []}
 %y = quantize(%x, %s) {to = qint16, largest = 8191}
 %z = quantize(%x) {to = qint16, largest = 32767, largest_sum = 262143}
+%l = quantize(%x) {largest = 64, logarithmic = true}
+return y = %y, z = %z, l = %l
+)"},
+        {"cast", R"(%x = param() {name = "x", dims = [3, 2]}
+%y = cast(%x)
+%z = cast(%y) {to = f32}
 return y = %y, z = %z
 )"},
         {"dequantize", R"(%x = param() {name = "x", dims = [3, 2], dtype = qint8}

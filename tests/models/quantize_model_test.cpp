@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "graph/text.h"
 #include "graph/verifier.h"
 #include "ops/registry.h"
@@ -48,12 +50,15 @@ return z = %z
 TEST(QuantizeWeights, StoresMatricesByTheirVectorsAndNothingElse) {
   const Model plain = small_model();
   Model model = small_model();
-  const QuantizedWeights report = quantize_weights(model, {});
+  const StoredWeights report = store_matrices(model, {.quantizer = Quantizer{}});
   verify(model.graph);
-  EXPECT_EQ(report.matrices, 3u);
-  EXPECT_LT(report.bytes_after, report.bytes_before);
-  EXPECT_GT(report.largest_error, 0);
-  EXPECT_LE(report.largest_error, 0.5 / 127 + 1e-6);
+  ASSERT_EQ(report.matrices.size(), 3u);
+  EXPECT_EQ(report.bytes_before, 4u * (20 + 12 + 18 + 3 + 6));
+  EXPECT_EQ(report.bytes_after, 20u + 12 + 18 + 4 * (5 + 3 + 6) + 4 * (3 + 6));
+  for (const StoredMatrix& matrix : report.matrices) {
+    EXPECT_GT(matrix.largest_error, 0);
+    EXPECT_LE(matrix.largest_error, 0.5 / 127 + 1e-6);
+  }
   // Columns of a product's matrix share a scale, and so do rows of what is read transposed.
   EXPECT_EQ(model.weights.at("w").shape(), (std::vector<std::int64_t>{3, 4}));
   EXPECT_EQ(model.weights.at("t").shape(), (std::vector<std::int64_t>{6, 3}));
@@ -65,6 +70,55 @@ TEST(QuantizeWeights, StoresMatricesByTheirVectorsAndNothingElse) {
     for (std::int64_t j = 0; j < 3; ++j)
       EXPECT_NEAR(columns.data<float>()[j * 4 + i], plain.weights.at("w").data<float>()[i * 3 + j],
                   0.5 * 6.25 / 127 + 1e-6);
+}
+
+constexpr Quantizer kLog4{.to = DType::qlog4, .largest = 128};
+
+TEST(QuantizeWeights, TellsOfEachMatrix) {
+  Model model = small_model();
+  Quantizer largest = kLog4;
+  largest.fit = ScaleFit::largest;
+  const StoredWeights report =
+      store_matrices(model, {.quantizer = kLog4}, {{.quantizer = largest}, {.quantizer = kLog4}});
+  ASSERT_EQ(report.matrices.size(), 3u);
+  const StoredMatrix& table = report.matrices[0];
+  EXPECT_EQ(table.name, "e");
+  EXPECT_EQ(table.shape, (std::vector<std::int64_t>{5, 4}));
+  std::int64_t beyond = 0;  // of the eighths that `numbers` makes
+  for (std::int64_t i = 0; i < 20; ++i) beyond += std::abs((i * 37) % 101 - 50) > 8;
+  EXPECT_EQ(table.beyond_clipping, beyond);
+  for (const StoredMatrix& matrix : report.matrices) {
+    ASSERT_EQ(matrix.alternatives.size(), 2u);
+    EXPECT_GT(matrix.squared_error, 0);
+    EXPECT_LT(matrix.squared_error, 0.06);  // a third of each number would be 0.11
+    EXPECT_LE(matrix.squared_error, matrix.alternatives[0]);
+    EXPECT_EQ(matrix.squared_error, matrix.alternatives[1]);
+  }
+}
+
+TEST(QuantizeWeights, GivesAWholeMatrixOneScale) {
+  Model model = small_model();
+  store_matrices(model, {.quantizer = kLog4, .one_scale = true});
+  const Tensor& columns = model.weights.at("w");
+  ASSERT_EQ(columns.dtype(), DType::qlog4);
+  const std::size_t stride = vector_bytes(DType::qlog4, 4);
+  EXPECT_GT(scale_of(columns.bytes()), 0);
+  for (std::size_t i = 1; i < 3; ++i)
+    EXPECT_EQ(scale_of(columns.bytes() + i * stride), scale_of(columns.bytes()));
+}
+
+TEST(QuantizeWeights, StoresBfloat16AsMatricesLie) {
+  const Model plain = small_model();
+  Model model = small_model();
+  const StoredWeights report = store_matrices(model, {});
+  verify(model.graph);
+  EXPECT_EQ(report.bytes_after, 2u * (20 + 12 + 18) + 4 * (3 + 6));
+  for (const char* name : {"e", "w", "t"}) {
+    EXPECT_EQ(model.weights.at(name).dtype(), DType::bf16) << name;
+    EXPECT_EQ(model.weights.at(name).shape(), plain.weights.at(name).shape()) << name;
+  }
+  for (const StoredMatrix& matrix : report.matrices)
+    EXPECT_LE(matrix.largest_error, 0x1p-8) << matrix.name;
 }
 
 }  // namespace

@@ -136,6 +136,10 @@ struct Runner {
   Interpreter<T> interpreter;
 };
 
+Quantizer quantizer_to(DType dtype) {
+  return {.to = dtype, .largest = dtype == DType::qlog4 ? 128 : 127};
+}
+
 }  // namespace
 
 TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
@@ -153,7 +157,8 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
     for (std::int64_t i = 0; i < weight.size(); ++i)
       weight.mutable_data<float>()[i] =
           special && random() % 8 == 0 ? special_number(random) : uniform(random);
-    if (is_quantized(type.dtype)) weight = quantized({.to = type.dtype}, weight);
+    if (is_quantized(type.dtype)) weight = quantized(quantizer_to(type.dtype), weight);
+    if (type.dtype == DType::bf16) weight = weight.to_bf16();
     weights.emplace(node.template attr<std::string>("name"), std::move(weight));
   }
   return weights;

@@ -253,7 +253,7 @@ class Generator {
     const std::int64_t out = chance(2) ? 4 : 6;
     if (chance(4)) return add("matmul", {x, rows_of_matrix(width(x), out)});
     const ValueId w =
-        chance(8) ? stored_in_integers(width(x), out) : param(graph_.none(), width(x), out);
+        chance(6) ? stored_in_few_bits(width(x), out) : param(graph_.none(), width(x), out);
     return add("matmul", {x, w});
   }
 
@@ -331,9 +331,13 @@ class Generator {
     return graph_.result(graph_.add_node(op(name), std::move(operands), attrs));
   }
 
-  /// A matrix of which the columns are stored as quantized vectors.
-  ValueId stored_in_integers(std::int64_t rows, std::int64_t cols) {
-    const ValueId vectors = param(graph_.none(), cols, rows, DType::qint8);
+  /// A matrix of which the columns are stored as quantized vectors, or one that is stored in bf16.
+  ValueId stored_in_few_bits(std::int64_t rows, std::int64_t cols) {
+    constexpr DType kStored[] = {DType::qint8, DType::qlog4, DType::bf16};
+    const DType dtype = kStored[random_() % std::size(kStored)];
+    if (dtype == DType::bf16)
+      return add("cast", {param(graph_.none(), rows, cols, dtype)}, {{"to", DType::f32}});
+    const ValueId vectors = param(graph_.none(), cols, rows, dtype);
     return add("transpose", {add("dequantize", {vectors})});
   }
 

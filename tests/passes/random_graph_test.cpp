@@ -117,11 +117,11 @@ TEST_P(RandomGraph, GivesTheSameInThreePrograms) {
   }
 }
 
-/// The pipeline with products of integers, in two parts: up to that pass, and behind it.
+/// The pipeline with products in fewer bits, in two parts: up to that pass, and behind it.
 struct QuantizingPipeline {
   std::vector<Pass> quantizing, fusing;
-  QuantizingPipeline() {
-    fusing = select_passes("all", {.precision = Precision::int8});
+  explicit QuantizingPipeline(Precision precision) {
+    fusing = select_passes("all", {.precision = precision});
     const auto quantize = std::find_if(fusing.begin(), fusing.end(),
                                        [](const Pass& pass) { return pass.name == "quantize"; });
     quantizing.assign(fusing.begin(), quantize + 1);
@@ -131,15 +131,19 @@ struct QuantizingPipeline {
 
 // What comes behind the quantization moves and fuses integers and does not change one.
 TEST_P(RandomGraph, KeepsIntegersOnceTheyAreMade) {
-  const QuantizingPipeline pipeline;
-  Graph graph = random_graph(GetParam());
-  const TensorMap weights = random_weights(graph, GetParam(), /*special=*/false);
-  run_passes(pipeline.quantizing, graph, {.allow_quantization = true});
-  Graph fused = graph;
-  run_passes(pipeline.fusing, fused, {.allow_reassociation = false, .allow_quantization = true});
-  EXPECT_EQ(difference(execute<float>(graph, weights, GetParam()),
-                       execute<float>(fused, weights, GetParam()), 0),
-            "");
+  for (const Precision precision :
+       {Precision::int8, Precision::int4, Precision::int4_log, Precision::bf16}) {
+    SCOPED_TRACE(to_string(precision));
+    const QuantizingPipeline pipeline(precision);
+    Graph graph = random_graph(GetParam());
+    const TensorMap weights = random_weights(graph, GetParam(), /*special=*/false);
+    run_passes(pipeline.quantizing, graph, {.allow_quantization = true});
+    Graph fused = graph;
+    run_passes(pipeline.fusing, fused, {.allow_reassociation = false, .allow_quantization = true});
+    EXPECT_EQ(difference(execute<float>(graph, weights, GetParam()),
+                         execute<float>(fused, weights, GetParam()), 0),
+              "");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraph, testing::Range(std::uint64_t{0}, kGraphs));
@@ -154,7 +158,8 @@ TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
     run_passes(select_passes("all"), graph);
     run_passes(select_passes("all", little_memory()), lean);
     Graph integers = random_graph(seed);
-    run_passes(QuantizingPipeline().quantizing, integers, {.allow_quantization = true});
+    run_passes(QuantizingPipeline(Precision::int8).quantizing, integers,
+               {.allow_quantization = true});
     for (const Graph* made : {&graph, &lean, &integers})
       for (const NodeId id : made->nodes()) seen.insert(made->node(id).op->name);
     for (const Activations activations : {Activations::fast, Activations::table}) {

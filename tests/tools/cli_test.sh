@@ -318,6 +318,8 @@ grep -q 'note: .* matrices are stored for int8: .* MB of weights became' err ||
 grep -q '"precision": "int8"' integers/config.json || fail "int8 is not the model's default"
 [[ $(wc -c <integers/weights.safetensors) -lt $(($(wc -c <"$model") / 3)) ]] ||
   fail "the matrices did not shrink"
+grep -q '^Wemb  *\[.*\]  *int8  *[0-9.e-]*  *[0-9]*$' out || fail "no line on a matrix: $(head -3 out)"
+grep -q 'times smaller$' out || fail "no ratio of sizes"
 works translate -m integers -b 2 -i "$input" -o int8
 works translate -m integers -b 2 -i "$input" --precision int8 --mini-batch 7 --cpu-threads 2
 same out int8 "the default precision in batches"
@@ -337,6 +339,30 @@ works translate "${usual[@]}" -b 2 -i "$input" -c table.yml
 same out plain "activations in a configuration"
 refuses "--activations" translate "${usual[@]}" --activations none
 refuses "--output is required" quantize "$model"
+
+# Logarithmic numbers of 4 bits and fewer, and bf16.
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --precision int4
+grep -q 'outside \[0, 10\]' out && fail "ranges of products that nobody asked for"
+grep -q ' largest  *fixed  *fitted ' out || fail "no errors of other scales: $(head -1 out)"
+grep -q '"precision": "int4"' four/config.json || fail "int4 is not the model's default"
+head -3 "$input" >three.txt
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --precision int4 --report three.txt
+grep -q '^product  *of rows  *least  *most  *outside \[0, 10\]$' out || fail "no ranges of products"
+refuses "nope.txt" quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --report nope.txt
+works translate -m four -b 2 -i "$input" --precision fp32
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o coarse/ --precision int4 --bits 2 \
+  --scales tensor --quiet
+[[ ! -s out && ! -s err ]] || fail "a report in spite of --quiet"
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o fixed/ --precision int4-log --fit fixed \
+  --fixed-scale 2
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o short/ --precision bf16
+works translate -m short -b 2 -i "$input" --precision fp32
+refuses "--bits is about 4-bit numbers, not int8" quantize "$model" -o x --bits 3
+refuses "--bits" quantize "$model" -o x --precision int4 --bits 5
+refuses "--fixed-scale is for --fit fixed, not fitted" \
+  quantize "$model" -o x --precision int4 --fixed-scale 2
+refuses "--fit fixed gives them" \
+  quantize "$model" -o x --precision int4 --fit fixed --scales tensor
 
 # Ensembles: as options, as a configuration, as one model directory; plain and with stored tables.
 members=(-m "$model" "$data/nematus/model.npz" -v "$vocabulary" "$vocabulary")

@@ -8,11 +8,11 @@
 #endif
 
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 
+#include "backends/cpu/kernels/float_arithmetic-inl.h"
+#include "backends/cpu/kernels/integer_arithmetic-inl.h"
+#include "backends/cpu/kernels/log4_arithmetic-inl.h"
 #include "backends/cpu/kernels/packed_matrix.h"
-#include "backends/cpu/kernels/vector-inl.h"
 #include "base/error.h"
 #include "hwy/highway.h"
 
@@ -30,12 +30,13 @@ inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
 
 // An arithmetic is a run of panels of a matrix from one on, and the operations that make products
 // of it. The terms of a sum go in groups; a step multiplies a group of a row by that of each
-// column. A vector of the matrix holds the groups of kLanes columns.
+// column.
 //
-//     Element, kGroup     what the matrix holds, and the terms a group
+//     kGroupBytes         what a column's group takes in the matrix
+//     kDecodes            whether `right` is more than a load
 //     skip(vectors)       makes the run begin with a later vector of its first panel
 //     start(v)            the first value of the sums of the run's vector v of columns
-//     right(b)            a vector of the matrix
+//     right(b)            the groups of kLanes columns, which lie at b
 //     left(row, i)        group i of a row, in every lane
 //     multiply_add        left * right + sum
 //     finish(sum, row, v) the products
@@ -43,209 +44,6 @@ inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
 // Where other work goes on between its steps at little cost, as its products wait for memory, it
 // leaves room for that. Some want rows in another form than that in which they come (prepare), of
 // prepared_elements(k) units of 4 bytes.
-
-struct FloatArithmetic {
-  using Element = float;
-  static constexpr std::size_t kGroup = 1;
-  static constexpr bool kPrepares = false;
-  static constexpr bool kLeavesRoom = true;
-
-  FloatArithmetic(const float* panels, std::size_t k) : data(panels), groups(k) {}
-  FloatArithmetic(const PackedMatrix& b, std::size_t panel)
-      : FloatArithmetic(b.panel_data(panel), b.groups()) {}
-
-  void skip(std::size_t vectors) { data += vectors * kLanes; }
-
-  static HWY_INLINE Vector start(std::size_t) { return hn::Zero(Tag()); }
-  static HWY_INLINE Vector right(const float* b) { return hn::Load(Tag(), b); }
-  static HWY_INLINE Vector left(const float* row, std::size_t i) { return broadcast(row[i]); }
-  static HWY_INLINE Vector multiply_add(Vector left, Vector right, Vector sum) {
-    return hn::MulAdd(left, right, sum);
-  }
-  static HWY_INLINE Vector finish(Vector sum, const float*, std::size_t) { return sum; }
-
-  const float* data;
-  std::size_t groups;
-};
-
-using IntTag = hn::RebindToSigned<Tag>;
-using IntVector = hn::Vec<IntTag>;
-
-#ifdef FUSELAGE_VNNI
-
-// A vector of its elements' type: g++ 12 moves sums of type __m512i from register to register, and
-// to memory, at every step.
-struct IntSums {
-  using Raw [[gnu::vector_size(64)]] = std::int32_t;
-  Raw raw;
-};
-
-HWY_INLINE IntSums as_sums(IntVector v) { return {reinterpret_cast<IntSums::Raw>(v.raw)}; }
-HWY_INLINE IntVector as_vector(IntSums s) { return IntVector{reinterpret_cast<__m512i>(s.raw)}; }
-
-#else
-
-using IntSums = IntVector;
-
-HWY_INLINE IntSums as_sums(IntVector v) { return v; }
-HWY_INLINE IntVector as_vector(IntSums s) { return s; }
-
-#endif
-
-/// Sums of integers, exact in 32 bits, times the scales of column and row. A row is a quantized
-/// vector: its scale, then its groups, of 4 bytes each.
-template <class T, std::size_t kTerms>
-struct QuantizedArithmetic {
-  using Element = T;
-  static constexpr std::size_t kGroup = kTerms;
-  static constexpr bool kLeavesRoom = false;
-
-  QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)
-      : data(reinterpret_cast<const T*>(b.panel_bytes(panel))),
-        groups(b.groups()),
-        scales(b.scales(panel)) {}
-
-  void skip(std::size_t vectors) {
-    data += vectors * kLanes * kGroup;
-    scales += vectors * kLanes;
-  }
-
-  static HWY_INLINE IntSums start(std::size_t) { return as_sums(hn::Zero(IntTag())); }
-  static HWY_INLINE IntVector left(const float* row, std::size_t i) {
-    std::int32_t group = 0;
-    std::memcpy(&group, row + 1 + i, sizeof group);
-    return hn::Set(IntTag(), group);
-  }
-  HWY_INLINE Vector finish(IntSums sums, const float* row, std::size_t v) const {
-    const Vector scaled = hn::Mul(hn::ConvertTo(Tag(), as_vector(sums)), load(scales + v * kLanes));
-    return hn::Mul(scaled, broadcast(row[0]));
-  }
-
-  const T* data;
-  std::size_t groups;
-  const float* scales;
-};
-
-#if HWY_TARGET == HWY_SCALAR
-
-// A pair of shorts, the first in the low half.
-using PairVector = IntVector;
-
-template <class T>
-HWY_INLINE PairVector load_pairs(const T* p) {
-  return hn::Set(IntTag(), static_cast<std::uint16_t>(p[0]) | p[1] * 65536);
-}
-
-/// Adds left[0] * right[0] + left[1] * right[1] to each sum.
-HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
-  const auto first = [](IntVector v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
-  const auto second = [](IntVector v) { return hn::ShiftRight<16>(v); };
-  return hn::Add(hn::Add(sums, hn::Mul(first(left), first(right))),
-                 hn::Mul(second(left), second(right)));
-}
-
-#else
-
-using ShortTag = hn::Repartition<std::int16_t, Tag>;
-using PairVector = hn::Vec<ShortTag>;
-
-HWY_INLINE PairVector load_pairs(const std::int16_t* p) { return hn::Load(ShortTag(), p); }
-HWY_INLINE PairVector load_pairs(const std::int8_t* p) {
-  return hn::PromoteTo(ShortTag(), hn::Load(hn::Rebind<std::int8_t, ShortTag>(), p));
-}
-
-/// Adds left[0] * right[0] + left[1] * right[1] to each sum.
-HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
-  const PairVector pairs = hn::BitCast(ShortTag(), left);
-#ifdef FUSELAGE_VNNI
-  return as_sums({_mm512_dpwssd_epi32(as_vector(sums).raw, pairs.raw, right.raw)});
-#else
-  IntVector odd = hn::Zero(IntTag());
-  const IntVector even = hn::ReorderWidenMulAccumulate(IntTag(), pairs, right, sums, odd);
-  return hn::RearrangeToOddPlusEven(even, odd);
-#endif
-}
-
-#endif
-
-struct Int16Arithmetic : QuantizedArithmetic<std::int16_t, 2> {
-  static constexpr bool kPrepares = false;
-  using QuantizedArithmetic::QuantizedArithmetic;
-
-  static HWY_INLINE PairVector right(const std::int16_t* b) { return load_pairs(b); }
-  static HWY_INLINE IntSums multiply_add(IntVector left, PairVector right, IntSums sums) {
-    return add_pairs(left, right, sums);
-  }
-};
-
-#ifdef FUSELAGE_VNNI
-
-/// The instruction takes unsigned integers on the left: rows have 128 added, of which the start of
-/// the sums makes up for.
-struct Int8Arithmetic : QuantizedArithmetic<std::int8_t, 4> {
-  static constexpr bool kPrepares = true;
-
-  Int8Arithmetic(const PackedMatrix& b, std::size_t panel)
-      : QuantizedArithmetic(b, panel), corrections(b.corrections(panel)) {}
-
-  void skip(std::size_t vectors) {
-    QuantizedArithmetic::skip(vectors);
-    corrections += vectors * kLanes;
-  }
-
-  static std::size_t prepared_elements(std::size_t k) { return 1 + (k + 3) / 4; }
-
-  static void prepare(const float* row, std::size_t k, float* out) {
-    out[0] = row[0];
-    const std::size_t end = prepared_elements(k);
-    const Vector flip = hn::BitCast(Tag(), hn::Set(IntTag(), static_cast<int>(0x80808080u)));
-    std::size_t i = 1;
-    for (; i + kLanes <= end; i += kLanes) store(hn::Xor(load(row + i), flip), out + i);
-    if (i < end) store_n(hn::Xor(load_n(row + i, end - i, 0), flip), out + i, end - i);
-  }
-
-  HWY_INLINE IntSums start(std::size_t v) const {
-    return as_sums(hn::LoadU(IntTag(), corrections + v * kLanes));
-  }
-  static HWY_INLINE IntVector right(const std::int8_t* b) {
-    return hn::BitCast(IntTag(), hn::Load(hn::Repartition<std::int8_t, Tag>(), b));
-  }
-  static HWY_INLINE IntSums multiply_add(IntVector left, IntVector right, IntSums sums) {
-    return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, left.raw, right.raw)});
-  }
-
-  const std::int32_t* corrections;
-};
-
-#else
-
-/// Both sides are widened, rows before and the matrix as it is read: instructions for bytes
-/// saturate their sums.
-struct Int8Arithmetic : QuantizedArithmetic<std::int8_t, 2> {
-  static constexpr bool kPrepares = true;
-  using QuantizedArithmetic::QuantizedArithmetic;
-
-  static std::size_t prepared_elements(std::size_t k) { return 1 + (k + 1) / 2; }
-
-  static void prepare(const float* row, std::size_t k, float* out) {
-    out[0] = row[0];
-    const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
-    auto* to = reinterpret_cast<std::byte*>(out + 1);
-    const std::size_t end = 2 * ((k + 1) / 2);
-    for (std::size_t i = 0; i < end; ++i) {
-      // NOLINTNEXTLINE(bugprone-signed-char-misuse): these are numbers
-      const std::int16_t wide = from[i];
-      std::memcpy(to + 2 * i, &wide, sizeof wide);
-    }
-  }
-
-  static HWY_INLINE PairVector right(const std::int8_t* b) { return load_pairs(b); }
-  static HWY_INLINE IntSums multiply_add(IntVector left, PairVector right, IntSums sums) {
-    return add_pairs(left, right, sums);
-  }
-};
-
-#endif
 
 template <class Arithmetic>
 struct Type {
@@ -256,9 +54,18 @@ struct Type {
 template <class F>
 HWY_INLINE void with_arithmetic(const PackedMatrix& b, const F& f) {
   check(b.layout() == kPanelLayout, "the matrix was packed for another instruction set");
-  if (b.dtype() == DType::qint8) return f(Type<Int8Arithmetic>());
-  if (b.dtype() == DType::qint16) return f(Type<Int16Arithmetic>());
-  f(Type<FloatArithmetic>());
+  switch (b.dtype()) {
+    case DType::qint8:
+      return f(Type<Int8Arithmetic>());
+    case DType::qint16:
+      return f(Type<Int16Arithmetic>());
+    case DType::bf16:
+      return f(Type<BFloat16Arithmetic>());
+    case DType::qlog4:
+      return f(Type<Log4Arithmetic>());
+    default:
+      return f(Type<FloatArithmetic>());
+  }
 }
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

@@ -18,74 +18,159 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 
 // A tile of products: its sums stay in registers.
 inline constexpr std::size_t kDotColumns = 4;
-inline constexpr std::size_t kDotRows = HWY_TARGET <= HWY_AVX3 ? 6 : 2;
+inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
 
-// Vectors of kStep terms of a sum, of which load_n takes the first n.
+// A dot is what the products of a row and a column do, kStep terms at a time:
+//
+//     kScaled             whether rows and columns begin with a scale
+//     kDecodes            whether a column's vector becomes several registers
+//     kBiased, zero_row() whether sums of a row of zeros are not zero, and that row; what they are
+//                         is too much in all sums
+//     Sum, zero()         the sums of a step's terms, lane by lane
+//     row(p, i, lanes)    the terms from i on of a row at p: all of a step, or the first ones with
+//     column(p, i, lanes) zeros behind them
+//     multiply_add        row * column + sum
+//
+// Some want rows in another form than that in which they come, as an arithmetic does.
+
+/// The n elements at p, and zeros behind them.
+template <class T, std::size_t kSize>
+struct Padded {
+  Padded(const T* p, std::size_t n) { std::memcpy(elements, p, n * sizeof(T)); }
+  T elements[kSize] = {};
+};
+
 struct FloatDot {
-  using Element = float;
   using Sum = Vector;
   static constexpr std::size_t kStep = kLanes;
+  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false;
 
   static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
-  static HWY_INLINE Vector load(const float* p) { return hn::LoadU(Tag(), p); }
-  static HWY_INLINE Vector load_n(const float* p, std::size_t n) {
-    return HWY_NAMESPACE::load_n(p, n, 0);
+  template <class Lanes>
+  static HWY_INLINE Vector row(const std::byte* p, std::size_t i, Lanes lanes) {
+    return read(reinterpret_cast<const float*>(p) + i, lanes);
+  }
+  template <class Lanes>
+  static HWY_INLINE Vector column(const std::byte* p, std::size_t i, Lanes lanes) {
+    return row(p, i, lanes);
   }
   static HWY_INLINE Sum multiply_add(Vector a, Vector b, Sum sum) { return hn::MulAdd(a, b, sum); }
 };
 
-#if HWY_TARGET == HWY_SCALAR
-
-template <class T>
-struct IntegerDot {
-  using Element = T;
-  using Sum = IntVector;
-  static constexpr std::size_t kStep = 1;
-
-  static Sum zero() { return hn::Zero(IntTag()); }
-  static IntVector load(const T* p) { return hn::Set(IntTag(), *p); }
-  static IntVector load_n(const T* p, std::size_t) { return load(p); }
-  static Sum multiply_add(IntVector a, IntVector b, Sum sum) { return hn::Add(sum, hn::Mul(a, b)); }
+struct BFloat16Dot : FloatDot {
+  static HWY_INLINE Vector column(const std::byte* p, std::size_t i, AllLanes) {
+    return load_halves(reinterpret_cast<const std::uint16_t*>(p) + i);
+  }
+  static HWY_INLINE Vector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return load_halves(
+        Padded<std::uint16_t, kStep>(reinterpret_cast<const std::uint16_t*>(p) + i, lanes.n)
+            .elements);
+  }
 };
 
-#else
-
-// Bytes are widened: instructions for them saturate their sums.
+/// Integers of type T in pairs: instructions for bytes saturate their sums.
 template <class T>
 struct IntegerDot {
-  using Element = T;
+  using Sum = IntSums;
   static constexpr std::size_t kStep = 2 * kLanes;
-  struct Sum {
-    IntVector even, odd;
-  };
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum zero() { return {hn::Zero(IntTag()), hn::Zero(IntTag())}; }
-  static HWY_INLINE PairVector load(const std::int16_t* p) { return hn::LoadU(ShortTag(), p); }
-  static HWY_INLINE PairVector load(const std::int8_t* p) {
-    return hn::PromoteTo(ShortTag(), hn::LoadU(hn::Rebind<std::int8_t, ShortTag>(), p));
+  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
+    return load_pairs(reinterpret_cast<const T*>(p) + i);
   }
-  static HWY_INLINE PairVector load_n(const T* p, std::size_t n) {
-    T buffer[kStep] = {};
-    std::memcpy(buffer, p, n * sizeof(T));
-    return load(buffer);
+  static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return load_pairs(Padded<T, kStep>(reinterpret_cast<const T*>(p) + i, lanes.n).elements);
+  }
+  template <class Lanes>
+  static HWY_INLINE PairVector column(const std::byte* p, std::size_t i, Lanes lanes) {
+    return row(p, i, lanes);
   }
   static HWY_INLINE Sum multiply_add(PairVector a, PairVector b, Sum sum) {
-    sum.even = hn::ReorderWidenMulAccumulate(IntTag(), a, b, sum.even, sum.odd);
-    return sum;
+    return add_pairs(hn::BitCast(IntTag(), a), b, sum);
   }
 };
 
+#ifdef FUSELAGE_VNNI
+
+/// The instruction takes unsigned bytes on one side: rows have 128 added.
+struct Int8Dot {
+  using Sum = IntSums;
+  static constexpr std::size_t kStep = 4 * kLanes;
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = true;
+
+  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE IntVector zero_row() {
+    return hn::Set(IntTag(), static_cast<int>(0x80808080u));
+  }
+  template <class Lanes>
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes lanes) {
+    return hn::Xor(column(p, i, lanes), zero_row());
+  }
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
+    IntVector bytes{_mm512_loadu_si512(p + i)};
+    hold(bytes);
+    return bytes;
+  }
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)};
+  }
+  static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
+    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, row.raw, column.raw)});
+  }
+};
+
+#else
+
+using Int8Dot = IntegerDot<std::int8_t>;
+
 #endif
 
-HWY_INLINE Vector lanes_of(Vector sum) { return sum; }
-template <class Sum>
-HWY_INLINE IntVector lanes_of(const Sum& sum) {
-#if HWY_TARGET == HWY_SCALAR
-  return sum;
-#else
-  return hn::Add(sum.even, sum.odd);
-#endif
-}
+/// Columns are qlog4 vectors. Of 4 bytes of theirs the low nibbles are terms 0, 2, 4 and 6: rows
+/// are prepared in steps of kLanes words of such terms and kLanes of the odd ones.
+struct Log4Dot {
+  using Sum = IntSums;
+  static constexpr std::size_t kStep = kLog4Group * kLanes;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true;
+
+  struct Row {
+    IntVector words[kLog4Words];
+  };
+
+  static std::size_t prepared_elements(std::size_t k) {
+    return 1 + (k + kStep - 1) / kStep * kStep / sizeof(float);
+  }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    std::fill_n(out, prepared_elements(k), 0.0f);
+    out[0] = row[0];
+    const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
+    auto* to = reinterpret_cast<std::int8_t*>(out + 1);
+    for (std::size_t i = 0; i < k; ++i)
+      to[i / kStep * kStep + i % 2 * (kStep / 2) + i % kStep / 2] = from[i];
+  }
+
+  static HWY_INLINE Row zero_row() { return {{hn::Zero(IntTag()), hn::Zero(IntTag())}}; }
+  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  template <class Lanes>
+  static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
+    const auto* words = reinterpret_cast<const std::int32_t*>(p + i);
+    Row row;
+    HWY_UNROLL(2)
+    for (std::size_t w = 0; w < kLog4Words; ++w)
+      row.words[w] = hn::LoadU(IntTag(), words + w * kLanes);
+    return row;
+  }
+  static HWY_INLINE Log4Columns column(const std::byte* p, std::size_t i, AllLanes) {
+    return load_log4(p + i / 2);
+  }
+  static HWY_INLINE Log4Columns column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return load_log4(Padded<std::byte, kStep / 2>(p + i / 2, (lanes.n + 1) / 2).elements);
+  }
+  static HWY_INLINE Sum multiply_add(const Row& row, const Log4Columns& column, Sum sum) {
+    return multiply_log4(row.words, column, sum);
+  }
+};
 
 #if HWY_TARGET != HWY_SCALAR
 // Adds up the blocks of 16 bytes of a vector.
@@ -123,55 +208,106 @@ HWY_INLINE void store_sums([[maybe_unused]] D d, hn::Vec<D> a, hn::Vec<D> b, hn:
 HWY_INLINE void store_products(const Vector (&sums)[kDotColumns], float* out) {
   store_sums(Tag(), sums[0], sums[1], sums[2], sums[3], out);
 }
-template <class Sum>
-HWY_INLINE void store_products(const Sum (&sums)[kDotColumns], float* out) {
+HWY_INLINE void store_products(const IntSums (&sums)[kDotColumns], float* out) {
   std::int32_t integers[kDotColumns];
-  store_sums(IntTag(), lanes_of(sums[0]), lanes_of(sums[1]), lanes_of(sums[2]), lanes_of(sums[3]),
-             integers);
+  store_sums(IntTag(), as_vector(sums[0]), as_vector(sums[1]), as_vector(sums[2]),
+             as_vector(sums[3]), integers);
   for (std::size_t c = 0; c < kDotColumns; ++c) out[c] = static_cast<float>(integers[c]);
+}
+
+HWY_INLINE void subtract(const IntSums (&bias)[kDotColumns], IntSums (&sums)[kDotColumns]) {
+  for (std::size_t c = 0; c < kDotColumns; ++c)
+    sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
 }
 
 /// Elements of rows and columns, and where the first row's products go; those of the next one are
 /// `stride` further.
-template <class Element>
 struct DotTile {
-  const Element* rows[kDotRows];
-  const Element* columns[kDotColumns];
+  const std::byte* rows[kDotRows];
+  const std::byte* columns[kDotColumns];
   float* out;
   std::size_t stride;
 };
 
+/// Adds the products of a row of zeros to the bias.
+template <class Dot, class Column>
+HWY_INLINE void add_zero_row(const Column& column, typename Dot::Sum& bias) {
+  if constexpr (Dot::kBiased) bias = Dot::multiply_add(Dot::zero_row(), column, bias);
+}
+
+/// Adds the products of the terms from i on, those of a step or the first ones of it, to the sums,
+/// and those of a row of zeros to the bias.
+template <class Dot, std::size_t kRows, class Lanes>
+HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
+                              typename Dot::Sum (&sums)[kRows][kDotColumns],
+                              typename Dot::Sum (&bias)[kDotColumns]) {
+  if constexpr (Dot::kDecodes) {
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kDotColumns; ++c) {
+      const auto column = Dot::column(tile.columns[c], i, lanes);
+      add_zero_row<Dot>(column, bias[c]);
+      HWY_UNROLL(6)
+      for (std::size_t r = 0; r < kRows; ++r)
+        sums[r][c] = Dot::multiply_add(Dot::row(tile.rows[r], i, lanes), column, sums[r][c]);
+    }
+  } else {
+    decltype(Dot::column(tile.columns[0], i, lanes)) columns[kDotColumns];
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kDotColumns; ++c) {
+      columns[c] = Dot::column(tile.columns[c], i, lanes);
+      add_zero_row<Dot>(columns[c], bias[c]);
+    }
+    HWY_UNROLL(6)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const auto row = Dot::row(tile.rows[r], i, lanes);
+      HWY_UNROLL(4)
+      for (std::size_t c = 0; c < kDotColumns; ++c)
+        sums[r][c] = Dot::multiply_add(row, columns[c], sums[r][c]);
+    }
+  }
+}
+
 // Each product is one chain of sums a lane and one tree of lanes, whatever the tile.
 template <class Dot, std::size_t kRows>
-HWY_NOINLINE void multiply_tile(const DotTile<typename Dot::Element>& tile, std::size_t k) {
+HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
   typename Dot::Sum sums[kRows][kDotColumns];
+  typename Dot::Sum bias[kDotColumns] = {Dot::zero(), Dot::zero(), Dot::zero(), Dot::zero()};
   HWY_UNROLL(6)
   for (std::size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(4)
     for (std::size_t c = 0; c < kDotColumns; ++c) sums[r][c] = Dot::zero();
   }
-  const auto step = [&](const auto& read) HWY_ATTR {
-    const decltype(read(tile.rows[0])) columns[] = {read(tile.columns[0]), read(tile.columns[1]),
-                                                    read(tile.columns[2]), read(tile.columns[3])};
-    HWY_UNROLL(6)
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const auto row = read(tile.rows[r]);
-      HWY_UNROLL(4)
-      for (std::size_t c = 0; c < kDotColumns; ++c)
-        sums[r][c] = Dot::multiply_add(row, columns[c], sums[r][c]);
-    }
-  };
   std::size_t i = 0;
   for (; i + Dot::kStep <= k; i += Dot::kStep)
-    step([i](const auto* p) HWY_ATTR { return Dot::load(p + i); });
-  if (i < k) step([i, k](const auto* p) HWY_ATTR { return Dot::load_n(p + i, k - i); });
-  for (std::size_t r = 0; r < kRows; ++r) store_products(sums[r], tile.out + r * tile.stride);
+    multiply_step<Dot, kRows>(tile, i, AllLanes(), sums, bias);
+  if (i < k) multiply_step<Dot, kRows>(tile, i, FirstLanes{k - i}, sums, bias);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    if constexpr (Dot::kBiased) subtract(bias, sums[r]);
+    store_products(sums[r], tile.out + r * tile.stride);
+  }
 }
 
 template <class Dot, std::size_t kRows = kDotRows>
-void multiply_rows(const DotTile<typename Dot::Element>& tile, std::size_t rows, std::size_t k) {
+void multiply_rows(const DotTile& tile, std::size_t rows, std::size_t k) {
   if (rows == kRows) return multiply_tile<Dot, kRows>(tile, k);
   if constexpr (kRows > 1) multiply_rows<Dot, kRows - 1>(tile, rows, k);
+}
+
+/// Calls f with the dot of columns of a type, as a Type.
+template <class F>
+HWY_INLINE void with_dot(DType columns, const F& f) {
+  switch (columns) {
+    case DType::qint8:
+      return f(Type<Int8Dot>());
+    case DType::qint16:
+      return f(Type<IntegerDot<std::int16_t>>());
+    case DType::qlog4:
+      return f(Type<Log4Dot>());
+    case DType::bf16:
+      return f(Type<BFloat16Dot>());
+    default:
+      return f(Type<FloatDot>());
+  }
 }
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

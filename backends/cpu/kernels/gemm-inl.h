@@ -73,31 +73,29 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
 
 // One stream at the hardware's own distance does not reach the memory's bandwidth.
 template <std::size_t kCount, class Arithmetic>
-HWY_INLINE void prefetch_ahead(const typename Arithmetic::Element* b) {
+HWY_INLINE void prefetch_ahead(const std::byte* b) {
   const auto* line = reinterpret_cast<const float*>(b);
-  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroup * sizeof(*b) / sizeof(float);
+  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / sizeof(float);
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(line + kAhead + i);
 }
 
-/// Makes v stay in a register: g++ loads an operand of two or three rows again for each.
-template <class V>
-HWY_INLINE void hold([[maybe_unused]] V& v) {
-#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
-  asm("" : "+v"(v.raw));
-#endif
+/// The groups of vector v of columns, of a run of panels whose first one is at b.
+template <class Arithmetic>
+HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {
+  const std::size_t panel = v / kPanelVectors * panels.groups * kPanel;
+  return Arithmetic::right(b + (panel + v % kPanelVectors * kLanes) * Arithmetic::kGroupBytes);
 }
 
-/// One step of all sums: group i of the rows at `a` times that of the panels' columns at b.
+/// One step of all sums: group i of the rows at `a` times that of the panels' columns at b. All the
+/// columns stay in registers while the rows go over them.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
-HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
-                               const typename Arithmetic::Element* b, Sum (&sums)[kRows][kCount]) {
-  constexpr std::size_t kGroup = Arithmetic::kGroup;
+HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
+                                const std::byte* b, Sum (&sums)[kRows][kCount]) {
   decltype(Arithmetic::right(b)) right[kCount];
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
-    const std::size_t panel = v / kPanelVectors * panels.groups * kPanel;
-    auto columns = Arithmetic::right(b + (panel + v % kPanelVectors * kLanes) * kGroup);
+    auto columns = right_at(panels, b, v);
     if constexpr (kRows > 1) hold(columns);
     right[v] = columns;
   }
@@ -109,6 +107,30 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
     for (std::size_t v = 0; v < kCount; ++v)
       sums[r][v] = Arithmetic::multiply_add(left, right[v], sums[r][v]);
   }
+}
+
+/// The same where columns become more registers than they are: each vector of them is done with
+/// before the next.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
+                                 const std::byte* b, Sum (&sums)[kRows][kCount]) {
+  if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kCount; ++v) {
+    const auto right = right_at(panels, b, v);
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < kRows; ++r)
+      sums[r][v] = Arithmetic::multiply_add(Arithmetic::left(a[r], i), right, sums[r][v]);
+  }
+}
+
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
+                               const std::byte* b, Sum (&sums)[kRows][kCount]) {
+  if constexpr (Arithmetic::kDecodes)
+    multiply_decoded<kRows, kCount>(a, i, panels, b, sums);
+  else
+    multiply_loaded<kRows, kCount>(a, i, panels, b, sums);
 }
 
 /// kRows rows of the block's columns from `column` on, by the first kCount vectors of an
@@ -124,13 +146,13 @@ void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t c
   const float* a[kRows];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
-  const typename Arithmetic::Element* b = panels.data;
+  const std::byte* b = panels.data;
   const std::size_t parts = Arithmetic::kLeavesRoom ? work.parts(kRows * kCount * kLanes) : 0;
   const std::size_t steps = parts > 0 ? panels.groups / parts : 0;
   std::size_t i = 0;
   for (std::size_t part = 0; part <= parts; ++part) {
     const std::size_t end = part == parts ? panels.groups : i + steps;
-    for (; i < end; ++i, b += kPanel * Arithmetic::kGroup)
+    for (; i < end; ++i, b += kPanel * Arithmetic::kGroupBytes)
       multiply_group<kRows, kCount>(a, i, panels, b, sums);
     if (part == parts) break;
     // The stream goes on meanwhile: a gap in it costs as much as the work itself.

@@ -21,20 +21,20 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // Rows that are prepared at once, which bounds the memory for them.
 inline constexpr std::size_t kPreparedRows = 16 * kTileRows;
 
-/// Rows of a left operand in the form that the arithmetic takes; at most kPreparedRows of them, and
-/// valid until the thread asks for more by the same number, where it prepares any.
+/// Rows of vectors of k elements in the form that an arithmetic (or a dot) takes; at most
+/// kPreparedRows of them, and valid until the thread asks for more by the same number, where it
+/// prepares any.
 template <class Arithmetic>
-RowsIn prepared_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b,
-                     std::size_t number = 0) {
+RowsIn prepared_rows(const RowsIn& a, std::size_t rows, std::size_t k, std::size_t number = 0) {
   if constexpr (!Arithmetic::kPrepares) {
     return a;
   } else {
     static thread_local std::array<std::vector<float>, kMaxEnsemble> buffers;
     std::vector<float>& buffer = buffers[number];
-    const std::size_t elements = Arithmetic::prepared_elements(b.k());
+    const std::size_t elements = Arithmetic::prepared_elements(k);
     if (buffer.size() < kPreparedRows * elements) buffer.resize(kPreparedRows * elements);
     for (std::size_t r = 0; r < rows; ++r)
-      Arithmetic::prepare(row_of(a, r, b.row_elements()), b.k(), buffer.data() + r * elements);
+      Arithmetic::prepare(row_of(a, r, a.columns), k, buffer.data() + r * elements);
     return {.data = buffer.data(), .stride = elements, .columns = elements};
   }
 }
@@ -44,7 +44,7 @@ inline RowsIn prepared_for(const PackedMatrix& b, const RowsIn& a, std::size_t r
                            std::size_t number = 0) {
   RowsIn prepared;
   with_arithmetic(b, [&](auto type) {
-    prepared = prepared_rows<typename decltype(type)::type>(a, rows, b, number);
+    prepared = prepared_rows<typename decltype(type)::type>(a, rows, b.k(), number);
   });
   return prepared;
 }
@@ -121,7 +121,7 @@ inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b
     const std::size_t share = Arithmetic::kPrepares ? kPreparedRows : rows;
     for (std::size_t r = 0; r < rows; r += share) {
       const std::size_t count = std::min(share, rows - r);
-      const RowsIn prepared = prepared_rows<Arithmetic>(rows_from(a, r), count, b);
+      const RowsIn prepared = prepared_rows<Arithmetic>(rows_from(a, r), count, b.k());
       multiply_rows<Arithmetic>(prepared, count, b, first, columns,
                                 {c.data + r * c.stride + begin, c.stride}, none);
     }

@@ -1,10 +1,12 @@
 #include "backends/cpu/kernels/packed_matrix.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
+#include "base/logarithmic.h"
 #include "base/quantized.h"
 
 namespace fuselage::cpu {
@@ -12,10 +14,20 @@ namespace {
 
 std::size_t group_of(DType dtype, const PanelLayout& layout) {
   if (dtype == DType::qint8) return layout.qint8_group;
+  if (dtype == DType::qlog4) return PackedMatrix::kLog4Group;
   return dtype == DType::qint16 ? 2 : 1;
 }
 
+std::size_t group_bytes_of(DType dtype, std::size_t group) {
+  return dtype == DType::qlog4 ? group / 2 : group * size_of(dtype);
+}
+
 }  // namespace
+
+DType row_type_of(DType matrix) {
+  if (!is_quantized(matrix)) return DType::f32;
+  return matrix == DType::qlog4 ? DType::qint8 : matrix;
+}
 
 PackedMatrix::PackedMatrix(DType dtype, std::size_t k, std::size_t n)
     : dtype_(dtype),
@@ -23,41 +35,77 @@ PackedMatrix::PackedMatrix(DType dtype, std::size_t k, std::size_t n)
       n_(n),
       layout_(kernels().panel_layout),
       group_(group_of(dtype, layout_)),
+      group_bytes_(group_bytes_of(dtype, group_)),
       groups_((k + group_ - 1) / group_),
-      panel_size_(groups_ * group_ * panel() * size_of(dtype)),
+      panel_size_(groups_ * group_bytes_ * panel()),
       data_(static_cast<std::byte*>(
           ::operator new (panel_count() * panel_size_, std::align_val_t{64}))) {}
+
+template <class Element>
+void PackedMatrix::place_elements(const Element* w, std::size_t ld, bool transposed) {
+  for (std::size_t p = 0; p < panel_count(); ++p) {
+    auto* to = reinterpret_cast<Element*>(data_.get() + p * panel_size_);
+    const std::size_t first = p * panel();
+    const std::size_t width = std::min(panel(), n_ - first);
+    for (std::size_t i = 0; i < k_; ++i, to += panel()) {
+      for (std::size_t j = 0; j < width; ++j)
+        to[j] = transposed ? w[(first + j) * ld + i] : w[i * ld + first + j];
+      std::fill(to + width, to + panel(), Element{0});
+    }
+  }
+}
 
 PackedMatrix PackedMatrix::pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
                                 bool transposed) {
   PackedMatrix packed(DType::f32, k, n);
-  const std::size_t panel = packed.panel();
-  for (std::size_t p = 0; p < packed.panel_count(); ++p) {
-    auto* to = reinterpret_cast<float*>(packed.data_.get() + p * packed.panel_size_);
-    const std::size_t first = p * panel;
-    const std::size_t width = std::min(panel, n - first);
-    for (std::size_t i = 0; i < k; ++i, to += panel) {
-      for (std::size_t j = 0; j < width; ++j)
-        to[j] = transposed ? w[(first + j) * ld + i] : w[i * ld + first + j];
-      std::fill(to + width, to + panel, 0.0f);
-    }
-  }
+  packed.place_elements(w, ld, transposed);
   return packed;
 }
 
+PackedMatrix PackedMatrix::pack_bf16(const std::uint16_t* w, std::size_t k, std::size_t n,
+                                     std::size_t ld, bool transposed) {
+  PackedMatrix packed(DType::bf16, k, n);
+  packed.place_elements(w, ld, transposed);
+  return packed;
+}
+
+std::byte* PackedMatrix::group_at(std::size_t group, std::size_t column) const {
+  return data_.get() + column / panel() * panel_size_ +
+         (group * panel() + column % panel()) * group_bytes_;
+}
+
 template <class Integer>
-void PackedMatrix::place_column(const std::byte* vector, std::size_t column) {
-  auto* to = reinterpret_cast<Integer*>(data_.get() + column / panel() * panel_size_) +
-             column % panel() * group_;
-  std::int64_t sum = 0;
+void PackedMatrix::place_integers(const std::byte* vector, std::size_t column) {
+  for (std::size_t i = 0; i < k_; ++i)
+    reinterpret_cast<Integer*>(group_at(i / group_, column))[i % group_] =
+        static_cast<Integer>(quantized_at(dtype_, vector, static_cast<std::int64_t>(i)));
+}
+
+void PackedMatrix::place_nibbles(const std::byte* vector, std::size_t column) {
   for (std::size_t i = 0; i < k_; ++i) {
     const std::int32_t q = quantized_at(dtype_, vector, static_cast<std::int64_t>(i));
-    to[i / group_ * group_ * panel() + i % group_] = static_cast<Integer>(q);
-    sum += q;
+    const std::size_t term = i % kLog4Group, half = kLog4Group / 2;
+    put_nibble(group_at(i / kLog4Group, column),
+               static_cast<std::int64_t>(term % half * 2 + term / half), q < 0,
+               std::countr_zero(static_cast<std::uint32_t>(q)));
   }
+}
+
+void PackedMatrix::place_column(const std::byte* vector, std::size_t column) {
+  if (dtype_ == DType::qint8)
+    place_integers<std::int8_t>(vector, column);
+  else if (dtype_ == DType::qint16)
+    place_integers<std::int16_t>(vector, column);
+  else
+    place_nibbles(vector, column);
   scales_[column] = scale_of(vector);
+  std::int64_t correction = 0;
+  for (std::size_t i = 0; i < k_; ++i) {
+    const std::int64_t q = quantized_at(dtype_, vector, static_cast<std::int64_t>(i));
+    correction -= dtype_ == DType::qlog4 ? std::min<std::int64_t>(q, 0) : 128 * q;
+  }
   // Kernels sum modulo 2^32.
-  corrections_[column] = static_cast<std::int32_t>(-128 * sum);
+  corrections_[column] = static_cast<std::int32_t>(correction);
 }
 
 PackedMatrix PackedMatrix::pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
@@ -69,15 +117,12 @@ PackedMatrix PackedMatrix::pack_quantized(DType dtype, const std::byte* vectors,
   packed.corrections_.resize(packed.scales_.size());
   const std::size_t stride = vector_bytes(dtype, static_cast<std::int64_t>(k));
   for (std::size_t column = 0; column < n; ++column, vectors += stride)
-    if (dtype == DType::qint8)
-      packed.place_column<std::int8_t>(vectors, column);
-    else
-      packed.place_column<std::int16_t>(vectors, column);
+    packed.place_column(vectors, column);
   return packed;
 }
 
 std::size_t PackedMatrix::row_elements() const {
-  return vector_bytes(dtype_, static_cast<std::int64_t>(k_)) / sizeof(float);
+  return vector_bytes(row_type_of(dtype_), static_cast<std::int64_t>(k_)) / sizeof(float);
 }
 
 std::size_t PackedMatrix::size_bytes() const {

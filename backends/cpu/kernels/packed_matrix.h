@@ -10,6 +10,10 @@
 
 namespace fuselage::cpu {
 
+/// The type of the rows that are multiplied by a matrix of type `matrix`: integers by integers, of
+/// which logarithmic ones take bytes, and floats by real numbers.
+DType row_type_of(DType matrix);
+
 /// How the kernels of an instruction-set level want their right operands.
 struct PanelLayout {
   /// Columns a panel.
@@ -20,15 +24,24 @@ struct PanelLayout {
   bool operator==(const PanelLayout&) const = default;
 };
 
-/// An immutable [k, n] right operand of gemm of type f32, qint8 or qint16. It is stored as panels
-/// of panel() columns, each in groups of `group` rows: the group of the first column, that of the
-/// second and so on, then the next group. Zeros fill the last group and the last panel. The layout
-/// is that of the level that was active when it was packed, and only levels with the same take it.
+/// An immutable [k, n] right operand of gemm of type f32, bf16, qint8, qint16 or qlog4. It is
+/// stored panels of panel() columns, each in groups of `group` rows: the group of the first column,
+/// that of the second and so on, then the next group. Zeros fill the last group and the last panel.
+/// The layout is that of the level that was active when it was packed, and only levels with the
+/// same take it.
 class PackedMatrix {
  public:
+  /// Terms of a group of a qlog4 matrix: nibbles of 4 bytes, first the low ones and then the high
+  /// ones.
+  static constexpr std::size_t kLog4Group = 8;
+
   /// Packs w, which is [k, n] with rows `ld` apart, or [n, k] when `transposed`.
   static PackedMatrix pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
                            bool transposed);
+
+  /// The same for a matrix of type bf16.
+  static PackedMatrix pack_bf16(const std::uint16_t* w, std::size_t k, std::size_t n,
+                                std::size_t ld, bool transposed);
 
   /// Packs a matrix that is quantized by column (base/quantized.h): n vectors of k integers.
   static PackedMatrix pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
@@ -43,17 +56,15 @@ class PackedMatrix {
   std::size_t panel_count() const { return (n_ + panel() - 1) / panel(); }
   /// Groups a panel, the last one perhaps in part.
   std::size_t groups() const { return groups_; }
-  /// What a row of the left operand takes, in units of 4 bytes: k floats, or a quantized vector.
+  /// What a row of the left operand takes, in units of 4 bytes: k floats, or a quantized vector,
+  /// which for qlog4 is one of type qint8.
   std::size_t row_elements() const;
 
-  /// Panel p, aligned to 64 bytes; its elements are float, int8_t or int16_t.
+  /// Panel p, aligned to 64 bytes.
   const std::byte* panel_bytes(std::size_t p) const { return data_.get() + p * panel_size_; }
-  /// Panel p of an f32 matrix, [k, panel()].
-  const float* panel_data(std::size_t p) const {
-    return reinterpret_cast<const float*>(panel_bytes(p));
-  }
-  /// For the columns of panel p and those after it, of a quantized matrix: their scales, and
-  /// -128 times the sums of their integers.
+  /// For the columns of panel p and those after it, of a quantized matrix: their scales, and what
+  /// sums begin with where a byte instruction would take other integers; of qint8, -128 times the
+  /// sum of a column, of qlog4, the magnitudes of its negative integers.
   const float* scales(std::size_t p) const { return scales_.data() + p * panel(); }
   const std::int32_t* corrections(std::size_t p) const { return corrections_.data() + p * panel(); }
 
@@ -66,14 +77,21 @@ class PackedMatrix {
 
   PackedMatrix(DType dtype, std::size_t k, std::size_t n);
 
+  template <class Element>
+  void place_elements(const Element* w, std::size_t ld, bool transposed);
   template <class Integer>
+  void place_integers(const std::byte* vector, std::size_t column);
+  void place_nibbles(const std::byte* vector, std::size_t column);
   void place_column(const std::byte* vector, std::size_t column);
+  /// Where a group of a column lies, from the matrix's beginning.
+  std::byte* group_at(std::size_t group, std::size_t column) const;
 
   DType dtype_;
   std::size_t k_;
   std::size_t n_;
   PanelLayout layout_;
   std::size_t group_;
+  std::size_t group_bytes_;  // of a column
   std::size_t groups_;
   std::size_t panel_size_;  // in bytes
   std::unique_ptr<std::byte[], Free> data_;

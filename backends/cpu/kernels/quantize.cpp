@@ -50,9 +50,28 @@ struct Nearest {
   Vector bound;
 };
 
+// To 0 and powers of two of up to 2^kTopRowExponent by a scale: what is at least half way between
+// two of them goes to the larger one, which is a carry into the exponent.
+struct NearestPower {
+  HWY_INLINE IntVector operator()(Vector x) const {
+    const IntVector bits = hn::BitCast(IntTag(), hn::Mul(x, inverse));
+    const IntVector magnitude = hn::And(bits, hn::Set(IntTag(), 0x7fffffff));
+    const IntVector carried = hn::ShiftRight<23>(hn::Add(magnitude, hn::Set(IntTag(), 0x00400000)));
+    const IntVector exponent =
+        hn::Max(hn::Min(carried, hn::Set(IntTag(), 127 + kTopRowExponent)), hn::Set(IntTag(), 127));
+    const Vector power = hn::BitCast(Tag(), hn::ShiftLeft<23>(exponent));
+    const auto is_zero = hn::Lt(magnitude, hn::Set(IntTag(), 0x3f000000));
+    const IntVector integer = hn::IfThenZeroElse(is_zero, hn::ConvertTo(IntTag(), power));
+    const IntVector sign = hn::ShiftRight<31>(bits);
+    return hn::Sub(hn::Xor(integer, sign), sign);
+  }
+
+  Vector inverse;
+};
+
 // The integers of a row, from `to` on.
-template <class T>
-void quantize_row(const float* x, std::size_t cols, const Nearest& nearest, T* to) {
+template <class T, class Integer>
+void quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to) {
   const hn::Rebind<T, Tag> narrow;
   std::size_t i = 0;
   for (; i + kLanes <= cols; i += kLanes)
@@ -67,6 +86,7 @@ void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows
                    const RowsOut& out) {
   check(x.columns == cols, "quantize_rows: x.columns is not cols");
   check(quantizer.largest_sum == 0, "quantize_rows: a bound on sums");
+  check(quantizer.to != DType::qlog4, "quantize_rows: a fitted scale");
   const std::size_t elements =
       vector_bytes(quantizer.to, static_cast<std::int64_t>(cols)) / sizeof(float);
   for (std::size_t r = 0; r < rows; ++r) {
@@ -79,6 +99,11 @@ void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows
     float* integers = vector + 1;
     if (!(scale > 0)) {
       std::fill_n(integers, elements - 1, 0.0f);
+      continue;
+    }
+    if (quantizer.logarithmic) {
+      quantize_row(row, cols, NearestPower{broadcast(1 / scale)},
+                   reinterpret_cast<std::int8_t*>(integers));
       continue;
     }
     const Nearest nearest{broadcast(1 / scale), broadcast(static_cast<float>(quantizer.largest))};

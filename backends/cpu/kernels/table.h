@@ -41,8 +41,8 @@ struct EnsembleMember {
   float weight = 1;
 };
 
-/// The columns of a matrix, each of which lies by itself: `k` floats or a quantized vector at
-/// data + column * stride, in bytes.
+/// The columns of a matrix, each of which lies by itself: `k` numbers of type f32 or bf16, or a
+/// quantized vector, at data + column * stride, in bytes.
 struct MatrixColumns {
   const std::byte* data = nullptr;
   std::size_t stride = 0;
@@ -64,10 +64,10 @@ struct KernelTable {
   PanelLayout panel_layout;
 
   /// c [rows, b.n()] = a [rows, b.k()] * b; a.columns is b.row_elements(), and c must not overlap
-  /// a. Each output is a chain of multiply-adds over k from 0. Where b is quantized, rows of a are
-  /// quantized vectors of the same type (base/quantized.h), and an output is the sum of the
-  /// products of integers, which must fit 32 bits, as a float, times the column's scale, times the
-  /// row's.
+  /// a. Each output is a chain of multiply-adds over k from 0, of floats also where b is of type
+  /// bf16. Where b is quantized, rows of a are quantized vectors of type row_type_of(b.dtype()),
+  /// and an output is the sum of the products of integers, which must fit 32 bits, as a float,
+  /// times the column's scale, times the row's.
   void (*gemm)(const RowsIn& a, size_t rows, const PackedMatrix& b, const RowsOut& c) = nullptr;
 
   /// The columns of c that belong to panels first … last - 1 of b, into the same places as gemm.
@@ -75,7 +75,7 @@ struct KernelTable {
                       size_t last, const RowsOut& c) = nullptr;
 
   /// out: the quantized vectors of the rows of x, with the bits of quantize_vector. The quantizer
-  /// has no bound on sums. out must not overlap x.
+  /// has no bound on sums and is not one to qlog4. out must not overlap x.
   void (*quantize_rows)(const Quantizer& quantizer, const RowsIn& x, size_t rows, size_t cols,
                         const RowsOut& out) = nullptr;
 
@@ -155,8 +155,9 @@ struct KernelTable {
                           float* values, std::int32_t* ids) = nullptr;
 
   /// linear_k_best of some columns of b, in order, as if there were no others; ids are their
-  /// numbers, and bias has an element for each column of b. The sums of a product of floats are
-  /// added up in another order than those of gemm; products of quantized vectors are the same.
+  /// numbers, and bias has an element for each column of b. Rows are of type row_type_of(b.dtype).
+  /// The sums of a product of floats are added up in another order than those of gemm; products of
+  /// quantized vectors are the same.
   void (*shortlist_k_best)(const RowsIn& a, size_t rows, const MatrixColumns& b, const float* bias,
                            std::span<const std::int32_t> columns, bool log_softmax, size_t k,
                            float* values, std::int32_t* ids) = nullptr;

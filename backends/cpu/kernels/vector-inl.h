@@ -49,6 +49,14 @@ HWY_INLINE void store_n(Vector v, float* p, std::size_t n) {
 #endif
 }
 
+/// Makes v stay in a register: g++ loads an operand of two or three instructions again for each.
+template <class V>
+HWY_INLINE void hold([[maybe_unused]] V& v) {
+#if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+  asm("" : "+v"(v.raw));
+#endif
+}
+
 /// A vector's lanes: all of them, or the first n < kLanes.
 struct AllLanes {};
 struct FirstLanes {

@@ -9,6 +9,7 @@
 #include "backends/cpu/kernels/ensemble_family-inl.h"
 #include "backends/cpu/kernels/gemm_family-inl.h"
 #include "backends/cpu/kernels/output_family-inl.h"
+#include "backends/cpu/kernels/shortlist_family-inl.h"
 
 namespace fuselage::cpu {
 
@@ -16,6 +17,7 @@ bool fill_vnni(KernelTable& table) {
   N_AVX3_VNNI::set_gemm(table);
   N_AVX3_VNNI::set_output(table);
   N_AVX3_VNNI::set_ensemble_output(table);
+  N_AVX3_VNNI::set_shortlist(table);
   return true;
 }
 

@@ -187,7 +187,7 @@ TEST(Canonical, Best) {
 
 TEST(Canonical, Quantization) {
   for (const std::size_t cols : kColumnCounts)
-    for (const DType to : kQuantized) {
+    for (const DType to : kQuantizedRows) {
       Matrix x = some_special(5, cols, 14, 1);
       for (std::size_t c = 0; c < cols; ++c) x(3, c) = static_cast<float>(c) * 1e-43f;
       const std::size_t elements =
@@ -204,7 +204,7 @@ TEST(Canonical, Quantization) {
 /// An output layer on quantized vectors. Its logits are all near 0, or far from one another.
 struct QuantizedLayer {
   QuantizedLayer(DType dtype, std::size_t n, float size)
-      : x(QuantizedVectors::random(dtype, kRows, kDepth, 100, 15, 2)),
+      : x(QuantizedVectors::random(row_type_of(dtype), kRows, kDepth, 100, 15, 2)),
         w(QuantizedVectors::random(dtype, n, kDepth, 100, 16, 0)),
         bias(Matrix::random(1, n, 17)),
         type(dtype) {
@@ -247,12 +247,14 @@ TEST(Canonical, OutputLayer) {
 
 TEST(Canonical, OutputLayerOfAnEnsemble) {
   for (const std::size_t n : kVocabularies) {
-    const QuantizedLayer first(DType::qint8, n, 1), second(DType::qint16, n, 0.1f);
+    const QuantizedLayer first(DType::qint8, n, 1), second(DType::qint16, n, 0.1f),
+        third(DType::qlog4, n, 0.5f);
     expect_same_bytes([&](Bytes& bytes) {
-      const PackedMatrix packed[] = {first.packed(), second.packed()};
+      const PackedMatrix packed[] = {first.packed(), second.packed(), third.packed()};
       const std::vector<EnsembleMember> members = {
           {first.x.matrix().in(), &packed[0], first.bias.row(0), 0.7f},
-          {second.x.matrix().in(), &packed[1], nullptr, 0.3f}};
+          {second.x.matrix().in(), &packed[1], nullptr, 0.3f},
+          {third.x.matrix().in(), &packed[2], third.bias.row(0), 0.2f}};
       Ranked best(first.kRows, 6);
       kernels().ensemble_k_best(members, first.kRows, 6, best.values.data(), best.ids.data());
       bytes.add(best);

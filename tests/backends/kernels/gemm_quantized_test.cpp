@@ -12,8 +12,10 @@ std::int32_t largest_for(DType dtype, std::size_t k) {
   return std::min(largest_of(dtype), static_cast<std::int32_t>(bound));
 }
 
+/// Of the type that products with a matrix of type `dtype` take.
 QuantizedVectors random_rows(DType dtype, std::size_t count, std::size_t k, unsigned seed) {
-  return QuantizedVectors::random(dtype, count, k, largest_for(dtype, k), seed, 3);
+  const DType rows = row_type_of(dtype);
+  return QuantizedVectors::random(rows, count, k, largest_for(rows, k), seed, 3);
 }
 
 QuantizedVectors random_weights(DType dtype, std::size_t n, std::size_t k, unsigned seed) {
@@ -47,7 +49,7 @@ void expect_exact(DType dtype, const QuantizedVectors& a, const QuantizedVectors
 TEST_P(GemmQuantizedTest, SumsAreExactForAnyShapeAndNumberOfRows) {
   constexpr std::size_t kMost = 20;
   for (const DType dtype : kQuantized)
-    for (const std::size_t k : {1, 2, 3, 4, 5, 6, 7, 8, 16, 33, 66, 131})
+    for (const std::size_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 33, 66, 131})
       for (const std::size_t n : kColumnCounts) {
         const QuantizedVectors a = random_rows(dtype, kMost, k, 1);
         const QuantizedVectors w = random_weights(dtype, n, k, 2);
@@ -78,17 +80,24 @@ TEST_P(GemmQuantizedTest, RowsAloneAreThoseOfTheBatch) {
 // Any step of 16 bits in between would saturate or wrap.
 TEST_P(GemmQuantizedTest, LargestIntegersDoNotSaturate) {
   for (const DType dtype : kQuantized) {
-    const std::int32_t largest = largest_of(dtype);
+    const DType rows = row_type_of(dtype);
     // Two products of the largest 16-bit integers are all that fits; more must cancel.
-    const std::size_t k = dtype == DType::qint8 ? 4097 : 2;
+    const std::size_t k = dtype == DType::qint16 ? 2 : 4097;
     const auto scale = [](std::size_t r) { return r % 2 ? 0.5f : 3.0f; };
-    const auto signs = [&](std::size_t r, std::size_t) { return r % 2 ? -largest : largest; };
-    expect_exact(dtype, {dtype, 7, k, 3, scale, signs}, {dtype, 70, k, 0, scale, signs});
-    const auto alternating = [&](std::size_t, std::size_t i) { return i % 2 ? -largest : largest; };
-    const auto in_pairs = [&](std::size_t r, std::size_t i) {
-      return (i + r) / 2 % 2 ? -largest : largest;
+    const auto signs_of = [](DType type) {
+      return [largest = largest_of(type)](std::size_t r, std::size_t) {
+        return r % 2 ? -largest : largest;
+      };
     };
-    expect_exact(dtype, {dtype, 7, 1001, 3, scale, alternating},
+    expect_exact(dtype, {rows, 7, k, 3, scale, signs_of(rows)},
+                 {dtype, 70, k, 0, scale, signs_of(dtype)});
+    const auto alternating = [&](std::size_t, std::size_t i) {
+      return i % 2 ? -largest_of(rows) : largest_of(rows);
+    };
+    const auto in_pairs = [&](std::size_t r, std::size_t i) {
+      return (i + r) / 2 % 2 ? -largest_of(dtype) : largest_of(dtype);
+    };
+    expect_exact(dtype, {rows, 7, 1001, 3, scale, alternating},
                  {dtype, 70, 1001, 0, scale, in_pairs});
   }
 }

@@ -1,3 +1,4 @@
+#include "base/tensor.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {
@@ -67,10 +68,39 @@ TEST_P(GemmTest, TransposedPackingIsTheSame) {
   for (std::size_t r = 0; r < 5; ++r) EXPECT_TRUE(same_bits(c.row(r), d.row(r), 70));
 }
 
+TEST_P(GemmTest, BFloat16HasTheBitsOfItsFloats) {
+  for (const std::size_t k : {1, 2, 5, 33})
+    for (const std::size_t n : kColumnCounts) {
+      Matrix b = Matrix::random(k, n, 14, 1.0f, 0);
+      b(0, n - 1) = -kInf;
+      std::vector<std::uint16_t> halves, transposed(k * n);
+      for (std::size_t i = 0; i < k; ++i)
+        for (std::size_t j = 0; j < n; ++j) {
+          halves.push_back(float_to_bfloat16(b(i, j)));
+          transposed[j * k + i] = halves.back();
+          b(i, j) = bfloat16_to_float(halves.back());
+        }
+      const PackedMatrix wide = pack(b),
+                         narrow = PackedMatrix::pack_bf16(halves.data(), k, n, n, false),
+                         columns = PackedMatrix::pack_bf16(transposed.data(), k, n, k, true);
+      for (const std::size_t rows : {1, 2, 3, 6, 7, 8, 13}) {
+        const Matrix a = Matrix::random(rows, k, 15);
+        Matrix want = Matrix::result(rows, n), got = Matrix::result(rows, n);
+        kernels().gemm(a.in(), rows, wide, want.out());
+        for (const PackedMatrix* packed : {&narrow, &columns}) {
+          kernels().gemm(a.in(), rows, *packed, got.out());
+          for (std::size_t r = 0; r < rows; ++r)
+            ASSERT_TRUE(same_bits(want.row(r), got.row(r), n)) << k << " x " << n;
+          ASSERT_TRUE(got.guards_intact());
+        }
+      }
+    }
+}
+
 TEST_P(GemmTest, PanelRangesMakeUpTheWhole) {
   const Matrix b = Matrix::random(20, 300, 7);
   const PackedMatrix packed = pack(b);
-  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(packed.panel_data(0)) % 64, 0u);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(packed.panel_bytes(0)) % 64, 0u);
   for (const std::size_t rows : {1, 2, 3, 5, 9}) {
     const Matrix a = Matrix::random(rows, 20, 8);
     Matrix whole = Matrix::result(rows, 300), parts = Matrix::result(rows, 300);

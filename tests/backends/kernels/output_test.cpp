@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/tensor.h"
 #include "tests/backends/kernels/output_support.h"
 
 namespace fuselage::cpu {
@@ -76,6 +77,37 @@ TEST_P(OutputTest, RowsAloneGiveTheSameBits) {
                                  together.ids.begin() + static_cast<std::ptrdiff_t>(r * 5)));
         }
       }
+    }
+  }
+}
+
+// The kernel for one model and that for several.
+TEST_P(OutputTest, BFloat16HasTheBitsOfItsFloats) {
+  Layer layer(21, 333, true, 30);
+  std::vector<std::uint16_t> halves(21 * 333);
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    float& element = layer.w(i / 333, i % 333);
+    halves[i] = float_to_bfloat16(element);
+    element = bfloat16_to_float(halves[i]);
+  }
+  const auto wide = PackedMatrix::pack(layer.w.row(0), 21, 333, layer.w.stride(), false);
+  const auto narrow = PackedMatrix::pack_bf16(halves.data(), 21, 333, 333, false);
+  for (const std::size_t rows : {1, 2, 6, 7, 13}) {
+    const Matrix x = Matrix::random(rows, 21, 31);
+    const auto best = [&](const PackedMatrix& packed, bool ensemble) {
+      Ranked ranked(rows, 4);
+      const EnsembleMember member{x.in(), &packed, layer.bias_row(), 1};
+      if (ensemble)
+        kernels().ensemble_k_best({&member, 1}, rows, 4, ranked.values.data(), ranked.ids.data());
+      else
+        kernels().linear_k_best(x.in(), rows, packed, layer.bias_row(), true, 4,
+                                ranked.values.data(), ranked.ids.data());
+      return ranked;
+    };
+    for (const bool ensemble : {false, true}) {
+      const Ranked wanted = best(wide, ensemble), got = best(narrow, ensemble);
+      EXPECT_TRUE(same_bits(wanted.values.data(), got.values.data(), rows * 4));
+      EXPECT_EQ(wanted.ids, got.ids);
     }
   }
 }

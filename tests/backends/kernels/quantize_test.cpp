@@ -13,7 +13,9 @@ std::vector<Quantizer> quantizers() {
           {.to = DType::qint16, .largest = 1023},
           {.to = DType::qint8, .largest = 127, .scale = 0.01f},
           {.to = DType::qint16, .largest = 32767, .scale = 3e-38f},
-          {.to = DType::qint16, .largest = 8000, .scale = 1e-3f}};
+          {.to = DType::qint16, .largest = 8000, .scale = 1e-3f},
+          {.to = DType::qint8, .largest = 64, .logarithmic = true},
+          {.to = DType::qint8, .largest = 64, .scale = 0.01f, .logarithmic = true}};
 }
 
 std::vector<float> reference(const Quantizer& quantizer, const float* x, std::size_t cols) {
@@ -106,11 +108,34 @@ TEST_P(QuantizeTest, ReadsRowsThroughAnIndex) {
   EXPECT_TRUE(out.guards_intact());
 }
 
-TEST_P(QuantizeTest, RefusesABoundOnSums) {
+// Right below, at and above the middle between two powers, and between 0 and 1.
+TEST_P(QuantizeTest, PowersOfTwoBeginHalfWay) {
+  const Quantizer quantizer{.to = DType::qint8, .largest = 64, .scale = 0.25f, .logarithmic = true};
+  const std::vector<float> middles = {0.5f, 1.5f, 3, 6, 12, 24, 48, 96, 1e30f};
+  Matrix x(2, 3 * middles.size());
+  for (std::size_t i = 0; i < middles.size(); ++i) {
+    const float middle = middles[i] * quantizer.scale;
+    const float around[] = {std::nextafter(middle, 0.0f), middle, std::nextafter(middle, kInf)};
+    for (std::size_t j = 0; j < 3; ++j) {
+      x(0, 3 * i + j) = around[j];
+      x(1, 3 * i + j) = -around[j];
+    }
+  }
+  ASSERT_NO_FATAL_FAILURE(expect_as_reference(quantizer, x));
+  Matrix out = Matrix::result(2, 8);
+  kernels().quantize_rows(quantizer, x.in(), 2, x.cols(), out.out());
+  const auto* integers = reinterpret_cast<const std::int8_t*>(out.row(1) + 1);
+  EXPECT_EQ(std::vector<int>(integers, integers + 6), (std::vector<int>{0, -1, -1, -1, -2, -2}));
+}
+
+TEST_P(QuantizeTest, RefusesABoundOnSumsAndAFit) {
   const Matrix x = Matrix::random(1, 8, 6);
   Matrix out = Matrix::result(1, 3);
   EXPECT_THROW(kernels().quantize_rows({.largest_sum = 1000}, x.in(), 1, 8, out.out()),
                InternalError);
+  EXPECT_THROW(
+      kernels().quantize_rows({.to = DType::qlog4, .largest = 128}, x.in(), 1, 8, out.out()),
+      InternalError);
 }
 
 FUSELAGE_TEST_EVERY_LEVEL(QuantizeTest);

@@ -1,21 +1,29 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
 #include <vector>
 
+#include "base/logarithmic.h"
 #include "base/quantized.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {
 
-inline const std::vector<DType> kQuantized = {DType::qint8, DType::qint16};
+/// Of rows, and of matrices.
+inline const std::vector<DType> kQuantizedRows = {DType::qint8, DType::qint16};
+inline const std::vector<DType> kQuantized = {DType::qint8, DType::qint16, DType::qlog4};
 
-inline std::int32_t largest_of(DType dtype) { return dtype == DType::qint8 ? 127 : 32767; }
+inline std::int32_t largest_of(DType dtype) {
+  if (dtype == DType::qlog4) return 128;
+  return dtype == DType::qint8 ? 127 : 32767;
+}
 
 /// Quantized vectors with integers of choice, as the rows of a matrix.
 class QuantizedVectors {
@@ -34,7 +42,7 @@ class QuantizedVectors {
     }
   }
 
-  /// Integers of at most `largest` in magnitude.
+  /// Integers of at most `largest` in magnitude; those of qlog4 are powers of two.
   static QuantizedVectors random(DType dtype, std::size_t count, std::size_t k,
                                  std::int32_t largest, unsigned seed, std::size_t gap) {
     std::mt19937 engine(seed);
@@ -45,7 +53,10 @@ class QuantizedVectors {
             k,
             gap,
             [&](std::size_t) { return scales(engine); },
-            [&](std::size_t, std::size_t) { return integers(engine); }};
+            [&](std::size_t, std::size_t) {
+              const std::int32_t q = integers(engine);
+              return dtype == DType::qlog4 ? power_below(q) : q;
+            }};
   }
 
   std::size_t count() const { return matrix_.rows(); }
@@ -60,8 +71,18 @@ class QuantizedVectors {
   }
 
  private:
+  /// The power of two of its highest bit, with its sign; 1 for 0.
+  static std::int32_t power_below(std::int32_t q) {
+    const auto magnitude = static_cast<std::int32_t>(
+        std::bit_floor(static_cast<std::uint32_t>(std::max(std::abs(q), 1))));
+    return q < 0 ? -magnitude : magnitude;
+  }
+
   void put(std::size_t r, std::size_t i, std::int32_t q) {
     auto* integers = reinterpret_cast<std::byte*>(matrix_.row(r) + 1);
+    if (dtype_ == DType::qlog4)
+      return put_nibble(integers, static_cast<std::int64_t>(i), q < 0,
+                        std::countr_zero(static_cast<std::uint32_t>(q)));
     const std::size_t size = size_of(dtype_);
     std::memcpy(integers + i * size, &q, size);
   }

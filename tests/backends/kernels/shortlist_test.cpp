@@ -193,35 +193,66 @@ TEST_P(ShortlistTest, NoRowsNoPlacesAndNoColumns) {
 }
 
 /// Rows and columns as quantized vectors.
-Tensor quantized_rows(const Matrix& x, DType to, std::int32_t largest) {
+Tensor quantized_rows(const Matrix& x, const Quantizer& quantizer) {
   Tensor rows(DType::f32,
               {static_cast<std::int64_t>(x.rows()), static_cast<std::int64_t>(x.cols())});
   for (std::size_t r = 0; r < x.rows(); ++r)
     std::copy_n(x.row(r), x.cols(), rows.mutable_data<float>() + r * x.cols());
-  return quantized({.to = to, .largest = largest}, rows);
+  return quantized(quantizer, rows);
+}
+
+// Around a step of each type at each level.
+const std::vector<std::size_t> kTerms = {1, 5, 8, 9, 32, 33, 64, 67, 127, 128, 130, 261};
+
+Quantizer quantizer_to(DType to) {
+  if (to == DType::qint16) return {.to = to, .largest = 2000};
+  return {.to = to, .largest = to == DType::qlog4 ? 128 : 127};
 }
 
 TEST_P(ShortlistTest, QuantizedProductsHaveTheBitsOfThePlainKernel) {
-  for (const DType to : {DType::qint8, DType::qint16})
-    for (const std::size_t terms : {1, 5, 32, 33, 67}) {
-      const std::int32_t largest = to == DType::qint8 ? 127 : 2000;
+  for (const DType to : {DType::qint8, DType::qint16, DType::qlog4})
+    for (const std::size_t terms : kTerms) {
       const Layer layer(terms, 150, true, 23);
       const StoredColumns stored(layer);
-      const Tensor w = quantized_rows(stored.columns(), to, largest);
-      const Tensor x = quantized_rows(Matrix::random(9, terms, 24), to, largest);
+      const Tensor w = quantized_rows(stored.columns(), quantizer_to(to));
+      const Tensor x = quantized_rows(Matrix::random(9, terms, 24), quantizer_to(row_type_of(to)));
       const std::size_t stride = vector_bytes(to, static_cast<std::int64_t>(terms));
-      const RowsIn rows{reinterpret_cast<const float*>(x.bytes()), stride / 4, nullptr, nullptr,
-                        stride / 4};
-      const MatrixColumns columns{.data = w.bytes(), .stride = stride, .k = terms, .dtype = to};
       const auto packed = PackedMatrix::pack_quantized(to, w.bytes(), terms, 150);
+      const std::size_t elements = packed.row_elements();
+      const RowsIn rows{reinterpret_cast<const float*>(x.bytes()), elements, nullptr, nullptr,
+                        elements};
+      const MatrixColumns columns{.data = w.bytes(), .stride = stride, .k = terms, .dtype = to};
       Ranked wanted(9, 150);
       Matrix logits(9, 150);
       kernels().gemm(rows, 9, packed, logits.out());
       wanted = k_best_of(logits, 150);
       const Ranked got = best_of(rows, 9, columns, nullptr, every(1, 150), 150, false);
-      EXPECT_TRUE(same_bits(got.values.data(), wanted.values.data(), 9 * 150)) << terms;
+      EXPECT_TRUE(same_bits(got.values.data(), wanted.values.data(), 9 * 150))
+          << to_string(to) << ", " << terms << " terms";
       EXPECT_EQ(got.ids, wanted.ids);
     }
+}
+
+TEST_P(ShortlistTest, BFloat16HasTheBitsOfItsFloats) {
+  for (const std::size_t terms : kTerms) {
+    Layer layer(terms, 70, true, 25);
+    std::vector<std::uint16_t> halves(70 * terms);
+    for (std::size_t c = 0; c < 70; ++c)
+      for (std::size_t i = 0; i < terms; ++i) {
+        halves[c * terms + i] = float_to_bfloat16(layer.w(i, c));
+        layer.w(i, c) = bfloat16_to_float(halves[c * terms + i]);
+      }
+    const StoredColumns wide(layer);
+    const MatrixColumns narrow{.data = reinterpret_cast<const std::byte*>(halves.data()),
+                               .stride = terms * sizeof(std::uint16_t),
+                               .k = terms,
+                               .dtype = DType::bf16};
+    const Matrix x = Matrix::random(9, terms, 26);
+    const Ranked wanted = best_of(x.in(), 9, wide.get(), layer.bias_row(), every(2, 70), 35, false);
+    const Ranked got = best_of(x.in(), 9, narrow, layer.bias_row(), every(2, 70), 35, false);
+    EXPECT_TRUE(same_bits(got.values.data(), wanted.values.data(), 9 * 35)) << terms << " terms";
+    EXPECT_EQ(got.ids, wanted.ids);
+  }
 }
 
 FUSELAGE_TEST_EVERY_LEVEL(ShortlistTest);

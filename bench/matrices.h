@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/cpu/kernels/packed_matrix.h"
+#include "base/dtype.h"
+#include "base/tensor.h"
+
+namespace fuselage {
+
+/// Normally distributed, the same for the same size.
+std::vector<float> random_numbers(std::size_t size, float deviation = 1);
+
+/// `count` vectors of k such numbers as `dtype`: f32, bf16 or a quantized type with integers so
+/// small that products of k terms fit 32 bits.
+Tensor random_vectors(DType dtype, std::size_t count, std::size_t k, float deviation = 1);
+
+/// A [k, n] matrix whose columns are such vectors.
+cpu::PackedMatrix random_matrix(DType dtype, std::size_t k, std::size_t n, float deviation = 1);
+
+}  // namespace fuselage

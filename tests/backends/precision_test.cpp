@@ -1,0 +1,118 @@
+// Products in each precision, by the CPU back-end and by the reference interpreter.
+
+#include <algorithm>
+#include <random>
+
+#include "backends/compile.h"
+#include "backends/cpu/isa.h"
+#include "base/quantized.h"
+#include "graph/text.h"
+#include "ops/registry.h"
+#include "support.h"
+
+namespace fuselage {
+namespace {
+
+using testing::random_sentences;
+using testing::run_trace;
+using testing::Trace;
+
+/// Products of one value with matrices of all kinds, none of a round size.
+constexpr std::string_view kProducts = R"(fuselage.graph 1
+domain words = vocabulary 50
+domain sentence = sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+map hyp.word : hyp -> words partial
+%table = param() {name = "table", domain = words, dims = [37]}
+%w = param() {name = "w", dims = [37, 21]}
+%narrow = param() {name = "narrow", dims = [37, 1]}
+%columns4 = param() {name = "columns4", dims = [29, 37], dtype = qlog4}
+%columns8 = param() {name = "columns8", dims = [19, 37], dtype = qint8}
+%short = param() {name = "short", dims = [37, 13], dtype = bf16}
+%entries4 = param() {name = "entries4", domain = words, dims = [37], dtype = qlog4}
+%short_entries = param() {name = "short_entries", domain = words, dims = [37], dtype = bf16}
+%last = select_rows(%table) {via = [hyp.word]}
+%numbers4 = dequantize(%entries4)
+%last4 = select_rows(%numbers4) {via = [hyp.word]}
+%short_numbers = cast(%short_entries) {to = f32}
+%last_short = select_rows(%short_numbers) {via = [hyp.word]}
+%sum = add(%last, %last4)
+%x = add(%sum, %last_short)
+%a = matmul(%x, %table) {transposed = true}
+%b = matmul(%x, %w)
+%c = matmul(%x, %narrow)
+%d = matmul(%x, %columns4) {transposed = true}
+%e = matmul(%x, %columns8) {transposed = true}
+%f = matmul(%x, %short)
+%g = matmul(%x, %numbers4) {transposed = true}
+%h = matmul(%x, %short_entries) {transposed = true}
+%y = concat(%a, %b, %c, %d, %e, %f, %g, %h)
+return logits = %y
+)";
+
+TensorMap weights_of(const Graph& graph) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  TensorMap weights;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "param") continue;
+    const Type& type = graph.value(node.results[0]).type;
+    std::vector<std::int64_t> shape = type.dims;
+    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
+    Tensor weight(DType::f32, shape);
+    for (std::int64_t i = 0; i < weight.size(); ++i)
+      weight.mutable_data<float>()[i] = uniform(random);
+    if (type.dtype == DType::bf16) weight = weight.to_bf16();
+    if (is_quantized(type.dtype))
+      weight =
+          quantized({.to = type.dtype, .largest = type.dtype == DType::qlog4 ? 128 : 127}, weight);
+    weights.emplace(node.attr<std::string>("name"), weight);
+  }
+  return weights;
+}
+
+class Precisions : public ::testing::TestWithParam<std::string> {
+ protected:
+  ~Precisions() override { cpu::force_isa(before_); }
+
+  std::string before_ = cpu::active_isa();
+};
+
+TEST_P(Precisions, AgreeWithTheReferenceInterpreterAtEveryLevel) {
+  const Graph graph = parse_graph(kProducts, "test.ir", all_ops());
+  const TensorMap weights = weights_of(graph);
+  const auto sentences = random_sentences(2, 5, 6);
+  const auto run = [&](const CompileOptions& options) {
+    const auto executable = compile(graph, weights, options);
+    return run_trace(*executable->make_worker(), *executable, sentences, 3, 5);
+  };
+  for (const char* passes : {"quantize", "all"}) {
+    SCOPED_TRACE(passes);
+    const std::vector<Trace> want =
+        run({.backend = "reference", .passes = passes, .precision = GetParam()});
+    for (const std::string& isa : cpu::supported_isas()) {
+      SCOPED_TRACE(isa);
+      cpu::force_isa(isa);
+      const std::vector<Trace> got = run({.passes = passes, .precision = GetParam()});
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t s = 0; s < want.size(); ++s)
+        for (std::size_t r = 0; r < want[s].rows.size(); ++r)
+          for (std::size_t c = 0; c < want[s].rows[r].size(); ++c)
+            ASSERT_NEAR(got[s].rows[r][c], want[s].rows[r][c], 2e-5f)
+                << "sentence " << s << " row " << r << " column " << c;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Precisions,
+                         ::testing::Values("fp32", "bf16", "int16", "int8", "int4", "int4-log"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace fuselage
