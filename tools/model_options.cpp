@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "tools/files.h"
@@ -34,6 +35,9 @@ constexpr Limits kLimits[] = {
     {"weights", -1000000, 1000000, false},
     {"word-penalty", -1000000, 1000000, false},
 };
+
+/// As many as --cpu-threads takes.
+constexpr std::size_t kMostThreads = 1024;
 
 /// The number that all of `text` is.
 std::optional<double> parse_number(const std::string& text) {
@@ -120,8 +124,10 @@ void ModelOptions::add_running_to(Options& options) {
   app.add_option("--maxi-batch-sort", maxi_batch_sort, "Sort by source length (src), or not (none)")
       ->check(sort_orders())
       ->capture_default_str();
-  app.add_option("--cpu-threads", threads, "Sentences are worked on in so many threads; 0 is 1")
-      ->check(CLI::Range(0, 1024))
+  app.add_option("--cpu-threads", threads,
+                 "Sentences are worked on in so many threads; 0: one for each processor that the "
+                 "process may use, as far as its control group grants their time")
+      ->check(CLI::Range(std::size_t{0}, kMostThreads))
       ->capture_default_str();
   app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
   app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
@@ -205,7 +211,7 @@ Model ModelOptions::load(Options& options) {
   batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
-  if (threads == 0) threads = 1;
+  if (threads == 0) threads = std::min<std::size_t>(useful_threads(), kMostThreads);
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
     for (const std::string& path : models.paths) {
       std::error_code error;

@@ -25,7 +25,7 @@ struct ModelOptions {
   bool strict = false;
   std::size_t max_length = 1000;
   bool max_length_crop = false;
-  std::size_t threads = 1;
+  std::size_t threads = 0;
   BatchOptions batches;
   std::string maxi_batch_sort = "none";
   std::string normalize = "0";
