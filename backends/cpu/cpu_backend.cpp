@@ -2,11 +2,12 @@
 
 #include <fmt/ranges.h>
 
-#include <cstring>
+#include <utility>
 
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/plan.h"
 #include "backends/cpu/runner.h"
+#include "backends/cpu/weight_region.h"
 #include "base/error.h"
 #include "passes/rewriter.h"
 
@@ -85,11 +86,12 @@ std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
 }
 
 /// Runs the load program once; its results join the weights.
-TensorMap run_load_program(const Graph& program, const TensorMap& weights,
-                           cpu::MatrixCache& matrices, std::vector<PlannedNode>& planned) {
-  TensorMap results = weights;
-  if (program.outputs().empty()) return results;
-  const auto plan = cpu::plan_program(program, weights, matrices);
+TensorMap run_load_program(const Graph& program, TensorMap weights,
+                           std::vector<PlannedNode>& planned) {
+  if (program.outputs().empty()) return weights;
+  cpu::WeightRegion read;
+  const auto plan = cpu::plan_program(program, read);
+  read.make_apart(weights);
   planned = planned_nodes(*plan);
   RowFrame frame(program);
   ProgramRunner runner(*plan);
@@ -97,15 +99,11 @@ TensorMap run_load_program(const Graph& program, const TensorMap& weights,
   runner.run(frame);
   for (std::size_t i = 0; i < program.outputs().size(); ++i) {
     const Output& output = program.outputs()[i];
-    const Type& type = program.value(output.value).type;
-    Dims shape = type.dims;
-    if (type.domain != program.none())
-      shape.insert(shape.begin(), program.domain(type.domain).size);
-    Tensor tensor(type.dtype, shape);
-    std::memcpy(tensor.mutable_bytes(), runner.output(i), tensor.size_bytes());
-    results.insert_or_assign(output.name, std::move(tensor));
+    cpu::WeightType type = cpu::weight_type(program, output.value, output.name);
+    weights.insert_or_assign(type.name,
+                             Tensor(type.dtype, std::move(type.shape), runner.take_output(i)));
   }
-  return results;
+  return weights;
 }
 
 TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
@@ -121,12 +119,11 @@ TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const Programs& programs, const TensorMap& weights, Profile* profile)
-      : profile_(profile) {
-    cpu::MatrixCache matrices;
-    const TensorMap loaded = run_load_program(programs.load, weights, matrices, load_);
-    source_ = cpu::plan_program(programs.source, loaded, matrices);
-    step_ = cpu::plan_program(programs.step, loaded, matrices);
+  CpuExecutable(const Programs& programs, TensorMap weights, Profile* profile) : profile_(profile) {
+    cpu::WeightRegion region;
+    source_ = cpu::plan_program(programs.source, region);
+    step_ = cpu::plan_program(programs.step, region);
+    region.make(run_load_program(programs.load, std::move(weights), load_));
   }
 
   std::unique_ptr<Worker> make_worker() const override {
@@ -171,14 +168,13 @@ std::string describe_kernel(const Graph& program, NodeId id) {
 }
 
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
-  cpu::MatrixCache matrices;
   std::vector<PlannedNode> planned;
-  return run_load_program(load_program, weights, matrices, planned);
+  return run_load_program(load_program, weights, planned);
 }
 
-std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
+std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weights,
                                         Profile* profile) {
-  return std::make_unique<CpuExecutable>(programs, weights, profile);
+  return std::make_unique<CpuExecutable>(programs, std::move(weights), profile);
 }
 
 }  // namespace fuselage

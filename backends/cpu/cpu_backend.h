@@ -12,7 +12,7 @@ namespace fuselage {
 /// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
 /// With a profile, which must outlive the workers, one worker at a time measures its nodes.
-std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
+std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weights,
                                         Profile* profile = nullptr);
 
 /// The weights of a model and the results of its load program, by name.

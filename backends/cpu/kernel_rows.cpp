@@ -14,6 +14,7 @@
 #include "backends/cpu/product_kernels.h"
 #include "backends/cpu/quantize_kernels.h"
 #include "backends/cpu/shortlist_kernel.h"
+#include "backends/cpu/weight_region.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "ops/evaluate.h"
@@ -283,10 +284,10 @@ void run_log_sum_exp(const Instruction& in, const Run& run) {
 }
 
 void bind_linear_k_best(Instruction& in, const Binding& binding) {
-  const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.matrix = binding.matrices.get(
-      weight.tensor, {.k = x.dims.back(),
+  in.matrix =
+      packed_operand(in, binding, 1,
+                     {.k = x.dims.back(),
                       .n = matrix_columns(binding.graph, binding.node.operands[1], x.dims.back()),
                       .transposed = binding.node.attr<bool>("transposed"),
                       .rows = x.dtype});
@@ -472,6 +473,13 @@ constexpr KernelRow kRows[] = {
 }  // namespace
 
 std::span<const KernelRow> kernel_rows() { return kRows; }
+
+std::shared_ptr<const PackedMatrix> packed_operand(Instruction& in, const Binding& binding,
+                                                   std::size_t operand, const MatrixShape& shape) {
+  Place& place = in.operands[operand];
+  place.is_read = false;
+  return binding.weights.packed(*binding.plan.buffers[place.buffer].declared, shape);
+}
 
 bool is_stored(const Graph& graph, const Node& node) {
   return node.has(Trait::external) ||

@@ -2,11 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "backends/cpu/element_kernel.h"
@@ -25,6 +23,9 @@ inline constexpr std::int32_t kNone = -1;
 /// Elements of 4 bytes that a row of the type takes; quantized vectors include their scales.
 std::int64_t row_elements(const Type& type);
 
+struct WeightType;   // weight_region.h
+class WeightRegion;  // weight_region.h
+
 /// A block of memory that holds one value for the rows of its domain.
 struct Buffer {
   enum class Kind : std::uint8_t {
@@ -39,7 +40,9 @@ struct Buffer {
   bool newest_only = false;
   std::uint32_t first = 0, last = 0;  ///< arena: live between these instructions, both included
   std::string name;                   ///< import
-  Tensor tensor;                      ///< weight
+  std::shared_ptr<const WeightType> declared;  ///< weight: none for a constant
+  /// Weight: its numbers, where an instruction reads them as they are.
+  std::shared_ptr<const Tensor> tensor;
 };
 
 /// Where a value's rows are: columns of a buffer, possibly read through an index.
@@ -50,6 +53,7 @@ struct Place {
   std::int64_t cols = 0;                 ///< elements of a row
   std::int32_t index = kNone;            ///< number of an IndexSlot
   std::int32_t fallback_buffer = kNone;  ///< for rows that the index leaves out; kNone: zeros
+  bool is_read = true;                   ///< false: its kernel has another form of the weight
 };
 
 /// A path of maps whose composed index some place reads through.
@@ -80,6 +84,8 @@ struct MatrixShape {
   std::int64_t k = 0, n = 0;
   bool transposed = false;  ///< it is stored as [n, k]
   DType rows = DType::f32;  ///< type of the left operand, which the packed matrix has too
+
+  bool operator==(const MatrixShape&) const = default;
 };
 
 /// Packs a matrix that is stored at `data` for the kernels of the active level. Throws Error for
@@ -117,19 +123,8 @@ struct Loop {
   std::uint32_t begin = 0, end = 0;
 };
 
-/// Weights packed for a level's kernels, each once however many nodes use it.
-class MatrixCache {
- public:
-  std::shared_ptr<const PackedMatrix> get(const Tensor& weight, const MatrixShape& shape);
-
- private:
-  using Key = std::tuple<const std::byte*, bool, DType>;
-  std::map<Key, std::shared_ptr<const PackedMatrix>> packed_;
-  std::vector<Tensor> alive_;  // keys stay unique while the tensors live
-};
-
-/// One of the three programs, ready to run: for each node a kernel, and for each value a place.
-/// Immutable once made.
+/// One of the three programs, ready to run when its weights are made: for each node a kernel, and
+/// for each value a place. Immutable once made.
 struct ProgramPlan {
   Graph graph;
   std::vector<Instruction> instructions;
@@ -139,9 +134,8 @@ struct ProgramPlan {
   std::vector<Place> outputs;  ///< in the graph's order
 };
 
-/// Plans `program`. `weights` holds its parameters and the results of the load program, by name; an
-/// import of any other name comes from the source program.
-std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
-                                          MatrixCache& matrices);
+/// Plans `program`, and asks `weights` for its parameters and for what it imports of the load
+/// program. Other imports come from the source program.
+std::unique_ptr<ProgramPlan> plan_program(Graph program, WeightRegion& weights);
 
 }  // namespace fuselage::cpu

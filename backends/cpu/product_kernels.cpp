@@ -27,14 +27,13 @@ std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) 
 }
 
 void bind_gemm(Instruction& in, const Binding& binding) {
-  const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   in.vectors = row_size(x) / x.dims.back();
-  in.matrix =
-      binding.matrices.get(weight.tensor, {.k = x.dims.back(),
-                                           .n = in.results[0].cols / in.vectors,
-                                           .transposed = binding.node.attr<bool>("transposed"),
-                                           .rows = x.dtype});
+  in.matrix = packed_operand(in, binding, 1,
+                             {.k = x.dims.back(),
+                              .n = in.results[0].cols / in.vectors,
+                              .transposed = binding.node.attr<bool>("transposed"),
+                              .rows = x.dtype});
 }
 
 void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }

@@ -31,6 +31,8 @@ class ProgramRunner {
 
   /// First element of an output, by its number; rows follow one another without gaps.
   const std::byte* output(std::size_t number) const;
+  /// The same, which stays after the runner. The program must not run again then.
+  std::shared_ptr<std::byte[]> take_output(std::size_t number) const;
   std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
 
   std::size_t arena_bytes() const { return arena_bytes_; }
@@ -40,12 +42,8 @@ class ProgramRunner {
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
-  struct FreeArena {
-    void operator()(std::byte* p) const;
-  };
-
   const ProgramPlan& plan_;
-  std::unique_ptr<std::byte[], FreeArena> arena_;
+  std::shared_ptr<std::byte[]> arena_;
   std::size_t arena_bytes_ = 0;
   std::size_t capacity_ = 0;
   std::vector<std::byte*> buffers_;

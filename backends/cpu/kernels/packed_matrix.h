@@ -3,8 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
-#include <vector>
+#include <utility>
 
 #include "base/dtype.h"
 
@@ -26,6 +25,9 @@ struct PanelLayout {
 /// is that of the level that was active when it was packed, and only levels with the same take it.
 class PackedMatrix {
  public:
+  /// A matrix of this type and shape, whose bytes are yet to come.
+  PackedMatrix(DType dtype, std::size_t k, std::size_t n);
+
   /// Packs w, which is [k, n] with rows `ld` apart, or [n, k] when `transposed`.
   static PackedMatrix pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
                            bool transposed);
@@ -47,24 +49,32 @@ class PackedMatrix {
   std::size_t row_elements() const;
 
   /// Panel p, aligned to 64 bytes; its elements are float, int8_t or int16_t.
-  const std::byte* panel_bytes(std::size_t p) const { return data_.get() + p * panel_size_; }
+  const std::byte* panel_bytes(std::size_t p) const { return bytes_.get() + p * panel_size_; }
   /// Panel p of an f32 matrix, [k, panel()].
   const float* panel_data(std::size_t p) const {
     return reinterpret_cast<const float*>(panel_bytes(p));
   }
   /// For the columns of panel p and those after it, of a quantized matrix: their scales, and
   /// -128 times the sums of their integers.
-  const float* scales(std::size_t p) const { return scales_.data() + p * panel(); }
-  const std::int32_t* corrections(std::size_t p) const { return corrections_.data() + p * panel(); }
+  const float* scales(std::size_t p) const { return all_scales() + p * panel(); }
+  const std::int32_t* corrections(std::size_t p) const { return all_corrections() + p * panel(); }
 
+  /// All that has been packed, in one piece: panels, scales, corrections.
+  const std::byte* bytes() const { return bytes_.get(); }
   std::size_t size_bytes() const;
 
- private:
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
-  };
+  /// From now on the bytes are these, aligned to 64: those of a matrix that was packed for this
+  /// level with the same type and shape.
+  void set_bytes(std::shared_ptr<std::byte[]> bytes) { bytes_ = std::move(bytes); }
 
-  PackedMatrix(DType dtype, std::size_t k, std::size_t n);
+ private:
+  void allocate();
+  float* all_scales() const {
+    return reinterpret_cast<float*>(bytes_.get() + panel_count() * panel_size_);
+  }
+  std::int32_t* all_corrections() const {
+    return reinterpret_cast<std::int32_t*>(all_scales() + panel_count() * panel());
+  }
 
   template <class Integer>
   void place_column(const std::byte* vector, std::size_t column);
@@ -76,9 +86,7 @@ class PackedMatrix {
   std::size_t group_;
   std::size_t groups_;
   std::size_t panel_size_;  // in bytes
-  std::unique_ptr<std::byte[], Free> data_;
-  std::vector<float> scales_;
-  std::vector<std::int32_t> corrections_;
+  std::shared_ptr<std::byte[]> bytes_;
 };
 
 }  // namespace fuselage::cpu
