@@ -30,7 +30,9 @@ std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const Compil
   optimize(graph, options);
   if (options.backend == "reference")
     return compile_reference(std::move(graph), std::move(weights));
-  if (options.backend == "cpu") return compile_cpu(split_by_binding_time(graph), std::move(weights));
+  if (options.backend == "cpu")
+    return compile_cpu(split_by_binding_time(graph), std::move(weights),
+                       {.weights_cache = options.weights_cache});
   throw Error("there is no back-end '{}'; it can be cpu or reference", options.backend);
 }
 

@@ -19,6 +19,8 @@ struct CompileOptions {
   /// Most memory for products computed per vocabulary entry when the model is loaded, in 10^6
   /// bytes.
   double precompute_memory = 64;
+  /// A directory for what the cpu back-end makes of weights, for other processes; empty: none.
+  std::string weights_cache;
   RankWeights ranks;  ///< weights that sort vocabularies by frequency
 };
 

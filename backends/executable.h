@@ -90,6 +90,9 @@ class Executable {
   /// How the nodes of a program are run, in that order; empty for a back-end without a plan.
   virtual std::vector<PlannedNode> plan(BindingTime) const { return {}; }
 
+  /// What a user should know about how it came about.
+  virtual std::vector<std::string> notes() const { return {}; }
+
   /// How the tables of frequent rows have served up to now; empty where there are none, and for a
   /// back-end that does not count.
   virtual std::vector<TableUse> table_use() const { return {}; }

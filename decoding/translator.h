@@ -70,7 +70,7 @@ class Translator {
   /// wait for a full batch while the input pauses.
   void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
-  /// What a user should know about how the vocabularies fit the model.
+  /// What a user should know about how vocabularies and weights were loaded.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
 
   /// How well tables of frequent rows have served up to now.

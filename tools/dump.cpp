@@ -199,7 +199,8 @@ class Dump {
 
   void measure_time() {
     report_.profile.emplace();
-    const auto executable = compile_cpu(history().programs, model_.weights, &*report_.profile);
+    const auto executable =
+        compile_cpu(history().programs, model_.weights, {.profile = &*report_.profile});
     run_profile(*executable, input_, o_.mini_batch);
   }
 

@@ -135,6 +135,10 @@ void ModelOptions::add_running_to(Options& options) {
       ->capture_default_str();
   add_optimizer_options(app, compile);
   add_frequency_option(app, frequency);
+  app.add_option("--weights-cache", compile.weights_cache,
+                 "Keep packed weights in files of this directory, from which later processes start "
+                 "at once and which all that run share in memory")
+      ->type_name("DIR");
   app.add_flag("--stats", stats,
                "Tell at the end how many look-ups the tables of frequent words served");
   app.add_flag("--quiet", quiet, "No progress and no notes");

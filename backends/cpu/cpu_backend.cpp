@@ -4,11 +4,14 @@
 
 #include <utility>
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/plan.h"
 #include "backends/cpu/runner.h"
+#include "backends/cpu/weight_cache.h"
 #include "backends/cpu/weight_region.h"
 #include "base/error.h"
+#include "graph/text.h"
 #include "passes/rewriter.h"
 
 namespace fuselage {
@@ -106,6 +109,25 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   return weights;
 }
 
+/// All that the bytes of a region depend on. Floating-point products differ between levels, and so
+/// do tables of them.
+ContentHash content_of(const Programs& programs, const TensorMap& weights,
+                       const cpu::WeightRegion& region) {
+  ContentHash hash;
+  hash.add(FUSELAGE_VERSION);
+  hash.add(cpu::active_isa());
+  for (const Graph* program : {&programs.load, &programs.source, &programs.step})
+    hash.add(print_graph(*program));
+  region.add_to(hash);
+  for (const auto& [name, tensor] : weights) {
+    hash.add(name);
+    hash.add(to_string(tensor.dtype()));
+    hash.add(shape_to_string(tensor.shape()));
+    hash.add(tensor.bytes(), tensor.size_bytes());
+  }
+  return hash;
+}
+
 TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
   const Node& node = graph.node(in.node);
   const Type& table = graph.value(node.operands[2]).type;
@@ -119,11 +141,14 @@ TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const Programs& programs, TensorMap weights, Profile* profile) : profile_(profile) {
-    cpu::WeightRegion region;
-    source_ = cpu::plan_program(programs.source, region);
-    step_ = cpu::plan_program(programs.step, region);
-    region.make(run_load_program(programs.load, std::move(weights), load_));
+  CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
+      : profile_(options.profile) {
+    source_ = cpu::plan_program(programs.source, weights_);
+    step_ = cpu::plan_program(programs.step, weights_);
+    if (options.weights_cache.empty())
+      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+    else
+      find_or_make(programs, std::move(weights), options.weights_cache);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
@@ -142,6 +167,8 @@ class CpuExecutable : public Executable {
     return planned_nodes(time == BindingTime::source ? *source_ : *step_);
   }
 
+  std::vector<std::string> notes() const override { return notes_; }
+
   std::vector<TableUse> table_use() const override {
     std::vector<TableUse> tables;
     for (const ProgramPlan* plan : {source_.get(), step_.get()})
@@ -151,9 +178,28 @@ class CpuExecutable : public Executable {
   }
 
  private:
+  void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
+    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_));
+    cpu::CachedBytes cached = cache.find(weights_.size_bytes());
+    add_note(cached.note);
+    if (!cached.bytes) {
+      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      cached = cache.store(
+          {reinterpret_cast<const char*>(weights_.bytes().get()), weights_.size_bytes()});
+      add_note(cached.note);
+    }
+    if (cached.bytes) weights_.set_bytes(cached.bytes);
+  }
+
+  void add_note(const std::string& note) {
+    if (!note.empty()) notes_.push_back(note);
+  }
+
+  cpu::WeightRegion weights_;
   std::vector<PlannedNode> load_;  ///< of the load program, which has run already
   std::unique_ptr<ProgramPlan> source_, step_;
   Profile* profile_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace
@@ -173,8 +219,8 @@ TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
 }
 
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weights,
-                                        Profile* profile) {
-  return std::make_unique<CpuExecutable>(programs, std::move(weights), profile);
+                                        const CpuOptions& options) {
+  return std::make_unique<CpuExecutable>(programs, std::move(weights), options);
 }
 
 }  // namespace fuselage

@@ -8,12 +8,21 @@
 
 namespace fuselage {
 
+/// How to lower to the CPU.
+struct CpuOptions {
+  /// Where one worker at a time adds up the time of its nodes; it must outlive the workers.
+  Profile* profile = nullptr;
+  /// A directory whose files hold the packed weights of models, for other processes; empty: none.
+  std::string weights_cache;
+};
+
 /// Lowers the three programs of a model to the CPU: runs the load program, packs weights for the
 /// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
-/// With a profile, which must outlive the workers, one worker at a time measures its nodes.
+/// With a cache, what has been packed before is neither computed nor packed again, and lies in the
+/// memory once for all processes.
 std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weights,
-                                        Profile* profile = nullptr);
+                                        const CpuOptions& options = {});
 
 /// The weights of a model and the results of its load program, by name.
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);

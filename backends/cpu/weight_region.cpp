@@ -138,15 +138,38 @@ void WeightRegion::make(TensorMap weights) {
   for (std::size_t i = 0; i < entries_.size(); ++i) last_use[entries_[i].weight.name] = i;
   std::erase_if(weights, [&](const auto& weight) { return !last_use.contains(weight.first); });
   const Pages region = allocate_pages(size_bytes());
-  std::size_t offset = 0;
+  std::byte* at = region.get();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
     entry.make(weights);
     const std::size_t size = entry.size_bytes();
-    if (size > 0) std::memcpy(region.get() + offset, entry.bytes(), size);
-    entry.move_to({region, region.get() + offset});
-    offset += aligned(size);
+    if (size > 0) std::memcpy(at, entry.bytes(), size);
+    entry.move_to({region, at});
+    at += aligned(size);
     if (last_use[entry.weight.name] == i) weights.erase(entry.weight.name);
+  }
+  bytes_ = region;
+}
+
+void WeightRegion::set_bytes(const Pages& bytes) {
+  bytes_ = bytes;
+  std::byte* at = bytes.get();
+  for (Entry& entry : entries_) {
+    entry.move_to({bytes, at});
+    at += aligned(entry.size_bytes());
+  }
+}
+
+void WeightRegion::add_to(ContentHash& hash) const {
+  for (const Entry& entry : entries_) {
+    hash.add(entry.weight.name);
+    hash.add(shape_to_string(entry.tensor_shape()));
+    for (const std::uint64_t number :
+         {std::uint64_t(entry.form), std::uint64_t(entry.weight.dtype),
+          std::uint64_t(entry.shape.k), std::uint64_t(entry.shape.n),
+          std::uint64_t(entry.shape.transposed), std::uint64_t(entry.shape.rows),
+          std::uint64_t(entry.size_bytes())})
+      hash.add(number);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "backends/cpu/kernels/packed_matrix.h"
 #include "backends/cpu/plan.h"
+#include "base/content_hash.h"
 #include "base/mapped_memory.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
@@ -47,8 +48,15 @@ class WeightRegion {
   /// that runs once.
   void make_apart(const TensorMap& weights);
 
-  /// Bytes of all together.
+  /// They have been made before, and are these: what bytes() was then.
+  void set_bytes(const Pages& bytes);
+
+  /// What make() has made; null before.
+  const Pages& bytes() const { return bytes_; }
   std::size_t size_bytes() const;
+
+  /// Adds what is asked for, in order: all that tells how the bytes are to be read.
+  void add_to(ContentHash& hash) const;
 
  private:
   enum class Form : std::uint8_t { stored, columns, packed };
@@ -69,6 +77,7 @@ class WeightRegion {
   Entry& entry(const WeightType& weight, Form form, const MatrixShape& shape);
 
   std::vector<Entry> entries_;
+  Pages bytes_;
 };
 
 }  // namespace fuselage::cpu

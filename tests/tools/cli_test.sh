@@ -52,6 +52,20 @@ cut -d'|' -f1 out >texts
 cut -d'|' -f1 "$data/transformer-ssru/expected.greedy.txt" >expected.texts
 same texts expected.texts "greedy"
 
+# Cached weights are those that are made, and a damaged cache is no hindrance.
+for run in first second; do
+  works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache cache
+  same out expected "$run run with a cache"
+  [[ ! -s err ]] || fail "$run run with a cache: $(cat err)"
+done
+truncate -s 5000 cache/*.weights
+works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache cache
+same out expected "a damaged cache"
+grep -qF 'note: cached weights are made anew: cache/' err || fail "no note on a damaged cache"
+works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache "$input"
+same out expected "no place for a cache"
+grep -qF 'note: weights are not cached: ' err || fail "no note on a cache that cannot be"
+
 # Odd lines give one line each, and notes.
 {
   printf '▁Tom\n\n   \n'
