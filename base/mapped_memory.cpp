@@ -21,10 +21,6 @@ Pages owned(void* pages, std::size_t bytes) {
   return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { ::munmap(p, bytes); }};
 }
 
-[[noreturn]] void fail(const std::string& path) {
-  throw Error("cannot map {}: {}", path, std::strerror(errno));
-}
-
 }  // namespace
 
 Pages allocate_pages(std::size_t bytes) {
@@ -44,17 +40,21 @@ Pages allocate_pages(std::size_t bytes) {
   return {all, all.get() + skipped};
 }
 
+void give_back_pages(std::byte* block, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(block) % page) % page;
+  if (bytes < before + page) return;
+  ::madvise(block + before, (bytes - before) / page * page, MADV_DONTNEED);
+}
+
 MappedFile map_file(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) fail(path);
+  if (file < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
   struct stat status {};
-  const bool known = ::fstat(file, &status) == 0;
-  if (!known || !S_ISREG(status.st_mode)) {
-    const int reason = errno;
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(file);
-    if (known) throw Error("cannot map {}: it is no regular file", path);
-    errno = reason;
-    fail(path);
+    throw Error("cannot read {}: it is {}, a file is needed", path,
+                S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   // An empty file cannot be mapped, and needs not be.
@@ -62,8 +62,7 @@ MappedFile map_file(const std::string& path) {
       size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
   const int reason = errno;
   ::close(file);
-  errno = reason;
-  if (pages == MAP_FAILED) fail(path);
+  if (pages == MAP_FAILED) throw Error("cannot read {}: {}", path, std::strerror(reason));
   return {pages == nullptr ? nullptr : owned(pages, size), size};
 }
 

@@ -13,6 +13,10 @@ using Pages = std::shared_ptr<std::byte[]>;
 /// system has some to give. Throws Error when there is no room.
 Pages allocate_pages(std::size_t bytes);
 
+/// Gives those pages back to the system that lie within a block of memory, of whatever allocator,
+/// whose content nobody needs any more.
+void give_back_pages(std::byte* block, std::size_t bytes);
+
 /// The content of a file, which is read when it is looked at and shared by all processes that map
 /// it. What is written to it here changes neither the file nor what others see.
 struct MappedFile {

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <map>
 #include <utility>
 
 #include "backends/cpu/isa.h"
@@ -100,11 +101,16 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   ProgramRunner runner(*plan);
   runner.begin_batch(frame);
   runner.run(frame);
+  std::map<ValueId, Tensor> taken;
   for (std::size_t i = 0; i < program.outputs().size(); ++i) {
     const Output& output = program.outputs()[i];
-    cpu::WeightType type = cpu::weight_type(program, output.value, output.name);
-    weights.insert_or_assign(type.name,
-                             Tensor(type.dtype, std::move(type.shape), runner.take_output(i)));
+    const auto [at, is_new] = taken.try_emplace(output.value);
+    if (is_new) {
+      cpu::WeightType type = cpu::weight_type(program, output.value, output.name);
+      const std::size_t bytes = Tensor(type.dtype, type.shape, nullptr).size_bytes();
+      at->second = Tensor(type.dtype, std::move(type.shape), runner.take_output(i, bytes));
+    }
+    weights.insert_or_assign(output.name, at->second);
   }
   return weights;
 }

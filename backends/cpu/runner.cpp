@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/mapped_memory.h"
 #include "passes/plan_memory.h"
 
 namespace fuselage::cpu {
@@ -128,12 +129,13 @@ const std::byte* ProgramRunner::output(std::size_t number) const {
   return buffers_[place.buffer] + place.offset * static_cast<std::int64_t>(sizeof(float));
 }
 
-std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number) const {
+std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number,
+                                                        std::size_t bytes) const {
   // Whoever takes it is the only one who knows it.
-  auto* bytes = const_cast<std::byte*>(output(number));
+  auto* block = const_cast<std::byte*>(output(number));
   const Buffer& buffer = plan_.buffers[plan_.outputs[number].buffer];
-  if (buffer.kind == Buffer::Kind::weight) return {buffer.tensor, bytes};
-  return {arena_, bytes};
+  if (buffer.kind == Buffer::Kind::weight) return {buffer.tensor, block};
+  return {block, [arena = arena_, bytes](std::byte* p) { give_back_pages(p, bytes); }};
 }
 
 }  // namespace fuselage::cpu

@@ -31,8 +31,9 @@ class ProgramRunner {
 
   /// First element of an output, by its number; rows follow one another without gaps.
   const std::byte* output(std::size_t number) const;
-  /// The same, which stays after the runner. The program must not run again then.
-  std::shared_ptr<std::byte[]> take_output(std::size_t number) const;
+  /// The same, `bytes` of it, which stays after the runner, and whose memory goes with its last
+  /// owner. The program must not run again then.
+  std::shared_ptr<std::byte[]> take_output(std::size_t number, std::size_t bytes) const;
   std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
 
   std::size_t arena_bytes() const { return arena_bytes_; }

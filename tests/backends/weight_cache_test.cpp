@@ -106,7 +106,7 @@ TEST_F(WeightCacheFile, IsRefusedWhenItIsAnother) {
 
 TEST_F(WeightCacheFile, IsNotWrittenWhereItCannotBe) {
   fs::create_directories(cache_.path());
-  EXPECT_THAT(cache_.find(5).note, HasSubstr("no regular file"));
+  EXPECT_THAT(cache_.find(5).note, HasSubstr("it is a directory"));
   EXPECT_THAT(cache_.store("bytes").note, HasSubstr("weights are not cached: cannot write"));
   write_file_atomically(folder_ + "/file", "");
   const WeightCache below_a_file(folder_ + "/file", content("model"));

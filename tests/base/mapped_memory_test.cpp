@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -36,6 +37,17 @@ TEST(AllocatePages, AlignsWhatFillsAHugePage) {
 TEST(AllocatePages, RefusesWhatNoMemoryHolds) {
   EXPECT_THROW(allocate_pages(std::size_t{1} << 60), Error);
   EXPECT_THROW(allocate_pages(~std::size_t{0}), Error);
+}
+
+TEST(GiveBackPages, LeavesWhatLiesBeside) {
+  constexpr std::size_t kBytes = 5 * 4096;
+  std::vector<std::byte> bytes(kBytes, std::byte{1});
+  give_back_pages(bytes.data() + 100, kBytes - 200);
+  EXPECT_EQ(std::count(bytes.begin(), bytes.begin() + 100, std::byte{1}), 100);
+  EXPECT_EQ(std::count(bytes.end() - 100, bytes.end(), std::byte{1}), 100);
+  EXPECT_GE(std::count(bytes.begin(), bytes.end(), std::byte{0}), 3 * 4096);
+  give_back_pages(bytes.data(), 10);
+  EXPECT_EQ(bytes[0], std::byte{1});
 }
 
 TEST(MapFile, ShowsItsContent) {
