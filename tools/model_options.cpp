@@ -141,6 +141,7 @@ void ModelOptions::add_running_to(Options& options) {
       ->type_name("DIR");
   app.add_flag("--stats", stats,
                "Tell at the end how many look-ups the tables of frequent words served");
+  app.add_flag("--memory", memory, "Tell at the end where memory went");
   app.add_flag("--quiet", quiet, "No progress and no notes");
   options.accept_without_effect();
 }

@@ -2,7 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <atomic>
+#include <deque>
 #include <map>
+#include <mutex>
 #include <utility>
 
 #include "backends/cpu/isa.h"
@@ -23,13 +26,15 @@ using cpu::ProgramRunner;
 
 class CpuWorker : public Worker {
  public:
-  CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile)
+  CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile,
+            std::atomic<std::size_t>& arena)
       : source_plan_(source),
         step_plan_(step),
         frame_(step.graph),
         source_(source),
         step_(step),
-        profile_(profile) {
+        profile_(profile),
+        arena_(arena) {
     if (!profile_) return;
     source_.set_profile(&profile_->source);
     step_.set_profile(&profile_->step);
@@ -41,6 +46,7 @@ class CpuWorker : public Worker {
     frame_.reserve_steps(limits);
     source_.begin_batch(frame_);
     step_.begin_batch(frame_);
+    arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
     source_.run(frame_);
     if (profile_) ++profile_->batches;
     const auto& outputs = source_plan_.graph.outputs();
@@ -79,6 +85,7 @@ class CpuWorker : public Worker {
   RowFrame frame_;
   ProgramRunner source_, step_;
   Profile* profile_;
+  std::atomic<std::size_t>& arena_;
 };
 
 std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
@@ -158,7 +165,8 @@ class CpuExecutable : public Executable {
   }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<CpuWorker>(*source_, *step_, profile_);
+    const std::lock_guard lock(mutex_);
+    return std::make_unique<CpuWorker>(*source_, *step_, profile_, arenas_.emplace_back(0));
   }
 
   std::size_t output(std::string_view name) const override {
@@ -174,6 +182,15 @@ class CpuExecutable : public Executable {
   }
 
   std::vector<std::string> notes() const override { return notes_; }
+
+  MemoryUse memory() const override {
+    MemoryUse use{.matrices = weights_.packed_bytes(),
+                  .rows = weights_.size_bytes() - weights_.packed_bytes(),
+                  .file = cache_file_};
+    const std::lock_guard lock(mutex_);
+    use.arenas.assign(arenas_.begin(), arenas_.end());
+    return use;
+  }
 
   std::vector<TableUse> table_use() const override {
     std::vector<TableUse> tables;
@@ -194,7 +211,9 @@ class CpuExecutable : public Executable {
           {reinterpret_cast<const char*>(weights_.bytes().get()), weights_.size_bytes()});
       add_note(cached.note);
     }
-    if (cached.bytes) weights_.set_bytes(cached.bytes);
+    if (!cached.bytes) return;
+    weights_.set_bytes(cached.bytes);
+    cache_file_ = cache.path();
   }
 
   void add_note(const std::string& note) {
@@ -206,6 +225,9 @@ class CpuExecutable : public Executable {
   std::unique_ptr<ProgramPlan> source_, step_;
   Profile* profile_;
   std::vector<std::string> notes_;
+  std::string cache_file_;  ///< that the weights are mapped from
+  mutable std::mutex mutex_;
+  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< of each worker that was ever made
 };
 
 }  // namespace

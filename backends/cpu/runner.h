@@ -37,6 +37,8 @@ class ProgramRunner {
   std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
 
   std::size_t arena_bytes() const { return arena_bytes_; }
+  /// The most that a batch up to now has needed.
+  std::size_t capacity() const { return capacity_; }
 
  private:
   void refresh_index(std::size_t slot, const RowTable& rows);

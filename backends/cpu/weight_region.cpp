@@ -129,6 +129,13 @@ std::size_t WeightRegion::size_bytes() const {
   return bytes;
 }
 
+std::size_t WeightRegion::packed_bytes() const {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries_)
+    if (entry.matrix) bytes += aligned(entry.size_bytes());
+  return bytes;
+}
+
 void WeightRegion::make_apart(const TensorMap& weights) {
   for (Entry& entry : entries_) entry.make(weights);
 }

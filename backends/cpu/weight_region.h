@@ -54,6 +54,8 @@ class WeightRegion {
   /// What make() has made; null before.
   const Pages& bytes() const { return bytes_; }
   std::size_t size_bytes() const;
+  /// Of them, those of packed matrices.
+  std::size_t packed_bytes() const;
 
   /// Adds what is asked for, in order: all that tells how the bytes are to be read.
   void add_to(ContentHash& hash) const;

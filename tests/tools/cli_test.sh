@@ -58,6 +58,12 @@ for run in first second; do
   same out expected "$run run with a cache"
   [[ ! -s err ]] || fail "$run run with a cache: $(cat err)"
 done
+works translate "${usual[@]}" -i "$input" -b 2 --memory --cpu-threads 2 --weights-cache cache
+grep -qE 'note: memory: [0-9.]+ MB of packed matrices, .*; mapped from cache/' err &&
+  grep -qE 'memory: [0-9.]+ MB for the values of 2 workers' err &&
+  grep -qE 'the process has [1-9][0-9.]* MB' err || fail "--memory: $(cat err)"
+works translate "${usual[@]}" -i "$input" -b 2 --memory --quiet
+[[ ! -s err ]] || fail "--memory --quiet prints: $(cat err)"
 truncate -s 5000 cache/*.weights
 works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache cache
 same out expected "a damaged cache"
