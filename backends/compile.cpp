@@ -32,7 +32,8 @@ std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const Compil
     return compile_reference(std::move(graph), std::move(weights));
   if (options.backend == "cpu")
     return compile_cpu(split_by_binding_time(graph), std::move(weights),
-                       {.weights_cache = options.weights_cache});
+                       {.weights_cache = options.weights_cache,
+                        .threads_per_sentence = options.threads_per_sentence});
   throw Error("there is no back-end '{}'; it can be cpu or reference", options.backend);
 }
 

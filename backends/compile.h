@@ -21,6 +21,8 @@ struct CompileOptions {
   double precompute_memory = 64;
   /// A directory for what the cpu back-end makes of weights, for other processes; empty: none.
   std::string weights_cache;
+  /// Threads of the cpu back-end that work on one batch together.
+  std::size_t threads_per_sentence = 1;
   RankWeights ranks;  ///< weights that sort vocabularies by frequency
 };
 

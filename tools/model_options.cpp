@@ -48,6 +48,11 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
+/// One for each processor, or for so many of them as work together.
+std::size_t default_workers(std::size_t threads_each) {
+  return std::clamp(useful_threads() / threads_each, std::size_t{1}, kMostThreads);
+}
+
 bool is_whole(const std::string& text) {
   return text.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -128,6 +133,11 @@ void ModelOptions::add_running_to(Options& options) {
                  "Sentences are worked on in so many threads; 0: one for each processor that the "
                  "process may use, as far as its control group grants their time")
       ->check(CLI::Range(std::size_t{0}, kMostThreads))
+      ->capture_default_str();
+  app.add_option("--threads-per-sentence", compile.threads_per_sentence,
+                 "So many processors work on a batch together, each on columns of its own: a "
+                 "sentence takes less time, a text more")
+      ->check(CLI::Range(std::size_t{1}, kMostThreads))
       ->capture_default_str();
   app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
   app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
@@ -216,7 +226,7 @@ Model ModelOptions::load(Options& options) {
   batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
-  if (threads == 0) threads = std::min<std::size_t>(useful_threads(), kMostThreads);
+  if (threads == 0) threads = default_workers(compile.threads_per_sentence);
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
     for (const std::string& path : models.paths) {
       std::error_code error;

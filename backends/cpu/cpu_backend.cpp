@@ -12,6 +12,7 @@
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/plan.h"
 #include "backends/cpu/runner.h"
+#include "backends/cpu/team.h"
 #include "backends/cpu/weight_cache.h"
 #include "backends/cpu/weight_region.h"
 #include "base/error.h"
@@ -27,12 +28,13 @@ using cpu::ProgramRunner;
 class CpuWorker : public Worker {
  public:
   CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile,
-            std::atomic<std::size_t>& arena)
+            std::size_t threads, std::atomic<std::size_t>& arena)
       : source_plan_(source),
         step_plan_(step),
         frame_(step.graph),
-        source_(source),
-        step_(step),
+        team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
+        source_(source, team_.get()),
+        step_(step, team_.get()),
         profile_(profile),
         arena_(arena) {
     if (!profile_) return;
@@ -83,6 +85,7 @@ class CpuWorker : public Worker {
   const ProgramPlan& source_plan_;
   const ProgramPlan& step_plan_;
   RowFrame frame_;
+  std::unique_ptr<cpu::Team> team_;
   ProgramRunner source_, step_;
   Profile* profile_;
   std::atomic<std::size_t>& arena_;
@@ -155,7 +158,7 @@ TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
-      : profile_(options.profile) {
+      : profile_(options.profile), threads_(options.threads_per_sentence) {
     source_ = cpu::plan_program(programs.source, weights_);
     step_ = cpu::plan_program(programs.step, weights_);
     if (options.weights_cache.empty())
@@ -166,7 +169,8 @@ class CpuExecutable : public Executable {
 
   std::unique_ptr<Worker> make_worker() const override {
     const std::lock_guard lock(mutex_);
-    return std::make_unique<CpuWorker>(*source_, *step_, profile_, arenas_.emplace_back(0));
+    return std::make_unique<CpuWorker>(*source_, *step_, profile_, threads_,
+                                       arenas_.emplace_back(0));
   }
 
   std::size_t output(std::string_view name) const override {
@@ -224,6 +228,7 @@ class CpuExecutable : public Executable {
   std::vector<PlannedNode> load_;  ///< of the load program, which has run already
   std::unique_ptr<ProgramPlan> source_, step_;
   Profile* profile_;
+  std::size_t threads_;  ///< of a worker
   std::vector<std::string> notes_;
   std::string cache_file_;  ///< that the weights are mapped from
   mutable std::mutex mutex_;

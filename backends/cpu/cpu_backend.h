@@ -14,6 +14,9 @@ struct CpuOptions {
   Profile* profile = nullptr;
   /// A directory whose files hold the packed weights of models, for other processes; empty: none.
   std::string weights_cache;
+  /// Threads that each worker has for one run of a program, itself counted. Bytes do not depend on
+  /// it.
+  std::size_t threads_per_sentence = 1;
 };
 
 /// Lowers the three programs of a model to the CPU: runs the load program, packs weights for the

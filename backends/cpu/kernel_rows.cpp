@@ -125,8 +125,9 @@ void bind_linear(Instruction& in, const Binding& binding) {
   bind_elements(in, binding, 1);
 }
 
-/// Tiles of rows and columns: the product, then the formula on it while it is in the cache.
-void run_linear(const Instruction& in, const Run& run) {
+/// Panels first … last - 1 of a linear layer in tiles of rows and columns: the product, then the
+/// formula on it while it is in the cache.
+void run_linear_panels(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
   constexpr std::size_t kRows = 96;
   constexpr std::size_t kColumns = 256;
   const PackedMatrix& matrix = *in.matrix;
@@ -144,14 +145,19 @@ void run_linear(const Instruction& in, const Run& run) {
       operands[i - 1] = rows_from(rows_in(in, run, i), r);
     operands[0] = {.data = results[0].data, .stride = results[0].stride, .columns = matrix.n()};
     const RowsIn x = rows_from(rows_in(in, run, 0), r);
-    for (std::size_t p = 0; p < matrix.panel_count(); p += step) {
-      const std::size_t end = std::min(p + step, matrix.panel_count());
-      const std::size_t first = p * matrix.panel();
+    for (std::size_t p = first; p < last; p += step) {
+      const std::size_t end = std::min(p + step, last);
+      const std::size_t column = p * matrix.panel();
       run.kernels.gemm_panels(x, n, matrix, p, end, results[0]);
-      in.elements->run_columns(operands.data(), n, first,
-                               std::min(end * matrix.panel(), matrix.n()) - first, results.data());
+      in.elements->run_columns(operands.data(), n, column,
+                               std::min(end * matrix.panel(), matrix.n()) - column, results.data());
     }
   }
+}
+
+void run_linear(const Instruction& in, const Run& run) {
+  in_parts(run, *in.matrix, rows_of(in, run),
+           [&](std::size_t first, std::size_t last) { run_linear_panels(in, run, first, last); });
 }
 
 /// A matrix of one column: a dot product a row.

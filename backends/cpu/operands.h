@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels/rows.h"
 #include "backends/cpu/plan.h"
+#include "backends/cpu/team.h"
 
 namespace fuselage::cpu {
 
@@ -81,6 +82,22 @@ inline std::size_t cols_of(const Instruction& in) {
 inline Segments segments_of(const Instruction& in, const Run& run) {
   const auto begin = run.rows.segments(in.map);
   return {begin.data(), begin.size() - 1};
+}
+
+/// Calls f(first, last) for parts of the matrix's panels that make up all, at once where the
+/// product of so many rows is worth it. The same thread always takes the same panels, which so stay
+/// in its cache.
+template <typename F>
+void in_parts(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
+  // In multiply-adds: below, handing out the parts takes longer than a part.
+  constexpr std::size_t kWorthIt = std::size_t{1} << 16;
+  const std::size_t panels = matrix.panel_count();
+  if (!run.team || rows * matrix.k() * matrix.n() < kWorthIt) {
+    f(std::size_t{0}, panels);
+    return;
+  }
+  const std::size_t parts = run.team->size();
+  run.team->run([&](std::size_t part) { f(panels * part / parts, panels * (part + 1) / parts); });
 }
 
 }  // namespace fuselage::cpu

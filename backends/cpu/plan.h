@@ -23,6 +23,7 @@ inline constexpr std::int32_t kNone = -1;
 /// Elements of 4 bytes that a row of the type takes; quantized vectors include their scales.
 std::int64_t row_elements(const Type& type);
 
+class Team;          // team.h
 struct WeightType;   // weight_region.h
 class WeightRegion;  // weight_region.h
 
@@ -74,6 +75,7 @@ struct Run {
   const std::vector<Buffer>& plan_buffers;
   const std::vector<std::byte*>& buffers;           ///< by number of the buffer
   const std::vector<const std::int32_t*>& indexes;  ///< by number of the slot
+  Team* team = nullptr;                             ///< who takes part; nullptr: nobody else
 };
 
 struct EnsembleLayers;  // ensemble_kernel.cpp

@@ -16,7 +16,10 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
     x.columns = x.stride = matrix.row_elements();
     out.stride = matrix.n();
   }
-  run.kernels.gemm(x, rows_of(in, run) * static_cast<std::size_t>(in.vectors), matrix, out);
+  const std::size_t rows = rows_of(in, run) * static_cast<std::size_t>(in.vectors);
+  in_parts(run, matrix, rows, [&](std::size_t first, std::size_t last) {
+    run.kernels.gemm_panels(x, rows, matrix, first, last, out);
+  });
 }
 
 }  // namespace

@@ -19,8 +19,9 @@ std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(const ProgramPlan& plan)
+ProgramRunner::ProgramRunner(const ProgramPlan& plan, Team* team)
     : plan_(plan),
+      team_(team),
       buffers_(plan.buffers.size(), nullptr),
       composed_(plan.indexes.size()),
       indexes_(plan.indexes.size(), nullptr) {
@@ -104,7 +105,7 @@ void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run&
 }
 
 void ProgramRunner::run(RowFrame& frame) {
-  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_};
+  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_, team_};
   const auto is_scan = [this](std::size_t slot) {
     return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
   };

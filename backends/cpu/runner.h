@@ -14,7 +14,8 @@ namespace fuselage::cpu {
 /// Memory and pointers with which one worker runs a plan.
 class ProgramRunner {
  public:
-  explicit ProgramRunner(const ProgramPlan& plan);
+  /// The team, if any, must outlive the runner.
+  explicit ProgramRunner(const ProgramPlan& plan, Team* team = nullptr);
 
   /// Places all buffers for the row counts that the frame can reach in this batch. The only place
   /// that allocates.
@@ -46,6 +47,7 @@ class ProgramRunner {
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
   const ProgramPlan& plan_;
+  Team* team_;
   std::shared_ptr<std::byte[]> arena_;
   std::size_t arena_bytes_ = 0;
   std::size_t capacity_ = 0;

@@ -42,6 +42,7 @@ same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
 works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores -o expected
 [[ $(cut -d' ' -f1 expected | sort -n | uniq | wc -l) -eq 40 ]] || fail "40 lines in, 40 lines out"
 for way in "--mini-batch 16 --maxi-batch 10 --maxi-batch-sort src" "--cpu-threads 3 --mini-batch 2" \
+  "--threads-per-sentence 3" "--cpu-threads 2 --threads-per-sentence 2 --mini-batch 5" \
   "--mini-batch-words 100 --maxi-batch 50 --cpu-threads 2" "--mini_batch=64 --quiet"; do
   # shellcheck disable=SC2086
   works translate "${usual[@]}" -b 2 --n-best --word-scores $way <"$input"
@@ -95,6 +96,9 @@ works translate "${usual[@]}" -i /dev/null
 works translate "${usual[@]}" --n-best --alignment --word-scores -i <(printf '\n')
 [[ $(cat out) == "0 |||  ||| 0-0 ||| WordScores= 0.00000 ||| F0= 0 ||| 0" ]] ||
   fail "empty line: $(cat out)"
+
+refuses "--threads-per-sentence" translate "${usual[@]}" --threads-per-sentence 0
+refuses "--threads-per-sentence" translate "${usual[@]}" --threads-per-sentence x
 
 # Lines come out while the input pauses, whatever the batch size.
 mkfifo to from
