@@ -156,8 +156,8 @@ void run_linear_panels(const Instruction& in, const Run& run, std::size_t first,
 }
 
 void run_linear(const Instruction& in, const Run& run) {
-  in_parts(run, *in.matrix, rows_of(in, run),
-           [&](std::size_t first, std::size_t last) { run_linear_panels(in, run, first, last); });
+  in_panels(run, *in.matrix, rows_of(in, run),
+            [&](std::size_t first, std::size_t last) { run_linear_panels(in, run, first, last); });
 }
 
 /// A matrix of one column: a dot product a row.

@@ -84,20 +84,25 @@ inline Segments segments_of(const Instruction& in, const Run& run) {
   return {begin.data(), begin.size() - 1};
 }
 
-/// Calls f(first, last) for parts of the matrix's panels that make up all, at once where the
-/// product of so many rows is worth it. The same thread always takes the same panels, which so stay
-/// in its cache.
+/// Calls f(first, last) for shares of `count` things, in several threads where `work`, in about as
+/// many multiply-adds, is worth it. The same thread always takes the same share, whose part of a
+/// matrix so stays in its cache.
 template <typename F>
-void in_parts(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
-  // In multiply-adds: below, handing out the parts takes longer than a part.
+void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
+  // Below, handing out the parts takes longer than a part.
   constexpr std::size_t kWorthIt = std::size_t{1} << 16;
-  const std::size_t panels = matrix.panel_count();
-  if (!run.team || rows * matrix.k() * matrix.n() < kWorthIt) {
-    f(std::size_t{0}, panels);
+  if (!run.team || work < kWorthIt) {
+    f(std::size_t{0}, count);
     return;
   }
   const std::size_t parts = run.team->size();
-  run.team->run([&](std::size_t part) { f(panels * part / parts, panels * (part + 1) / parts); });
+  run.team->run([&](std::size_t part) { f(count * part / parts, count * (part + 1) / parts); });
+}
+
+/// The same for the panels of a matrix that so many rows are multiplied with.
+template <typename F>
+void in_panels(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
+  in_parts(run, matrix.panel_count(), rows * matrix.k() * matrix.n(), f);
 }
 
 }  // namespace fuselage::cpu

@@ -17,7 +17,7 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
     out.stride = matrix.n();
   }
   const std::size_t rows = rows_of(in, run) * static_cast<std::size_t>(in.vectors);
-  in_parts(run, matrix, rows, [&](std::size_t first, std::size_t last) {
+  in_panels(run, matrix, rows, [&](std::size_t first, std::size_t last) {
     run.kernels.gemm_panels(x, rows, matrix, first, last, out);
   });
 }

@@ -31,7 +31,7 @@ void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
 
 }  // namespace
 
-Team::Team(std::size_t size) {
+Team::Team(std::size_t size) : claims_(size) {
   try {
     for (std::size_t part = 1; part < size; ++part)
       threads_.emplace_back([this, part] { serve(part); });
@@ -45,10 +45,16 @@ Team::Team(std::size_t size) {
 Team::~Team() { dismiss(); }
 
 void Team::dismiss() {
-  job_ = {};
+  dismissed_.store(true, std::memory_order_relaxed);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+}
+
+/// True for the first who asks, as long as the job is not over. It then stays until the part ends.
+bool Team::claim(std::size_t part, std::uint32_t round) {
+  std::uint32_t before = round - 1;
+  return claims_[part].round.compare_exchange_strong(before, round, std::memory_order_acq_rel);
 }
 
 void Team::do_part(std::size_t part) {
@@ -58,25 +64,28 @@ void Team::do_part(std::size_t part) {
     const std::lock_guard lock(mutex_);
     if (!error_) error_ = std::current_exception();
   }
+  if (unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) unended_.notify_one();
 }
 
 void Team::serve(std::size_t part) {
-  for (std::uint32_t seen = 0;; ++seen) {
-    await_change(round_, seen);
-    if (!job_.call) return;
-    do_part(part);
-    if (running_.fetch_sub(1, std::memory_order_acq_rel) == 1) running_.notify_one();
+  std::uint32_t round = 0;
+  while (true) {
+    await_change(round_, round);
+    round = round_.load(std::memory_order_acquire);
+    if (dismissed_.load(std::memory_order_relaxed)) return;
+    if (claim(part, round)) do_part(part);
   }
 }
 
 void Team::run(const Job& job) {
   job_ = job;
-  running_.store(static_cast<std::uint32_t>(threads_.size()), std::memory_order_relaxed);
-  round_.fetch_add(1, std::memory_order_release);
+  unended_.store(static_cast<std::uint32_t>(size()), std::memory_order_relaxed);
+  const std::uint32_t round = round_.fetch_add(1, std::memory_order_release) + 1;
   round_.notify_all();
-  do_part(0);
-  while (const std::uint32_t left = running_.load(std::memory_order_acquire))
-    await_change(running_, left);
+  for (std::size_t part = 0; part < size(); ++part)
+    if (claim(part, round)) do_part(part);
+  while (const std::uint32_t left = unended_.load(std::memory_order_acquire))
+    await_change(unended_, left);
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
