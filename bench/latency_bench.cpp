@@ -22,7 +22,7 @@ namespace {
 /// Searches with so many threads, and the time that each sentence took.
 class Contestant {
  public:
-  Contestant(const Model& model, const SearchTask& task, CompileOptions options)
+  Contestant(const Model& model, const SearchTask& task, const CompileOptions& options)
       : executable_(compile(with_search_head(model.graph, SearchHead::k_best,
                                              BeamSearch::candidates_per_row(task.search)),
                             model.weights, options)),

@@ -8,8 +8,8 @@
 namespace fuselage::cpu {
 namespace {
 
-// About half a millisecond: longer than the parts of a step that one thread does alone.
-constexpr int kLooks = 10000;
+// About a millisecond: longer than the parts of a step that one thread does alone.
+constexpr int kLooks = 40000;
 
 /// Leaves the core to its other thread for a moment.
 void pause() {
