@@ -45,7 +45,8 @@ Report small_report() {
 /// Runs three steps of one batch and measures.
 void add_profile(Report& report) {
   report.profile.emplace();
-  const auto executable = compile_cpu(report.history.programs, small_weights(), {.profile = &*report.profile});
+  const auto executable =
+      compile_cpu(report.history.programs, small_weights(), {.profile = &*report.profile});
   for (std::size_t i = 0; i < report.plan.size(); ++i)
     report.plan[i] = executable->plan(static_cast<BindingTime>(i));
   const auto worker = executable->make_worker();
