@@ -33,7 +33,10 @@ std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const Compil
   check(!options.observer || options.backend == "reference", "only the oracle can be observed");
   if (options.backend == "reference")
     return compile_reference(std::move(graph), std::move(weights), options.observer);
-  if (options.backend == "cpu") return compile_cpu(split_by_binding_time(graph), weights);
+  if (options.backend == "cpu")
+    return compile_cpu(split_by_binding_time(graph), std::move(weights),
+                       {.weights_cache = options.weights_cache,
+                        .threads_per_sentence = options.threads_per_sentence});
   throw Error("there is no back-end '{}'; it can be cpu or reference", options.backend);
 }
 

@@ -22,6 +22,10 @@ struct CompileOptions {
   /// Most memory for products computed per vocabulary entry when the model is loaded, in 10^6
   /// bytes.
   double precompute_memory = 64;
+  /// A directory for what the cpu back-end makes of weights, for other processes; empty: none.
+  std::string weights_cache;
+  /// Threads of the cpu back-end that work on one batch together.
+  std::size_t threads_per_sentence = 1;
   RankWeights ranks;  ///< weights that sort vocabularies by frequency
   /// Sees each node that the reference back-end evaluates.
   NodeObserver observer;

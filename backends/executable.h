@@ -50,6 +50,14 @@ struct TableUse {
   std::uint64_t lookups = 0, hits = 0;
 };
 
+/// Memory of an executable and its workers, in bytes.
+struct MemoryUse {
+  std::size_t matrices = 0;         ///< packed for products
+  std::size_t rows = 0;             ///< other weights: tables of rows to look up, and vectors
+  std::string file;                 ///< from which both are mapped; empty: they are its own
+  std::vector<std::size_t> arenas;  ///< most that the values of each worker up to now have taken
+};
+
 /// Runs batches of sentences through an executable, one batch at a time. Owns all memory that a run
 /// needs; not thread-safe, but workers of one executable are independent.
 class Worker {
@@ -89,6 +97,12 @@ class Executable {
 
   /// How the nodes of a program are run, in that order; empty for a back-end without a plan.
   virtual std::vector<PlannedNode> plan(BindingTime) const { return {}; }
+
+  /// What a user should know about how it came about.
+  virtual std::vector<std::string> notes() const { return {}; }
+
+  /// Where memory went up to now; nothing for a back-end that does not count it.
+  virtual MemoryUse memory() const { return {}; }
 
   /// How the tables of frequent rows have served up to now; empty where there are none, and for a
   /// back-end that does not count.

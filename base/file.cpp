@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -77,11 +78,16 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file_atomically(const std::string& path, std::string_view bytes) {
+  write_file_atomically(path, std::span(&bytes, 1));
+}
+
+void write_file_atomically(const std::string& path, std::span<const std::string_view> parts) {
   const std::string temporary = temporary_name(path);
   Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file.get() < 0) throw Error("cannot write {}: {}", path, std::strerror(errno));
-  const bool written = write_all(file.get(), bytes) && ::fsync(file.get()) == 0 && file.close() &&
-                       std::rename(temporary.c_str(), path.c_str()) == 0;
+  const auto write = [&](std::string_view bytes) { return write_all(file.get(), bytes); };
+  const bool written = std::all_of(parts.begin(), parts.end(), write) && ::fsync(file.get()) == 0 &&
+                       file.close() && std::rename(temporary.c_str(), path.c_str()) == 0;
   if (written) return;
   const int reason = errno;
   ::unlink(temporary.c_str());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,8 @@ std::string read_file(const std::string& path);
 /// Makes `path` hold `bytes`: readers see the old content or the new one, never a part. Throws
 /// Error with the path and the system's reason, and then leaves `path` as it was.
 void write_file_atomically(const std::string& path, std::string_view bytes);
+/// The same for bytes that lie in several places.
+void write_file_atomically(const std::string& path, std::span<const std::string_view> parts);
 
 /// What follows the last dot of the last path component: "yml" for "models/vocab.en.yml"; empty
 /// when there is no dot.

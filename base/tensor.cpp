@@ -61,6 +61,12 @@ Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape)
   data_ = allocate(size_bytes());
 }
 
+Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<std::byte[]> bytes)
+    : dtype_(dtype),
+      shape_(std::move(shape)),
+      size_(element_count(shape_, dtype)),
+      data_(std::move(bytes)) {}
+
 std::size_t Tensor::size_bytes() const {
   if (size_ == 0) return 0;
   const std::int64_t k = last_dimension(shape_);

@@ -21,6 +21,9 @@ class Tensor {
   /// dimension is negative.
   Tensor(DType dtype, std::vector<std::int64_t> shape);
 
+  /// Bytes that are there already, as many as shape and type take.
+  Tensor(DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<std::byte[]> bytes);
+
   DType dtype() const { return dtype_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
 

@@ -55,15 +55,15 @@ std::pair<double, double> median_bounds(const std::vector<double>& values) {
 }
 
 Comparison compare(int pairs, const std::function<void()>& baseline,
-                   const std::function<void()>& candidate) {
+                   const std::function<void()>& candidate, double (*clock)()) {
   const std::function<void()>* runs[] = {&baseline, &candidate};
   std::vector<double> seconds[2], ratios;
   for (int i = 0; i < pairs; ++i) {
     double spent[2] = {0, 0};
     for (const int which : {0, 1, 1, 0}) {
-      const double begin = thread_seconds();
+      const double begin = clock();
       (*runs[which])();
-      spent[which] += thread_seconds() - begin;
+      spent[which] += clock() - begin;
     }
     for (const int which : {0, 1}) seconds[which].push_back(spent[which] / 2);
     ratios.push_back(spent[0] / spent[1]);

@@ -55,6 +55,7 @@ Scorer::Scorer(Model model, ScorerOptions options)
   executable_ =
       compile(with_search_head(model.graph, SearchHead::log_probabilities, 1, options_.alignment),
               std::move(model.weights), options_.compile);
+  for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
 }
 
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {

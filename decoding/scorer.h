@@ -55,8 +55,11 @@ class Scorer {
   /// after the pairs before have been handed over.
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
 
-  /// What a user should know about how the vocabularies fit the model.
+  /// What a user should know about how vocabularies and weights were loaded.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+
+  /// Where memory went up to now.
+  MemoryUse memory() const { return executable_->memory(); }
 
   /// How well tables of frequent rows have served up to now.
   std::vector<TableUse> table_use() const { return executable_->table_use(); }

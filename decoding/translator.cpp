@@ -97,6 +97,7 @@ Translator::Translator(Model model, TranslatorOptions options)
       with_head(model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
                 BeamSearch::candidates_per_row(options_.search), options_.search.alignment);
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
+  for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
 }
 
 Translator::~Translator() = default;

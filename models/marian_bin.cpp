@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "models/intgemm.h"
 
@@ -241,7 +241,8 @@ MarianBinFile read_marian_bin(std::string_view bytes, const std::string& name_fo
 }
 
 MarianBinFile read_marian_bin(const std::string& path) {
-  return read_marian_bin(read_file(path), path);
+  const MappedFile file = map_file(path);
+  return read_marian_bin({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
 }
 
 }  // namespace fuselage

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/mapped_memory.h"
 #include "base/suggest.h"
 
 namespace fuselage {
@@ -372,6 +372,9 @@ NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
   return result;
 }
 
-NpzFile read_npz(const std::string& path) { return read_npz(read_file(path), path); }
+NpzFile read_npz(const std::string& path) {
+  const MappedFile file = map_file(path);
+  return read_npz({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
+}
 
 }  // namespace fuselage

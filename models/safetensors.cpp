@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/mapped_memory.h"
 #include "base/suggest.h"
 
 namespace fuselage {
@@ -226,32 +227,43 @@ std::string make_header(const TensorMap& tensors, const std::vector<std::string>
   return text;
 }
 
-}  // namespace
+/// The tensor at `from`, which stays there when `owner` keeps it.
+Tensor tensor_at(const Entry& entry, const char* from, const Pages& owner) {
+  auto* bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(from));
+  if (owner && reinterpret_cast<std::uintptr_t>(bytes) % kDataAlignment == 0)
+    return {entry.dtype, entry.shape, {owner, bytes}};
+  Tensor tensor(entry.dtype, entry.shape);
+  if (entry.end > entry.begin) std::memcpy(tensor.mutable_bytes(), from, entry.end - entry.begin);
+  return tensor;
+}
 
-SafetensorsFile read_safetensors(std::string_view bytes, const std::string& name_for_errors) {
-  const std::uint64_t length = read_length(bytes, name_for_errors);
-  const Json header = parse_header(bytes.substr(kLengthBytes, length), name_for_errors);
+SafetensorsFile read(std::string_view bytes, const std::string& file, const Pages& owner) {
+  const std::uint64_t length = read_length(bytes, file);
+  const Json header = parse_header(bytes.substr(kLengthBytes, length), file);
   const std::string_view data = bytes.substr(kLengthBytes + length);
   SafetensorsFile result;
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items()) {
     if (name == kMetadataKey)
-      result.metadata = parse_metadata(json, name_for_errors);
+      result.metadata = parse_metadata(json, file);
     else
-      entries.push_back(parse_entry(name, json, name_for_errors));
+      entries.push_back(parse_entry(name, json, file));
   }
-  check_tiling(entries, data.size(), name_for_errors);
-  for (const Entry& entry : entries) {
-    Tensor tensor(entry.dtype, entry.shape);
-    if (entry.end > entry.begin)
-      std::memcpy(tensor.mutable_bytes(), data.data() + entry.begin, entry.end - entry.begin);
-    result.tensors.emplace(entry.name, std::move(tensor));
-  }
+  check_tiling(entries, data.size(), file);
+  for (const Entry& entry : entries)
+    result.tensors.emplace(entry.name, tensor_at(entry, data.data() + entry.begin, owner));
   return result;
 }
 
+}  // namespace
+
+SafetensorsFile read_safetensors(std::string_view bytes, const std::string& name_for_errors) {
+  return read(bytes, name_for_errors, nullptr);
+}
+
 SafetensorsFile read_safetensors(const std::string& path) {
-  return read_safetensors(read_file(path), path);
+  const MappedFile file = map_file(path);
+  return read({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path, file.bytes);
 }
 
 void write_safetensors(const std::string& path, const TensorMap& tensors,

@@ -15,10 +15,11 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;
 };
 
-/// Reads a file whose every byte the header accounts for. Throws Error with the path, and the
+/// Maps a file whose every byte the header accounts for. Throws Error with the path, and the
 /// tensor where one is at fault, when the file cannot be read, is truncated, or breaks the format:
 /// a header that is no JSON object, a name used twice, an unknown dtype, a shape that disagrees
-/// with its bytes, overlapping tensors or bytes of none.
+/// with its bytes, overlapping tensors or bytes of none. Tensors that lie at multiples of 64 bytes
+/// stay there, and are read when they are looked at.
 SafetensorsFile read_safetensors(const std::string& path);
 
 /// The same for a file in memory; `name_for_errors` stands for its path.

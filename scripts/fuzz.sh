@@ -102,6 +102,7 @@ make_seeds() {
     '{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"a.scale":{"dtype":"F32","shape":[],"data_offsets":[2,6]}}' \
     >"$corpus/safetensors/quantized"
   marian_bin_seed >"$corpus/marian_bin/small.bin"
+  { printf 'fuselage weights\1\0\0\0\0\0\0\0'; head -c 4080 /dev/zero; } >"$corpus/weight_cache/small"
   cp models/en-de/config.json "$corpus/model_config"
   cat >"$corpus/option_file/decoder.yml" <<'END'
 relative-paths: true

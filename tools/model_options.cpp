@@ -10,6 +10,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "tools/files.h"
@@ -35,6 +36,9 @@ constexpr Limits kLimits[] = {
     {"word-penalty", -1000000, 1000000, false},
 };
 
+/// As many as --cpu-threads takes.
+constexpr std::size_t kMostThreads = 1024;
+
 /// The number that all of `text` is.
 std::optional<double> parse_number(const std::string& text) {
   double value = 0;
@@ -42,6 +46,11 @@ std::optional<double> parse_number(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+/// One for each processor, or for so many of them as work together.
+std::size_t default_workers(std::size_t threads_each) {
+  return std::clamp(useful_threads() / threads_each, std::size_t{1}, kMostThreads);
 }
 
 bool is_whole(const std::string& text) {
@@ -120,8 +129,15 @@ void ModelOptions::add_running_to(Options& options) {
   app.add_option("--maxi-batch-sort", maxi_batch_sort, "Sort by source length (src), or not (none)")
       ->check(sort_orders())
       ->capture_default_str();
-  app.add_option("--cpu-threads", threads, "Sentences are worked on in so many threads; 0 is 1")
-      ->check(CLI::Range(0, 1024))
+  app.add_option("--cpu-threads", threads,
+                 "Sentences are worked on in so many threads; 0: one for each processor that the "
+                 "process may use, as far as its control group grants their time")
+      ->check(CLI::Range(std::size_t{0}, kMostThreads))
+      ->capture_default_str();
+  app.add_option("--threads-per-sentence", compile.threads_per_sentence,
+                 "So many processors work on a batch together, each on columns of its own: a "
+                 "sentence takes less time, a text more")
+      ->check(CLI::Range(std::size_t{1}, kMostThreads))
       ->capture_default_str();
   app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
   app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
@@ -129,8 +145,13 @@ void ModelOptions::add_running_to(Options& options) {
       ->capture_default_str();
   add_optimizer_options(app, compile);
   add_frequency_option(app, frequency);
+  app.add_option("--weights-cache", compile.weights_cache,
+                 "Keep packed weights in files of this directory, from which later processes start "
+                 "at once and which all that run share in memory")
+      ->type_name("DIR");
   app.add_flag("--stats", stats,
                "Tell at the end how many look-ups the tables of frequent words served");
+  app.add_flag("--memory", memory, "Tell at the end where memory went");
   app.add_flag("--quiet", quiet, "No progress and no notes");
   options.accept_without_effect();
 }
@@ -210,7 +231,7 @@ Model ModelOptions::load(Options& options) {
   batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
-  if (threads == 0) threads = 1;
+  if (threads == 0) threads = default_workers(compile.threads_per_sentence);
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
     for (const std::string& path : models.paths) {
       std::error_code error;

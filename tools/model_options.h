@@ -7,6 +7,7 @@
 #include "backends/compile.h"
 #include "decoding/batching.h"
 #include "decoding/vocabulary_pair.h"
+#include "tools/memory_report.h"
 #include "tools/named_models.h"
 
 namespace fuselage {
@@ -20,12 +21,13 @@ struct ModelOptions {
   CompileOptions compile;
   std::string frequency;
   bool stats = false;
+  bool memory = false;
   std::string output = "stdout";
   bool quiet = false;
   bool strict = false;
   std::size_t max_length = 1000;
   bool max_length_crop = false;
-  std::size_t threads = 1;
+  std::size_t threads = 0;
   BatchOptions batches;
   std::string maxi_batch_sort = "none";
   std::string normalize = "0";
@@ -79,5 +81,16 @@ std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables)
 
 /// Prints "fuselage: note: …" on standard error.
 void print_note(std::string_view note);
+
+/// Prints what --stats and --memory ask for, about a Translator or Scorer.
+template <typename Runner>
+void print_use(const ModelOptions& options, const Runner& runner) {
+  if (options.quiet) return;
+  if (options.stats)
+    for (const std::string& note : describe_table_use(runner.table_use())) print_note(note);
+  if (options.memory)
+    for (const std::string& note : describe_memory(runner.memory(), process_memory()))
+      print_note(note);
+}
 
 }  // namespace fuselage

@@ -83,8 +83,7 @@ int run_score(const std::vector<std::string>& arguments) {
   if (o.common.quiet) return 0;
   for (const LineNotes* notes : {&source_notes, &target_notes})
     for (const std::string& note : notes->notes()) print_note(note);
-  if (o.common.stats)
-    for (const std::string& note : describe_table_use(scorer.table_use())) print_note(note);
+  print_use(o.common, scorer);
   return 0;
 }
 

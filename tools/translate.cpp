@@ -92,8 +92,7 @@ int run_translate(const std::vector<std::string>& arguments) {
   progress.finish();
   if (!o.common.quiet)
     for (const std::string& note : notes.notes()) print_note(note);
-  if (o.common.stats && !o.common.quiet)
-    for (const std::string& note : describe_table_use(translator.table_use())) print_note(note);
+  print_use(o.common, translator);
   return 0;
 }
 

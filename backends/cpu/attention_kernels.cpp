@@ -13,15 +13,32 @@ RowsIn through_index(const Instruction& in, const Run& run, std::size_t operand,
   return rows;
 }
 
-/// Turns the scores, which are where the weights go, into weights, and mixes the values by them.
-void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values) {
-  const Segments segments = segments_of(in, run);
+/// Left rows first … last - 1 of some segments; their pairs keep their numbers.
+Segments share_of(const Segments& segments, std::size_t first, std::size_t last) {
+  return {segments.begin + first, last - first};
+}
+
+/// Calls f(first, last) for shares of the left rows. What takes the time is an exponential or the
+/// like for each column of a pair, or a few of them.
+template <typename F>
+void in_segments(const Run& run, const Segments& segments, std::size_t cols, const F& f) {
+  constexpr std::size_t kWorkOfAColumn = 8;
+  const auto pairs = static_cast<std::size_t>(segments.begin[segments.count] - segments.begin[0]);
+  in_parts(run, segments.count, kWorkOfAColumn * pairs * cols, f);
+}
+
+/// Turns the scores of a share, which are where the weights go, into weights, and mixes the values
+/// by them.
+void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values, std::size_t first,
+                    std::size_t last) {
+  const Segments share = share_of(segments_of(in, run), first, last);
   const auto heads = static_cast<std::size_t>(in.results[0].cols);
   float* weights = result_at(in, run, 0);
-  run.kernels.segment_softmax(weights, heads, segments, weights);
+  run.kernels.segment_softmax(weights, heads, share, weights);
   const Place& mixture = in.results[1];
-  run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), segments,
-                       {data_at<float>(mixture, run, 0), static_cast<std::size_t>(mixture.stride)});
+  run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
+                       {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
+                        static_cast<std::size_t>(mixture.stride)});
 }
 
 }  // namespace
@@ -35,11 +52,15 @@ std::string refuse_additive_attention(const Graph& graph, const Node& node) {
 }
 
 void run_additive_attention(const Instruction& in, const Run& run) {
-  run.kernels.factored_scores(all_rows(in, run, 0), through_index(in, run, 1, 1),
-                              data_at<const float>(in.operands[2], run, 0),
-                              static_cast<std::size_t>(in.operands[0].cols), segments_of(in, run),
-                              result_at(in, run, 0));
-  soften_and_mix(in, run, through_index(in, run, 3, 1));
+  const Segments segments = segments_of(in, run);
+  const auto cols = static_cast<std::size_t>(in.operands[0].cols);
+  in_segments(run, segments, cols, [&](std::size_t first, std::size_t last) {
+    run.kernels.factored_scores(rows_from(all_rows(in, run, 0), first),
+                                through_index(in, run, 1, 1),
+                                data_at<const float>(in.operands[2], run, 0), cols,
+                                share_of(segments, first, last), result_at(in, run, 0));
+    soften_and_mix(in, run, through_index(in, run, 3, 1), first, last);
+  });
 }
 
 void bind_dot_attention(Instruction& in, const Binding& binding) {
@@ -49,11 +70,18 @@ void bind_dot_attention(Instruction& in, const Binding& binding) {
 }
 
 void run_dot_attention(const Instruction& in, const Run& run) {
-  run.kernels.head_dot(through_index(in, run, 0, 0), through_index(in, run, 1, 1),
-                       static_cast<std::size_t>(in.integer), static_cast<float>(in.real),
-                       rows_of(in, run), static_cast<std::size_t>(in.operands[0].cols),
-                       rows_out(in, run));
-  soften_and_mix(in, run, through_index(in, run, 2, 1));
+  const Segments segments = segments_of(in, run);
+  const auto cols = static_cast<std::size_t>(in.operands[0].cols);
+  in_segments(run, segments, cols, [&](std::size_t first, std::size_t last) {
+    const auto begin = static_cast<std::size_t>(segments.begin[first]);
+    const auto end = static_cast<std::size_t>(segments.begin[last]);
+    const RowsOut scores = rows_out(in, run);
+    run.kernels.head_dot(rows_from(through_index(in, run, 0, 0), begin),
+                         rows_from(through_index(in, run, 1, 1), begin),
+                         static_cast<std::size_t>(in.integer), static_cast<float>(in.real),
+                         end - begin, cols, {scores.data + begin * scores.stride, scores.stride});
+    soften_and_mix(in, run, through_index(in, run, 2, 1), first, last);
+  });
 }
 
 }  // namespace fuselage::cpu

@@ -2,12 +2,21 @@
 
 #include <fmt/ranges.h>
 
-#include <cstring>
+#include <atomic>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/plan.h"
 #include "backends/cpu/runner.h"
+#include "backends/cpu/team.h"
+#include "backends/cpu/weight_cache.h"
+#include "backends/cpu/weight_region.h"
 #include "base/error.h"
+#include "graph/text.h"
 #include "passes/rewriter.h"
 
 namespace fuselage {
@@ -18,13 +27,16 @@ using cpu::ProgramRunner;
 
 class CpuWorker : public Worker {
  public:
-  CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile)
+  CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile,
+            std::size_t threads, std::atomic<std::size_t>& arena)
       : source_plan_(source),
         step_plan_(step),
         frame_(step.graph),
-        source_(source),
-        step_(step),
-        profile_(profile) {
+        team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
+        source_(source, team_.get()),
+        step_(step, team_.get()),
+        profile_(profile),
+        arena_(arena) {
     if (!profile_) return;
     source_.set_profile(&profile_->source);
     step_.set_profile(&profile_->step);
@@ -36,6 +48,7 @@ class CpuWorker : public Worker {
     frame_.reserve_steps(limits);
     source_.begin_batch(frame_);
     step_.begin_batch(frame_);
+    arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
     source_.run(frame_);
     if (profile_) ++profile_->batches;
     const auto& outputs = source_plan_.graph.outputs();
@@ -72,8 +85,10 @@ class CpuWorker : public Worker {
   const ProgramPlan& source_plan_;
   const ProgramPlan& step_plan_;
   RowFrame frame_;
+  std::unique_ptr<cpu::Team> team_;
   ProgramRunner source_, step_;
   Profile* profile_;
+  std::atomic<std::size_t>& arena_;
 };
 
 std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
@@ -85,27 +100,48 @@ std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
 }
 
 /// Runs the load program once; its results join the weights.
-TensorMap run_load_program(const Graph& program, const TensorMap& weights,
-                           cpu::MatrixCache& matrices, std::vector<PlannedNode>& planned) {
-  TensorMap results = weights;
-  if (program.outputs().empty()) return results;
-  const auto plan = cpu::plan_program(program, weights, matrices);
+TensorMap run_load_program(const Graph& program, TensorMap weights,
+                           std::vector<PlannedNode>& planned) {
+  if (program.outputs().empty()) return weights;
+  cpu::WeightRegion read;
+  const auto plan = cpu::plan_program(program, read);
+  read.make_apart(weights);
   planned = planned_nodes(*plan);
   RowFrame frame(program);
   ProgramRunner runner(*plan);
   runner.begin_batch(frame);
   runner.run(frame);
+  std::map<ValueId, Tensor> taken;
   for (std::size_t i = 0; i < program.outputs().size(); ++i) {
     const Output& output = program.outputs()[i];
-    const Type& type = program.value(output.value).type;
-    Dims shape = type.dims;
-    if (type.domain != program.none())
-      shape.insert(shape.begin(), program.domain(type.domain).size);
-    Tensor tensor(type.dtype, shape);
-    std::memcpy(tensor.mutable_bytes(), runner.output(i), tensor.size_bytes());
-    results.insert_or_assign(output.name, std::move(tensor));
+    const auto [at, is_new] = taken.try_emplace(output.value);
+    if (is_new) {
+      cpu::WeightType type = cpu::weight_type(program, output.value, output.name);
+      const std::size_t bytes = Tensor(type.dtype, type.shape, nullptr).size_bytes();
+      at->second = Tensor(type.dtype, std::move(type.shape), runner.take_output(i, bytes));
+    }
+    weights.insert_or_assign(output.name, at->second);
   }
-  return results;
+  return weights;
+}
+
+/// All that the bytes of a region depend on. Floating-point products differ between levels, and so
+/// do tables of them.
+ContentHash content_of(const Programs& programs, const TensorMap& weights,
+                       const cpu::WeightRegion& region) {
+  ContentHash hash;
+  hash.add(FUSELAGE_VERSION);
+  hash.add(cpu::active_isa());
+  for (const Graph* program : {&programs.load, &programs.source, &programs.step})
+    hash.add(print_graph(*program));
+  region.add_to(hash);
+  for (const auto& [name, tensor] : weights) {
+    hash.add(name);
+    hash.add(to_string(tensor.dtype()));
+    hash.add(shape_to_string(tensor.shape()));
+    hash.add(tensor.bytes(), tensor.size_bytes());
+  }
+  return hash;
 }
 
 TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
@@ -121,16 +157,20 @@ TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const Programs& programs, const TensorMap& weights, const CpuOptions& options)
-      : profile_(options.profile) {
-    cpu::MatrixCache matrices;
-    const TensorMap loaded = run_load_program(programs.load, weights, matrices, load_);
-    source_ = cpu::plan_program(programs.source, loaded, matrices, options.kernels);
-    step_ = cpu::plan_program(programs.step, loaded, matrices, options.kernels);
+  CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
+      : profile_(options.profile), threads_(options.threads_per_sentence) {
+    source_ = cpu::plan_program(programs.source, weights_, options.kernels);
+    step_ = cpu::plan_program(programs.step, weights_, options.kernels);
+    if (options.weights_cache.empty())
+      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+    else
+      find_or_make(programs, std::move(weights), options.weights_cache);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<CpuWorker>(*source_, *step_, profile_);
+    const std::lock_guard lock(mutex_);
+    return std::make_unique<CpuWorker>(*source_, *step_, profile_, threads_,
+                                       arenas_.emplace_back(0));
   }
 
   std::size_t output(std::string_view name) const override {
@@ -145,6 +185,17 @@ class CpuExecutable : public Executable {
     return planned_nodes(time == BindingTime::source ? *source_ : *step_);
   }
 
+  std::vector<std::string> notes() const override { return notes_; }
+
+  MemoryUse memory() const override {
+    MemoryUse use{.matrices = weights_.packed_bytes(),
+                  .rows = weights_.size_bytes() - weights_.packed_bytes(),
+                  .file = cache_file_};
+    const std::lock_guard lock(mutex_);
+    use.arenas.assign(arenas_.begin(), arenas_.end());
+    return use;
+  }
+
   std::vector<TableUse> table_use() const override {
     std::vector<TableUse> tables;
     for (const ProgramPlan* plan : {source_.get(), step_.get()})
@@ -154,9 +205,34 @@ class CpuExecutable : public Executable {
   }
 
  private:
+  void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
+    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_));
+    cpu::CachedBytes cached = cache.find(weights_.size_bytes());
+    add_note(cached.note);
+    if (!cached.bytes) {
+      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      cached = cache.store(
+          {reinterpret_cast<const char*>(weights_.bytes().get()), weights_.size_bytes()});
+      add_note(cached.note);
+    }
+    if (!cached.bytes) return;
+    weights_.set_bytes(cached.bytes);
+    cache_file_ = cache.path();
+  }
+
+  void add_note(const std::string& note) {
+    if (!note.empty()) notes_.push_back(note);
+  }
+
+  cpu::WeightRegion weights_;
   std::vector<PlannedNode> load_;  ///< of the load program, which has run already
   std::unique_ptr<ProgramPlan> source_, step_;
   Profile* profile_;
+  std::size_t threads_;  ///< of a worker
+  std::vector<std::string> notes_;
+  std::string cache_file_;  ///< that the weights are mapped from
+  mutable std::mutex mutex_;
+  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< of each worker that was ever made
 };
 
 }  // namespace
@@ -171,14 +247,13 @@ std::string describe_kernel(const Graph& program, NodeId id) {
 }
 
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
-  cpu::MatrixCache matrices;
   std::vector<PlannedNode> planned;
-  return run_load_program(load_program, weights, matrices, planned);
+  return run_load_program(load_program, weights, planned);
 }
 
-std::unique_ptr<Executable> compile_cpu(const Programs& programs, const TensorMap& weights,
+std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weights,
                                         const CpuOptions& options) {
-  return std::make_unique<CpuExecutable>(programs, weights, options);
+  return std::make_unique<CpuExecutable>(programs, std::move(weights), options);
 }
 
 }  // namespace fuselage

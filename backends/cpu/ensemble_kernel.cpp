@@ -49,9 +49,9 @@ void bind_ensemble(Instruction& in, const Binding& binding) {
     const Type& x = binding.graph.value(binding.node.operands[member.x]).type;
     const std::int64_t k = x.dims[0];
     const ValueId w = binding.node.operands[member.w];
-    const Buffer& weight = binding.plan.buffers[in.operands[member.w].buffer];
-    layers.matrices.push_back(binding.matrices.get(
-        weight.tensor, {.k = k,
+    layers.matrices.push_back(
+        packed_operand(in, binding, member.w,
+                       {.k = k,
                         .n = matrix_columns(binding.graph, w, k),
                         .transposed = member.transposed,
                         .dtype = packed_type(x, binding.graph.value(w).type)}));

@@ -14,6 +14,7 @@
 #include "backends/cpu/product_kernels.h"
 #include "backends/cpu/quantize_kernels.h"
 #include "backends/cpu/shortlist_kernel.h"
+#include "backends/cpu/weight_region.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "ops/evaluate.h"
@@ -124,8 +125,9 @@ void bind_linear(Instruction& in, const Binding& binding) {
   bind_elements(in, binding, 1);
 }
 
-/// Tiles of rows and columns: the product, then the formula on it while it is in the cache.
-void run_linear(const Instruction& in, const Run& run) {
+/// Panels first … last - 1 of a linear layer in tiles of rows and columns: the product, then the
+/// formula on it while it is in the cache.
+void run_linear_panels(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
   constexpr std::size_t kRows = 96;
   constexpr std::size_t kColumns = 256;
   const PackedMatrix& matrix = *in.matrix;
@@ -143,14 +145,19 @@ void run_linear(const Instruction& in, const Run& run) {
       operands[i - 1] = rows_from(rows_in(in, run, i), r);
     operands[0] = {.data = results[0].data, .stride = results[0].stride, .columns = matrix.n()};
     const RowsIn x = rows_from(rows_in(in, run, 0), r);
-    for (std::size_t p = 0; p < matrix.panel_count(); p += step) {
-      const std::size_t end = std::min(p + step, matrix.panel_count());
-      const std::size_t first = p * matrix.panel();
+    for (std::size_t p = first; p < last; p += step) {
+      const std::size_t end = std::min(p + step, last);
+      const std::size_t column = p * matrix.panel();
       run.kernels.gemm_panels(x, n, matrix, p, end, results[0]);
-      in.elements->run_columns(operands.data(), n, first,
-                               std::min(end * matrix.panel(), matrix.n()) - first, results.data());
+      in.elements->run_columns(operands.data(), n, column,
+                               std::min(end * matrix.panel(), matrix.n()) - column, results.data());
     }
   }
+}
+
+void run_linear(const Instruction& in, const Run& run) {
+  in_panels(run, *in.matrix, rows_of(in, run),
+            [&](std::size_t first, std::size_t last) { run_linear_panels(in, run, first, last); });
 }
 
 /// A matrix of one column: a dot product a row.
@@ -283,10 +290,10 @@ void run_log_sum_exp(const Instruction& in, const Run& run) {
 }
 
 void bind_linear_k_best(Instruction& in, const Binding& binding) {
-  const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.matrix = binding.matrices.get(
-      weight.tensor, {.k = x.dims.back(),
+  in.matrix =
+      packed_operand(in, binding, 1,
+                     {.k = x.dims.back(),
                       .n = matrix_columns(binding.graph, binding.node.operands[1], x.dims.back()),
                       .transposed = binding.node.attr<bool>("transposed"),
                       .dtype = packed_type(binding.graph, binding.node)});
@@ -486,6 +493,13 @@ constexpr KernelRow kRows[] = {
 }  // namespace
 
 std::span<const KernelRow> kernel_rows() { return kRows; }
+
+std::shared_ptr<const PackedMatrix> packed_operand(Instruction& in, const Binding& binding,
+                                                   std::size_t operand, const MatrixShape& shape) {
+  Place& place = in.operands[operand];
+  place.is_read = false;
+  return binding.weights.packed(*binding.plan.buffers[place.buffer].declared, shape);
+}
 
 bool is_stored(const Graph& graph, const Node& node) {
   return node.has(Trait::external) ||

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,8 +14,12 @@ struct Binding {
   const Graph& graph;
   const Node& node;
   ProgramPlan& plan;
-  MatrixCache& matrices;
+  WeightRegion& weights;
 };
+
+/// An operand that is a stored matrix, packed. The instruction reads it in this form alone.
+std::shared_ptr<const PackedMatrix> packed_operand(Instruction& in, const Binding& binding,
+                                                   std::size_t operand, const MatrixShape& shape);
 
 /// One line of the table: a kernel that can run an op. For each op the first line that does not
 /// refuse a node is taken, so the best stand first and the reference evaluation stands last.

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/kernels/rows.h"
 #include "backends/cpu/plan.h"
+#include "backends/cpu/team.h"
 
 namespace fuselage::cpu {
 
@@ -81,6 +82,27 @@ inline std::size_t cols_of(const Instruction& in) {
 inline Segments segments_of(const Instruction& in, const Run& run) {
   const auto begin = run.rows.segments(in.map);
   return {begin.data(), begin.size() - 1};
+}
+
+/// Calls f(first, last) for shares of `count` things, in several threads where `work`, in about as
+/// many multiply-adds, is worth it. The same thread always takes the same share, whose part of a
+/// matrix so stays in its cache.
+template <typename F>
+void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
+  // Below, handing out the parts takes longer than a part.
+  constexpr std::size_t kWorthIt = std::size_t{1} << 16;
+  if (!run.team || work < kWorthIt) {
+    f(std::size_t{0}, count);
+    return;
+  }
+  const std::size_t parts = run.team->size();
+  run.team->run([&](std::size_t part) { f(count * part / parts, count * (part + 1) / parts); });
+}
+
+/// The same for the panels of a matrix that so many rows are multiplied with.
+template <typename F>
+void in_panels(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
+  in_parts(run, matrix.panel_count(), rows * matrix.k() * matrix.n(), f);
 }
 
 }  // namespace fuselage::cpu

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/kernel_rows.h"
+#include "backends/cpu/weight_region.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "graph/schedule.h"
@@ -25,21 +26,10 @@ Tensor constant_tensor(const Graph& graph, const Node& node) {
   return tensor;
 }
 
-/// A weight as the graph has it. Integers that are none of the graph are floats.
-Tensor as_type(DType dtype, const Tensor& weight) {
-  if (weight.dtype() == dtype) return weight;
-  check(!is_quantized(dtype), "a weight that is not quantized as the graph says");
-  return dtype == DType::bf16 ? weight.to_bf16() : weight.to_f32();
-}
-
 class Planner {
  public:
-  Planner(Graph program, const TensorMap& weights, MatrixCache& matrices,
-          std::span<const KernelRow> first)
-      : plan_(std::make_unique<ProgramPlan>()),
-        weights_(weights),
-        matrices_(matrices),
-        first_(first) {
+  Planner(Graph program, WeightRegion& weights, std::span<const KernelRow> first)
+      : plan_(std::make_unique<ProgramPlan>()), weights_(weights), first_(first) {
     plan_->graph = std::move(program);
     places_.resize(plan_->graph.value_limit());
     rows_of_kernel_.resize(plan_->graph.node_limit(), nullptr);
@@ -53,8 +43,10 @@ class Planner {
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) mark_history(*id);
     for (const NodeId id : order_) place_node(id);
     for (const NodeId id : order_) place_carried(id);
-    for (const Output& output : graph().outputs())
+    for (const Output& output : graph().outputs()) {
       plan_->outputs.push_back(places_[output.value.index]);
+      ask_for_weights(plan_->outputs.back());
+    }
     find_lifetimes();
     return std::move(plan_);
   }
@@ -144,33 +136,15 @@ class Planner {
     const ValueId id = node.results[0];
     Buffer buffer{.kind = Buffer::Kind::weight};
     if (!node.has(Trait::external)) {
-      buffer.tensor = constant_tensor(graph(), node);
+      buffer.tensor = std::make_shared<Tensor>(constant_tensor(graph(), node));
+    } else if (graph().binding(id) == BindingTime::load) {
+      buffer.declared =
+          std::make_shared<WeightType>(weight_type(graph(), id, node.attr<std::string>("name")));
     } else {
+      buffer.kind = Buffer::Kind::import;
       buffer.name = node.attr<std::string>("name");
-      const auto weight = weights_.find(buffer.name);
-      if (weight != weights_.end())
-        buffer.tensor = checked_weight(node, weight->second);
-      else if (graph().value(id).type.domain == graph().none() ||
-               graph().binding(id) == BindingTime::load)
-        throw Error("{}: there is no weight '{}'", graph().describe(node), buffer.name);
-      else
-        buffer.kind = Buffer::Kind::import;
     }
     places_[id.index] = new_place(id, std::move(buffer));
-  }
-
-  Tensor checked_weight(const Node& node, const Tensor& weight) const {
-    const Type& type = graph().value(node.results[0]).type;
-    const Domain& domain = graph().domain(type.domain);
-    const std::int64_t rows = domain.kind == DomainKind::vocabulary ? domain.size : 1;
-    if (weight.size() != rows * row_size(type))
-      throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements",
-                  graph().describe(node), node.attr<std::string>("name"),
-                  shape_to_string(weight.shape()), rows * row_size(type));
-    if (is_quantized(type.dtype) && weight.dtype() != type.dtype)
-      throw Error("{}: weight '{}' is {}, but the graph wants {}", graph().describe(node),
-                  node.attr<std::string>("name"), to_string(weight.dtype()), to_string(type.dtype));
-    return as_type(type.dtype, weight);
   }
 
   void place_node(NodeId id) {
@@ -196,11 +170,23 @@ class Planner {
       }
       add_indexes(node, in);
       const KernelRow& row = *rows_of_kernel_[id.index];
-      if (row.bind) row.bind(in, {graph(), node, *plan_, matrices_});
+      if (row.bind) row.bind(in, {graph(), node, *plan_, weights_});
       in.run = row.run;
+      for (const Place& operand : in.operands) ask_for_weights(operand);
     }
     instruction_of_[id] = static_cast<std::uint32_t>(plan_->instructions.size());
     plan_->instructions.push_back(std::move(in));
+  }
+
+  /// What a place is read from must be there when the program runs.
+  void ask_for_weights(const Place& place) {
+    if (!place.is_read) return;
+    for (const std::int32_t number :
+         {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
+      if (number == kNone) continue;
+      Buffer& buffer = plan_->buffers[static_cast<std::size_t>(number)];
+      if (buffer.declared) buffer.tensor = weights_.stored(*buffer.declared);
+    }
   }
 
   bool is_prefix(ValueId id) const {
@@ -236,7 +222,11 @@ class Planner {
     return static_cast<std::int32_t>(add_buffer({.kind = Buffer::Kind::weight,
                                                  .domain = graph().none(),
                                                  .row_elements = size,
-                                                 .tensor = Tensor(DType::f32, {size})}));
+                                                 .tensor = zeros(size)}));
+  }
+
+  static std::shared_ptr<const Tensor> zeros(std::int64_t size) {
+    return std::make_shared<Tensor>(DType::f32, std::vector{size});
   }
 
   /// Whether some rows of the result of a selection are its default row.
@@ -299,6 +289,7 @@ class Planner {
       carried = new_place(value, Buffer{});
       next.results = {carried};
       next.run = rows_of_kernel_[id.index]->run;
+      ask_for_weights(next.operands[0]);
     }
     carried_.push_back({carried.buffer, instruction_of_.at(state)});
     plan_->instructions[instruction_of_.at(state)].operands.push_back(carried);
@@ -369,8 +360,7 @@ class Planner {
   }
 
   std::unique_ptr<ProgramPlan> plan_;
-  const TensorMap& weights_;
-  MatrixCache& matrices_;
+  WeightRegion& weights_;
   std::span<const KernelRow> first_;
   std::vector<NodeId> order_;
   std::vector<Loop> loops_;  // by position in order_
@@ -422,19 +412,9 @@ PackedMatrix pack(const std::byte* data, const MatrixShape& shape) {
   return PackedMatrix::pack_quantized(shape.dtype, data, k, n);
 }
 
-std::shared_ptr<const PackedMatrix> MatrixCache::get(const Tensor& weight,
-                                                     const MatrixShape& shape) {
-  auto& packed = packed_[{weight.bytes(), shape.transposed, shape.dtype}];
-  if (packed) return packed;
-  const Tensor stored = as_type(shape.dtype, weight);
-  packed = std::make_shared<PackedMatrix>(pack(stored.bytes(), shape));
-  alive_.push_back(weight);
-  return packed;
-}
-
-std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
-                                          MatrixCache& matrices, std::span<const KernelRow> first) {
-  return Planner(std::move(program), weights, matrices, first).make();
+std::unique_ptr<ProgramPlan> plan_program(Graph program, WeightRegion& weights,
+                                          std::span<const KernelRow> first) {
+  return Planner(std::move(program), weights, first).make();
 }
 
 }  // namespace fuselage::cpu

@@ -2,12 +2,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "backends/cpu/element_kernel.h"
@@ -27,6 +25,10 @@ inline constexpr std::int32_t kNone = -1;
 /// Numbers of bf16 have no gaps between rows: all of them together may take less.
 std::int64_t row_elements(const Type& type);
 
+class Team;          // team.h
+struct WeightType;   // weight_region.h
+class WeightRegion;  // weight_region.h
+
 /// A block of memory that holds one value for the rows of its domain.
 struct Buffer {
   enum class Kind : std::uint8_t {
@@ -41,7 +43,9 @@ struct Buffer {
   bool newest_only = false;
   std::uint32_t first = 0, last = 0;  ///< arena: live between these instructions, both included
   std::string name;                   ///< import
-  Tensor tensor;                      ///< weight
+  std::shared_ptr<const WeightType> declared;  ///< weight: none for a constant
+  /// Weight: its numbers, where an instruction reads them as they are.
+  std::shared_ptr<const Tensor> tensor;
 };
 
 /// Where a value's rows are: columns of a buffer, possibly read through an index.
@@ -52,6 +56,7 @@ struct Place {
   std::int64_t cols = 0;                 ///< elements of a row
   std::int32_t index = kNone;            ///< number of an IndexSlot
   std::int32_t fallback_buffer = kNone;  ///< for rows that the index leaves out; kNone: zeros
+  bool is_read = true;                   ///< false: its kernel has another form of the weight
 };
 
 /// A path of maps whose composed index some place reads through.
@@ -72,6 +77,7 @@ struct Run {
   const std::vector<Buffer>& plan_buffers;
   const std::vector<std::byte*>& buffers;           ///< by number of the buffer
   const std::vector<const std::int32_t*>& indexes;  ///< by number of the slot
+  Team* team = nullptr;                             ///< who takes part; nullptr: nobody else
 };
 
 struct KernelRow;       // kernel_rows.h
@@ -83,6 +89,8 @@ struct MatrixShape {
   std::int64_t k = 0, n = 0;
   bool transposed = false;  ///< it is stored as [n, k]
   DType dtype = DType::f32;
+
+  bool operator==(const MatrixShape&) const = default;
 };
 
 /// Packs a matrix that is stored at `data` for the kernels of the active level. Throws Error for
@@ -121,19 +129,8 @@ struct Loop {
   std::uint32_t begin = 0, end = 0;
 };
 
-/// Weights packed for a level's kernels, each once however many nodes use it.
-class MatrixCache {
- public:
-  std::shared_ptr<const PackedMatrix> get(const Tensor& weight, const MatrixShape& shape);
-
- private:
-  using Key = std::tuple<const std::byte*, bool, DType>;
-  std::map<Key, std::shared_ptr<const PackedMatrix>> packed_;
-  std::vector<Tensor> alive_;  // keys stay unique while the tensors live
-};
-
-/// One of the three programs, ready to run: for each node a kernel, and for each value a place.
-/// Immutable once made.
+/// One of the three programs, ready to run when its weights are made: for each node a kernel, and
+/// for each value a place. Immutable once made.
 struct ProgramPlan {
   Graph graph;
   std::vector<Instruction> instructions;
@@ -143,11 +140,10 @@ struct ProgramPlan {
   std::vector<Place> outputs;  ///< in the graph's order
 };
 
-/// Plans `program`. `weights` holds its parameters and the results of the load program, by name; an
-/// import of any other name comes from the source program. `first` are kernels that stand before
-/// those of kernel_rows() and must outlive the plan.
-std::unique_ptr<ProgramPlan> plan_program(Graph program, const TensorMap& weights,
-                                          MatrixCache& matrices,
+/// Plans `program`, and asks `weights` for its parameters and for what it imports of the load
+/// program. Other imports come from the source program. `first` are kernels that stand before those
+/// of kernel_rows() and must outlive the plan.
+std::unique_ptr<ProgramPlan> plan_program(Graph program, WeightRegion& weights,
                                           std::span<const KernelRow> first = {});
 
 }  // namespace fuselage::cpu

@@ -16,7 +16,10 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
     x.columns = x.stride = matrix.row_elements();
     out.stride = matrix.n();
   }
-  run.kernels.gemm(x, rows_of(in, run) * static_cast<std::size_t>(in.vectors), matrix, out);
+  const std::size_t rows = rows_of(in, run) * static_cast<std::size_t>(in.vectors);
+  in_panels(run, matrix, rows, [&](std::size_t first, std::size_t last) {
+    run.kernels.gemm_panels(x, rows, matrix, first, last, out);
+  });
 }
 
 }  // namespace
@@ -35,14 +38,13 @@ std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) 
 }
 
 void bind_gemm(Instruction& in, const Binding& binding) {
-  const Buffer& weight = binding.plan.buffers[in.operands[1].buffer];
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   in.vectors = row_size(x) / x.dims.back();
-  in.matrix =
-      binding.matrices.get(weight.tensor, {.k = x.dims.back(),
-                                           .n = in.results[0].cols / in.vectors,
-                                           .transposed = binding.node.attr<bool>("transposed"),
-                                           .dtype = packed_type(binding.graph, binding.node)});
+  in.matrix = packed_operand(in, binding, 1,
+                             {.k = x.dims.back(),
+                              .n = in.results[0].cols / in.vectors,
+                              .transposed = binding.node.attr<bool>("transposed"),
+                              .dtype = packed_type(binding.graph, binding.node)});
 }
 
 void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }

@@ -5,28 +5,30 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/mapped_memory.h"
 #include "passes/plan_memory.h"
 
 namespace fuselage::cpu {
 namespace {
 
-constexpr std::align_val_t kArenaAlignment{kBufferAlignment};
+std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
+  constexpr std::align_val_t kAlignment{kBufferAlignment};
+  return {static_cast<std::byte*>(::operator new[](std::max<std::size_t>(bytes, 1), kAlignment)),
+          [](std::byte* p) { ::operator delete[](p, kAlignment); }};
+}
 
 }  // namespace
 
-void ProgramRunner::FreeArena::operator()(std::byte* p) const {
-  ::operator delete[](p, kArenaAlignment);
-}
-
-ProgramRunner::ProgramRunner(const ProgramPlan& plan)
+ProgramRunner::ProgramRunner(const ProgramPlan& plan, Team* team)
     : plan_(plan),
+      team_(team),
       buffers_(plan.buffers.size(), nullptr),
       composed_(plan.indexes.size()),
       indexes_(plan.indexes.size(), nullptr) {
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    if (plan.buffers[i].kind == Buffer::Kind::weight)
+    if (plan.buffers[i].kind == Buffer::Kind::weight && plan.buffers[i].tensor)
       // Kernels only read weights; the table holds one kind of pointer for all.
-      buffers_[i] = const_cast<std::byte*>(plan.buffers[i].tensor.bytes());
+      buffers_[i] = const_cast<std::byte*>(plan.buffers[i].tensor->bytes());
 }
 
 void ProgramRunner::begin_batch(const RowFrame& frame) {
@@ -48,8 +50,7 @@ void ProgramRunner::begin_batch(const RowFrame& frame) {
   arena_bytes_ = memory.arena_bytes;
   if (arena_bytes_ > capacity_ || !arena_) {
     arena_.reset();
-    arena_.reset(static_cast<std::byte*>(
-        ::operator new[](std::max<std::size_t>(arena_bytes_, 1), kArenaAlignment)));
+    arena_ = allocate_arena(arena_bytes_);
     capacity_ = arena_bytes_;
   }
   for (std::size_t i = 0; i < numbers.size(); ++i)
@@ -104,7 +105,7 @@ void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run&
 }
 
 void ProgramRunner::run(RowFrame& frame) {
-  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_};
+  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_, team_};
   const auto is_scan = [this](std::size_t slot) {
     return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
   };
@@ -127,6 +128,15 @@ void ProgramRunner::run(RowFrame& frame) {
 const std::byte* ProgramRunner::output(std::size_t number) const {
   const Place& place = plan_.outputs[number];
   return buffers_[place.buffer] + place.offset * static_cast<std::int64_t>(sizeof(float));
+}
+
+std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number,
+                                                        std::size_t bytes) const {
+  // Whoever takes it is the only one who knows it.
+  auto* block = const_cast<std::byte*>(output(number));
+  const Buffer& buffer = plan_.buffers[plan_.outputs[number].buffer];
+  if (buffer.kind == Buffer::Kind::weight) return {buffer.tensor, block};
+  return {block, [arena = arena_, bytes](std::byte* p) { give_back_pages(p, bytes); }};
 }
 
 }  // namespace fuselage::cpu

@@ -14,7 +14,8 @@ namespace fuselage::cpu {
 /// Memory and pointers with which one worker runs a plan.
 class ProgramRunner {
  public:
-  explicit ProgramRunner(const ProgramPlan& plan);
+  /// The team, if any, must outlive the runner.
+  explicit ProgramRunner(const ProgramPlan& plan, Team* team = nullptr);
 
   /// Places all buffers for the row counts that the frame can reach in this batch. The only place
   /// that allocates.
@@ -31,21 +32,23 @@ class ProgramRunner {
 
   /// First element of an output, by its number; rows follow one another without gaps.
   const std::byte* output(std::size_t number) const;
+  /// The same, `bytes` of it, which stays after the runner, and whose memory goes with its last
+  /// owner. The program must not run again then.
+  std::shared_ptr<std::byte[]> take_output(std::size_t number, std::size_t bytes) const;
   std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
 
   std::size_t arena_bytes() const { return arena_bytes_; }
+  /// The most that a batch up to now has needed.
+  std::size_t capacity() const { return capacity_; }
 
  private:
   void refresh_index(std::size_t slot, const RowTable& rows);
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
-  struct FreeArena {
-    void operator()(std::byte* p) const;
-  };
-
   const ProgramPlan& plan_;
-  std::unique_ptr<std::byte[], FreeArena> arena_;
+  Team* team_;
+  std::shared_ptr<std::byte[]> arena_;
   std::size_t arena_bytes_ = 0;
   std::size_t capacity_ = 0;
   std::vector<std::byte*> buffers_;

@@ -4,37 +4,17 @@
 
 #include "backends/cpu/operands.h"
 #include "backends/cpu/product_kernels.h"
+#include "backends/cpu/weight_region.h"
 #include "base/quantized.h"
 
 namespace fuselage::cpu {
 
 /// The columns of a node's matrix, and where its words are.
 struct ShortlistLayer {
-  Tensor matrix;  ///< a row for each column
-  MatrixColumns columns;
-  MapId right, word;  ///< from pairs to shortlists, and from these to words
+  std::shared_ptr<const Tensor> matrix;  ///< a row for each column
+  MatrixColumns columns;                 ///< but for where they are
+  MapId right, word;                     ///< from pairs to shortlists, and from these to words
 };
-
-namespace {
-
-template <typename T>
-Tensor transposed(const Tensor& matrix, std::int64_t k, std::int64_t n) {
-  Tensor result(matrix.dtype(), {n, k});
-  const T* from = matrix.data<T>();
-  T* to = result.mutable_data<T>();
-  for (std::int64_t c = 0; c < n; ++c)
-    for (std::int64_t i = 0; i < k; ++i) *to++ = from[i * n + c];
-  return result;
-}
-
-/// A row for each column of a matrix of k rows.
-Tensor by_columns(const Tensor& matrix, std::int64_t k, std::int64_t n, bool is_transposed) {
-  if (is_transposed) return matrix;
-  return matrix.dtype() == DType::bf16 ? transposed<std::uint16_t>(matrix, k, n)
-                                       : transposed<float>(matrix, k, n);
-}
-
-}  // namespace
 
 std::string refuse_shortlist(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
@@ -51,15 +31,17 @@ void bind_shortlist(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   const std::int64_t k = x.dims[0];
   const std::int64_t n = matrix_columns(binding.graph, binding.node.operands[1], k);
-  const Tensor& stored = binding.plan.buffers[in.operands[1].buffer].tensor;
+  const WeightType& weight = *binding.plan.buffers[in.operands[1].buffer].declared;
   const auto& words = binding.node.attr<MapPath>("words");
-  ShortlistLayer layer{.matrix = by_columns(stored, k, n, binding.node.attr<bool>("transposed")),
-                       .columns = {.stride = vector_bytes(stored.dtype(), k),
+  ShortlistLayer layer{.matrix = binding.node.attr<bool>("transposed")
+                                     ? binding.weights.stored(weight)
+                                     : binding.weights.columns(weight, k, n),
+                       .columns = {.stride = vector_bytes(weight.dtype, k),
                                    .k = static_cast<std::size_t>(k),
-                                   .dtype = stored.dtype()},
+                                   .dtype = weight.dtype},
                        .right = words[0],
                        .word = words[1]};
-  layer.columns.data = layer.matrix.bytes();
+  in.operands[1].is_read = false;
   in.shortlist = std::make_shared<ShortlistLayer>(std::move(layer));
   in.map = binding.node.attr<MapPath>("to").front();
   in.integer = binding.node.attr<bool>("log_softmax");
@@ -68,6 +50,8 @@ void bind_shortlist(Instruction& in, const Binding& binding) {
 /// Neighbouring rows of one sentence go over its words together.
 void run_shortlist(const Instruction& in, const Run& run) {
   const ShortlistLayer& layer = *in.shortlist;
+  MatrixColumns columns = layer.columns;
+  columns.data = layer.matrix->bytes();
   const Segments pairs = segments_of(in, run);
   const auto right = run.rows.index(layer.right);
   const auto words = run.rows.index(layer.word);
@@ -84,8 +68,8 @@ void run_shortlist(const Instruction& in, const Run& run) {
   for (std::size_t row = 0, end = 0; row < pairs.count; row = end) {
     const std::span<const std::int32_t> list = words_of(row);
     while (end < pairs.count && words_of(end).data() == list.data()) ++end;
-    run.kernels.shortlist_k_best(rows_from(x, row), end - row, layer.columns, bias, list,
-                                 in.integer != 0, k, result_at(in, run, 0) + row * k,
+    run.kernels.shortlist_k_best(rows_from(x, row), end - row, columns, bias, list, in.integer != 0,
+                                 k, result_at(in, run, 0) + row * k,
                                  result_at<std::int32_t>(in, run, 1) + row * k);
   }
 }

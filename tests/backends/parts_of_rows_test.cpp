@@ -5,6 +5,7 @@
 #include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/plan.h"
+#include "backends/cpu/weight_region.h"
 #include "graph/text.h"
 #include "ops/registry.h"
 #include "passes/split_by_binding_time.h"
@@ -68,9 +69,8 @@ void expect_agreement(const ToyModel& model) {
 
 /// The values of the step program that are places in others.
 std::vector<std::string> views(const ToyModel& model) {
-  cpu::MatrixCache matrices;
-  const auto plan =
-      cpu::plan_program(split_by_binding_time(model.graph).step, model.weights, matrices);
+  cpu::WeightRegion weights;
+  const auto plan = cpu::plan_program(split_by_binding_time(model.graph).step, weights);
   std::vector<std::string> names;
   for (const cpu::Instruction& instruction : plan->instructions) {
     const Node& node = plan->graph.node(instruction.node);

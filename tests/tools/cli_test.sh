@@ -42,6 +42,7 @@ same() { cmp -s "$1" "$2" || fail "$3: $1 and $2 differ"; }
 works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores -o expected
 [[ $(cut -d' ' -f1 expected | sort -n | uniq | wc -l) -eq 40 ]] || fail "40 lines in, 40 lines out"
 for way in "--mini-batch 16 --maxi-batch 10 --maxi-batch-sort src" "--cpu-threads 3 --mini-batch 2" \
+  "--threads-per-sentence 3" "--cpu-threads 2 --threads-per-sentence 2 --mini-batch 5" \
   "--mini-batch-words 100 --maxi-batch 50 --cpu-threads 2" "--mini_batch=64 --quiet"; do
   # shellcheck disable=SC2086
   works translate "${usual[@]}" -b 2 --n-best --word-scores $way <"$input"
@@ -51,6 +52,26 @@ works translate "${usual[@]}" -b 1 --word-scores --max-length-factor 2 -i "$inpu
 cut -d'|' -f1 out >texts
 cut -d'|' -f1 "$data/transformer-ssru/expected.greedy.txt" >expected.texts
 same texts expected.texts "greedy"
+
+# Cached weights are those that are made, and a damaged cache is no hindrance.
+for run in first second; do
+  works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache cache
+  same out expected "$run run with a cache"
+  [[ ! -s err ]] || fail "$run run with a cache: $(cat err)"
+done
+works translate "${usual[@]}" -i "$input" -b 2 --memory --cpu-threads 2 --weights-cache cache
+grep -qE 'note: memory: [0-9.]+ MB of packed matrices, .*; mapped from cache/' err &&
+  grep -qE 'memory: [0-9.]+ MB for the values of 2 workers' err &&
+  grep -qE 'the process has [1-9][0-9.]* MB' err || fail "--memory: $(cat err)"
+works translate "${usual[@]}" -i "$input" -b 2 --memory --quiet
+[[ ! -s err ]] || fail "--memory --quiet prints: $(cat err)"
+truncate -s 5000 cache/*.weights
+works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache cache
+same out expected "a damaged cache"
+grep -qF 'note: cached weights are made anew: cache/' err || fail "no note on a damaged cache"
+works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache "$input"
+same out expected "no place for a cache"
+grep -qF 'note: weights are not cached: ' err || fail "no note on a cache that cannot be"
 
 # Odd lines give one line each, and notes.
 {
@@ -75,6 +96,9 @@ works translate "${usual[@]}" -i /dev/null
 works translate "${usual[@]}" --n-best --alignment --word-scores -i <(printf '\n')
 [[ $(cat out) == "0 |||  ||| 0-0 ||| WordScores= 0.00000 ||| F0= 0 ||| 0" ]] ||
   fail "empty line: $(cat out)"
+
+refuses "--threads-per-sentence" translate "${usual[@]}" --threads-per-sentence 0
+refuses "--threads-per-sentence" translate "${usual[@]}" --threads-per-sentence x
 
 # Lines come out while the input pauses, whatever the batch size.
 mkfifo to from

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 #include "backends/cpu/kernels/table.h"
 #include "base/error.h"
@@ -37,14 +38,18 @@ PackedMatrix::PackedMatrix(DType dtype, std::size_t k, std::size_t n)
       group_(group_of(dtype, layout_)),
       group_bytes_(group_bytes_of(dtype, group_)),
       groups_((k + group_ - 1) / group_),
-      panel_size_(groups_ * group_bytes_ * panel()),
-      data_(static_cast<std::byte*>(
-          ::operator new (panel_count() * panel_size_, std::align_val_t{64}))) {}
+      panel_size_(groups_ * group_bytes_ * panel()) {}
+
+void PackedMatrix::allocate() {
+  constexpr std::align_val_t kAlignment{64};
+  bytes_ = {static_cast<std::byte*>(::operator new(size_bytes(), kAlignment)),
+            [](std::byte* p) { ::operator delete(p, kAlignment); }};
+}
 
 template <class Element>
 void PackedMatrix::place_elements(const Element* w, std::size_t ld, bool transposed) {
   for (std::size_t p = 0; p < panel_count(); ++p) {
-    auto* to = reinterpret_cast<Element*>(data_.get() + p * panel_size_);
+    auto* to = reinterpret_cast<Element*>(bytes_.get() + p * panel_size_);
     const std::size_t first = p * panel();
     const std::size_t width = std::min(panel(), n_ - first);
     for (std::size_t i = 0; i < k_; ++i, to += panel()) {
@@ -58,6 +63,7 @@ void PackedMatrix::place_elements(const Element* w, std::size_t ld, bool transpo
 PackedMatrix PackedMatrix::pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
                                 bool transposed) {
   PackedMatrix packed(DType::f32, k, n);
+  packed.allocate();
   packed.place_elements(w, ld, transposed);
   return packed;
 }
@@ -65,12 +71,13 @@ PackedMatrix PackedMatrix::pack(const float* w, std::size_t k, std::size_t n, st
 PackedMatrix PackedMatrix::pack_bf16(const std::uint16_t* w, std::size_t k, std::size_t n,
                                      std::size_t ld, bool transposed) {
   PackedMatrix packed(DType::bf16, k, n);
+  packed.allocate();
   packed.place_elements(w, ld, transposed);
   return packed;
 }
 
 std::byte* PackedMatrix::group_at(std::size_t group, std::size_t column) const {
-  return data_.get() + column / panel() * panel_size_ +
+  return bytes_.get() + column / panel() * panel_size_ +
          (group * panel() + column % panel()) * group_bytes_;
 }
 
@@ -98,23 +105,22 @@ void PackedMatrix::place_column(const std::byte* vector, std::size_t column) {
     place_integers<std::int16_t>(vector, column);
   else
     place_nibbles(vector, column);
-  scales_[column] = scale_of(vector);
+  all_scales()[column] = scale_of(vector);
   std::int64_t correction = 0;
   for (std::size_t i = 0; i < k_; ++i) {
     const std::int64_t q = quantized_at(dtype_, vector, static_cast<std::int64_t>(i));
     correction -= dtype_ == DType::qlog4 ? std::min<std::int64_t>(q, 0) : 128 * q;
   }
   // Kernels sum modulo 2^32.
-  corrections_[column] = static_cast<std::int32_t>(correction);
+  all_corrections()[column] = static_cast<std::int32_t>(correction);
 }
 
 PackedMatrix PackedMatrix::pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
                                           std::size_t n) {
   check(is_quantized(dtype), "packed matrix: the type is not a quantized one");
   PackedMatrix packed(dtype, k, n);
-  std::memset(packed.data_.get(), 0, packed.panel_count() * packed.panel_size_);
-  packed.scales_.resize(packed.panel_count() * packed.panel());
-  packed.corrections_.resize(packed.scales_.size());
+  packed.allocate();
+  std::memset(packed.bytes_.get(), 0, packed.size_bytes());
   const std::size_t stride = vector_bytes(dtype, static_cast<std::int64_t>(k));
   for (std::size_t column = 0; column < n; ++column, vectors += stride)
     packed.place_column(vectors, column);
@@ -126,8 +132,8 @@ std::size_t PackedMatrix::row_elements() const {
 }
 
 std::size_t PackedMatrix::size_bytes() const {
-  return panel_count() * panel_size_ + scales_.size() * sizeof(float) +
-         corrections_.size() * sizeof(std::int32_t);
+  const std::size_t a_column = is_quantized(dtype_) ? sizeof(float) + sizeof(std::int32_t) : 0;
+  return panel_count() * (panel_size_ + panel() * a_column);
 }
 
 }  // namespace fuselage::cpu

@@ -3,8 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
-#include <vector>
+#include <utility>
 
 #include "base/dtype.h"
 
@@ -35,6 +34,9 @@ class PackedMatrix {
   /// ones.
   static constexpr std::size_t kLog4Group = 8;
 
+  /// A matrix of this type and shape, whose bytes are yet to come.
+  PackedMatrix(DType dtype, std::size_t k, std::size_t n);
+
   /// Packs w, which is [k, n] with rows `ld` apart, or [n, k] when `transposed`.
   static PackedMatrix pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
                            bool transposed);
@@ -61,21 +63,29 @@ class PackedMatrix {
   std::size_t row_elements() const;
 
   /// Panel p, aligned to 64 bytes.
-  const std::byte* panel_bytes(std::size_t p) const { return data_.get() + p * panel_size_; }
+  const std::byte* panel_bytes(std::size_t p) const { return bytes_.get() + p * panel_size_; }
   /// For the columns of panel p and those after it, of a quantized matrix: their scales, and what
   /// sums begin with where a byte instruction would take other integers; of qint8, -128 times the
   /// sum of a column, of qlog4, the magnitudes of its negative integers.
-  const float* scales(std::size_t p) const { return scales_.data() + p * panel(); }
-  const std::int32_t* corrections(std::size_t p) const { return corrections_.data() + p * panel(); }
+  const float* scales(std::size_t p) const { return all_scales() + p * panel(); }
+  const std::int32_t* corrections(std::size_t p) const { return all_corrections() + p * panel(); }
 
+  /// All that has been packed, in one piece: panels, scales, corrections.
+  const std::byte* bytes() const { return bytes_.get(); }
   std::size_t size_bytes() const;
 
- private:
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
-  };
+  /// From now on the bytes are these, aligned to 64: those of a matrix that was packed for this
+  /// level with the same type and shape.
+  void set_bytes(std::shared_ptr<std::byte[]> bytes) { bytes_ = std::move(bytes); }
 
-  PackedMatrix(DType dtype, std::size_t k, std::size_t n);
+ private:
+  void allocate();
+  float* all_scales() const {
+    return reinterpret_cast<float*>(bytes_.get() + panel_count() * panel_size_);
+  }
+  std::int32_t* all_corrections() const {
+    return reinterpret_cast<std::int32_t*>(all_scales() + panel_count() * panel());
+  }
 
   template <class Element>
   void place_elements(const Element* w, std::size_t ld, bool transposed);
@@ -94,9 +104,7 @@ class PackedMatrix {
   std::size_t group_bytes_;  // of a column
   std::size_t groups_;
   std::size_t panel_size_;  // in bytes
-  std::unique_ptr<std::byte[], Free> data_;
-  std::vector<float> scales_;
-  std::vector<std::int32_t> corrections_;
+  std::shared_ptr<std::byte[]> bytes_;
 };
 
 }  // namespace fuselage::cpu

@@ -1,0 +1,69 @@
+#include "base/mapped_memory.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+Pages owned(void* pages, std::size_t bytes) {
+  return {static_cast<std::byte*>(pages), [bytes](std::byte* p) { ::munmap(p, bytes); }};
+}
+
+}  // namespace
+
+Pages allocate_pages(std::size_t bytes) {
+  const std::size_t alignment = bytes < kHugePage ? 1 : kHugePage;
+  const std::size_t reserved = std::max<std::size_t>(bytes, 1) + alignment - 1;
+  void* pages = reserved < bytes ? MAP_FAILED
+                                 : ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE,
+                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    throw Error("cannot get {} bytes of memory: {}", bytes, std::strerror(ENOMEM));
+  // The pages beside the aligned ones are never touched, and so cost nothing.
+  const Pages all = owned(pages, reserved);
+  const auto address = reinterpret_cast<std::uintptr_t>(pages);
+  const std::size_t skipped = (alignment - address % alignment) % alignment;
+  // Where the system has no huge pages, small ones serve.
+  if (bytes >= kHugePage) ::madvise(all.get() + skipped, bytes, MADV_HUGEPAGE);
+  return {all, all.get() + skipped};
+}
+
+void give_back_pages(std::byte* block, std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(block) % page) % page;
+  if (bytes < before + page) return;
+  ::madvise(block + before, (bytes - before) / page * page, MADV_DONTNEED);
+}
+
+MappedFile map_file(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(file);
+    throw Error("cannot read {}: it is {}, a file is needed", path,
+                S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  // An empty file cannot be mapped, and needs not be.
+  void* pages =
+      size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+  const int reason = errno;
+  ::close(file);
+  if (pages == MAP_FAILED) throw Error("cannot read {}: {}", path, std::strerror(reason));
+  return {pages == nullptr ? nullptr : owned(pages, size), size};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace fuselage {
+
+/// Memory of the system's own pages, given back with the last owner.
+using Pages = std::shared_ptr<std::byte[]>;
+
+/// `bytes` zeros. From 2 MiB on they begin at a multiple of that, and lie in huge pages where the
+/// system has some to give. Throws Error when there is no room.
+Pages allocate_pages(std::size_t bytes);
+
+/// Gives those pages back to the system that lie within a block of memory, of whatever allocator,
+/// whose content nobody needs any more.
+void give_back_pages(std::byte* block, std::size_t bytes);
+
+/// The content of a file, which is read when it is looked at and shared by all processes that map
+/// it. What is written to it here changes neither the file nor what others see.
+struct MappedFile {
+  Pages bytes;
+  std::size_t size = 0;
+};
+
+/// Maps a regular file. It must not become shorter while it is mapped, which
+/// write_file_atomically never makes it. Throws Error with the path and the system's reason.
+MappedFile map_file(const std::string& path);
+
+}  // namespace fuselage

@@ -1,0 +1,68 @@
+// How much more several workers translate than one: both in one process, turn and turn about, by
+// the wall clock, loading left out.
+//
+//   workers_bench MODEL TEXT [beam] [mini-batch] [pairs] [workers] [precision]
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "backends/cpu/isa.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "bench/measure.h"
+#include "bench/program.h"
+#include "decoding/translator.h"
+#include "models/load_model.h"
+
+namespace fuselage {
+namespace {
+
+void run(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2)
+    throw Error(
+        "usage: workers_bench MODEL TEXT [beam] [mini-batch] [pairs] [workers] [precision]");
+  const auto argument = [&](std::size_t i, const char* otherwise) {
+    return i < arguments.size() ? arguments[i] : std::string(otherwise);
+  };
+  const Model model = load_model(arguments[0]).model;
+  const std::string text = read_file(arguments[1]);
+  const int pairs = std::stoi(argument(4, "5"));
+  TranslatorOptions options;
+  options.search.beam_size = std::stoi(argument(2, "6"));
+  options.search.normalize = 0.6f;
+  options.batches = {.mini_batch = static_cast<std::size_t>(std::stoi(argument(3, "32"))),
+                     .maxi_batch = 100,
+                     .sort_by_length = true};
+  options.compile.precision = argument(6, "fp32");
+  const Translator one(model, options);
+  options.threads = static_cast<std::size_t>(std::stoi(argument(5, "2")));
+  const Translator several(model, options);
+
+  std::size_t words = 0;
+  const auto translate = [&](const Translator& translator) {
+    std::istringstream input(text);
+    words = 0;
+    translator.translate(
+        input, [&](std::size_t, Translation&& translation) { words += translation.source_words; });
+  };
+  const Comparison compared = compare(
+      pairs, [&] { translate(one); }, [&] { translate(several); }, now);
+  const auto tokens = static_cast<double>(words);
+  fmt::print("isa {}, {}, beam {}, mini-batch {}, {} tokens\n", cpu::active_isa(),
+             options.compile.precision, options.search.beam_size, options.batches.mini_batch,
+             words);
+  fmt::print("1 worker {:.0f} tokens/s, {} workers {:.0f} tokens/s\n", tokens / compared.baseline,
+             options.threads, tokens / compared.candidate);
+  fmt::print("ratio {:.3f} [{:.3f}, {:.3f}] of {} pairs\n", compared.ratio, compared.low,
+             compared.high, pairs);
+}
+
+}  // namespace
+}  // namespace fuselage
+
+int main(int argc, char** argv) {
+  return fuselage::run_program("workers_bench", argc, argv, fuselage::run);
+}

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/executable.h"
+#include "base/process_memory.h"
+
+namespace fuselage {
+
+/// Notes for --memory: where the memory of a process went.
+std::vector<std::string> describe_memory(const MemoryUse& use, const ProcessMemory& process);
+
+}  // namespace fuselage
