@@ -11,6 +11,7 @@
 #include "backends/cpu/ensemble_kernel.h"
 #include "backends/cpu/kernels/copy.h"
 #include "backends/cpu/operands.h"
+#include "backends/cpu/output_kernel.h"
 #include "backends/cpu/product_kernels.h"
 #include "backends/cpu/quantize_kernels.h"
 #include "backends/cpu/shortlist_kernel.h"
@@ -289,24 +290,6 @@ void run_log_sum_exp(const Instruction& in, const Run& run) {
                           static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
-void bind_linear_k_best(Instruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.matrix =
-      packed_operand(in, binding, 1,
-                     {.k = x.dims.back(),
-                      .n = matrix_columns(binding.graph, binding.node.operands[1], x.dims.back()),
-                      .transposed = binding.node.attr<bool>("transposed"),
-                      .dtype = packed_type(binding.graph, binding.node)});
-  in.integer = binding.node.attr<bool>("log_softmax");
-}
-
-void run_linear_k_best(const Instruction& in, const Run& run) {
-  const float* bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
-  run.kernels.linear_k_best(rows_in(in, run, 0), rows_of(in, run), *in.matrix, bias,
-                            in.integer != 0, cols_of(in), result_at(in, run, 0),
-                            result_at<std::int32_t>(in, run, 1));
-}
-
 // --- Loops ---
 
 /// Operand 0 is the initial value, operand 1 what the last iteration left.
@@ -478,8 +461,8 @@ constexpr KernelRow kRows[] = {
     {"sinusoid", "sinusoid", 0, nullptr, nullptr, run_sinusoid},
     {"k_best", "k_best", kFirst, nullptr, nullptr, run_k_best},
     {"log_sum_exp", "log_sum_exp", kFirst, nullptr, nullptr, run_log_sum_exp},
-    {"linear_k_best", "output_layer", kFirst, refuse_output_layer, bind_linear_k_best,
-     run_linear_k_best},
+    {"linear_k_best", "output_layer", kFirst, refuse_output_layer, bind_output_layer,
+     run_output_layer},
     {"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist, bind_shortlist,
      run_shortlist},
     {"ensemble_k_best", "output_layers", kAll, refuse_ensemble, bind_ensemble, run_ensemble},

@@ -84,14 +84,18 @@ inline Segments segments_of(const Instruction& in, const Run& run) {
   return {begin.data(), begin.size() - 1};
 }
 
+/// Whether there are threads to share `work`, in multiply-adds, and it is worth that: below,
+/// handing out the parts takes longer than a part.
+inline bool is_worth_parts(const Run& run, std::size_t work) {
+  return run.team && work >= std::size_t{1} << 16;
+}
+
 /// Calls f(first, last) for shares of `count` things, in several threads where `work`, in about as
 /// many multiply-adds, is worth it. The same thread always takes the same share, whose part of a
 /// matrix so stays in its cache.
 template <typename F>
 void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
-  // Below, handing out the parts takes longer than a part.
-  constexpr std::size_t kWorthIt = std::size_t{1} << 16;
-  if (!run.team || work < kWorthIt) {
+  if (!is_worth_parts(run, work)) {
     f(std::size_t{0}, count);
     return;
   }

@@ -104,7 +104,7 @@ inline void finish_scores(std::span<const Member> members, std::size_t r, std::s
   float tops = 0, logs = 0;
   for (const Member& member : members) {
     tops += member.weight * member.sums[r].top;
-    logs += member.weight * log_of(member.sums[r].value());
+    logs += member.weight * log_of(value_of(member.sums[r]));
   }
   const bool none = !std::isfinite(tops + logs);
   const std::size_t columns = members[0].b->n();

@@ -14,10 +14,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <tuple>
 
 #include "backends/cpu/kernels/best.h"
 #include "backends/cpu/kernels/gemm_family-inl.h"
 #include "backends/cpu/kernels/math-inl.h"
+#include "backends/cpu/kernels/output_part.h"
 #include "backends/cpu/kernels/rows.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +29,7 @@ inline constexpr float kLowest = Best::kLowest;
 
 // Columns whose logits are there at a time. What is kept of a block does not depend on other
 // blocks, and a vocabulary's worth of terms keeps its precision.
-inline constexpr std::size_t kBlock = 512;
+inline constexpr std::size_t kBlock = kOutputBlock;
 
 // Rows whose logits are there at a time. They go over a panel while it is in the first-level cache,
 // and the second one holds their blocks.
@@ -92,33 +94,30 @@ struct Logits {
   float top = kLowest;
 };
 
-/// The sum of the exponentials of a row's logits, relative to the largest of them.
-struct ExpSum {
-  std::array<float, kSumLanes> lanes{};  // those of LaneSum
-  float top = kLowest;
+static_assert(std::tuple_size_v<decltype(ExpSum::lanes)> == kSumLanes);
 
-  /// Adds a block's sum, lane by lane, which is relative to the largest of its logits.
-  HWY_NOINLINE void add(const float* block, float block_top) {
-    const float larger = block_top > top ? block_top : top;
-    const float center = center_of(larger);
-    const Vector factor = exp_of_nonpositive(broadcast(top - center));
-    const Vector block_factor = exp_of_nonpositive(broadcast(block_top - center));
-    for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
-      const Vector added = hn::Mul(load(block + v), block_factor);
-      store(mul_add(load(&lanes[v]), factor, added), &lanes[v]);
-    }
-    top = larger;
+/// What exponentials are relative to: the largest logit, or 0 while that is -infinity.
+inline float center_of(float top) { return top == kLowest ? 0.0f : top; }
+
+/// Adds a block's sum lane by lane, which is relative to the largest of its logits. A sum of one
+/// block alone is that of the block.
+HWY_NOINLINE inline void add_to(ExpSum& sum, const float* block, float block_top) {
+  const float top = block_top > sum.top ? block_top : sum.top;
+  const float center = center_of(top);
+  const Vector factor = exp_of_nonpositive(broadcast(sum.top - center));
+  const Vector block_factor = exp_of_nonpositive(broadcast(block_top - center));
+  for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
+    const Vector added = hn::Mul(load(block + v), block_factor);
+    store(mul_add(load(&sum.lanes[v]), factor, added), &sum.lanes[v]);
   }
+  sum.top = top;
+}
 
-  float value() const {
-    LaneSum sum;
-    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) sum.parts[v] = load(&lanes[v * kLanes]);
-    return sum.total();
-  }
-
-  /// What exponentials are relative to: the largest logit, or 0 while that is -infinity.
-  static float center_of(float top) { return top == kLowest ? 0.0f : top; }
-};
+inline float value_of(const ExpSum& sum) {
+  LaneSum lanes;
+  for (std::size_t v = 0; v < LaneSum::kVectors; ++v) lanes.parts[v] = load(&sum.lanes[v * kLanes]);
+  return lanes.total();
+}
 
 /// Rows whose exponentials are to be summed up, kSumLanes at a time or all that are left.
 class WaitingSums {
@@ -133,7 +132,7 @@ class WaitingSums {
 
   HWY_INLINE void operator()() {
     const Row& row = rows_[row_];
-    const Vector center = broadcast(ExpSum::center_of(row.logits.top));
+    const Vector center = broadcast(center_of(row.logits.top));
     HWY_UNROLL(4)
     for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
       const Vector below = hn::Sub(load(row.logits.data + next_ + v), center);
@@ -158,7 +157,7 @@ class WaitingSums {
 
   HWY_INLINE void finish_row() {
     const Logits& logits = rows_[row_].logits;
-    const Vector center = broadcast(ExpSum::center_of(logits.top));
+    const Vector center = broadcast(center_of(logits.top));
     LaneSum sum;
     for (std::size_t v = 0; v < LaneSum::kVectors; ++v) sum.parts[v] = load(sums_ + v * kLanes);
     sum.add(logits.count - next_, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
@@ -171,7 +170,7 @@ class WaitingSums {
   }
 
   HWY_NOINLINE void end_row() {
-    rows_[row_].sum->add(sums_, rows_[row_].logits.top);
+    add_to(*rows_[row_].sum, sums_, rows_[row_].logits.top);
     std::fill_n(sums_, kSumLanes, 0.0f);
     ++row_;
     next_ = 0;

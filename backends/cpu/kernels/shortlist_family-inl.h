@@ -138,7 +138,8 @@ void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std
     // As in linear_k_best, columns that are rarely wanted are computed once more.
     if (rows[r].ranking.best.threshold() == kLowest)
       take_rows<Dot>(rows_from(a, r), columns, Wanted::lowest_columns, rows.subspan(r, 1));
-    if (log_softmax) finish_scores(rows[r], columns.numbers.size(), k, values + r * k, ids + r * k);
+    if (log_softmax)
+      finish_scores(rows[r].sum, columns.numbers.size(), k, values + r * k, ids + r * k);
     find_columns(columns.numbers, {ids + r * k, k});
   }
 }

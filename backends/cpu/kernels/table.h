@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/cpu/kernels/output_part.h"
 #include "backends/cpu/kernels/packed_matrix.h"
 #include "backends/cpu/kernels/rows.h"
 #include "base/quantized.h"
@@ -144,6 +145,17 @@ struct KernelTable {
   /// which is what k_best makes of NaN. No more than a few tiles of logits are ever stored.
   void (*linear_k_best)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
                         bool log_softmax, size_t k, float* values, std::int32_t* ids) = nullptr;
+
+  /// linear_k_best for some blocks of columns alone, k > 0, with sums of exponentials where there
+  /// is room for them.
+  void (*output_part)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
+                      size_t k, const OutputPart& part) = nullptr;
+
+  /// What linear_k_best gives for one of the rows, to the same bits, from parts of all blocks in
+  /// order, with log_softmax if they have sums. False where the k best are not numbers: then it is
+  /// not known.
+  bool (*join_output_parts)(std::span<const OutputPart> parts, size_t row, size_t rows,
+                            size_t columns, size_t k, float* values, std::int32_t* ids) = nullptr;
 
   /// k_best of the sum over the members of weight * logits, in their order, with the bits of gemm
   /// and binary. From the values are then subtracted the sums of weight * (largest logit of the

@@ -168,6 +168,52 @@ TEST_P(OutputTest, ReadsRowsThroughAnIndex) {
   expect_same(layer, table.in(index, fallback.row(0)), index.size(), 3);
 }
 
+/// The same from parts, each with its share of the blocks; a row that they do not know by itself.
+Ranked in_parts(const Layer& layer, const RowsIn& x, std::size_t rows, std::size_t k,
+                bool log_softmax, std::size_t count) {
+  const std::size_t n = layer.packed.n(), blocks = (n + kOutputBlock - 1) / kOutputBlock;
+  std::vector<Ranked> lists;
+  for (std::size_t p = 0; p < count; ++p) lists.emplace_back(rows, k);
+  std::vector<ExpSum> sums(blocks * rows);
+  std::vector<OutputPart> parts;
+  for (std::size_t p = 0; p < count; ++p) {
+    const std::size_t first = blocks * p / count;
+    parts.push_back({first, blocks * (p + 1) / count, lists[p].values.data(), lists[p].ids.data(),
+                     log_softmax ? sums.data() + first * rows : nullptr});
+    kernels().output_part(x, rows, layer.packed, layer.bias_row(), k, parts.back());
+    EXPECT_TRUE(lists[p].guards_intact(rows * k));
+  }
+  Ranked best(rows, k);
+  for (std::size_t r = 0; r < rows; ++r) {
+    float* values = best.values.data() + r * k;
+    std::int32_t* ids = best.ids.data() + r * k;
+    if (!kernels().join_output_parts(parts, r, rows, n, k, values, ids))
+      kernels().linear_k_best(rows_from(x, r), 1, layer.packed, layer.bias_row(), log_softmax, k,
+                              values, ids);
+  }
+  return best;
+}
+
+TEST_P(OutputTest, PartsGiveTheSameBits) {
+  for (const std::size_t n : {5, 500, 513, 3001}) {
+    Layer layer(20, n, true, 31);
+    (*layer.bias)(0, n / 2) = -kInf;
+    for (const std::size_t rows : {1, 6, 67}) {
+      Matrix x = Matrix::random(rows, 20, 32);
+      x(rows / 2, 3) = rows > 1 ? kNaN : x(0, 3);
+      for (const std::size_t k : {1, 7, 12})
+        for (const bool log_softmax : {false, true}) {
+          const Ranked whole = fused(layer, x.in(), rows, k, log_softmax);
+          for (const std::size_t count : {1, 2, 3, 9}) {
+            const Ranked parts = in_parts(layer, x.in(), rows, k, log_softmax, count);
+            ASSERT_EQ(parts.ids, whole.ids);
+            ASSERT_TRUE(same_bits(parts.values.data(), whole.values.data(), rows * k));
+          }
+        }
+    }
+  }
+}
+
 TEST_P(OutputTest, NoRowsAndNoPlaces) {
   const Layer layer(8, 70, true, 21);
   fused(layer, Matrix::random(1, 8, 22).in(), 0, 3, true);
