@@ -4,8 +4,9 @@
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
 //
-// Passes may be followed by a precision, and by activations: all@int8, all@int8:table. The floor is
-// at the peak of the type in which products are computed.
+// Passes may be followed by a precision, and by activations: all@int8, all@int8:table. Without one,
+// products are in fp32, whatever the model is stored for. The floor is at the peak of the type in
+// which products are computed.
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ void translate(BeamSearch& search, const SearchTask& task) {
 
 CompileOptions options_of(const std::string& contestant) {
   const std::size_t at = contestant.find('@');
-  CompileOptions options;
+  CompileOptions options{.precision = "fp32"};
   if (at != std::string::npos) options = numbers_from_string(contestant.substr(at + 1));
   options.passes = contestant.substr(0, at);
   return options;

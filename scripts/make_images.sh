@@ -18,5 +18,5 @@ screenshot() {
 mkdir -p docs/images
 (cd models && "$fuselage" dump en-de --format html -o "$work/page.html")
 screenshot page
-screenshot pass '#stage=commute_rows'
+screenshot pass '#stage=commute_rows.1'
 "$fuselage" dump models/en-de --program step --format svg -o docs/images/step.svg

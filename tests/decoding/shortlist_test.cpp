@@ -66,7 +66,8 @@ class Shortlisted : public ::testing::TestWithParam<std::string> {
 
   std::string model_;
   std::vector<std::string> lines_;
-  TranslatorOptions options_{.search = {.beam_size = 4, .normalize = 0.6f, .max_length_factor = 2}};
+  TranslatorOptions options_{.compile = {.precision = "fp32"},
+                             .search = {.beam_size = 4, .normalize = 0.6f, .max_length_factor = 2}};
 };
 
 INSTANTIATE_TEST_SUITE_P(Models, Shortlisted,
