@@ -128,10 +128,10 @@ void bind_linear(Instruction& in, const Binding& binding) {
 
 /// Panels first … last - 1 of a linear layer in tiles of rows and columns: the product, then the
 /// formula on it while it is in the cache.
-void run_linear_panels(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
+void run_linear_panels(const Instruction& in, const Run& run, const PackedMatrix& matrix,
+                       std::size_t first, std::size_t last) {
   constexpr std::size_t kRows = 96;
   constexpr std::size_t kColumns = 256;
-  const PackedMatrix& matrix = *in.matrix;
   const std::size_t step = std::max<std::size_t>(kColumns / matrix.panel(), 1);
   const std::size_t rows = rows_of(in, run);
   std::array<RowsIn, kMaxOperands> operands;
@@ -156,9 +156,26 @@ void run_linear_panels(const Instruction& in, const Run& run, std::size_t first,
   }
 }
 
-void run_linear(const Instruction& in, const Run& run) {
-  in_panels(run, *in.matrix, rows_of(in, run),
-            [&](std::size_t first, std::size_t last) { run_linear_panels(in, run, first, last); });
+void run_linear_with(const Instruction& in, const Run& run, const PackedMatrix& matrix) {
+  in_panels(run, matrix, rows_of(in, run), [&](std::size_t first, std::size_t last) {
+    run_linear_panels(in, run, matrix, first, last);
+  });
+}
+
+void run_linear(const Instruction& in, const Run& run) { run_linear_with(in, run, *in.matrix); }
+
+std::string refuse_packing_linear(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_packing_gemm(graph, node); !reason.empty()) return reason;
+  return refuse_elements(graph, node, 1);
+}
+
+void bind_packing_linear(Instruction& in, const Binding& binding) {
+  bind_packing_gemm(in, binding);
+  bind_elements(in, binding, 1);
+}
+
+void run_packing_linear(const Instruction& in, const Run& run) {
+  run_linear_with(in, run, pack(data_at<const std::byte>(in.operands[1], run, 0), in.shape));
 }
 
 /// A matrix of one column: a dot product a row.
@@ -441,6 +458,8 @@ constexpr KernelRow kRows[] = {
     {"abs", "unary", kFirst, nullptr, bind_unary, run_unary},
     {"pointwise", "elements", kAll, refuse_pointwise, bind_pointwise, run_pointwise},
     {"linear", "packed_gemm_elements", ~kSecond, refuse_linear, bind_linear, run_linear},
+    {"linear", "packing_gemm_elements", ~kSecond, refuse_packing_linear, bind_packing_linear,
+     run_packing_linear},
     {"softmax", "softmax", kFirst, needs_vector_input, nullptr, run_softmax},
     {"log_softmax", "log_softmax", kFirst, needs_vector_input, nullptr, run_log_softmax},
     {"layer_norm", "layer_norm", kFirst, nullptr, bind_epsilon, run_layer_norm},
