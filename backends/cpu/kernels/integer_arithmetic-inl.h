@@ -137,6 +137,7 @@ HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
 
 struct Int16Arithmetic : QuantizedArithmetic<4> {
   static constexpr bool kPrepares = false;
+  static constexpr bool kLeavesRoom = true;
   using QuantizedArithmetic::QuantizedArithmetic;
 
   static HWY_INLINE PairVector right(const std::byte* b) {
