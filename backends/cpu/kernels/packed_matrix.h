@@ -24,10 +24,10 @@ struct PanelLayout {
 };
 
 /// An immutable [k, n] right operand of gemm of type f32, bf16, qint8, qint16 or qlog4. It is
-/// stored panels of panel() columns, each in groups of `group` rows: the group of the first column,
-/// that of the second and so on, then the next group. Zeros fill the last group and the last panel.
-/// The layout is that of the level that was active when it was packed, and only levels with the
-/// same take it.
+/// stored as panels of panel() columns, each in groups of `group` rows: the group of the first
+/// column, that of the second and so on, then the next group. Zeros fill the last group and the
+/// last panel. The layout is that of the level that was active when it was packed, and only levels
+/// with the same take it.
 class PackedMatrix {
  public:
   /// Terms of a group of a qlog4 matrix: nibbles of 4 bytes, first the low ones and then the high
