@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/quantized.h"
+#include "tests/base/quantized_support.h"
 
 namespace fuselage {
 namespace {
@@ -17,21 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr Quantizer kExact{.to = DType::qlog4, .largest = 128, .scale = 1};
-
-std::vector<std::byte> quantize(const Quantizer& quantizer, const std::vector<float>& x) {
-  const auto k = static_cast<std::int64_t>(x.size());
-  std::vector<std::byte> out(vector_bytes(quantizer.to, k), std::byte{0x5a});
-  quantize_vector(quantizer, x.data(), k, quantization_scale(quantizer, x.data(), k), out.data());
-  return out;
-}
-
-std::vector<std::int32_t> integers(const Quantizer& quantizer, const std::vector<float>& x) {
-  const std::vector<std::byte> vector = quantize(quantizer, x);
-  std::vector<std::int32_t> values;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    values.push_back(quantized_at(quantizer.to, vector.data(), static_cast<std::int64_t>(i)));
-  return values;
-}
 
 /// A vector's squared error, in which every level is tried for each number.
 double least_error(const std::vector<float>& x, float scale, int bits) {

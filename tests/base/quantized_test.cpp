@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "tests/base/quantized_support.h"
 
 namespace fuselage {
 namespace {
@@ -14,22 +15,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-std::vector<std::byte> quantize(const Quantizer& quantizer, const std::vector<float>& x) {
-  const auto k = static_cast<std::int64_t>(x.size());
-  // Whatever was there before must not show.
-  std::vector<std::byte> out(vector_bytes(quantizer.to, k), std::byte{0x5a});
-  quantize_vector(quantizer, x.data(), k, quantization_scale(quantizer, x.data(), k), out.data());
-  return out;
-}
-
-std::vector<std::int32_t> integers(const Quantizer& quantizer, const std::vector<float>& x) {
-  const std::vector<std::byte> vector = quantize(quantizer, x);
-  std::vector<std::int32_t> values;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    values.push_back(quantized_at(quantizer.to, vector.data(), static_cast<std::int64_t>(i)));
-  return values;
-}
 
 float scale(const Quantizer& quantizer, const std::vector<float>& x) {
   return scale_of(quantize(quantizer, x).data());

@@ -27,8 +27,8 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 
 inline constexpr float kLowest = Best::kLowest;
 
-// Columns whose logits are there at a time. What is kept of a block does not depend on other
-// blocks, and a vocabulary's worth of terms keeps its precision.
+// Columns whose logits are there at a time. The sum of a block's exponentials does not depend on
+// other blocks, and a vocabulary's worth of terms keeps its precision.
 inline constexpr std::size_t kBlock = kOutputBlock;
 
 // Rows whose logits are there at a time. They go over a panel while it is in the first-level cache,
