@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor.h"
+#include "graph/graph.h"
+
+namespace fuselage {
+
+inline constexpr std::uint32_t kForever = 0xffffffffu;
+inline constexpr std::int32_t kNone = -1;
+
+/// What planning has to know of a kernel. A back-end has a table of them: for each op the first
+/// that does not refuse a node runs it, so the best stand first.
+struct KernelInfo {
+  std::string_view op;  ///< "*": any op
+  std::string_view name;
+  /// Bit i: operand i may be read through an index or from some columns of a buffer.
+  std::uint32_t views = 0;
+  /// The reason why it cannot run the node; empty: it can.
+  std::string (*refuse)(const Graph&, const Node&) = nullptr;
+  /// Bit i: operand i, which the kernel reads through an index of its own, may be some columns.
+  std::uint32_t columns = 0;
+
+  bool reads_views(std::size_t operand) const {
+    return operand < 32 ? (views >> operand & 1u) != 0 : views == kAllViews;
+  }
+  bool reads_columns(std::size_t operand) const {
+    return reads_views(operand) || (operand < 32 && (columns >> operand & 1u) != 0);
+  }
+  static constexpr std::uint32_t kAllViews = 0xffffffffu;
+};
+
+/// A back-end's kernels, best first.
+using KernelSet = std::vector<const KernelInfo*>;
+
+/// Why a kernel was not taken for a node.
+struct Rejection {
+  std::string_view kernel;
+  std::string reason;
+};
+
+/// The kernel that runs a node, and why those before it do not; null when none can.
+struct KernelChoice {
+  const KernelInfo* kernel = nullptr;
+  std::vector<Rejection> rejections;
+};
+KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet& kernels);
+
+/// The choice as dumps show it: "packed_gemm", or "reference (packed_gemm: it works on one vector a
+/// row)".
+std::string describe(const KernelChoice& choice);
+
+/// True for a value that no instruction computes: a parameter, an import, a constant.
+bool is_stored(const Graph& graph, const Node& node);
+
+/// Elements of 4 bytes that a row of the type takes; quantized vectors include their scales.
+/// Numbers of bf16 have no gaps between rows: all of them together may take less.
+std::int64_t row_elements(const Type& type);
+
+/// A block of memory that holds one value for the rows of its domain.
+struct Buffer {
+  enum class Kind : std::uint8_t {
+    arena,     ///< placed in the worker's arena for each batch
+    weight,    ///< known when the plan is made, and shared by all workers
+    imported,  ///< a result of the source program
+  };
+  Kind kind = Kind::arena;
+  DomainId domain;
+  std::int64_t row_elements = 0;
+  /// A prefix buffer that keeps only the rows of the current step, as nothing reads older ones.
+  bool newest_only = false;
+  std::uint32_t first = 0, last = 0;  ///< arena: live between these instructions, both included
+  /// Import, and weight that is no constant: its name, and the value that it is in the graph.
+  std::string name;
+  ValueId value;
+  std::shared_ptr<const Tensor> constant;  ///< weight: what it holds, where the graph says it
+};
+
+/// Where a value's rows are: columns of a buffer, possibly read through an index.
+struct Place {
+  std::uint32_t buffer = 0;
+  std::int64_t offset = 0;               ///< first element within a row
+  std::int64_t stride = 0;               ///< elements from row to row; 0 for a value without rows
+  std::int64_t cols = 0;                 ///< elements of a row
+  std::int32_t index = kNone;            ///< number of an IndexSlot
+  std::int32_t fallback_buffer = kNone;  ///< for rows that the index leaves out; kNone: zeros
+};
+
+/// A path of maps whose composed index some place reads through.
+struct IndexSlot {
+  MapPath path;
+  DomainId from;
+};
+
+/// A node bound to a kernel. A state's operands are its initial value and what `next` leaves; the
+/// only one of `next` is the new value, and its result is what the state reads.
+struct PlannedInstruction {
+  NodeId node;
+  const KernelInfo* kernel = nullptr;  ///< nullptr: a view, nothing to do
+  DomainId domain;                     ///< whose rows it computes
+  std::vector<Place> operands;
+  std::vector<Place> results;
+};
+
+/// Instructions begin … end - 1 are the body of a scan.
+struct Loop {
+  DomainId scan;
+  std::uint32_t begin = 0, end = 0;
+};
+
+/// One of the three programs, with a kernel for each node and a place for each value. Knows no
+/// back-end.
+struct ProgramPlan {
+  Graph graph;
+  std::vector<PlannedInstruction> instructions;
+  std::vector<Loop> loops;
+  std::vector<Buffer> buffers;
+  std::vector<IndexSlot> indexes;
+  std::vector<Place> outputs;  ///< in the graph's order
+};
+
+/// Plans `program`. Imports of what the load program gives are weights; the others come from the
+/// source program. Throws Error where no kernel can run a node.
+ProgramPlan plan_program(Graph program, const KernelSet& kernels);
+
+}  // namespace fuselage
