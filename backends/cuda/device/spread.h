@@ -18,7 +18,7 @@ namespace fuselage::cuda {
 inline Spread spread_over(const Rows& rows, std::int64_t columns) {
   constexpr std::uint32_t kThreads = 256;
   constexpr std::uint32_t kMostBlocks = 65535;
-  if (columns <= 0 || rows.most <= 0) return {};
+  if (columns <= 0 || rows.most <= 0) return {.grid = dim3(0)};
   const std::uint32_t across = std::bit_ceil(
       static_cast<std::uint32_t>(std::min<std::int64_t>(columns, std::int64_t{kThreads})));
   const std::uint32_t down = kThreads / across;
