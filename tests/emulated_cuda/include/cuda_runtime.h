@@ -12,7 +12,6 @@
 #define __shared__ static thread_local
 #define __constant__ static
 #define __launch_bounds__(...)
-#define __noinline__ __attribute__((noinline))
 
 #include "emulated_cuda/arithmetic.h"
 #include "emulated_cuda/atomics.h"
