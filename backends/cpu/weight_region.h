@@ -26,6 +26,10 @@ struct WeightType {
 /// That of a value whose rows are known at load.
 WeightType weight_type(const Graph& graph, ValueId value, std::string name);
 
+/// The weight in the declared type. Of its shape only the number of elements counts, and the length
+/// of quantized vectors. Throws Error for what is missing or does not fit.
+Tensor checked_weight(const WeightType& wanted, const TensorMap& weights);
+
 /// The weights that programs read, each in the forms in which they read it: as it is, by columns,
 /// or packed for the kernels of the active level. Planning asks for them in the order in which the
 /// programs run, each form once however many nodes use it; then they are made, and lie one after
