@@ -6,15 +6,6 @@
 
 namespace fuselage::cuda {
 
-std::vector<KernelFactory> kernel_factories() {
-  std::vector<KernelFactory> all;
-  for (const auto factories :
-       {element_kernels(), row_kernels(), normalization_kernels(), attention_kernels(),
-        loop_kernels(), quantize_kernels(), product_kernels(), output_kernels()})
-    all.insert(all.end(), factories.begin(), factories.end());
-  return all;
-}
-
 DeviceProgram::DeviceProgram(ProgramPlan plan, DeviceWeights& weights,
                              std::span<const KernelFactory> factories)
     : plan_(std::move(plan)), weights_(plan_.buffers.size(), nullptr) {

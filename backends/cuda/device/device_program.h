@@ -10,9 +10,6 @@
 
 namespace fuselage::cuda {
 
-/// The factories of all kernels.
-std::vector<KernelFactory> kernel_factories();
-
 /// A planned program with its kernels and weights on the device. Immutable; workers share it.
 class DeviceProgram {
  public:

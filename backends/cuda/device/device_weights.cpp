@@ -49,7 +49,7 @@ struct DeviceWeights::State {
 
   Tensor tensor(const ProgramPlan& plan, const Buffer& buffer) const {
     if (buffer.constant) return *buffer.constant;
-    return cpu::checked_weight(cpu::weight_type(plan.graph, buffer.value, buffer.name), host);
+    return cpu::checked_weight(cpu::weight_type(plan.graph, buffer), host);
   }
 
   TensorMap host;

@@ -4,6 +4,11 @@
 
 namespace fuselage::cuda {
 
+bool GraphCache::knows(std::int64_t key) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.key == key; });
+}
+
 void GraphCache::run(const Stream& stream, std::int64_t key, const std::function<void()>& enqueue) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) { return entry.key == key; });

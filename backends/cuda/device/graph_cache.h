@@ -24,6 +24,8 @@ class GraphCache {
   /// Forgets all: addresses have changed. The stream must have nothing left to do.
   void clear() { entries_.clear(); }
 
+  /// Whether the key is not new.
+  bool knows(std::int64_t key) const;
   std::size_t size() const { return entries_.size(); }
   /// How often work was captured up to now.
   std::uint64_t captures() const { return captures_; }

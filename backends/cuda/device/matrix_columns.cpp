@@ -31,6 +31,7 @@ void copy_columns(const Tensor& matrix, const MatrixForm& form, MatrixColumns& o
 
 void split_vectors(const Tensor& matrix, const MatrixForm& form, MatrixColumns& out) {
   check(form.transposed, "a quantized matrix is stored by columns");
+  if (matrix.dtype() == DType::qint16) expect_bounded_sums(matrix.bytes(), form.n, form.k);
   out.scales.assign(static_cast<std::size_t>(padded(form.n)), 0.0f);
   const auto size = static_cast<std::int64_t>(size_of(out.dtype));
   const std::byte* vector = matrix.bytes();

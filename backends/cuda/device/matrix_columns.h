@@ -18,8 +18,9 @@ struct MatrixColumns {
 };
 
 /// Brings a matrix that a graph stores as [k, n], or transposed as [n, k], into the form of
-/// DeviceMatrix. Quantized matrices are stored by columns, scale and integers together. Types that
-/// no product takes are an internal error.
+/// DeviceMatrix. Quantized matrices are stored by columns, scale and integers together. Throws
+/// Error for integers of which products may leave 32 bits; types that no product takes are an
+/// internal error.
 MatrixColumns matrix_columns(const Tensor& matrix, const MatrixForm& form);
 
 }  // namespace fuselage::cuda

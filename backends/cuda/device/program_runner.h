@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cuda/device/blas.h"
 #include "backends/cuda/device/device_program.h"
 #include "backends/cuda/device/device_row_memory.h"
 #include "backends/cuda/device/index_slots.h"
