@@ -80,6 +80,9 @@ void dequantize_vector(DType dtype, const std::byte* in, std::int64_t k, float* 
 /// A tensor's vectors, along its last dimension, each by its own scale.
 Tensor quantized(const Quantizer& quantizer, const Tensor& tensor);
 
+/// Throws Error unless the products of n qint16 vectors of k elements with any rows fit 32 bits.
+void expect_bounded_sums(const std::byte* vectors, std::int64_t n, std::int64_t k);
+
 /// A vector's scale and its integers.
 float scale_of(const std::byte* vector);
 std::int32_t quantized_at(DType dtype, const std::byte* vector, std::int64_t i);
