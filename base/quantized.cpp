@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::size_t kHeader = sizeof(float);
 
-// The inverse of a scale must be a number; what is smaller is zero.
-constexpr float kLeastScale = 2 * std::numeric_limits<float>::min();
-
 std::size_t round_up_to_4(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
 std::int32_t range_of(DType dtype) {

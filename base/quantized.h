@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "base/dtype.h"
 #include "base/logarithmic.h"
@@ -23,6 +24,9 @@ namespace fuselage {
 inline constexpr std::int32_t kLargestOfInt16Rows = 8191;
 inline constexpr std::int64_t kLargestSumOfInt16Columns = 262143;
 static_assert(kLargestOfInt16Rows * kLargestSumOfInt16Columns < std::int64_t{1} << 31);
+
+/// The least scale: its inverse must be a number. Vectors that would need a smaller one are zeros.
+inline constexpr float kLeastScale = 2 * std::numeric_limits<float>::min();
 
 /// How numbers become integers.
 struct Quantizer {
