@@ -222,7 +222,7 @@ using SearchTest = CudaTest;
 
 /// Batches of various sizes, one after the other through the same search.
 void compare(const ScoreShape& shape, const SearchOptions& options,
-             std::initializer_list<int> batches = {1, 5, 17, 2, 8}) {
+             std::initializer_list<int> batches = {1, 5, 17, 2}) {
   BothSearches searches(shape, options);
   for (const int sentences : batches) {
     searches.expect_same(some_sentences(sentences, static_cast<std::uint32_t>(sentences)));
@@ -233,14 +233,19 @@ void compare(const ScoreShape& shape, const SearchOptions& options,
 }
 
 TEST_F(SearchTest, IsThatOfTheHostForAnyBeam) {
-  for (const std::int32_t beam : {1, 2, 6, 33})
-    compare({.vocabulary = 40, .columns = beam}, {.beam_size = beam, .normalize = 0.6f});
+  for (const std::int32_t beam : {1, 2, 6})
+    compare({.vocabulary = 40, .columns = beam}, {.beam_size = beam, .normalize = 0.6f},
+            {1, 17, 3});
 }
 
 TEST_F(SearchTest, IsThatOfTheHostForALargeBeam) {
   compare({.vocabulary = 90, .columns = 65},
           {.beam_size = 64, .word_penalty = 0.2f, .max_length_factor = 2, .suppressed = {3}},
           {3, 1});
+}
+
+TEST_F(SearchTest, IsThatOfTheHostForManySentences) {
+  compare({.vocabulary = 20, .columns = 2}, {.beam_size = 2}, {33, 50});
 }
 
 TEST_F(SearchTest, BreaksTiesAsTheHostDoes) {

@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::int32_t kWarp = 32;
 constexpr std::uint32_t kAllLanes = 0xffffffffu;
+constexpr std::uint32_t kStartThreads = 256;
 constexpr std::uint32_t kExpandThreads = 128;
-constexpr std::uint32_t kMoveThreads = 256;
+constexpr std::uint32_t kMoveThreads = 128;
+constexpr std::int32_t kSentencesMoved = 16;  ///< by a block
 
 __global__ void start_search(SearchArrays search) {
   const std::int32_t sentences = search.state->sentences;
@@ -175,33 +177,37 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
   if (threadIdx.x == 0) search.survivor_count[s] = survivors;
 }
 
-/// Puts the survivors of all sentences side by side; they are the next live rows. One block.
+/// Puts the survivors of all sentences side by side; they are the next live rows. A block moves
+/// those of some sentences, to behind those of all sentences before.
 __global__ void move_survivors(SearchArrays search) {
   SearchState& state = *search.state;
-  if (state.status.live_rows == 0) return;
-  __syncthreads();  // before the number changes
-  const std::int32_t survivors = running_sum(
-      state.sentences, [&](std::int32_t s) { return search.survivor_count[s]; },
-      [&](std::int32_t s, std::int32_t sum) { search.live_begin[s] = sum; });
-  if (threadIdx.x == 0) {
-    search.live_begin[state.sentences] = survivors;
-    state.status.live_rows = survivors;
-    ++state.status.steps;
+  const auto begin = static_cast<std::int32_t>(blockIdx.x) * kSentencesMoved;
+  if (begin >= state.sentences) return;
+  const std::int32_t end = min(begin + kSentencesMoved, state.sentences);
+  const auto survivors = [&](std::int32_t s) { return search.survivor_count[s]; };
+  const std::int32_t before = running_sum(begin, survivors, [](std::int32_t, std::int32_t) {});
+  const std::int32_t moved = running_sum(
+      end - begin, [&](std::int32_t i) { return survivors(begin + i); },
+      [&](std::int32_t i, std::int32_t sum) { search.live_begin[begin + i] = before + sum; });
+  if (threadIdx.x == 0 && end == state.sentences) {
+    search.live_begin[end] = before + moved;
+    if (state.status.live_rows > 0) ++state.status.steps;
+    state.status.live_rows = before + moved;
   }
   __syncthreads();
-  for (auto slot = static_cast<std::int32_t>(threadIdx.x); slot < state.sentences * state.beam_size;
-       slot += static_cast<std::int32_t>(blockDim.x)) {
-    const std::int32_t s = slot / state.beam_size;
-    const std::int32_t i = slot % state.beam_size;
-    if (i < search.survivor_count[s])
-      search.live[search.live_begin[s] + i] = search.survivors[slot];
+  for (auto i = static_cast<std::int32_t>(threadIdx.x); i < (end - begin) * state.beam_size;
+       i += static_cast<std::int32_t>(blockDim.x)) {
+    const std::int32_t s = begin + i / state.beam_size;
+    const std::int32_t rank = i % state.beam_size;
+    if (rank < survivors(s))
+      search.live[search.live_begin[s] + rank] = search.survivors[s * state.beam_size + rank];
   }
 }
 
 }  // namespace
 
 void launch_start_search(cudaStream_t stream, const SearchArrays& search) {
-  launch(stream, start_search, {1, kMoveThreads}, search);
+  launch(stream, start_search, {1, kStartThreads}, search);
 }
 
 void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf<float>& scores,
@@ -210,7 +216,8 @@ void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf
   const std::size_t heads = static_cast<std::size_t>(most_beam) * sizeof(Candidate);
   launch(stream, expand, {static_cast<std::uint32_t>(most_sentences), kExpandThreads, heads},
          search, scores, words);
-  launch(stream, move_survivors, {1, kMoveThreads}, search);
+  launch(stream, move_survivors, {blocks_for(most_sentences, kSentencesMoved), kMoveThreads},
+         search);
 }
 
 }  // namespace fuselage::cuda
