@@ -14,10 +14,12 @@ class GrowingArray {
   /// Throws Error when memory is short.
   bool reserve(std::size_t count, const Purpose& purpose) {
     const std::size_t bytes = count * sizeof(T);
-    if (bytes <= memory_.size_bytes()) return false;
-    memory_ = DeviceMemory();  // not both at once
-    memory_ = DeviceMemory(bytes, purpose);
-    return true;
+    const bool moves = bytes > memory_.size_bytes();
+    if (moves) {
+      memory_ = DeviceMemory();  // not both at once
+      memory_ = DeviceMemory(bytes, purpose);
+    }
+    return moves;
   }
 
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }

@@ -31,10 +31,10 @@ struct RowScratch {
 };
 
 /// A few things that a kernel takes by value.
-template <typename T, std::size_t most>
+template <typename T, std::size_t kCapacity>
 struct Few {
-  static constexpr std::size_t kMost = most;
-  T at[most];
+  static constexpr std::size_t kMost = kCapacity;
+  T at[kCapacity];
   std::uint32_t count = 0;
 };
 
