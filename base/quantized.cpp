@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -12,9 +13,6 @@ namespace fuselage {
 namespace {
 
 constexpr std::size_t kHeader = sizeof(float);
-
-// The inverse of a scale must be a number; what is smaller is zero.
-constexpr float kLeastScale = 2 * std::numeric_limits<float>::min();
 
 std::size_t round_up_to_4(std::size_t bytes) { return (bytes + 3) / 4 * 4; }
 
@@ -153,6 +151,19 @@ Tensor quantized(const Quantizer& quantizer, const Tensor& tensor) {
     quantize_vector(quantizer, x, k, quantization_scale(quantizer, x, k), out);
   }
   return result;
+}
+
+void expect_bounded_sums(const std::byte* vectors, std::int64_t n, std::int64_t k) {
+  for (std::int64_t column = 0; column < n; ++column) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < k; ++i) sum += std::abs(quantized_at(DType::qint16, vectors, i));
+    if (sum > kLargestSumOfInt16Columns)
+      throw Error(
+          "the magnitudes of column {} of a qint16 matrix with {} rows sum up to {}, but beyond {} "
+          "products may leave 32 bits; use --precision fp32 or quantize the model anew",
+          column, k, sum, kLargestSumOfInt16Columns);
+    vectors += vector_bytes(DType::qint16, k);
+  }
 }
 
 float scale_of(const std::byte* vector) {

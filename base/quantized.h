@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "base/dtype.h"
 #include "base/logarithmic.h"
@@ -23,6 +24,9 @@ namespace fuselage {
 inline constexpr std::int32_t kLargestOfInt16Rows = 8191;
 inline constexpr std::int64_t kLargestSumOfInt16Columns = 262143;
 static_assert(kLargestOfInt16Rows * kLargestSumOfInt16Columns < std::int64_t{1} << 31);
+
+/// The least scale: its inverse must be a number. Vectors that would need a smaller one are zeros.
+inline constexpr float kLeastScale = 2 * std::numeric_limits<float>::min();
 
 /// How numbers become integers.
 struct Quantizer {
@@ -71,6 +75,9 @@ void dequantize_vector(DType dtype, const std::byte* in, std::int64_t k, float* 
 
 /// A tensor's vectors, along its last dimension, each by its own scale.
 Tensor quantized(const Quantizer& quantizer, const Tensor& tensor);
+
+/// Throws Error unless the products of n qint16 vectors of k elements with any rows fit 32 bits.
+void expect_bounded_sums(const std::byte* vectors, std::int64_t n, std::int64_t k);
 
 /// A vector's scale and its integers.
 float scale_of(const std::byte* vector);

@@ -3,6 +3,8 @@
 function(fuselage_layer name)
   cmake_parse_arguments(arg "" "EXCEPT" "PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+  # What needs the CUDA toolkit is a module of its own.
+  list(FILTER sources EXCLUDE REGEX "/backends/cuda/device/")
   if(arg_EXCEPT)
     list(FILTER sources EXCLUDE REGEX "^${CMAKE_SOURCE_DIR}/${name}/${arg_EXCEPT}(/|$)")
   endif()

@@ -29,12 +29,16 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
       best_words_(executable.output("best_words")) {
   if (options_.beam_size < 1)
     throw Error("beam-size must be at least 1, not {}", options_.beam_size);
-  std::sort(options_.suppressed.begin(), options_.suppressed.end());
+  settings_ = {.beam_size = options_.beam_size,
+               .end_id = options_.end_id,
+               .suppressed = options_.suppressed,
+               .length_limits = {}};
+  std::sort(settings_.suppressed.begin(), settings_.suppressed.end());
   if (options_.alignment) alignment_output_ = executable.output("alignment");
 }
 
 bool BeamSearch::suppressed(std::int32_t word) const {
-  return std::binary_search(options_.suppressed.begin(), options_.suppressed.end(), word);
+  return std::binary_search(settings_.suppressed.begin(), settings_.suppressed.end(), word);
 }
 
 void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists) {
@@ -44,51 +48,63 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
   std::size_t weights = 0;
   const auto beam = static_cast<std::size_t>(options_.beam_size);
   source_lengths_.clear();
+  settings_.length_limits.clear();
   for (const WordIds& sentence : sentences) {
     const auto length = static_cast<std::int32_t>(sentence.size());
     const std::int32_t steps = length_limit(options_.max_length_factor, length);
     source_lengths_.push_back(length);
     limits.hypotheses.push_back(options_.beam_size);
+    settings_.length_limits.push_back(steps);
     limits.steps.push_back(steps);
     tokens += beam * static_cast<std::size_t>(steps);
     rows += beam;
     weights += beam * static_cast<std::size_t>(steps) * sentence.size();
   }
-  tokens_.clear();
-  tokens_.reserve(tokens);
+  record_.tokens.clear();
+  record_.tokens.reserve(tokens);
+  record_.finished.clear();
+  record_.finished.reserve(rows);
   live_.clear();
   live_.reserve(rows);
   next_live_.reserve(rows);
-  finished_.assign(sentences.size(), {});
-  for (auto& list : finished_) list.reserve(beam);
   candidates_.reserve(beam * static_cast<std::size_t>(candidates_per_row(options_)));
   for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
     list->reserve(rows);
   alignments_.clear();
+  token_alignment_.clear();
   alignment_begin_.reserve(rows + 1);
-  if (options_.alignment) alignments_.reserve(weights);
+  if (options_.alignment) {
+    alignments_.reserve(weights);
+    token_alignment_.reserve(tokens);
+  }
   worker_->begin(sentences, shortlists, limits);
 }
 
 std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences,
                                       std::span<const WordIds> shortlists) {
   reserve(sentences, shortlists);
-  for (std::size_t s = 0; s < sentences.size(); ++s)
+  if (options_.alignment || !worker_->search(settings_, record_)) search_by_steps();
+  return n_best(sentences);
+}
+
+void BeamSearch::search_by_steps() {
+  for (std::size_t s = 0; s < source_lengths_.size(); ++s)
     live_.push_back({static_cast<std::int32_t>(s), -1, -1, 0, 0});
   while (!live_.empty()) {
     run_step();
-    expand(sentences);
+    expand();
   }
-  std::vector<NBest> results;
-  for (std::size_t s = 0; s < sentences.size(); ++s) {
-    auto& finished = finished_[s];
-    std::stable_sort(finished.begin(), finished.end(),
-                     [](const Finished& a, const Finished& b) { return a.score > b.score; });
-    NBest n_best;
-    for (const Finished& hypothesis : finished)
-      n_best.push_back(trace_back(hypothesis, sentences[s].size()));
-    results.push_back(std::move(n_best));
+}
+
+std::vector<NBest> BeamSearch::n_best(std::span<const WordIds> sentences) const {
+  std::vector<NBest> results(sentences.size());
+  for (const SearchRecord::Finished& finished : record_.finished) {
+    const auto sentence = static_cast<std::size_t>(finished.sentence);
+    results[sentence].push_back(trace_back(finished, sentences[sentence].size()));
   }
+  for (NBest& n_best : results)
+    std::stable_sort(n_best.begin(), n_best.end(),
+                     [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   return results;
 }
 
@@ -107,13 +123,14 @@ void BeamSearch::run_step() {
       parent_sentence_.push_back(live.sentence);
     }
     hypothesis_parent_.push_back(parent);
-    words_.push_back(live.token < 0 ? -1 : tokens_[static_cast<std::size_t>(live.token)].word);
+    words_.push_back(live.token < 0 ? -1
+                                    : record_.tokens[static_cast<std::size_t>(live.token)].word);
     positions_.push_back(live.length);
   }
   worker_->step({parents_, parent_sentence_, hypothesis_parent_, words_, positions_});
 }
 
-void BeamSearch::expand(std::span<const WordIds> sentences) {
+void BeamSearch::expand() {
   next_live_.clear();
   alignment_begin_.assign(1, 0);
   if (options_.alignment)
@@ -123,9 +140,8 @@ void BeamSearch::expand(std::span<const WordIds> sentences) {
   for (std::size_t begin = 0; begin < live_.size();) {
     std::size_t end = begin;
     while (end < live_.size() && live_[end].sentence == live_[begin].sentence) ++end;
-    const auto sentence = static_cast<std::size_t>(live_[begin].sentence);
     collect_candidates(begin, end);
-    take_candidates(begin, end, sentence, static_cast<std::int32_t>(sentences[sentence].size()));
+    take_candidates(begin, end);
     begin = end;
   }
   std::swap(live_, next_live_);
@@ -145,8 +161,8 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
   }
 }
 
-void BeamSearch::take_candidates(std::size_t begin, std::size_t end, std::size_t sentence,
-                                 std::int32_t source_length) {
+void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
+  const std::int32_t sentence = live_[begin].sentence;
   const std::int32_t length = live_[begin].length + 1;
   const bool first = live_[begin].token < 0;
   const std::size_t width = std::min(
@@ -157,52 +173,47 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end, std::size_t
                       return a.row != b.row ? a.row < b.row : a.word < b.word;
                     });
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
-    throw Error(
-        "the model's scores are not numbers after {} words of a translation; its weights may "
-        "be damaged",
-        length - 1);
-  const bool cut = length >= length_limit(options_.max_length_factor, source_length);
+    throw Error(scores_are_not_numbers(length - 1));
+  const bool cut = length >= settings_.length_limits[static_cast<std::size_t>(sentence)];
   for (std::size_t i = 0; i < width; ++i) {
     const Candidate& chosen = candidates_[i];
     if (!std::isfinite(chosen.path_score)) break;
     const Live& parent = live_[static_cast<std::size_t>(chosen.row)];
-    const auto token = static_cast<std::int32_t>(tokens_.size());
-    tokens_.push_back({chosen.word, parent.token, chosen.score, keep_alignment(chosen.row)});
+    const auto token = static_cast<std::int32_t>(record_.tokens.size());
+    record_.tokens.push_back({chosen.word, parent.token, chosen.score});
+    if (options_.alignment) keep_alignment(chosen.row);
     if (chosen.word == options_.end_id || cut)
-      finish(sentence, token, length, chosen.path_score);
+      record_.finished.push_back({sentence, token, length, chosen.path_score});
     else
-      next_live_.push_back(
-          {static_cast<std::int32_t>(sentence), token, chosen.row, length, chosen.path_score});
+      next_live_.push_back({sentence, token, chosen.row, length, chosen.path_score});
   }
 }
 
-std::int64_t BeamSearch::keep_alignment(std::int64_t row) {
-  if (!options_.alignment) return 0;
+void BeamSearch::keep_alignment(std::int64_t row) {
   const OutputRows<float> weights = worker_->floats(alignment_output_);
-  const auto at = static_cast<std::int64_t>(alignments_.size());
+  token_alignment_.push_back(static_cast<std::int64_t>(alignments_.size()));
   alignments_.insert(alignments_.end(),
                      weights.data + alignment_begin_[static_cast<std::size_t>(row)],
                      weights.data + alignment_begin_[static_cast<std::size_t>(row) + 1]);
-  return at;
 }
 
-void BeamSearch::finish(std::size_t sentence, std::int32_t token, std::int32_t length,
-                        float path_score) {
-  const auto n = static_cast<float>(length);
-  const float score = (path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
-  finished_[sentence].push_back({token, length, path_score, score});
+float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
+  const auto n = static_cast<float>(finished.length);
+  return (finished.path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
 }
 
-Hypothesis BeamSearch::trace_back(const Finished& finished, std::size_t source_length) const {
+Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,
+                                  std::size_t source_length) const {
   Hypothesis result;
   result.log_probability = finished.path_score;
-  result.score = finished.score;
+  result.score = final_score(finished);
   for (std::int32_t at = finished.token; at >= 0;) {
-    const Token& token = tokens_[static_cast<std::size_t>(at)];
+    const auto i = static_cast<std::size_t>(at);
+    const SearchRecord::Token& token = record_.tokens[i];
     result.words.push_back(token.word);
     result.word_scores.push_back(token.score);
     if (options_.alignment) {
-      const auto begin = alignments_.begin() + token.alignment;
+      const auto begin = alignments_.begin() + token_alignment_[i];
       result.alignment.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(source_length));
     }
     at = token.previous;

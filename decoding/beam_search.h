@@ -38,7 +38,8 @@ using NBest = std::vector<Hypothesis>;
 /// sentence, so that nothing depends on the others of a batch.
 ///
 /// One worker and its buffers; between search() calls everything is reused, and within the steps of
-/// one nothing is allocated.
+/// one nothing is allocated. A worker that searches by itself does so, unless alignments are asked
+/// for; the results are the same.
 class BeamSearch {
  public:
   /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options).
@@ -54,25 +55,12 @@ class BeamSearch {
                             std::span<const WordIds> shortlists = {});
 
  private:
-  /// A word of some hypothesis, linked to the one before it.
-  struct Token {
-    std::int32_t word;
-    std::int32_t previous;  ///< -1: the first
-    float score;
-    std::int64_t alignment;  ///< where its weights begin in alignments_
-  };
   struct Live {
     std::int32_t sentence;
     std::int32_t token;  ///< newest; -1: none yet
     std::int32_t row;    ///< where it stood in the last step; -1: nowhere
     std::int32_t length;
     float path_score;
-  };
-  struct Finished {
-    std::int32_t token;
-    std::int32_t length;
-    float path_score;
-    float score;
   };
   struct Candidate {
     float path_score;
@@ -82,25 +70,27 @@ class BeamSearch {
   };
 
   void reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists);
+  void search_by_steps();
   void run_step();
-  void expand(std::span<const WordIds> sentences);
+  void expand();
   void collect_candidates(std::size_t begin, std::size_t end);
-  void take_candidates(std::size_t begin, std::size_t end, std::size_t sentence,
-                       std::int32_t source_length);
-  std::int64_t keep_alignment(std::int64_t row);
-  void finish(std::size_t sentence, std::int32_t token, std::int32_t length, float path_score);
-  Hypothesis trace_back(const Finished& finished, std::size_t source_length) const;
+  void take_candidates(std::size_t begin, std::size_t end);
+  void keep_alignment(std::int64_t row);
+  std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
+  float final_score(const SearchRecord::Finished& finished) const;
+  Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
   bool suppressed(std::int32_t word) const;
 
   SearchOptions options_;
   std::unique_ptr<Worker> worker_;
   std::size_t best_scores_, best_words_, alignment_output_ = 0;
 
-  std::vector<Token> tokens_;
+  SearchSettings settings_;
+  SearchRecord record_;
   std::vector<Live> live_, next_live_;
-  std::vector<std::vector<Finished>> finished_;
   std::vector<Candidate> candidates_;
   std::vector<float> alignments_;
+  std::vector<std::int64_t> token_alignment_;  ///< where each token's weights begin there
   std::vector<std::int64_t> alignment_begin_;  ///< per row of the step
   std::vector<std::int32_t> source_lengths_;
   std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;

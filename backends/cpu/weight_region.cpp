@@ -15,26 +15,6 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// The weight in the declared type. Of its shape only the number of elements counts, and the length
-/// of quantized vectors.
-Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
-  const auto found = weights.find(wanted.name);
-  if (found == weights.end()) throw Error("{}: there is no weight '{}'", wanted.where, wanted.name);
-  const Tensor& weight = found->second;
-  const Tensor as_wanted(wanted.dtype, wanted.shape, nullptr);
-  if (weight.size() != as_wanted.size())
-    throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements", wanted.where,
-                wanted.name, shape_to_string(weight.shape()), as_wanted.size());
-  const bool same_vectors =
-      !is_quantized(wanted.dtype) || weight.shape().back() == wanted.shape.back();
-  if (weight.dtype() == wanted.dtype && same_vectors) return weight;
-  if (wanted.dtype == DType::f32) return weight.to_f32();
-  if (wanted.dtype == DType::bf16) return weight.to_bf16();
-  throw Error("{}: weight '{}' is {} {}, but the graph wants {} {}", wanted.where, wanted.name,
-              to_string(weight.dtype()), shape_to_string(weight.shape()), to_string(wanted.dtype),
-              shape_to_string(wanted.shape));
-}
-
 template <typename T>
 Tensor transposed(const Tensor& matrix, std::int64_t k, std::int64_t n) {
   Tensor result(matrix.dtype(), {n, k});
@@ -56,6 +36,24 @@ WeightType weight_type(const Graph& graph, ValueId value, std::string name) {
                     .where = graph.describe(graph.producer(value))};
   if (domain.kind == DomainKind::vocabulary) weight.shape.insert(weight.shape.begin(), domain.size);
   return weight;
+}
+
+Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
+  const auto found = weights.find(wanted.name);
+  if (found == weights.end()) throw Error("{}: there is no weight '{}'", wanted.where, wanted.name);
+  const Tensor& weight = found->second;
+  const Tensor as_wanted(wanted.dtype, wanted.shape, nullptr);
+  if (weight.size() != as_wanted.size())
+    throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements", wanted.where,
+                wanted.name, shape_to_string(weight.shape()), as_wanted.size());
+  const bool same_vectors =
+      !is_quantized(wanted.dtype) || weight.shape().back() == wanted.shape.back();
+  if (weight.dtype() == wanted.dtype && same_vectors) return weight;
+  if (wanted.dtype == DType::f32) return weight.to_f32();
+  if (wanted.dtype == DType::bf16) return weight.to_bf16();
+  throw Error("{}: weight '{}' is {} {}, but the graph wants {} {}", wanted.where, wanted.name,
+              to_string(weight.dtype()), shape_to_string(weight.shape()), to_string(wanted.dtype),
+              shape_to_string(wanted.shape));
 }
 
 // --- What planning asks for ---

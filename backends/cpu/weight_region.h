@@ -27,6 +27,10 @@ struct WeightType {
 /// That of a value whose rows are known at load.
 WeightType weight_type(const Graph& graph, ValueId value, std::string name);
 
+/// The weight in the declared type. Of its shape only the number of elements counts, and the length
+/// of quantized vectors. Throws Error for what is missing or does not fit.
+Tensor checked_weight(const WeightType& wanted, const TensorMap& weights);
+
 /// That which a buffer of a plan holds.
 inline WeightType weight_type(const Graph& graph, const Buffer& buffer) {
   return weight_type(graph, buffer.value, buffer.name);

@@ -41,15 +41,23 @@ class DeviceWeights {
   const std::byte* stored(const ProgramPlan& plan, const Buffer& buffer);
 
   /// The matrix that a place of a plan holds. Its type follows from that of the stored weight:
-  /// qint8 becomes i8, qint16 i16, the others stay. Throws Error for qlog4.
+  /// qint8 becomes i8, qint16 i16, the others stay. Throws Error for qlog4. `place` is an operand
+  /// in the plan.
   std::shared_ptr<const DeviceMatrix> matrix(const ProgramPlan& plan, const Place& place,
                                              const MatrixForm& form);
+
+  /// Whether matrix() was asked for this place: what reads it needs no stored numbers.
+  bool is_matrix(const Place& place) const;
 
   /// A copy of host memory on the device, kept as long as this.
   const std::byte* upload(const void* data, std::size_t bytes);
 
-  /// Bytes of device memory that have been taken.
+  /// Lets go of the weights on the host: nothing more is asked for.
+  void release_host_weights();
+
+  /// Bytes of device memory that have been taken, and of them those of matrices.
   std::size_t size_bytes() const;
+  std::size_t matrix_bytes() const;
 
  private:
   struct State;

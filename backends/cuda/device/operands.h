@@ -9,10 +9,15 @@ namespace fuselage::cuda {
 // Where an instruction finds its operands and results: the rows that it computes, and for operands
 // the rows that those depend on.
 
+/// The rows of a domain that are new in this step: all of them except for prefix domains.
+inline Rows live_rows(DomainId domain, const Run& run) {
+  const DeviceRows::DomainRows& rows = run.rows[domain];
+  return {&rows.counts->live, rows.most_live};
+}
+
 /// The rows that the instruction computes.
 inline Rows rows_of(const PlannedInstruction& in, const Run& run) {
-  const DeviceRows::DomainRows& rows = run.rows[in.domain];
-  return {&rows.counts->live, rows.most_live};
+  return live_rows(in.domain, run);
 }
 
 /// Where kernels of this place's rows begin to count, if not with row 0: in a buffer that keeps the

@@ -1,0 +1,49 @@
+#include "backends/cuda/device/device.h"
+
+#include <cuda_runtime.h>
+#include <fmt/core.h>
+
+#include "backends/cuda/device/launch.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+[[noreturn]] void refuse(int number, cudaError_t status) {
+  static_cast<void>(cudaGetLastError());
+  int count = 0;
+  const cudaError_t counted = cudaGetDeviceCount(&count);
+  static_cast<void>(cudaGetLastError());
+  if (counted == cudaErrorInsufficientDriver)
+    throw Error(
+        "the driver of the GPU is too old for CUDA {}.{}; install a newer one, or use --device cpu",
+        CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  if (counted != cudaSuccess || count == 0)
+    throw Error("there is no GPU that CUDA can use ({}); use --device cpu",
+                cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted));
+  if (number < 0 || number >= count)
+    throw Error(
+        "there is no CUDA device {}: this machine has {}, numbered from 0; use --device "
+        "cuda:0 or another of these",
+        number, count);
+  expect_success(status, fmt::format("choice of CUDA device {}", number));
+  throw Error("CUDA device {} cannot be used; use another --device", number);
+}
+
+}  // namespace
+
+void use_device(int number) {
+  const cudaError_t status = cudaSetDevice(number);
+  if (status != cudaSuccess) refuse(number, status);
+}
+
+std::string describe_device() {
+  int number = 0;
+  cudaDeviceProp properties{};
+  expect_success(cudaGetDevice(&number), "asking for the device");
+  expect_success(cudaGetDeviceProperties(&properties, number), "asking what the device is");
+  return fmt::format("device {}: {}, {} MB", number, properties.name,
+                     properties.totalGlobalMem / 1000000);
+}
+
+}  // namespace fuselage::cuda

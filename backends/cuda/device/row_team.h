@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace fuselage::cuda {
+
+inline constexpr int kWarp = 32;
+inline constexpr unsigned kFullWarp = 0xffffffffu;
+
+__device__ inline float shuffle_xor(float value, int offset) {
+  return __shfl_xor_sync(kFullWarp, value, offset);
+}
+__device__ inline unsigned shuffle_xor(unsigned value, int offset) {
+  return __shfl_xor_sync(kFullWarp, value, offset);
+}
+
+struct Sum {
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+/// The value of `combine`, which is commutative to the last bit, over each kLanes lanes of a warp
+/// side by side, for all of them. Every lane of the warp must come.
+template <int kLanes, typename T, typename Combine>
+__device__ T combine_lanes(T value, Combine combine) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    value = combine(value, shuffle_xor(value, offset));
+  return value;
+}
+
+/// kThreads threads that share a row or the like: a warp, or the whole block, of which there may be
+/// one in x alone.
+template <int kThreads>
+struct RowTeam {
+  static_assert(kThreads % kWarp == 0);
+
+  /// Which of the team the thread is.
+  __device__ static int lane() { return static_cast<int>(threadIdx.x) % kThreads; }
+
+  /// Number of the team in the grid.
+  __device__ static std::int64_t number() {
+    return (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kThreads;
+  }
+
+  /// The value of `combine` over the team, for each of it and in the same order for any row. The
+  /// whole team must come.
+  template <typename T, typename Combine>
+  __device__ static T all(T value, Combine combine) {
+    value = combine_lanes<kWarp>(value, combine);
+    if constexpr (kThreads > kWarp) {
+      __shared__ T parts[kThreads / kWarp];
+      __syncthreads();  // Somebody may still read those of the last call.
+      if (threadIdx.x % kWarp == 0) parts[threadIdx.x / kWarp] = value;
+      __syncthreads();
+      value = parts[0];
+#pragma unroll
+      for (int i = 1; i < kThreads / kWarp; ++i) value = combine(value, parts[i]);
+    }
+    return value;
+  }
+};
+
+}  // namespace fuselage::cuda
