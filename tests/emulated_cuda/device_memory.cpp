@@ -1,13 +1,15 @@
 #include "device_memory.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
 
 #include "emulated_cuda/control.h"
+#include "failure.h"
 
 namespace emulated_cuda {
 namespace {
@@ -24,22 +26,17 @@ std::size_t size_with_guards(std::size_t bytes) {
   return (bytes + 2 * kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-void check_zone(const std::uint8_t* zone, std::uintptr_t data, std::size_t bytes) {
+void check_zone(const std::uint8_t* zone, const std::uint8_t* data, std::size_t bytes) {
   const std::uint8_t* end = zone + kGuardBytes;
   const std::uint8_t* hit = std::find_if(zone, end, [](std::uint8_t b) { return b != kGuard; });
   if (hit == end) return;
-  std::fprintf(stderr,
-               "emulated CUDA: written outside of device memory: byte %lld of a piece of %zu "
-               "(FUSELAGE_EMULATION_SEED=%llu)\n",
-               static_cast<long long>(reinterpret_cast<std::uintptr_t>(hit) - data), bytes,
-               static_cast<unsigned long long>(seed()));
-  std::abort();
+  fail(
+      fmt::format("written outside of device memory: byte {} of a piece of {}", hit - data, bytes));
 }
 
-void check_piece(std::uintptr_t data, std::size_t bytes) {
-  const auto* start = reinterpret_cast<const std::uint8_t*>(data);
-  check_zone(start - kGuardBytes, data, bytes);
-  check_zone(start + bytes, data, bytes);
+void check_piece(const std::uint8_t* data, std::size_t bytes) {
+  check_zone(data - kGuardBytes, data, bytes);
+  check_zone(data + bytes, data, bytes);
 }
 
 }  // namespace
@@ -52,14 +49,14 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   std::uint8_t* data = memory + kGuardBytes;
   std::memset(data, kGarbage, bytes);
   const std::lock_guard lock(mutex_);
-  pieces_.emplace(reinterpret_cast<std::uintptr_t>(data), bytes);
+  pieces_.emplace(data, bytes);
   size_bytes_ += bytes;
   return data;
 }
 
 bool DeviceMemory::free(void* data) {
   const std::lock_guard lock(mutex_);
-  const auto piece = pieces_.find(reinterpret_cast<std::uintptr_t>(data));
+  const auto piece = pieces_.find(static_cast<std::uint8_t*>(data));
   if (piece == pieces_.end()) return false;
   check_piece(piece->first, piece->second);
   size_bytes_ -= piece->second;
@@ -71,15 +68,13 @@ bool DeviceMemory::free(void* data) {
 
 bool DeviceMemory::holds(const void* data, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto start = reinterpret_cast<std::uintptr_t>(data);
+  const auto* start = static_cast<const std::uint8_t*>(data);
   const auto after = pieces_.upper_bound(start);
   if (after == pieces_.begin()) return false;
   const auto& [first, size] = *std::prev(after);
   if (start >= first + size && (start > first || bytes > 0)) return false;
   if (start + bytes <= first + size) return true;
-  std::fprintf(stderr, "emulated CUDA: %zu bytes from byte %zu of a piece of %zu\n", bytes,
-               static_cast<std::size_t>(start - first), size);
-  std::abort();
+  fail(fmt::format("{} bytes from byte {} of a piece of {}", bytes, start - first, size));
 }
 
 void DeviceMemory::check() {

@@ -25,7 +25,7 @@ class DeviceMemory {
 
  private:
   std::mutex mutex_;
-  std::map<std::uintptr_t, std::size_t> pieces_;
+  std::map<const std::uint8_t*, std::size_t> pieces_;
   std::size_t size_bytes_ = 0;
 };
 
