@@ -2,10 +2,9 @@
 // cubin. Kernels have C names and one parameter, passed by value.
 #include <nvrtc.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -112,7 +111,7 @@ nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* bytes) {
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log) {
-  std::memcpy(log, program->log.c_str(), program->log.size() + 1);
+  std::copy_n(program->log.c_str(), program->log.size() + 1, log);
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
@@ -120,6 +119,6 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* bytes) {
   return NVRTC_SUCCESS;
 }
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* binary) {
-  std::memcpy(binary, program->binary.data(), program->binary.size());
+  std::copy_n(program->binary.data(), program->binary.size(), binary);
   return NVRTC_SUCCESS;
 }

@@ -1,8 +1,9 @@
 #include "emulated_cuda/launch.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "block.h"
 #include "emulated_cuda/control.h"
+#include "failure.h"
 #include "stream.h"
 #include "tests/emulated_cuda/shared_memory/range.h"
 
@@ -59,8 +61,7 @@ void fill_shared(std::size_t asked) {
 void check_shared(std::size_t asked) {
   const std::uint8_t* guard = shared_memory.bytes + asked;
   if (std::all_of(guard, guard + kGuardBytes, [](std::uint8_t b) { return b == kGarbage; })) return;
-  std::fprintf(stderr, "emulated CUDA: written behind %zu bytes of dynamic shared memory\n", asked);
-  std::abort();
+  fail(fmt::format("written behind {} bytes of dynamic shared memory", asked));
 }
 
 void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,

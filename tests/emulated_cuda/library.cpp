@@ -84,6 +84,7 @@ cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, co
 }
 
 cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
+  emulated_cuda::finish_all();
   {
     const std::lock_guard lock(kernels_mutex);
     for (const auto& kernel : library->kernels) kernels.erase(kernel.get());
