@@ -47,10 +47,6 @@ void bind_left(Instruction& in, const Binding& binding) {
   in.map = binding.node.attr<MapPath>("left").front();
 }
 
-std::string refuse_additive_attention(const Graph& graph, const Node& node) {
-  return is_stored(graph, graph.producer(node.operands[2])) ? "" : "its vector v is not stored";
-}
-
 void run_additive_attention(const Instruction& in, const Run& run) {
   const Segments segments = segments_of(in, run);
   const auto cols = static_cast<std::size_t>(in.operands[0].cols);

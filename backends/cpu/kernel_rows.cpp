@@ -16,6 +16,7 @@
 #include "backends/cpu/quantize_kernels.h"
 #include "backends/cpu/shortlist_kernel.h"
 #include "backends/cpu/weight_region.h"
+#include "backends/refusals.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "ops/evaluate.h"
@@ -23,33 +24,6 @@
 
 namespace fuselage::cpu {
 namespace {
-
-// --- Refusals ---
-
-bool one_vector_a_row(const Graph& graph, ValueId value) {
-  const Type& type = graph.value(value).type;
-  return type.dims.size() == 1 && type.dtype == DType::f32;
-}
-
-std::string needs_vectors(const Graph& graph, const Node& node) {
-  for (const ValueId operand : node.operands)
-    if (graph.value(operand).type.dims.size() > 1) return "it works on one vector a row";
-  return "";
-}
-
-std::string needs_vector_input(const Graph& graph, const Node& node) {
-  return one_vector_a_row(graph, node.operands[0]) ? "" : "it works on one vector a row";
-}
-
-/// What is moved as it is may be quantized too.
-std::string needs_real(const Graph& graph, const Node& node) {
-  const DType dtype = graph.value(node.operands[0]).type.dtype;
-  return dtype == DType::f32 || is_quantized(dtype) ? "" : "it works on f32 or quantized numbers";
-}
-
-std::string needs_f32(const Graph& graph, const Node& node) {
-  return graph.value(node.operands[0]).type.dtype == DType::f32 ? "" : "it works on f32";
-}
 
 // --- Kernels, one run function each ---
 
@@ -71,27 +45,14 @@ void run_binary(const Instruction& in, const Run& run) {
                      cols_of(in), rows_out(in, run));
 }
 
-// A formula reads and writes rows of one width; an operand may have one element for all columns.
-
-constexpr std::size_t kMaxOperands = 64;
-constexpr std::size_t kMaxResults = 16;
-
 /// Why the formula of a node cannot run, whose operands but `matrix` are elements of it.
-std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix) {
-  if (node.operands.size() > kMaxOperands || node.results.size() > kMaxResults)
-    return fmt::format("it takes {} operands and gives {} results at most", kMaxOperands,
-                       kMaxResults);
-  for (const ValueId result : node.results)
-    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
-      return "it gives results of one width";
-  for (std::size_t i = 0; i < node.operands.size(); ++i)
-    if (i != matrix && graph.value(node.operands[i]).type.dims.size() > 1)
-      return "it works on one vector a row";
+std::string refuse_formula(const Graph& graph, const Node& node, std::size_t matrix) {
+  if (std::string reason = refuse_elements(graph, node, matrix); !reason.empty()) return reason;
   return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
 }
 
 std::string refuse_pointwise(const Graph& graph, const Node& node) {
-  return refuse_elements(graph, node, node.operands.size());
+  return refuse_formula(graph, node, node.operands.size());
 }
 
 /// `first`: the operand of the node that is x0, or where the product of a linear node stands.
@@ -107,8 +68,8 @@ void bind_elements(Instruction& in, const Binding& binding, std::size_t first) {
 void bind_pointwise(Instruction& in, const Binding& binding) { bind_elements(in, binding, 0); }
 
 void run_pointwise(const Instruction& in, const Run& run) {
-  std::array<RowsIn, kMaxOperands> operands;
-  std::array<RowsOut, kMaxResults> results;
+  std::array<RowsIn, kMostFormulaOperands> operands;
+  std::array<RowsOut, kMostFormulaResults> results;
   for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
   for (std::size_t i = 0; i < in.results.size(); ++i) results[i] = rows_out(in, run, i);
   in.elements->run(operands.data(), rows_of(in, run), cols_of(in), results.data());
@@ -118,7 +79,7 @@ std::string refuse_linear(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
-  return refuse_elements(graph, node, 1);
+  return refuse_formula(graph, node, 1);
 }
 
 void bind_linear(Instruction& in, const Binding& binding) {
@@ -134,8 +95,8 @@ void run_linear_panels(const Instruction& in, const Run& run, const PackedMatrix
   constexpr std::size_t kColumns = 256;
   const std::size_t step = std::max<std::size_t>(kColumns / matrix.panel(), 1);
   const std::size_t rows = rows_of(in, run);
-  std::array<RowsIn, kMaxOperands> operands;
-  std::array<RowsOut, kMaxResults> results;
+  std::array<RowsIn, kMostFormulaOperands> operands;
+  std::array<RowsOut, kMostFormulaResults> results;
   for (std::size_t r = 0; r < rows; r += kRows) {
     const std::size_t n = std::min(kRows, rows - r);
     for (std::size_t i = 0; i < in.results.size(); ++i) {
@@ -166,7 +127,7 @@ void run_linear(const Instruction& in, const Run& run) { run_linear_with(in, run
 
 std::string refuse_packing_linear(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_packing_gemm(graph, node); !reason.empty()) return reason;
-  return refuse_elements(graph, node, 1);
+  return refuse_formula(graph, node, 1);
 }
 
 void bind_packing_linear(Instruction& in, const Binding& binding) {
@@ -176,13 +137,6 @@ void bind_packing_linear(Instruction& in, const Binding& binding) {
 
 void run_packing_linear(const Instruction& in, const Run& run) {
   run_linear_with(in, run, pack(data_at<const std::byte>(in.operands[1], run, 0), in.shape));
-}
-
-/// A matrix of one column: a dot product a row.
-std::string refuse_row_dot(const Graph& graph, const Node& node) {
-  if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
-  if (graph.value(node.operands[1]).type.dtype != DType::f32) return "its matrix is not of floats";
-  return needs_vector_input(graph, node);
 }
 
 void run_row_dot(const Instruction& in, const Run& run) {
@@ -486,7 +440,7 @@ constexpr KernelRow kRows[] = {
     {{"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist},
      bind_shortlist,
      run_shortlist},
-    {{"ensemble_k_best", "output_layers", kAll, refuse_ensemble}, bind_ensemble, run_ensemble},
+    {{"ensemble_k_best", "output_layers", kAll, refuse_layers}, bind_ensemble, run_ensemble},
     {{"state", "state", 0, needs_f32}, nullptr, run_state},
     {{"next", "next", kAll, needs_f32}, nullptr, run_next},
     {{"collect", "scatter_rows", kFirst, needs_f32}, bind_collect, run_collect},

@@ -43,13 +43,6 @@ void bind_quantize(Instruction& in, const Binding& binding) {
   in.quantizer = quantizer_of(binding.node);
 }
 
-std::string refuse_quantize(const Graph&, const Node& node) {
-  const Quantizer quantizer = quantizer_of(node);
-  if (quantizer.largest_sum > 0) return "it bounds no sums";
-  if (quantizer.to == DType::qlog4) return "it fits no scales";
-  return "";
-}
-
 void run_quantize(const Instruction& in, const Run& run) {
   const Vectors vectors = vectors_of(in, run);
   run.kernels.quantize_rows(quantizer_of(in, run), vectors.x, vectors.count, vectors.k,

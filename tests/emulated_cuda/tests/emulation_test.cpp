@@ -16,8 +16,11 @@
 namespace fuselage::cuda {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::Gt;
 using ::testing::IsNan;
+using ::testing::Lt;
 
 using EmulationTest = CudaTest;
 using EmulationDeathTest = CudaTest;
@@ -44,6 +47,11 @@ TEST_F(EmulationDeathTest, WritesBesideMemory) {
   EXPECT_DEATH(run_fault(stream(), Fault::overrun, 33), "byte 132 of a piece of 132");
   EXPECT_DEATH(run_fault(stream(), Fault::shared_overrun, 32),
                "behind 128 bytes of dynamic shared");
+}
+
+TEST_F(EmulationDeathTest, AHostThatReadsDeviceMemory) {
+  const DeviceArray<float> device(1);
+  EXPECT_DEATH(EXPECT_EQ(*device.data(), 0), "the host touches device memory");
 }
 
 TEST_F(EmulationTest, OrderByChanceShowsARace) {
@@ -106,6 +114,41 @@ TEST_F(EmulationTest, CaptureRefusesWhatCudaDoes) {
   EXPECT_EQ(cudaStreamEndCapture(stream(), &graph), cudaErrorStreamCaptureInvalidated);
   EXPECT_EQ(cudaMalloc(&data, 4), cudaSuccess);
   cudaFree(data);
+}
+
+TEST_F(EmulationTest, StreamsWorkLate) {
+  DeviceArray<float> device({1, 2, 3});
+  float* staged = nullptr;
+  ASSERT_EQ(cudaMallocHost(&staged, 12), cudaSuccess);
+  int overtaken = 0;
+  for (int i = 0; i < 64; ++i) {
+    staged[0] = 1;
+    cudaMemcpyAsync(device.data(), staged, 4, cudaMemcpyHostToDevice, stream());
+    staged[0] = 2;  // before the copy has been waited for
+    overtaken += device.to_host()[0] == 2;
+  }
+  EXPECT_THAT(overtaken, AllOf(Gt(0), Lt(64)));
+  cudaFreeHost(staged);
+}
+
+TEST_F(EmulationTest, EventsOrderStreams) {
+  DeviceArray<float> device(1);
+  cudaStream_t other = nullptr;
+  cudaEvent_t event = nullptr;
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  for (int i = 0; i < 64; ++i) {
+    cudaMemsetAsync(device.data(), 0x3f, 4, stream());
+    cudaEventRecord(event, stream());
+    cudaStreamWaitEvent(other, event, 0);
+    cudaMemsetAsync(device.data(), 0, 4, other);
+    EXPECT_EQ(device.to_host()[0], 0.0f);
+  }
+  cudaEventRecord(event, stream());
+  while (cudaEventQuery(event) == cudaErrorNotReady) continue;
+  EXPECT_EQ(cudaEventQuery(event), cudaSuccess);
+  cudaEventDestroy(event);
+  cudaStreamDestroy(other);
 }
 
 TEST_F(EmulationTest, CountsAllocations) {

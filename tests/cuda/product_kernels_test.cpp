@@ -1,0 +1,200 @@
+// Kernels of products as a plan binds them, against the reference evaluation.
+
+#include <fmt/format.h>
+
+#include "tests/cuda/product_program.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr std::uint32_t kNotTheMatrix = ~2u;
+
+constexpr KernelInfo kGemm{"matmul", "gemm", 1};
+constexpr KernelInfo kRowDot{"matmul", "row_dot", 1};
+constexpr KernelInfo kLinear{"linear", "gemm_elements", kNotTheMatrix};
+constexpr KernelInfo kLookup{"lookup_matmul", "lookup_gemm", 0, nullptr, 1};
+constexpr KernelInfo kQuantize{"quantize", "quantize_rows", 1};
+constexpr KernelInfo kCopy{"select_rows", "copy_rows", 0, nullptr, 1};
+constexpr KernelInfo kSlice{"slice", "copy_rows", 1};
+
+class ProductKernelsTest : public ProgramTest {
+ protected:
+  /// Column c of the row of a word, of a table T with the rows of ranks 0 and 1.
+  double looked_up(std::int32_t word, std::size_t c, bool ranked) {
+    if (word < 0) return 0;
+    const auto entry = static_cast<std::size_t>(word);
+    const double row = ranked ? rank_[entry] : word;
+    if (row >= 0 && row < 2) return inputs()["T"][static_cast<std::size_t>(row) * 20 + c];
+    double sum = 0;
+    for (std::size_t i = 0; i < 6; ++i)
+      sum += inputs()["E"][entry * 6 + i] * inputs()["W"][i * 20 + c];
+    return sum;
+  }
+};
+
+TEST_F(ProductKernelsTest, GemmTakesMatricesBothWays) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [7]}
+%w = param() {name = "W", dims = [7, 19]}
+%t = param() {name = "T", dims = [5, 7]}
+%y = matmul(%x, %w)
+%z = matmul(%x, %t) {transposed = true}
+return y = %y, z = %z
+)IR",
+                      {&kGemm});
+}
+
+TEST_F(ProductKernelsTest, GemmTakesVectorsOfAMatrixARow) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = source, dims = [3, 6]}
+%w = param() {name = "W", dims = [6, 4]}
+%y = matmul(%x, %w)
+return y = %y
+)IR",
+                      {&kGemm});
+}
+
+TEST_F(ProductKernelsTest, GemmTakesAValueWithoutRows) {
+  expect_as_reference(R"IR(%x = param() {name = "x", dims = [6]}
+%w = param() {name = "W", dims = [6, 4]}
+%y = matmul(%x, %w)
+return y = %y
+)IR",
+                      {&kGemm});
+}
+
+TEST_F(ProductKernelsTest, GemmReadsSelectionsAndSlices) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = sentence, dims = [20]}
+%e = param() {name = "E", domain = vocab, dims = [8]}
+%d = param() {name = "d", dims = [8]}
+%w = param() {name = "W", dims = [8, 17]}
+%xs = slice(%x) {begin = 3, end = 11}
+%xh = select_rows(%xs) {via = [hyp.parent, parent.sentence]}
+%eh = select_rows(%e, %d) {via = [hyp.word]}
+%ed = select_rows(%e) {via = [hyp.word]}
+%a = matmul(%xs, %w)
+%b = matmul(%xh, %w)
+%c = matmul(%eh, %w)
+%f = matmul(%ed, %w)
+return a = %a, b = %b, c = %c, f = %f
+)IR",
+                      {&kGemm, &kCopy, &kSlice});
+}
+
+TEST_F(ProductKernelsTest, GemmComputesTheNewRowsOfAPrefix) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = prefix, dims = [9]}
+%w = param() {name = "W", dims = [9, 11]}
+%v = param() {name = "V", dims = [11, 6]}
+%y = matmul(%x, %w)
+%z = matmul(%y, %v)
+return z = %z
+)IR",
+                      {&kGemm});
+}
+
+TEST_F(ProductKernelsTest, GemmTakesMatricesOfBf16) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [33]}
+%w = param() {name = "W", dims = [33, 10], dtype = bf16}
+%y = matmul(%x, %w)
+return y = %y
+)IR",
+                      {&kGemm}, 0.1);
+}
+
+TEST_F(ProductKernelsTest, GemmTakesQuantizedMatrices) {
+  for (const auto& [dtype, largest] : {std::pair("qint8", 127), std::pair("qint16", 8191)})
+    expect_as_reference(fmt::format(R"IR(%x = import() {{name = "x", domain = source, dims = [21]}}
+%w = param() {{name = "W", dims = [12, 21], dtype = {0}}}
+%q = quantize(%x) {{to = {0}, largest = {1}}}
+%y = matmul(%q, %w) {{transposed = true}}
+%z = matmul(%x, %w) {{transposed = true}}
+return y = %y, z = %z
+)IR",
+                                    dtype, largest),
+                        {&kGemm, &kQuantize});
+}
+
+TEST_F(ProductKernelsTest, RowDotTakesAMatrixOfOneColumn) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = cross, dims = [37]}
+%v = param() {name = "v", dims = [37, 1]}
+%u = param() {name = "u", dims = [1, 37]}
+%y = matmul(%x, %v)
+%z = matmul(%x, %u) {transposed = true}
+return y = %y, z = %z
+)IR",
+                      {&kRowDot});
+}
+
+TEST_F(ProductKernelsTest, LookupGemmTakesRowsFromItsTable) {
+  // The table's rows are no products, so that it shows where each row comes from.
+  rank_ = {1, -1, 7, 0, 2};
+  for (const bool ranked : {false, true}) {
+    run_graph(fmt::format(R"IR(%e = param() {{name = "E", domain = vocab, dims = [6]}}
+%w = param() {{name = "W", dims = [6, 20]}}
+%t = param() {{name = "T", dims = [2, 20]}}
+%r = param() {{name = "r", domain = vocab, dims = [], dtype = i32}}
+%y = lookup_matmul(%e, %w, %t{}) {{via = [hyp.word]}}
+return y = %y
+)IR",
+                          ranked ? ", %r" : ""),
+              {&kLookup});
+    const std::vector<float> got = new_rows(0);
+    ASSERT_EQ(got.size(), 20 * words_.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      EXPECT_NEAR(got[i], looked_up(words_[i / 20], i % 20, ranked), 1e-4) << "element " << i;
+  }
+}
+
+/// Formulas that go with the product, and others.
+TEST_F(ProductKernelsTest, LinearRunsItsFormulaOnTheProduct) {
+  for (const std::string_view formula :
+       {"add(x0, x1)", "add(x1, x0)", "relu(add(x0, x1))", "tanh(add(x0, x1))", "sub(x0, x1)",
+        "add(relu(x0), x1)", "t0 = add(x0, x1); relu(t0); t0"})
+    for (const std::string_view domain : {"hyp", "prefix"}) {
+      const bool two = formula.ends_with("; t0");
+      expect_as_reference(fmt::format(R"IR(%x = import() {{name = "x", domain = {}, dims = [10]}}
+%w = param() {{name = "W", dims = [10, 18]}}
+%b = param() {{name = "b", dims = [18]}}
+%y{} = linear(%x, %w, %b) {{formula = "{}"}}
+return y = %y{}
+)IR",
+                                      domain, two ? ", %z" : "", formula, two ? ", z = %z" : ""),
+                          {&kLinear});
+    }
+}
+
+TEST_F(ProductKernelsTest, LinearTakesFurtherOperandsOfManyForms) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [10]}
+%w = param() {name = "W", dims = [18, 10]}
+%s = import() {name = "s", domain = sentence, dims = [18]}
+%g = import() {name = "g", domain = hyp, dims = [1]}
+%a = select_rows(%s) {via = [hyp.parent, parent.sentence]}
+%y = linear(%x, %w, %a, %g) {transposed = true, formula = "mul(sigmoid(add(x0, x1)), x2)"}
+%z = linear(%x, %w) {transposed = true, formula = "relu(x0)"}
+%u = linear(%x, %w, %a) {transposed = true, formula = "add(x0, x1)"}
+return y = %y, z = %z, u = %u
+)IR",
+                      {&kLinear, &kCopy});
+}
+
+TEST_F(ProductKernelsTest, LinearTakesQuantizedOperands) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = prefix, dims = [21]}
+%w = param() {name = "W", dims = [12, 21], dtype = qint8}
+%b = param() {name = "b", dims = [12]}
+%q = quantize(%x)
+%y = linear(%q, %w, %b) {transposed = true, formula = "relu(add(x0, x1))"}
+return y = %y
+)IR",
+                      {&kLinear, &kQuantize});
+}
+
+TEST_F(ProductKernelsTest, LinearMakesWiderRowsOfAProductOfOneColumn) {
+  expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [10]}
+%w = param() {name = "W", dims = [10, 1]}
+%b = param() {name = "b", dims = [7]}
+%y = linear(%x, %w, %b) {formula = "add(x0, x1)"}
+return y = %y
+)IR",
+                      {&kLinear});
+}
+
+}  // namespace
+}  // namespace fuselage::cuda

@@ -1,0 +1,181 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/device/blas.h"
+#include "backends/cuda/device/device_program.h"
+#include "backends/cuda/device/device_row_memory.h"
+#include "backends/cuda/device/program_runner.h"
+#include "backends/cuda/device/stream.h"
+#include "tests/cuda/product_support.h"
+#include "tests/ops/evaluation.h"
+
+namespace fuselage::cuda {
+/// The kernels that plans of these tests may have.
+inline std::vector<KernelFactory> test_factories() {
+  std::vector<KernelFactory> all;
+  for (const auto kernels : {product_kernels(), quantize_kernels(), row_kernels()})
+    all.insert(all.end(), kernels.begin(), kernels.end());
+  return all;
+}
+
+/// Numbers of a type, as a weight of a model.
+inline Tensor stored(const Type& type, std::int64_t rows, const std::vector<double>& numbers) {
+  std::vector<std::int64_t> shape = type.dims;
+  if (rows > 1) shape.insert(shape.begin(), rows);
+  if (type.dtype == DType::i32) {
+    Tensor tensor(DType::i32, shape);
+    std::transform(numbers.begin(), numbers.end(), tensor.mutable_data<std::int32_t>(),
+                   [](double x) { return static_cast<std::int32_t>(x); });
+    return tensor;
+  }
+  Tensor tensor(DType::f32, shape);
+  std::transform(numbers.begin(), numbers.end(), tensor.mutable_data<float>(),
+                 [](double x) { return static_cast<float>(x); });
+  if (type.dtype == DType::bf16) return tensor.to_bf16();
+  if (type.dtype == DType::qint16) return quantized({.to = DType::qint16, .largest = 99}, tensor);
+  return type.dtype == DType::qint8 ? quantized({}, tensor) : tensor;
+}
+
+/// What a stored weight stands for.
+inline std::vector<double> numbers_of(const Tensor& tensor) {
+  const Tensor floats = tensor.dtype() == DType::i32 ? tensor : tensor.to_f32();
+  if (tensor.dtype() == DType::i32)
+    return {floats.data<std::int32_t>(), floats.data<std::int32_t>() + floats.size()};
+  return {floats.data<float>(), floats.data<float>() + floats.size()};
+}
+
+/// A graph over kDomains behind two steps of a batch of three sentences.
+class ProgramTest : public CudaTest {
+ protected:
+  /// Runs `body` with random numbers in its params and imports.
+  void run_graph(const std::string& body, const KernelSet& kernels) {
+    graph_ = graph_of(body);
+    frame_.emplace(graph_);
+    begin_steps();
+    make_inputs(frame_->table());
+    run(kernels);
+  }
+
+  /// The same, and compares the outputs.
+  void expect_as_reference(const std::string& body, const KernelSet& kernels, double error = 1e-4) {
+    SCOPED_TRACE(body);
+    run_graph(body, kernels);
+    for (std::size_t i = 0; i < graph_.outputs().size(); ++i) compare(i, error);
+  }
+
+  /// The rows of an output that this step has computed.
+  std::vector<float> new_rows(std::size_t output) {
+    const Type& type = graph_.value(graph_.outputs()[output].value).type;
+    const RowTable& rows = frame_->table();
+    const auto size = static_cast<std::size_t>(row_size(type));
+    const auto first = static_cast<std::size_t>(rows.first_new(type.domain)) * size;
+    std::vector<float> all(static_cast<std::size_t>(rows.rows(type.domain)) * size);
+    EXPECT_EQ(cudaMemcpy(all.data(), runner_->output(output), all.size() * sizeof(float),
+                         cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    return {all.begin() + static_cast<std::ptrdiff_t>(first), all.end()};
+  }
+
+  Inputs& inputs() { return inputs_; }
+
+  const std::vector<std::int32_t> words_ = {4, 0, -1, 1, 3, 0};  ///< of the last step
+  std::vector<double> rank_;  ///< for i32, in the place of random numbers
+
+ private:
+  void begin_steps() {
+    frame_->begin_batch(sentences_);
+    frame_->reserve_steps(limits_);
+    const std::vector<std::int32_t> fresh = {-1, -1, -1}, all = {0, 1, 2}, zeros = {0, 0, 0};
+    frame_->begin_step({fresh, all, all, fresh, zeros});
+    const std::vector<std::int32_t> parents = {2, 0}, parent_sentence = {2, 0};
+    const std::vector<std::int32_t> parent = {1, 0, 1, 0, 0, 1};
+    const std::vector<std::int32_t> ones(words_.size(), 1);
+    frame_->begin_step({parents, parent_sentence, parent, words_, ones});
+  }
+
+  void make_inputs(const RowTable& rows) {
+    inputs_.clear();
+    weights_.clear();
+    unsigned seed = 1;
+    for (const NodeId id : graph_.nodes()) {
+      const Node& node = graph_.node(id);
+      if (!node.has(Trait::external)) continue;
+      const Type& type = graph_.value(node.results[0]).type;
+      const std::int64_t count = rows.rows(type.domain);
+      const std::vector<float> random =
+          random_floats(static_cast<std::size_t>(count * row_size(type)), seed++);
+      std::vector<double>& numbers = inputs_[node.attr<std::string>("name")];
+      numbers.assign(random.begin(), random.end());
+      if (type.dtype == DType::i32) numbers = rank_;
+      if (graph_.binding(node.results[0]) != BindingTime::load) continue;
+      const Tensor tensor = stored(type, count, numbers);
+      weights_[node.attr<std::string>("name")] = tensor;
+      numbers = numbers_of(tensor);
+    }
+  }
+
+  void run(const KernelSet& kernels) {
+    const Layout layout = layout_of(*frame_, sentences_, {}, limits_);
+    weights_on_device_ = std::make_unique<DeviceWeights>(weights_);
+    program_ = std::make_unique<DeviceProgram>(plan_program(graph_, kernels), *weights_on_device_,
+                                               test_factories());
+    memory_ = std::make_unique<DeviceRowMemory>(graph_);
+    memory_->place(layout);
+    memory_->upload_source(*frame_, stream_);
+    memory_->upload_step(frame_->table(), stream_);
+    runner_ = std::make_unique<ProgramRunner>(*program_, *memory_, stream_, blas_);
+    runner_->place(layout);
+    give_imports(layout);
+    const DeviceRows rows =
+        memory_->rows(live_bounds(graph_, layout, most_hypotheses(graph_, layout)));
+    runner_->reserve_workspace(rows);
+    runner_->run(rows);
+    stream_.synchronize();
+  }
+
+  /// With room for as many rows as the layout says.
+  void give_imports(const Layout& layout) {
+    imports_.clear();
+    for (const Buffer& buffer : program_->plan().buffers) {
+      if (buffer.kind != Buffer::Kind::imported) continue;
+      const std::vector<double>& numbers = inputs_.at(buffer.name);
+      std::vector<float> floats(
+          static_cast<std::size_t>(layout.rows[buffer.domain.index] * buffer.row_elements));
+      std::copy(numbers.begin(), numbers.end(), floats.begin());
+      imports_.push_back(std::make_unique<DeviceArray<float>>(floats));
+      runner_->set_import(buffer.name, reinterpret_cast<std::byte*>(imports_.back()->data()));
+    }
+  }
+
+  void compare(std::size_t output, double error) {
+    const Value& value = graph_.value(graph_.outputs()[output].value);
+    const Array<double> want =
+        evaluate<double>(graph_, frame_->table(), inputs_, value.producer)[value.result];
+    const std::vector<float> got = new_rows(output);
+    const std::size_t before = want.data.size() - got.size();
+    ASSERT_GT(got.size(), 0);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(got[i], want.data[before + i], error) << "output " << output << ", element " << i;
+  }
+
+  const std::vector<WordIds> sentences_ = {{1, 2, 0}, {3, 0}, {4, 4, 4, 0}};
+  const StepLimits limits_{.hypotheses = {4, 4, 4}, .steps = {4, 4, 4}};
+  Graph graph_;
+  std::optional<RowFrame> frame_;
+  Inputs inputs_;
+  TensorMap weights_;
+  Stream stream_;
+  Blas blas_;
+  std::unique_ptr<DeviceWeights> weights_on_device_;
+  std::unique_ptr<DeviceProgram> program_;
+  std::unique_ptr<DeviceRowMemory> memory_;
+  std::unique_ptr<ProgramRunner> runner_;
+  std::vector<std::unique_ptr<DeviceArray<float>>> imports_;
+};
+
+}  // namespace fuselage::cuda
