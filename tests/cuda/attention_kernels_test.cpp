@@ -29,7 +29,7 @@ TEST_F(AttentionKernelsTest, AdditiveAttention) {
     for (const int hypotheses : {0, 1, 33})
       expect_as_reference(with(R"(%q = import() {name = "pos_q", domain = hyp, dims = [$n]}
 %k = import() {name = "pos_k", domain = source, dims = [$n]}
-%v = param() {name = "v", dims = [$n]}
+%v = param() {name = "v", dims = [$n, 1]}
 %x = import() {name = "x", domain = source, dims = [35]}
 %y, %z = additive_attention(%q, %k, %v, %x) {left = [cross.left], right = [cross.right]}
 return y = %y, z = %z

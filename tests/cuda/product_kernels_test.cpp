@@ -66,7 +66,7 @@ TEST_F(ProductKernelsTest, GemmReadsSelectionsAndSlices) {
 %e = param() {name = "E", domain = vocab, dims = [8]}
 %d = param() {name = "d", dims = [8]}
 %w = param() {name = "W", dims = [8, 17]}
-%xs = slice(%x) {begin = 3, size = 8}
+%xs = slice(%x) {begin = 3, end = 11}
 %xh = select_rows(%xs) {via = [hyp.parent, parent.sentence]}
 %eh = select_rows(%e, %d) {via = [hyp.word]}
 %ed = select_rows(%e) {via = [hyp.word]}
