@@ -126,7 +126,7 @@ Inputs random_inputs(const Graph& graph, const RowTable& rows, unsigned seed) {
   return inputs;
 }
 
-DeviceProgram::DeviceProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs)
+KernelProgram::KernelProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs)
     : plan_(plan_program(graph, kernel_set())), table_(rows) {
   upload_rows(rows);
   upload_indexes(rows);
@@ -137,10 +137,10 @@ DeviceProgram::DeviceProgram(const Graph& graph, const RowTable& rows, const Inp
                                  : nullptr);
 }
 
-DeviceProgram::~DeviceProgram() = default;
+KernelProgram::~KernelProgram() = default;
 
 template <typename T>
-T* DeviceProgram::keep(const std::vector<T>& values) {
+T* KernelProgram::keep(const std::vector<T>& values) {
   static_assert(sizeof(T) == sizeof(std::uint32_t));
   std::vector<std::uint32_t> words;
   for (const T value : values) words.push_back(std::bit_cast<std::uint32_t>(value));
@@ -148,7 +148,7 @@ T* DeviceProgram::keep(const std::vector<T>& values) {
   return reinterpret_cast<T*>(memory_.back()->data());
 }
 
-void DeviceProgram::upload_rows(const RowTable& rows) {
+void KernelProgram::upload_rows(const RowTable& rows) {
   const auto array = [&](std::span<const std::int32_t> values) {
     return keep(std::vector<std::int32_t>(values.begin(), values.end()));
   };
@@ -167,7 +167,7 @@ void DeviceProgram::upload_rows(const RowTable& rows) {
     rows_.maps.push_back({array(rows.index(MapId{i})), array(rows.segments(MapId{i}))});
 }
 
-void DeviceProgram::upload_indexes(const RowTable& rows) {
+void KernelProgram::upload_indexes(const RowTable& rows) {
   for (const IndexSlot& slot : plan_.indexes) {
     std::vector<std::int32_t> index;
     rows.resolve(slot.path, index);
@@ -175,7 +175,7 @@ void DeviceProgram::upload_indexes(const RowTable& rows) {
   }
 }
 
-std::vector<std::uint32_t> DeviceProgram::contents(const Buffer& buffer, const RowTable& rows,
+std::vector<std::uint32_t> KernelProgram::contents(const Buffer& buffer, const RowTable& rows,
                                                    const Inputs& inputs) const {
   const std::int64_t count = rows.rows(buffer.domain) + kSpare;
   std::vector<std::uint32_t> words(static_cast<std::size_t>(count * buffer.row_elements),
@@ -192,7 +192,7 @@ std::vector<std::uint32_t> DeviceProgram::contents(const Buffer& buffer, const R
   return words;
 }
 
-void DeviceProgram::make_buffers(const RowTable& rows, const Inputs& inputs) {
+void KernelProgram::make_buffers(const RowTable& rows, const Inputs& inputs) {
   for (const Buffer& buffer : plan_.buffers) {
     before_.push_back(contents(buffer, rows, inputs));
     buffers_.push_back(reinterpret_cast<std::byte*>(keep(before_.back())));
@@ -200,7 +200,7 @@ void DeviceProgram::make_buffers(const RowTable& rows, const Inputs& inputs) {
   }
 }
 
-void DeviceProgram::run(cudaStream_t stream) {
+void KernelProgram::run(cudaStream_t stream) {
   const Run run{.stream = stream,
                 .rows = rows_,
                 .plan_buffers = plan_.buffers,
@@ -212,7 +212,7 @@ void DeviceProgram::run(cudaStream_t stream) {
     if (kernels_[i]) kernels_[i]->launch(plan_.instructions[i], run);
 }
 
-std::vector<float> DeviceProgram::output(std::size_t number) const {
+std::vector<float> KernelProgram::output(std::size_t number) const {
   const Place& place = plan_.outputs[number];
   const Buffer& buffer = plan_.buffers[place.buffer];
   const std::vector<std::uint32_t> words = buffer_memory_[place.buffer]->to_host();
@@ -257,7 +257,7 @@ void OpTest::expect_as_reference(std::string_view body, int hypotheses, double t
   const Graph graph = graph_of(body);
   const RowFrame frame = random_rows(graph, 7, hypotheses);
   const Inputs inputs = random_inputs(graph, frame.table(), 11);
-  DeviceProgram program(graph, frame.table(), inputs);
+  KernelProgram program(graph, frame.table(), inputs);
   program.run(stream());
   ASSERT_EQ(cudaStreamSynchronize(stream()), cudaSuccess);
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {

@@ -29,6 +29,8 @@ class DeviceSearch {
     std::int32_t beam_size = 0;
     std::int32_t steps = 0;  ///< most words of a translation
     std::int32_t suppressed = 0;
+
+    friend bool operator==(const Bounds&, const Bounds&) = default;
   };
   /// The largest beam; a search with a larger one is the host's.
   static constexpr std::int32_t kMostBeam = 2048;

@@ -12,6 +12,7 @@
 #include "backends/cuda/device/k_best.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/merge_best.h"
+#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/row_end.h"
 #include "backends/cuda/device/shared_memory.h"
 
@@ -42,10 +43,6 @@ struct Members {
 };
 
 // --- Logits of a chunk: a lane's own are in vectors of 16 bytes ---
-
-__device__ float as_float(float x) { return x; }
-__device__ float as_float(__nv_bfloat16 x) { return __bfloat162float(x); }
-__device__ float as_float(__half x) { return __half2float(x); }
 
 template <typename T>
 __device__ std::int32_t column_of(std::int32_t chunk, std::int32_t i) {
