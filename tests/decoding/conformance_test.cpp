@@ -208,22 +208,53 @@ TEST_P(Conformance, ScoresByInterpreter) {
   check_scores({.backend = "reference"}, kReferenceLines);
 }
 
+// On a GPU, or on what stands in for one: fewer lines, as that is slow.
+
+constexpr std::size_t kCudaLines = 40;
+
+class CudaDecodingConformance : public Conformance {
+ protected:
+  void SetUp() override {
+    if (const auto reason = testing::why_no_cuda()) GTEST_SKIP() << *reason;
+    Conformance::SetUp();
+  }
+};
+class CudaConformance : public CudaDecodingConformance {};
+
+TEST_P(CudaDecodingConformance, Greedy) { check_greedy({.backend = "cuda"}, kCudaLines); }
+
+TEST_P(CudaDecodingConformance, GreedyWithoutPasses) {
+  check_greedy({.backend = "cuda", .passes = "none"}, kReferenceLines);
+}
+
+TEST_P(CudaDecodingConformance, NormalizedInSortedBatches) {
+  TranslatorOptions options = marian_options({.backend = "cuda"}, 6);
+  options.search.normalize = 0.6F;
+  options.batches = {.mini_batch = 16, .maxi_batch = 10, .sort_by_length = true};
+  auto expected = lines("expected.beam6.norm06.txt");
+  expected.resize(std::min(expected.size(), kCudaLines));
+  EXPECT_EQ(translate(options, {}, kCudaLines), expected);
+}
+
+TEST_P(CudaConformance, Scores) { check_scores({.backend = "cuda"}, kCudaLines); }
+
 std::string test_name(const ::testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, DecodingConformance,
-                         ::testing::Values("s2s-basic", "s2s-deep-ln", "amun", "nematus",
-                                           "transformer-post", "transformer-ssru",
-                                           "transformer-deepssru"),
-                         test_name);
-INSTANTIATE_TEST_SUITE_P(Cases, Conformance,
-                         ::testing::Values("s2s-basic", "s2s-deep-ln", "amun", "nematus",
-                                           "transformer-post", "transformer-pre",
-                                           "transformer-ssru", "transformer-deepssru"),
-                         test_name);
+const auto kDecoded =
+    ::testing::Values("s2s-basic", "s2s-deep-ln", "amun", "nematus", "transformer-post",
+                      "transformer-ssru", "transformer-deepssru");
+const auto kScored =
+    ::testing::Values("s2s-basic", "s2s-deep-ln", "amun", "nematus", "transformer-post",
+                      "transformer-pre", "transformer-ssru", "transformer-deepssru");
+
+INSTANTIATE_TEST_SUITE_P(Cases, DecodingConformance, kDecoded, test_name);
+INSTANTIATE_TEST_SUITE_P(Cases, Conformance, kScored, test_name);
+INSTANTIATE_TEST_SUITE_P(Cases, CudaDecodingConformance, kDecoded, test_name);
+INSTANTIATE_TEST_SUITE_P(Cases, CudaConformance, kScored, test_name);
 
 }  // namespace
 }  // namespace fuselage

@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "backends/cuda/cuda_backend.h"
+#include "base/error.h"
+#include "graph/graph.h"
 #include "models/load_model.h"
+#include "passes/split_by_binding_time.h"
 
 namespace fuselage::testing {
 
@@ -28,6 +32,22 @@ inline std::string small_model() {
 inline std::vector<std::string> vocabularies() {
   const std::string path = std::string(FUSELAGE_TEST_DATA) + "/vocab.yml";
   return {path, path};
+}
+
+/// Why nothing can run on a GPU here, if so. Where the environment variable FUSELAGE_TEST_CUDA is
+/// set there must be one, or what stands in for one.
+inline std::optional<std::string> why_no_cuda() {
+  if (std::getenv("FUSELAGE_TEST_CUDA") != nullptr) return std::nullopt;
+  static const std::optional<std::string> reason = []() -> std::optional<std::string> {
+    Graph graph;
+    try {
+      compile_cuda(split_by_binding_time(graph), {});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return std::nullopt;
+  }();
+  return reason;
 }
 
 /// A folder of its own for each test, removed with it.

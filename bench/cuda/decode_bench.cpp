@@ -1,0 +1,195 @@
+// What the CUDA back-end's searches gain by batches, by recorded steps, by fewer live rows, by
+// narrower numbers and by fusion: ratios in one run. See docs/benchmarks/README.md.
+//
+//   decode_bench GRAPH [pairs]
+//
+// GRAPH is a recurrent translation model as text, bench/quinn.ir, which gets random weights and the
+// sizes of Amun's models (WNMT 2018): states of 1024, 30,000 words.
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <regex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/compile.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "bench/measure.h"
+#include "bench/program.h"
+#include "bench/replay.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_head.h"
+#include "graph/text.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::int32_t kLength = 20;   ///< words of a sentence, and of its translation
+constexpr std::int32_t kWords = 8000;  ///< that sentences are made of
+
+/// The graph with other sizes in the place of these.
+std::string resized(std::string text, const std::vector<std::pair<int, int>>& sizes) {
+  for (const auto& [from, to] : sizes)
+    text = std::regex_replace(text, std::regex(fmt::format("\\b{}\\b", from)), std::to_string(to));
+  return text;
+}
+
+/// Sentences of words that are drawn evenly; those of one length have no end before it.
+std::vector<WordIds> sentences(const std::vector<std::int32_t>& lengths) {
+  std::mt19937 random(7);
+  std::uniform_int_distribution<std::int32_t> word(2, kWords - 1);
+  std::vector<WordIds> batch;
+  for (const std::int32_t length : lengths) {
+    WordIds& sentence = batch.emplace_back();
+    for (std::int32_t i = 0; i + 1 < length; ++i) sentence.push_back(word(random));
+    sentence.push_back(0);
+  }
+  return batch;
+}
+
+std::vector<WordIds> sentences(std::size_t count) {
+  return sentences(std::vector<std::int32_t>(count, kLength));
+}
+
+/// A model on the GPU that translates each sentence to as many words as it has.
+class Contestant {
+ public:
+  Contestant(const Graph& graph, const TensorMap& weights, const CompileOptions& options,
+             std::int32_t beam = 1)
+      : options_({.beam_size = beam, .max_length_factor = 1, .end_id = 0, .suppressed = {0}}),
+        executable_(compile(with_search_head(graph, SearchHead::k_best,
+                                             BeamSearch::candidates_per_row(options_), false),
+                            weights, options)),
+        search_(*executable_, options_) {}
+
+  void run(const std::vector<WordIds>& batch) {
+    const std::vector<NBest> results = search_.search(batch);
+    for (std::size_t s = 0; s < batch.size(); ++s)
+      check(results[s].at(0).words.size() == batch[s].size(),
+            "a translation is as long as its sentence");
+  }
+
+ private:
+  SearchOptions options_;
+  std::unique_ptr<Executable> executable_;
+  BeamSearch search_;
+};
+
+void print(const std::string& what, const Comparison& compared) {
+  fmt::print("{:44} {:9.3f} ms {:9.3f} ms  {:6.2f} [{:.2f}, {:.2f}]\n", what,
+             1e3 * compared.baseline, 1e3 * compared.candidate, compared.ratio, compared.low,
+             compared.high);
+}
+
+class Decoding {
+ public:
+  Decoding(Graph graph, int pairs)
+      : graph_(std::move(graph)), weights_(random_weights(graph_)), pairs_(pairs) {}
+
+  Contestant contestant(const CompileOptions& options, std::int32_t beam = 1) const {
+    return {graph_, weights_, options, beam};
+  }
+
+  /// Both run each batch once before they are measured, so that memory and graphs are there.
+  Comparison compare_on(Contestant& baseline, const std::vector<WordIds>& first,
+                        Contestant& candidate, const std::vector<WordIds>& second) const {
+    baseline.run(first);
+    candidate.run(second);
+    return compare(
+        pairs_, [&] { baseline.run(first); }, [&] { candidate.run(second); }, now);
+  }
+
+  void compare_numbers(std::size_t batch) const {
+    const auto text = sentences(batch);
+    Contestant fp32 = contestant({.backend = "cuda"});
+    Contestant tf32 = contestant({.backend = "cuda", .cuda = {.tf32 = true}});
+    Contestant bf16 = contestant({.backend = "cuda", .precision = "bf16"});
+    Contestant fp16 = contestant({.backend = "cuda", .precision = "fp16"});
+    Contestant int8 = contestant({.backend = "cuda", .precision = "int8"});
+    print(fmt::format("tf32 over fp32, batch {}", batch), compare_on(fp32, text, tf32, text));
+    print(fmt::format("bf16 over fp32, batch {}", batch), compare_on(fp32, text, bf16, text));
+    print(fmt::format("fp16 over fp32, batch {}", batch), compare_on(fp32, text, fp16, text));
+    print(fmt::format("int8 over fp32, batch {}", batch), compare_on(fp32, text, int8, text));
+  }
+
+  void compare_fusion(std::size_t batch) const {
+    const auto text = sentences(batch);
+    Contestant apart = contestant({.backend = "cuda",
+                                   .passes = "all,-fuse_output,-fuse_attention,-fuse_norm,"
+                                             "-fuse_pointwise,-fuse_linear",
+                                   .precision = "bf16"});
+    Contestant fused = contestant({.backend = "cuda", .precision = "bf16"});
+    print(fmt::format("fusions on over off, bf16, batch {}", batch),
+          compare_on(apart, text, fused, text));
+  }
+
+  void compare_graphs() const {
+    const auto text = sentences(1);
+    for (const char* precision : {"fp32", "bf16"}) {
+      Contestant eager =
+          contestant({.backend = "cuda", .precision = precision, .cuda = {.eager = true}});
+      Contestant recorded = contestant({.backend = "cuda", .precision = precision});
+      print(fmt::format("recorded steps over eager, {}, batch 1", precision),
+            compare_on(eager, text, recorded, text));
+    }
+  }
+
+  void compare_batches() const {
+    const auto one = sentences(1);
+    Contestant bf16 = contestant({.backend = "cuda", .precision = "bf16"});
+    for (const std::size_t batch : {8, 64, 256, 640, 1280, 2048, 4096}) {
+      const auto text = sentences(batch);
+      const Comparison compared = compare_on(bf16, one, bf16, text);
+      fmt::print("batch {:5} {:10.0f} words/s, over batch 1 {:.1f}\n", batch,
+                 static_cast<double>(batch) * kLength / compared.candidate,
+                 static_cast<double>(batch) * compared.ratio);
+    }
+  }
+
+  /// A batch that shrinks: as many sentences, but all but one in 16 end after a quarter of the
+  /// steps. If a step's time followed its rows exactly, the ratio would be that of the words.
+  void compare_shrinking(std::size_t batch) const {
+    std::vector<std::int32_t> lengths(batch, kLength);
+    for (std::size_t s = 0; s < batch; ++s)
+      if (s % 16 != 0) lengths[s] = kLength / 4;
+    double words = 0;
+    for (const std::int32_t length : lengths) words += length;
+    Contestant bf16 = contestant({.backend = "cuda", .precision = "bf16"});
+    print(fmt::format("batch {} that shrinks over one that does not", batch),
+          compare_on(bf16, sentences(batch), bf16, sentences(lengths)));
+    fmt::print("  words of the one over those of the other: {:.2f}\n",
+               static_cast<double>(batch) * kLength / words);
+  }
+
+ private:
+  Graph graph_;
+  TensorMap weights_;
+  int pairs_;
+};
+
+void run(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw Error("usage: decode_bench GRAPH [pairs]");
+  const std::string text =
+      resized(read_file(arguments[0]), {{1000, 1024}, {2000, 2048}, {620, 512}, {57867, 30000}});
+  const Decoding decoding(parse_graph(text, arguments[0], all_ops()),
+                          arguments.size() > 1 ? std::stoi(arguments[1]) : 15);
+  decoding.compare_graphs();
+  decoding.compare_batches();
+  decoding.compare_shrinking(1280);
+  for (const std::size_t batch : {64, 1280}) decoding.compare_numbers(batch);
+  for (const std::size_t batch : {64, 1280}) decoding.compare_fusion(batch);
+}
+
+}  // namespace
+}  // namespace fuselage
+
+int main(int argc, char** argv) {
+  return fuselage::run_program("decode_bench", argc, argv, fuselage::run);
+}
