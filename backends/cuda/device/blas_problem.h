@@ -42,13 +42,13 @@ struct BlasProblem {
 /// "product [8, 256] by [256, 512] of bf16, with ReLU".
 std::string show(const BlasProblem& problem);
 
-/// Something of the library's that is freed by `destroy`.
-template <typename Pointer, cublasStatus_t (*destroy)(Pointer)>
+/// Something of the library's that is freed by kDestroy.
+template <typename Pointer, cublasStatus_t (*kDestroy)(Pointer)>
 struct Destroy {
-  void operator()(Pointer pointer) const { destroy(pointer); }
+  void operator()(Pointer pointer) const { kDestroy(pointer); }
 };
-template <typename Pointer, cublasStatus_t (*destroy)(Pointer)>
-using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy<Pointer, destroy>>;
+template <typename Pointer, cublasStatus_t (*kDestroy)(Pointer)>
+using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy<Pointer, kDestroy>>;
 
 using BlasHandle = Owned<cublasLtHandle_t, cublasLtDestroy>;
 using BlasOperation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
