@@ -15,45 +15,62 @@ bool is_behind_others(const PlannedInstruction& in, const Place& place, const Bi
          place.stride != 0 && !buffer.newest_only && buffer.domain == in.domain;
 }
 
-RowProduct::Detours detours_of(const PlannedInstruction& in, const Binding& binding) {
-  const Place& x = in.operands[0];
+RowProduct::Detours detours_of(const PlannedInstruction& in, const Binding& binding,
+                               std::size_t operand) {
+  const Place& x = in.operands[operand];
   return {.gathers = x.index != kNone || x.stride == 0 || is_behind_others(in, x, binding),
           .appends = is_behind_others(in, in.results[0], binding)};
 }
 
-RowProduct product_of(const PlannedInstruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  const Type& w = binding.graph.value(binding.node.operands[1]).type;
-  const std::int64_t k = x.dims.back();
-  const std::int64_t vectors = row_size(x) / k;
-  const std::int64_t entries = std::max<std::int64_t>(binding.graph.domain(w.domain).size, 1);
-  const std::int64_t n = row_size(w) * entries / k;
-  const Place& place = in.operands[1];
-  check(binding.plan.buffers[place.buffer].kind == Buffer::Kind::weight,
-        "BoundProduct: its matrix is not stored");
-  return {
-      binding.weights.matrix(binding.plan, place,
-                             {.k = k, .n = n, .transposed = binding.node.attr<bool>("transposed")}),
-      x.dtype, vectors};
+RowProduct product_of(const PlannedInstruction& in, const Binding& binding,
+                      const Factors& factors) {
+  const Type& x = binding.graph.value(binding.node.operands[factors.x]).type;
+  return {stored_matrix(in, binding, factors), x.dtype, row_size(x) / x.dims.back()};
+}
+
+Factors first_two(const Binding& binding) {
+  return {.x = 0, .w = 1, .transposed = binding.node.attr<bool>("transposed")};
 }
 
 }  // namespace
 
+std::shared_ptr<const DeviceMatrix> stored_matrix(const PlannedInstruction& in,
+                                                  const Binding& binding, const Factors& factors) {
+  const std::int64_t k = binding.graph.value(binding.node.operands[factors.x]).type.dims.back();
+  const Type& w = binding.graph.value(binding.node.operands[factors.w]).type;
+  const std::int64_t entries = std::max<std::int64_t>(binding.graph.domain(w.domain).size, 1);
+  const Place& place = in.operands[factors.w];
+  check(binding.plan.buffers[place.buffer].kind == Buffer::Kind::weight,
+        "BoundProduct: its matrix is not stored");
+  return binding.weights.matrix(
+      binding.plan, place,
+      {.k = k, .n = row_size(w) * entries / k, .transposed = factors.transposed});
+}
+
 BoundProduct::BoundProduct(const PlannedInstruction& in, const Binding& binding)
-    : detours_(detours_of(in, binding)), rows_(product_of(in, binding)) {}
+    : BoundProduct(in, binding, first_two(binding)) {}
+
+BoundProduct::BoundProduct(const PlannedInstruction& in, const Binding& binding,
+                           const Factors& factors)
+    : operand_(factors.x),
+      detours_(detours_of(in, binding, factors.x)),
+      rows_(product_of(in, binding, factors)) {}
 
 std::size_t BoundProduct::workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds,
                                           bool apart) const {
-  RowProduct::Detours detours = detours_;
-  if (apart) detours.appends = false;
-  return rows_.workspace_bytes(most_rows(in, bounds), detours);
+  const std::int64_t rows = most_rows(in, bounds);
+  return apart ? bytes_apart(rows) : rows_.workspace_bytes(rows, detours_);
+}
+
+std::size_t BoundProduct::bytes_apart(std::int64_t rows) const {
+  return rows_.workspace_bytes(rows, {.gathers = detours_.gathers, .appends = false});
 }
 
 RowProduct::Call BoundProduct::call(const PlannedInstruction& in, const Run& run) const {
   RowProduct::Call call{.stream = run.stream,
                         .blas = run.blas,
                         .workspace = run.workspace,
-                        .x = rows_in(in, run, 0),
+                        .x = rows_in(in, run, operand_),
                         .rows = rows_of(in, run),
                         .out = rows_out(in, run)};
   // Where rows begin with the first, that need not be read from the device.

@@ -40,6 +40,7 @@ class RowProduct {
   /// that is bf16 or f16; rows of qint8 go with i8 and those of qint16 with i16.
   RowProduct(std::shared_ptr<const DeviceMatrix> matrix, DType x_type, std::int64_t vectors = 1);
 
+  const DeviceMatrix& matrix() const { return *matrix_; }
   std::int64_t k() const { return matrix_->k; }
   std::int64_t n() const { return matrix_->n; }
 

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "backends/cuda/device/ptx.h"
+#include "backends/cuda/device/ranked.h"
+#include "backends/cuda/device/warp_best.h"
+
+namespace fuselage::cuda {
+
+inline constexpr float kLog2E = 1.44269504088896340736f;
+
+/// What exponentials are relative to: the largest logit, or 0 while that is -infinity.
+__device__ inline float center_of(float top) { return top == kLowest ? 0.0f : top; }
+
+__device__ inline float exp_below(float x, float center) {
+  // Not as one x * log2(e) - center * log2(e), which overflows and loses what is small beside large
+  // logits.
+  return fast_exp2((x - center) * kLog2E);
+}
+
+__device__ inline float warp_max(float value) {
+#pragma unroll
+  for (std::int32_t step = kWarpLanes / 2; step > 0; step /= 2)
+    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+
+__device__ inline float warp_sum(float value) {
+#pragma unroll
+  for (std::int32_t step = kWarpLanes / 2; step > 0; step /= 2)
+    value += __shfl_xor_sync(kAllLanes, value, step);
+  return value;
+}
+
+/// Sums of parts of a row: part i is at parts[i * stride].
+struct PartialSums {
+  const ExpSum* parts = nullptr;
+  std::int64_t stride = 1;
+  std::int32_t count = 0;
+};
+
+/// What they come to, for all lanes of a warp: in the same order however they were made.
+__device__ inline ExpSum total_of(const PartialSums& sums) {
+  ExpSum total;
+  for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarpLanes)
+    total.top = fmaxf(total.top, sums.parts[i * sums.stride].top);
+  total.top = warp_max(total.top);
+  const float center = center_of(total.top);
+  for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarpLanes) {
+    const ExpSum part = sums.parts[i * sums.stride];
+    total.sum += part.sum * exp_below(part.top, center);
+  }
+  total.sum = warp_sum(total.sum);
+  return total;
+}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "backends/cuda/device/device_weights.h"
+#include "backends/cuda/device/k_best.h"
+#include "backends/cuda/device/kernel.h"
+
+namespace fuselage::cuda {
+
+/// How a block multiplies: kRows x 128 logits at a time, on tensor cores. Of the 32 rows of a warp
+/// each thread goes over one in the end.
+struct FusedShape {
+  std::int32_t warps_in_rows = 0;     ///< each has 32 rows
+  std::int32_t warps_in_columns = 0;  ///< each has an equal share of the columns
+  std::size_t shared_bytes = 0;
+
+  std::int32_t rows() const { return 32 * warps_in_rows; }
+  std::int32_t threads() const { return 32 * warps_in_rows * warps_in_columns; }
+};
+
+inline constexpr std::int32_t kFusedColumns = 128;
+
+/// Terms of a product that are in shared memory in one piece, and how many such pieces of columns
+/// are there or on their way.
+inline constexpr std::int32_t kFusedSlab = 32;
+inline constexpr std::int32_t kFusedStages = 3;
+
+/// What suits rows of `stride` numbers and the k best; nothing if the rows do not fit into shared
+/// memory. It does not depend on how many rows there are, and so the bits of a row do not.
+std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);
+
+/// How many blocks share the columns of as many rows as one has at a time.
+std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
+                         std::int32_t k);
+
+/// Memory that a launch takes for at most `rows` rows.
+std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, std::int32_t k);
+
+/// The k best columns of x W + bias by logits or log-softmax, whose logits are never in memory.
+/// W is of bf16 or f16, and so is x [query.rows.most, matrix.stride], with zeros behind the
+/// matrix's k columns. `bias` may be null. Where fused_shape() gives something.
+void fused_output(cudaStream_t stream, const BestQuery& query, const void* x,
+                  const DeviceMatrix& matrix, const float* bias, const Workspace& workspace);
+
+}  // namespace fuselage::cuda

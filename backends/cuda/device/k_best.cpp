@@ -1,0 +1,56 @@
+#include "backends/cuda/device/k_best.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+// Blocks that keep the memory of a large GPU busy.
+constexpr std::int64_t kBlocksWanted = 528;
+
+void check_count(std::int32_t k) {
+  check(k > 0 && k <= kMostBest, "k_best: so many of the best are not found");
+}
+
+}  // namespace
+
+std::int32_t best_shards(std::int64_t rows, std::int32_t chunks) {
+  const std::int64_t wanted = (kBlocksWanted + rows - 1) / std::max<std::int64_t>(rows, 1);
+  const std::int64_t most = std::max((chunks + kBestWarps - 1) / kBestWarps, 1);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, most));
+}
+
+std::size_t best_sums_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t members) {
+  return static_cast<std::size_t>(rows * chunks * members) * sizeof(ExpSum);
+}
+
+std::size_t best_of_rows_bytes(std::int64_t rows, std::int32_t columns, std::int32_t k,
+                               std::int32_t members) {
+  const std::int32_t chunks = best_chunks(columns);
+  const std::int64_t lists = rows * best_shards(rows, chunks);
+  return best_sums_bytes(rows, chunks, members) +
+         static_cast<std::size_t>(lists * k) * sizeof(Ranked);
+}
+
+std::size_t best_of_lists_bytes(std::int64_t rows, std::int32_t most_pairs) {
+  return best_sums_bytes(rows + most_pairs / kBestChunk + 1, 1, 1);
+}
+
+void check_best_query(const BestQuery& query, std::int32_t members, const Workspace& workspace) {
+  check_count(query.k);
+  check(members > 0 && members <= kMostMembers && (members == 1 || query.log_softmax),
+        "best_of_rows: no members, too many, or several without log-softmax");
+  check(workspace.bytes >= best_of_rows_bytes(query.rows.most, query.columns, query.k, members),
+        "best_of_rows: too little memory");
+}
+
+void check_best_query(const BestQuery& query, const ListedWords& lists,
+                      const Workspace& workspace) {
+  check_count(query.k);
+  check(workspace.bytes >= best_of_lists_bytes(query.rows.most, lists.most_pairs),
+        "best_of_lists: too little memory");
+}
+
+}  // namespace fuselage::cuda

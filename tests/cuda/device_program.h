@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/cuda/device/kernel.h"
+#include "backends/row_frame.h"
+#include "tests/cuda/device_array.h"
+#include "tests/ops/evaluation.h"
+
+namespace fuselage::cuda {
+
+/// Rows of all domains of a graph behind `steps` steps of a random search over a few sentences,
+/// the last with `hypotheses` rows.
+RowFrame random_rows(const Graph& graph, unsigned seed, int hypotheses, int steps = 3);
+
+/// Random numbers for each parameter and import of a graph. Those named "pos…" are positive.
+Inputs random_inputs(const Graph& graph, const RowTable& rows, unsigned seed);
+
+/// A program over given rows and inputs, run by the kernels of the back-end's row and element
+/// kernels, one after the other. Loops are not run as such: each instruction runs once.
+class KernelProgram {
+ public:
+  KernelProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs);
+  ~KernelProgram();
+  KernelProgram(const KernelProgram&) = delete;
+  KernelProgram& operator=(const KernelProgram&) = delete;
+
+  void run(cudaStream_t stream);
+
+  /// Output `number`: the rows of its domain that this step computes. Behind them, where there is
+  /// room for more rows, nothing may have been written; tests fail if there was.
+  std::vector<float> output(std::size_t number) const;
+
+ private:
+  void upload_rows(const RowTable& rows);
+  void upload_indexes(const RowTable& rows);
+  void make_buffers(const RowTable& rows, const Inputs& inputs);
+  std::vector<std::uint32_t> contents(const Buffer& buffer, const RowTable& rows,
+                                      const Inputs& inputs) const;
+  template <typename T>
+  T* keep(const std::vector<T>& values);
+
+  struct Allocation;
+  ProgramPlan plan_;
+  DeviceRows rows_;
+  RowTable table_;
+  std::vector<std::byte*> buffers_;
+  std::vector<std::vector<std::uint32_t>> before_;
+  std::vector<const std::int32_t*> indexes_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;
+  std::vector<std::unique_ptr<DeviceArray<std::uint32_t>>> memory_;
+  std::vector<DeviceArray<std::uint32_t>*> buffer_memory_;
+};
+
+/// Runs ops by their kernels and compares with the reference evaluation.
+class OpTest : public CudaTest {
+ protected:
+  /// `body` is a graph over the domains of tests/graph/support.h, which gets random rows and
+  /// inputs. Its outputs are compared with those in double, to `tolerance` of the largest number.
+  void expect_as_reference(std::string_view body, int hypotheses, double tolerance = 1e-5);
+
+  /// The same for several numbers of columns, which stand at $n in `body`, and of hypotheses.
+  void expect_for_all(std::string_view body, double tolerance = 1e-5);
+};
+
+/// `text` with each `from` replaced.
+std::string with(std::string_view text, std::string_view from, std::int64_t number);
+
+}  // namespace fuselage::cuda

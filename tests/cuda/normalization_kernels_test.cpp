@@ -1,0 +1,103 @@
+#include <limits>
+
+#include "backends/cuda/device/normalize.h"
+#include "tests/cuda/device_program.h"
+
+namespace fuselage::cuda {
+namespace {
+
+using NormalizationKernelsTest = OpTest;
+
+TEST_F(NormalizationKernelsTest, Softmax) {
+  expect_for_all(R"(%x = import() {name = "x", domain = hyp, dims = [$n]}
+%y = softmax(%x)
+%z = log_softmax(%x)
+%s = log_sum_exp(%x)
+return y = %y, z = %z, s = %s
+)");
+}
+
+TEST_F(NormalizationKernelsTest, SoftmaxOfLargeAndSelectedRows) {
+  for (const int columns : {5, 300, 5000})
+    expect_as_reference(with(R"(%e = param() {name = "E", domain = vocab, dims = [$n]}
+%w = select_rows(%e) {via = [hyp.word]}
+%s = constant() {values = [300]}
+%x = mul(%e, %s)
+%t = select_rows(%x) {via = [hyp.word]}
+%y = softmax(%t)
+%z = log_softmax(%t)
+%u = log_sum_exp(%w)
+return y = %y, z = %z, u = %u
+)",
+                             "$n", columns),
+                        33);
+}
+
+// As the kernels of the cpu: a row of -infinity has no weights, and a NaN spoils its row alone.
+TEST_F(NormalizationKernelsTest, SoftmaxOfWhatIsNoNumber) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  DeviceArray<float> x(std::vector{-kInfinity, -kInfinity, -kInfinity,  //
+                                   1.0f, kNaN, 2.0f,                    //
+                                   -kInfinity, 0.0f, 0.0f,              //
+                                   kInfinity, 0.0f, 1.0f});
+  DeviceArray<std::int32_t> live(1, 4);
+  const Rows rows{live.data(), 5};
+  const RowsIn in{.data = x.data(), .stride = 3, .columns = 3};
+  DeviceArray<float> y(12), z(12), s(4);
+  softmax(stream(), in, rows, 3, {.data = y.data(), .stride = 3});
+  log_softmax(stream(), in, rows, 3, {.data = z.data(), .stride = 3});
+  log_sum_exp(stream(), in, rows, 3, {.data = s.data(), .stride = 1});
+  const std::vector<float> weights = y.to_host(), logs = z.to_host(), sums = s.to_host();
+  for (std::size_t i : {0, 1, 2}) {
+    EXPECT_EQ(weights[i], 0.0f);
+    EXPECT_EQ(logs[i], -kInfinity);
+    EXPECT_TRUE(std::isnan(weights[3 + i]));
+    EXPECT_TRUE(std::isnan(logs[3 + i]));
+    EXPECT_TRUE(std::isnan(weights[9 + i]));
+  }
+  EXPECT_EQ(weights[6], 0.0f);
+  EXPECT_EQ(weights[7], 0.5f);
+  EXPECT_EQ(logs[6], -kInfinity);
+  EXPECT_EQ(sums[0], -kInfinity);
+  EXPECT_TRUE(std::isnan(sums[1]));
+  EXPECT_FLOAT_EQ(sums[2], std::log(2.0f));
+}
+
+TEST_F(NormalizationKernelsTest, LayerNorm) {
+  expect_for_all(R"(%x = import() {name = "x", domain = hyp, dims = [$n]}
+%g = param() {name = "g", dims = [$n]}
+%b = param() {name = "b", dims = [$n]}
+%y = layer_norm(%x, %g, %b) {epsilon = 1e-05}
+%z = layer_norm(%x, %g) {epsilon = 0.001}
+%r = rms_norm(%x, %g) {epsilon = 1e-06}
+return y = %y, z = %z, r = %r
+)");
+}
+
+TEST_F(NormalizationKernelsTest, NormsOfSelectedRowsAndOfPrefixes) {
+  expect_for_all(R"(%e = param() {name = "E", domain = vocab, dims = [$n]}
+%w = select_rows(%e) {via = [hyp.word]}
+%g = param() {name = "g", dims = [$n]}
+%y = layer_norm(%w, %g) {epsilon = 1e-05}
+%p = import() {name = "p", domain = prefix, dims = [$n]}
+%z = rms_norm(%p, %g) {epsilon = 1e-05}
+return y = %y, z = %z
+)");
+}
+
+TEST_F(NormalizationKernelsTest, AddLayerNormGivesTheSumToo) {
+  expect_for_all(R"(%a = import() {name = "a", domain = hyp, dims = [$n]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%w = select_rows(%e) {via = [hyp.word]}
+%s = import() {name = "s", domain = hyp, dims = [1]}
+%g = param() {name = "g", dims = [$n]}
+%b = param() {name = "b", dims = [$n]}
+%y, %sum = add_layer_norm(%a, %w, %g, %b) {epsilon = 1e-05}
+%z, %sum2 = add_layer_norm(%a, %s, %g) {epsilon = 1e-05}
+return y = %y, sum = %sum, z = %z, sum2 = %sum2
+)");
+}
+
+}  // namespace
+}  // namespace fuselage::cuda

@@ -1,0 +1,111 @@
+#include "tests/cuda/device_program.h"
+
+namespace fuselage::cuda {
+namespace {
+
+using RowKernelsTest = OpTest;
+
+TEST_F(RowKernelsTest, SelectRowsFollowsPathsAndTakesDefaultRows) {
+  expect_for_all(R"(%x = import() {name = "x", domain = sentence, dims = [$n]}
+%y = select_rows(%x) {via = [cross.left, hyp.parent, parent.sentence]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%d = param() {name = "d", dims = [$n]}
+%z = select_rows(%e, %d) {via = [hyp.word]}
+%n = select_rows(%e) {via = [hyp.word]}
+return y = %y, z = %z, n = %n
+)",
+                 0);
+}
+
+TEST_F(RowKernelsTest, SliceTakesColumnsOfSelectedRows) {
+  for (const int begin : {0, 1, 4, 7})
+    for (const int hypotheses : {0, 1, 33})
+      expect_as_reference(with(with(R"(%e = param() {name = "E", domain = vocab, dims = [24]}
+%d = param() {name = "d", dims = [24]}
+%x = select_rows(%e, %d) {via = [hyp.word]}
+%y = slice(%x) {begin = $a, end = $b}
+return y = %y
+)",
+                                    "$a", begin),
+                               "$b", begin + 12),
+                          hypotheses, 0);
+}
+
+TEST_F(RowKernelsTest, ConcatPutsViewsSideBySide) {
+  expect_for_all(R"(%x = import() {name = "x", domain = hyp, dims = [$n]}
+%e = param() {name = "E", domain = vocab, dims = [12]}
+%w = select_rows(%e) {via = [hyp.word]}
+%s = slice(%w) {begin = 3, end = 8}
+%y = concat(%s, %x, %s, %x)
+return y = %y
+)",
+                 0);
+}
+
+TEST_F(RowKernelsTest, PrefixRowsBeginWhereThoseOfEarlierStepsEnd) {
+  expect_for_all(R"(%x = import() {name = "x", domain = prefix, dims = [$n]}
+%y = concat(%x, %x)
+%z = relu(%y)
+return z = %z, y = %y
+)",
+                 0);
+}
+
+TEST_F(RowKernelsTest, PositionsAndTheirSignal) {
+  expect_as_reference(R"(%p = position() {domain = source}
+%y = sinusoid(%p) {dim = 34}
+%q = position() {domain = hyp}
+%z = sinusoid(%q) {dim = 4}
+return p = %p, y = %y, q = %q, z = %z
+)",
+                      33);
+  for (const int hypotheses : {0, 1, 33})
+    expect_as_reference(R"(%p = import() {name = "p", domain = hyp, dims = [], dtype = i32}
+%y = sinusoid(%p) {dim = 514}
+return y = %y
+)",
+                        hypotheses, 1e-6);
+}
+
+TEST_F(RowKernelsTest, HeadDot) {
+  for (const int heads : {1, 3, 8})
+    for (const int width : {1, 5, 33, 64, 130})
+      for (const int hypotheses : {0, 1, 33})
+        expect_as_reference(with(with(R"(%q = import() {name = "q", domain = hyp, dims = [$n]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%k = select_rows(%e) {via = [hyp.word]}
+%y = head_dot(%q, %k) {heads = $h, scale = 0.125}
+return y = %y
+)",
+                                      "$n", heads * width),
+                                 "$h", heads),
+                            hypotheses);
+}
+
+TEST_F(RowKernelsTest, MixRows) {
+  for (const int heads : {1, 3, 8})
+    for (const int width : {1, 5, 33, 130})
+      for (const int hypotheses : {0, 1, 33})
+        expect_as_reference(with(with(R"(%w = import() {name = "w", domain = cross, dims = [$h]}
+%x = import() {name = "x", domain = source, dims = [$n]}
+%y = mix_rows(%w, %x) {to = [cross.left], via = [cross.right]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%z = mix_rows(%w, %e) {to = [cross.left], via = [cross.right, source.word]}
+return y = %y, z = %z
+)",
+                                      "$n", heads * width),
+                                 "$h", heads),
+                            hypotheses);
+}
+
+TEST_F(RowKernelsTest, MeanRows) {
+  expect_for_all(R"(%x = import() {name = "x", domain = source, dims = [$n]}
+%y = mean_rows(%x) {to = [source.sentence]}
+%c = import() {name = "c", domain = cross, dims = [$n]}
+%z = mean_rows(%c) {to = [cross.left]}
+return y = %y, z = %z
+)");
+}
+
+}  // namespace
+}  // namespace fuselage::cuda
