@@ -48,7 +48,8 @@ void* load(const void* code) {
   void* object = nullptr;
   if (file >= 0 && write(file, code, size_of(header)) == bytes)
     object = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  close(file);
+  // The file of an object stays open: dlopen takes a name that it has seen for the same object.
+  if (!object) close(file);
   return object;
 }
 
