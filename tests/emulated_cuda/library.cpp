@@ -22,6 +22,7 @@ struct CUkern_st {
 };
 
 struct CUlib_st {
+  int file = -1;  ///< open, as the loader takes what has the same path for the same object
   void* object = nullptr;
   std::vector<std::unique_ptr<CUkern_st>> kernels;
 };
@@ -38,19 +39,21 @@ std::size_t size_of(const Elf64_Ehdr& header) {
   return header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
 }
 
-void* load(const void* code) {
+void load(const void* code, CUlib_st& library) {
   Elf64_Ehdr header;
   std::memcpy(&header, code, SELFMAG);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return nullptr;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;
   std::memcpy(&header, code, sizeof header);
-  const int file = memfd_create("kernels", 0);
+  library.file = memfd_create("kernels", 0);
   const auto bytes = static_cast<ssize_t>(size_of(header));
-  void* object = nullptr;
-  if (file >= 0 && write(file, code, size_of(header)) == bytes)
-    object = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  // The file of an object stays open: dlopen takes a name that it has seen for the same object.
-  if (!object) close(file);
-  return object;
+  if (library.file < 0 || write(library.file, code, size_of(header)) != bytes) return;
+  const std::string path = "/proc/self/fd/" + std::to_string(library.file);
+  library.object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+void unload(const CUlib_st& library) {
+  if (library.object) dlclose(library.object);
+  if (library.file >= 0) close(library.file);
 }
 
 bool is_kernel(const void* function) {
@@ -64,9 +67,13 @@ extern "C" {
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
                                 unsigned, cudaLibraryOption*, void**, unsigned) {
-  void* object = load(code);
-  if (!object) return report(cudaErrorInvalidKernelImage);
-  *library = new CUlib_st{object, {}};
+  auto loaded = std::make_unique<CUlib_st>();
+  load(code, *loaded);
+  if (!loaded->object) {
+    unload(*loaded);
+    return report(cudaErrorInvalidKernelImage);
+  }
+  *library = loaded.release();
   return cudaSuccess;
 }
 
@@ -90,7 +97,7 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) {
     const std::lock_guard lock(kernels_mutex);
     for (const auto& kernel : library->kernels) kernels.erase(kernel.get());
   }
-  dlclose(library->object);
+  unload(*library);
   delete library;
   return cudaSuccess;
 }

@@ -294,7 +294,7 @@ YAML
 works score -c config/dumped.yml -t one one
 works translate -c config/dumped.yml -i one
 echo 'devices: [0, 1]' >bad.yml
-refuses "bad.yml: marian-decoder's --devices is not supported yet" translate -c bad.yml
+refuses "bad.yml: marian-decoder's --devices is not supported; name a GPU" translate -c bad.yml
 echo 'max-length-factor: .inf' >bad.yml
 refuses "bad.yml: --max-length-factor" translate -c bad.yml
 echo 'word-penalty: 1e7' >bad.yml
@@ -454,7 +454,7 @@ grep -q '"beam-size": 4' ensemble.4/config.json || fail "the beam of a converted
 
 # Options.
 refuses "marian-decoder's --output-sampling is not supported yet" translate --output-sampling x
-refuses "marian-decoder's --devices is not supported yet" translate -d 0
+refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
 refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
 refuses "--beam-size" translate -b x
 refuses "--normalize: a number from -10 to 10 is needed, not '0.6x'" translate "${usual[@]}" -n 0.6x
