@@ -18,6 +18,7 @@
 #include "passes/fuse_norm.h"
 #include "passes/fuse_output.h"
 #include "passes/fuse_pointwise.h"
+#include "passes/fuse_quantize.h"
 #include "passes/merge_attention.h"
 #include "passes/merge_common_subexpressions.h"
 #include "passes/merge_products.h"
@@ -65,6 +66,7 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
        "what is left between products are chains, which nothing needs to see inside"},
       {simplify(), "slices that moved before a chain meet those that were there"},
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
+      {fuse_quantize(), "what computes a row has it at hand, once nothing else will"},
   };
   std::move(others.begin(), others.end(), std::back_inserter(steps));
   return steps;

@@ -1,6 +1,10 @@
 #include "backends/cpu/attention_kernels.h"
 
+#include <algorithm>
+
 #include "backends/cpu/operands.h"
+#include "backends/cpu/quantize_kernels.h"
+#include "ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -27,8 +31,8 @@ void in_segments(const Run& run, const Segments& segments, std::size_t cols, con
   in_parts(run, segments.count, kWorkOfAColumn * pairs * cols, f);
 }
 
-/// Turns the scores of a share, which are where the weights go, into weights, and mixes the values
-/// by them.
+/// Turns the scores of a share, which are where the weights go, into weights, mixes the values by
+/// them and quantizes the mixture if that is asked for.
 void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values, std::size_t first,
                     std::size_t last) {
   const Segments share = share_of(segments_of(in, run), first, last);
@@ -39,16 +43,25 @@ void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values,
   run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
                        {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
                         static_cast<std::size_t>(mixture.stride)});
+  quantize_results(in, run, first, last);
 }
 
 }  // namespace
 
 void bind_left(Instruction& in, const Binding& binding) {
   in.map = binding.node.attr<MapPath>("left").front();
+  bind_quantized_results(in, binding);
+}
+
+std::string refuse_dot_attention(const Graph&, const Node& node) {
+  const Dims quantized = quantized_results(node);
+  const bool mixture_alone = std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
+  return mixture_alone ? "" : "of its results it quantizes the mixture alone";
 }
 
 std::string refuse_additive_attention(const Graph& graph, const Node& node) {
-  return is_stored(graph, graph.producer(node.operands[2])) ? "" : "its vector v is not stored";
+  if (!is_stored(graph, graph.producer(node.operands[2]))) return "its vector v is not stored";
+  return refuse_dot_attention(graph, node);
 }
 
 void run_additive_attention(const Instruction& in, const Run& run) {

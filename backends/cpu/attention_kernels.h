@@ -12,6 +12,7 @@ namespace fuselage::cpu {
 std::string refuse_additive_attention(const Graph& graph, const Node& node);
 void run_additive_attention(const Instruction& in, const Run& run);
 
+std::string refuse_dot_attention(const Graph& graph, const Node& node);
 void bind_dot_attention(Instruction& in, const Binding& binding);
 void run_dot_attention(const Instruction& in, const Run& run);
 

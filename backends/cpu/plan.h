@@ -97,6 +97,12 @@ struct MatrixShape {
 /// integers of which products may leave 32 bits.
 PackedMatrix pack(const std::byte* data, const MatrixShape& shape);
 
+/// A result of an instruction that is the quantized vectors of another.
+struct QuantizedResult {
+  std::size_t of = 0, at = 0;  ///< numbers of results
+  std::size_t vectors = 1;     ///< in a row
+};
+
 /// A node bound to a kernel.
 struct Instruction {
   NodeId node;
@@ -118,6 +124,7 @@ struct Instruction {
   std::int64_t integer = 0;
   double real = 0;
   Quantizer quantizer;
+  std::vector<QuantizedResult> quantized;
   std::int64_t vectors = 1;  ///< in a row, each of which a product takes for itself
   std::shared_ptr<LookupCounter> counter;
   std::shared_ptr<void> other;  ///< of a kernel that is not the back-end's own
