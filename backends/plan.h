@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/executable.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 
@@ -26,6 +27,8 @@ struct KernelInfo {
   std::string (*refuse)(const Graph&, const Node&) = nullptr;
   /// Bit i: operand i, which the kernel reads through an index of its own, may be some columns.
   std::uint32_t columns = 0;
+  /// Gives the quantized vectors of its results too, where a node asks for them.
+  bool quantizes = false;
 
   bool reads_views(std::size_t operand) const {
     return operand < 32 ? (views >> operand & 1u) != 0 : views == kAllViews;
@@ -55,6 +58,9 @@ KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet
 /// The choice as dumps show it: "packed_gemm", or "reference (packed_gemm: it works on one vector a
 /// row)".
 std::string describe(const KernelChoice& choice);
+
+/// For each node of a program that no kernel can run, where it is and why not.
+std::vector<std::string> nodes_without_kernel(const Graph& program, const KernelSet& kernels);
 
 /// True for a value that no instruction computes: a parameter, an import, a constant.
 bool is_stored(const Graph& graph, const Node& node);
@@ -99,7 +105,8 @@ struct IndexSlot {
 };
 
 /// A node bound to a kernel. A state's operands are its initial value and what `next` leaves; the
-/// only one of `next` is the new value, and its result is what the state reads.
+/// only one of `next` is the new value, and its result is what the state reads. `collect` and
+/// `history` compute the rows of their operand.
 struct PlannedInstruction {
   NodeId node;
   const KernelInfo* kernel = nullptr;  ///< nullptr: a view, nothing to do
@@ -126,7 +133,10 @@ struct ProgramPlan {
 };
 
 /// Plans `program`. Imports of what the load program gives are weights; the others come from the
-/// source program. Throws Error where no kernel can run a node.
+/// source program. Throws Error with all the nodes that no kernel can run.
 ProgramPlan plan_program(Graph program, const KernelSet& kernels);
+
+/// A plan as people look at it.
+std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan);
 
 }  // namespace fuselage

@@ -35,9 +35,7 @@ void run(const cpu::Instruction& in, const cpu::Run& run) {
 
 template <MakePeerProduct kMake>
 PeerLibrary library(const char* name) {
-  return {name,
-          kMake,
-          {.op = "matmul", .name = name, .refuse = refuse, .bind = bind, .run = run<kMake>}};
+  return {name, kMake, {{.op = "matmul", .name = name, .refuse = refuse}, bind, run<kMake>}};
 }
 
 }  // namespace

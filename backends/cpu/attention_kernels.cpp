@@ -55,7 +55,8 @@ void bind_left(Instruction& in, const Binding& binding) {
 
 std::string refuse_dot_attention(const Graph&, const Node& node) {
   const Dims quantized = quantized_results(node);
-  const bool mixture_alone = std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
+  const bool mixture_alone =
+      std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
   return mixture_alone ? "" : "of its results it quantizes the mixture alone";
 }
 

@@ -10,7 +10,7 @@
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernel_rows.h"
-#include "backends/cpu/plan.h"
+#include "backends/cpu/program.h"
 #include "backends/cpu/runner.h"
 #include "backends/cpu/team.h"
 #include "backends/cpu/weight_cache.h"
@@ -22,16 +22,16 @@
 namespace fuselage {
 namespace {
 
-using cpu::ProgramPlan;
+using cpu::Program;
 using cpu::ProgramRunner;
 
 class CpuWorker : public Worker {
  public:
-  CpuWorker(const ProgramPlan& source, const ProgramPlan& step, Profile* profile,
-            std::size_t threads, std::atomic<std::size_t>& arena)
-      : source_plan_(source),
-        step_plan_(step),
-        frame_(step.graph),
+  CpuWorker(const Program& source, const Program& step, Profile* profile, std::size_t threads,
+            std::atomic<std::size_t>& arena)
+      : source_graph_(source.plan.graph),
+        step_graph_(step.plan.graph),
+        frame_(step_graph_),
         team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
         source_(source, team_.get()),
         step_(step, team_.get()),
@@ -51,7 +51,7 @@ class CpuWorker : public Worker {
     arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
     source_.run(frame_);
     if (profile_) ++profile_->batches;
-    const auto& outputs = source_plan_.graph.outputs();
+    const auto& outputs = source_graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       step_.set_import(outputs[i].name, source_.output(i));
   }
@@ -76,14 +76,13 @@ class CpuWorker : public Worker {
  private:
   template <typename T>
   OutputRows<T> rows(std::size_t output) const {
-    const DomainId domain =
-        step_plan_.graph.value(step_plan_.graph.outputs()[output].value).type.domain;
+    const DomainId domain = step_graph_.value(step_graph_.outputs()[output].value).type.domain;
     return {reinterpret_cast<const T*>(step_.output(output)), frame_.table().rows(domain),
             step_.output_cols(output)};
   }
 
-  const ProgramPlan& source_plan_;
-  const ProgramPlan& step_plan_;
+  const Graph& source_graph_;
+  const Graph& step_graph_;
   RowFrame frame_;
   std::unique_ptr<cpu::Team> team_;
   ProgramRunner source_, step_;
@@ -91,24 +90,16 @@ class CpuWorker : public Worker {
   std::atomic<std::size_t>& arena_;
 };
 
-std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
-  std::vector<PlannedNode> nodes;
-  for (const cpu::Instruction& instruction : plan.instructions)
-    nodes.push_back(
-        {instruction.node, std::string(instruction.kernel), instruction.run != nullptr});
-  return nodes;
-}
-
 /// Runs the load program once; its results join the weights.
 TensorMap run_load_program(const Graph& program, TensorMap weights,
                            std::vector<PlannedNode>& planned) {
   if (program.outputs().empty()) return weights;
   cpu::WeightRegion read;
-  const auto plan = cpu::plan_program(program, read);
+  const auto made = cpu::make_program(program, read);
   read.make_apart(weights);
-  planned = planned_nodes(*plan);
+  planned = planned_nodes(made->plan);
   RowFrame frame(program);
-  ProgramRunner runner(*plan);
+  ProgramRunner runner(*made);
   runner.begin_batch(frame);
   runner.run(frame);
   std::map<ValueId, Tensor> taken;
@@ -159,8 +150,8 @@ class CpuExecutable : public Executable {
  public:
   CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
       : profile_(options.profile), threads_(options.threads_per_sentence) {
-    source_ = cpu::plan_program(programs.source, weights_, options.kernels);
-    step_ = cpu::plan_program(programs.step, weights_, options.kernels);
+    source_ = cpu::make_program(programs.source, weights_, options.kernels);
+    step_ = cpu::make_program(programs.step, weights_, options.kernels);
     if (options.weights_cache.empty())
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
     else
@@ -174,15 +165,16 @@ class CpuExecutable : public Executable {
   }
 
   std::size_t output(std::string_view name) const override {
-    const auto& outputs = step_->graph.outputs();
+    const auto& outputs = step_->plan.graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (outputs[i].name == name) return i;
-    throw Error("the step program of graph '{}' has no output '{}'", step_->graph.name(), name);
+    throw Error("the step program of graph '{}' has no output '{}'", step_->plan.graph.name(),
+                name);
   }
 
   std::vector<PlannedNode> plan(BindingTime time) const override {
     if (time == BindingTime::load) return load_;
-    return planned_nodes(time == BindingTime::source ? *source_ : *step_);
+    return planned_nodes((time == BindingTime::source ? source_ : step_)->plan);
   }
 
   std::vector<std::string> notes() const override { return notes_; }
@@ -198,9 +190,9 @@ class CpuExecutable : public Executable {
 
   std::vector<TableUse> table_use() const override {
     std::vector<TableUse> tables;
-    for (const ProgramPlan* plan : {source_.get(), step_.get()})
-      for (const cpu::Instruction& in : plan->instructions)
-        if (in.counter) tables.push_back(use_of(plan->graph, in));
+    for (const Program* program : {source_.get(), step_.get()})
+      for (const cpu::Instruction& in : program->instructions)
+        if (in.counter) tables.push_back(use_of(program->plan.graph, in));
     return tables;
   }
 
@@ -226,7 +218,7 @@ class CpuExecutable : public Executable {
 
   cpu::WeightRegion weights_;
   std::vector<PlannedNode> load_;  ///< of the load program, which has run already
-  std::unique_ptr<ProgramPlan> source_, step_;
+  std::unique_ptr<Program> source_, step_;
   Profile* profile_;
   std::size_t threads_;  ///< of a worker
   std::vector<std::string> notes_;
@@ -238,12 +230,9 @@ class CpuExecutable : public Executable {
 }  // namespace
 
 std::string describe_kernel(const Graph& program, NodeId id) {
-  if (cpu::is_stored(program, program.node(id))) return "";
-  const cpu::KernelChoice choice = cpu::choose_kernel(program, id);
-  std::string text(choice.row->name);
-  for (const cpu::Rejection& rejection : choice.rejections)
-    text += fmt::format(" ({}: {})", rejection.kernel, rejection.reason);
-  return text;
+  const Node& node = program.node(id);
+  if (is_stored(program, node)) return "";
+  return describe(choose_kernel(program, node, cpu::kernel_set()));
 }
 
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/cpu/instruction.h"
 #include "backends/cpu/kernels/rows.h"
-#include "backends/cpu/plan.h"
 #include "backends/cpu/team.h"
 
 namespace fuselage::cpu {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cpu/plan.h"
+#include "backends/cpu/instruction.h"
 
 namespace fuselage::cpu {
 

@@ -115,8 +115,7 @@ void bind_quantized_results(Instruction& in, const Binding& binding) {
 }
 
 void quantize_results(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
-  for (const QuantizedResult& result : in.quantized)
-    quantize_rows_of(in, run, result, first, last);
+  for (const QuantizedResult& result : in.quantized) quantize_rows_of(in, run, result, first, last);
 }
 
 void quantize_results(const Instruction& in, const Run& run) {

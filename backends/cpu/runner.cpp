@@ -19,16 +19,17 @@ std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(const ProgramPlan& plan, Team* team)
-    : plan_(plan),
+ProgramRunner::ProgramRunner(const Program& program, Team* team)
+    : program_(program),
+      plan_(program.plan),
       team_(team),
-      buffers_(plan.buffers.size(), nullptr),
-      composed_(plan.indexes.size()),
-      indexes_(plan.indexes.size(), nullptr) {
+      buffers_(plan_.buffers.size(), nullptr),
+      composed_(plan_.indexes.size()),
+      indexes_(plan_.indexes.size(), nullptr) {
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    if (plan.buffers[i].kind == Buffer::Kind::weight && plan.buffers[i].tensor)
+    if (program.weights[i])
       // Kernels only read weights; the table holds one kind of pointer for all.
-      buffers_[i] = const_cast<std::byte*>(plan.buffers[i].tensor->bytes());
+      buffers_[i] = const_cast<std::byte*>(program.weights[i]->bytes());
 }
 
 void ProgramRunner::begin_batch(const RowFrame& frame) {
@@ -61,7 +62,7 @@ void ProgramRunner::begin_batch(const RowFrame& frame) {
 
 void ProgramRunner::set_import(std::string_view name, const std::byte* data) {
   for (std::size_t i = 0; i < buffers_.size(); ++i)
-    if (plan_.buffers[i].kind == Buffer::Kind::import && plan_.buffers[i].name == name)
+    if (plan_.buffers[i].kind == Buffer::Kind::imported && plan_.buffers[i].name == name)
       buffers_[i] = const_cast<std::byte*>(data);
 }
 
@@ -86,7 +87,7 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run&
     return;
   }
   for (std::uint32_t i = begin; i < end; ++i) {
-    const Instruction& instruction = plan_.instructions[i];
+    const Instruction& instruction = program_.instructions[i];
     if (instruction.run) instruction.run(instruction, run);
   }
 }
@@ -94,7 +95,7 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run&
 void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const {
   using Clock = std::chrono::steady_clock;
   for (std::uint32_t i = begin; i < end; ++i) {
-    const Instruction& instruction = plan_.instructions[i];
+    const Instruction& instruction = program_.instructions[i];
     if (!instruction.run) continue;
     const Clock::time_point start = Clock::now();
     instruction.run(instruction, run);
@@ -134,8 +135,7 @@ std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number,
                                                         std::size_t bytes) const {
   // Whoever takes it is the only one who knows it.
   auto* block = const_cast<std::byte*>(output(number));
-  const Buffer& buffer = plan_.buffers[plan_.outputs[number].buffer];
-  if (buffer.kind == Buffer::Kind::weight) return {buffer.tensor, block};
+  if (const auto& weight = program_.weights[plan_.outputs[number].buffer]) return {weight, block};
   return {block, [arena = arena_, bytes](std::byte* p) { give_back_pages(p, bytes); }};
 }
 

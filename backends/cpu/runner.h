@@ -5,17 +5,17 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cpu/plan.h"
+#include "backends/cpu/program.h"
 #include "backends/executable.h"
 #include "backends/row_frame.h"
 
 namespace fuselage::cpu {
 
-/// Memory and pointers with which one worker runs a plan.
+/// Memory and pointers with which one worker runs a program.
 class ProgramRunner {
  public:
-  /// The team, if any, must outlive the runner.
-  explicit ProgramRunner(const ProgramPlan& plan, Team* team = nullptr);
+  /// Program and team, if any, must outlive the runner.
+  explicit ProgramRunner(const Program& program, Team* team = nullptr);
 
   /// Places all buffers for the row counts that the frame can reach in this batch. The only place
   /// that allocates.
@@ -46,6 +46,7 @@ class ProgramRunner {
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
+  const Program& program_;
   const ProgramPlan& plan_;
   Team* team_;
   std::shared_ptr<std::byte[]> arena_;

@@ -31,7 +31,7 @@ void bind_shortlist(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   const std::int64_t k = x.dims[0];
   const std::int64_t n = matrix_columns(binding.graph, binding.node.operands[1], k);
-  const WeightType& weight = *binding.plan.buffers[in.operands[1].buffer].declared;
+  const WeightType weight = weight_type(binding.graph, binding.plan.buffers[in.operands[1].buffer]);
   const auto& words = binding.node.attr<MapPath>("words");
   ShortlistLayer layer{.matrix = binding.node.attr<bool>("transposed")
                                      ? binding.weights.stored(weight)
@@ -41,7 +41,7 @@ void bind_shortlist(Instruction& in, const Binding& binding) {
                                    .dtype = weight.dtype},
                        .right = words[0],
                        .word = words[1]};
-  in.operands[1].is_read = false;
+  in.has_own_form[1] = true;
   in.shortlist = std::make_shared<ShortlistLayer>(std::move(layer));
   in.map = binding.node.attr<MapPath>("to").front();
   in.integer = binding.node.attr<bool>("log_softmax");

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "backends/cpu/kernels/packed_matrix.h"
-#include "backends/cpu/plan.h"
+#include "backends/cpu/pack.h"
+#include "backends/plan.h"
 #include "base/content_hash.h"
 #include "base/mapped_memory.h"
 #include "base/tensor.h"
@@ -25,6 +26,11 @@ struct WeightType {
 
 /// That of a value whose rows are known at load.
 WeightType weight_type(const Graph& graph, ValueId value, std::string name);
+
+/// That which a buffer of a plan holds.
+inline WeightType weight_type(const Graph& graph, const Buffer& buffer) {
+  return weight_type(graph, buffer.value, buffer.name);
+}
 
 /// The weights that programs read, each in the forms in which they read it: as it is, by columns,
 /// or packed for the kernels of the active level. Planning asks for them in the order in which the

@@ -129,11 +129,8 @@ std::map<std::string, int> kernels_of(const Executable& executable) {
 TEST(CpuBackend, KernelsOfTheCallerStandBeforeItsOwn) {
   const ToyModel model = toy_model(13);
   const auto sentences = random_sentences(14, 5, 9);
-  const cpu::KernelRow other{.op = "tanh",
-                             .name = kOtherKernel,
-                             .refuse = needs_a_scan,
-                             .bind = bind_tanh,
-                             .run = run_tanh};
+  const cpu::KernelRow other{
+      {.op = "tanh", .name = kOtherKernel, .refuse = needs_a_scan}, bind_tanh, run_tanh};
   const Programs programs = split_by_binding_time(model.graph);
   const auto ours = compile_cpu(programs, model.weights);
   const auto theirs = compile_cpu(programs, model.weights, {.kernels = {&other, 1}});

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
-#include "backends/cpu/plan.h"
+#include "backends/cpu/pack.h"
 #include "base/error.h"
+#include "base/quantized.h"
+#include "base/tensor.h"
 
 namespace fuselage::cpu {
 namespace {

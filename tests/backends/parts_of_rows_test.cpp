@@ -4,8 +4,8 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/plan.h"
-#include "backends/cpu/weight_region.h"
+#include "backends/cpu/kernel_rows.h"
+#include "backends/plan.h"
 #include "graph/text.h"
 #include "ops/registry.h"
 #include "passes/split_by_binding_time.h"
@@ -69,13 +69,12 @@ void expect_agreement(const ToyModel& model) {
 
 /// The values of the step program that are places in others.
 std::vector<std::string> views(const ToyModel& model) {
-  cpu::WeightRegion weights;
-  const auto plan = cpu::plan_program(split_by_binding_time(model.graph).step, weights);
+  const ProgramPlan plan = plan_program(split_by_binding_time(model.graph).step, cpu::kernel_set());
   std::vector<std::string> names;
-  for (const cpu::Instruction& instruction : plan->instructions) {
-    const Node& node = plan->graph.node(instruction.node);
-    if (instruction.kernel == "view" && !node.results.empty())
-      names.push_back(plan->graph.value(node.results[0]).name);
+  for (const PlannedInstruction& instruction : plan.instructions) {
+    const Node& node = plan.graph.node(instruction.node);
+    if (!instruction.kernel && !node.results.empty())
+      names.push_back(plan.graph.value(node.results[0]).name);
   }
   return names;
 }

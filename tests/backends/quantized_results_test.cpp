@@ -6,6 +6,8 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/isa.h"
+#include "backends/plan.h"
+#include "base/error.h"
 #include "graph/text.h"
 #include "ops/registry.h"
 #include "support.h"
@@ -158,6 +160,21 @@ return logits = %c, entries = %c
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t r = 0; r < want.size(); ++r)
     ASSERT_THAT(got[r], ::testing::Pointwise(::testing::FloatNear(2e-5f), want[r])) << r;
+}
+
+TEST(QuantizingKernels, AreNotAskedOfAKernelThatGivesNone) {
+  Graph graph = parse_graph(kGraph, "test.ir", all_ops());
+  const KernelInfo kernel{.op = "linear", .name = "plain"};
+  const auto linear = [&] {
+    for (const NodeId id : graph.nodes())
+      if (graph.node(id).op->name == "linear") return graph.node(id);
+    throw Error("there is no linear node");
+  };
+  EXPECT_EQ(choose_kernel(graph, linear(), {&kernel}).kernel, &kernel);
+  optimize(graph, {.passes = "fuse_quantize"});
+  const KernelChoice choice = choose_kernel(graph, linear(), {&kernel});
+  EXPECT_EQ(choice.kernel, nullptr);
+  EXPECT_EQ(describe(choice), "no kernel (plain: it does not quantize results)");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/quantized.h"
 
 namespace fuselage::cpu {
 namespace {

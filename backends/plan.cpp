@@ -1,16 +1,18 @@
-#include "backends/cpu/plan.h"
+#include "backends/plan.h"
+
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <map>
+#include <utility>
 
-#include "backends/cpu/kernel_rows.h"
-#include "backends/cpu/weight_region.h"
+#include "backends/lifetimes.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "graph/schedule.h"
 #include "ops/evaluate.h"
 
-namespace fuselage::cpu {
+namespace fuselage {
 namespace {
 
 /// What a `constant` node holds.
@@ -28,31 +30,29 @@ Tensor constant_tensor(const Graph& graph, const Node& node) {
 
 class Planner {
  public:
-  Planner(Graph program, WeightRegion& weights, std::span<const KernelRow> first)
-      : plan_(std::make_unique<ProgramPlan>()), weights_(weights), first_(first) {
-    plan_->graph = std::move(program);
-    places_.resize(plan_->graph.value_limit());
-    rows_of_kernel_.resize(plan_->graph.node_limit(), nullptr);
-    is_view_.resize(plan_->graph.value_limit(), false);
-    keeps_history_.resize(plan_->graph.value_limit(), false);
+  Planner(Graph program, const KernelSet& kernels) : kernels_(kernels) {
+    plan_.graph = std::move(program);
+    places_.resize(plan_.graph.value_limit());
+    kernel_of_.resize(plan_.graph.node_limit(), nullptr);
+    is_view_.resize(plan_.graph.value_limit(), false);
+    keeps_history_.resize(plan_.graph.value_limit(), false);
   }
 
-  std::unique_ptr<ProgramPlan> make() {
+  ProgramPlan make() {
     order_nodes();
-    for (const NodeId id : order_) bind_kernel(id);
+    choose_kernels();
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) mark_history(*id);
     for (const NodeId id : order_) place_node(id);
     for (const NodeId id : order_) place_carried(id);
-    for (const Output& output : graph().outputs()) {
-      plan_->outputs.push_back(places_[output.value.index]);
-      ask_for_weights(plan_->outputs.back());
-    }
-    find_lifetimes();
+    for (const Output& output : graph().outputs())
+      plan_.outputs.push_back(places_[output.value.index]);
+    place_loops();
+    find_lifetimes(plan_, carried_);
     return std::move(plan_);
   }
 
  private:
-  const Graph& graph() const { return plan_->graph; }
+  const Graph& graph() const { return plan_.graph; }
 
   /// Nodes in running order. States come first in their loop: they read what the last iteration
   /// left, before anything of this one is written.
@@ -86,9 +86,17 @@ class Planner {
 
   // --- Kernels ---
 
-  void bind_kernel(NodeId id) {
-    if (is_stored(graph(), graph().node(id))) return;
-    rows_of_kernel_[id.index] = choose_kernel(graph(), id, first_).row;
+  void choose_kernels() {
+    bool complete = true;
+    for (const NodeId id : order_) {
+      const Node& node = graph().node(id);
+      if (is_stored(graph(), node)) continue;
+      kernel_of_[id.index] = choose_kernel(graph(), node, kernels_).kernel;
+      complete &= kernel_of_[id.index] != nullptr;
+    }
+    if (complete) return;
+    throw Error("the {} program has nodes that no kernel can run: {}", graph().name(),
+                fmt::join(nodes_without_kernel(graph(), kernels_), "; "));
   }
 
   /// A value of prefix rows is kept for all tokens only where something else than the same rows
@@ -111,15 +119,15 @@ class Planner {
   // --- Places ---
 
   std::uint32_t add_buffer(Buffer buffer) {
-    plan_->buffers.push_back(std::move(buffer));
-    return static_cast<std::uint32_t>(plan_->buffers.size() - 1);
+    plan_.buffers.push_back(std::move(buffer));
+    return static_cast<std::uint32_t>(plan_.buffers.size() - 1);
   }
 
   std::int32_t index_slot(const MapPath& path) {
-    for (std::size_t i = 0; i < plan_->indexes.size(); ++i)
-      if (plan_->indexes[i].path == path) return static_cast<std::int32_t>(i);
-    plan_->indexes.push_back({path, graph().map(path.front()).from});
-    return static_cast<std::int32_t>(plan_->indexes.size() - 1);
+    for (std::size_t i = 0; i < plan_.indexes.size(); ++i)
+      if (plan_.indexes[i].path == path) return static_cast<std::int32_t>(i);
+    plan_.indexes.push_back({path, graph().map(path.front()).from});
+    return static_cast<std::int32_t>(plan_.indexes.size() - 1);
   }
 
   Place new_place(ValueId id, Buffer buffer) {
@@ -136,13 +144,11 @@ class Planner {
     const ValueId id = node.results[0];
     Buffer buffer{.kind = Buffer::Kind::weight};
     if (!node.has(Trait::external)) {
-      buffer.tensor = std::make_shared<Tensor>(constant_tensor(graph(), node));
-    } else if (graph().binding(id) == BindingTime::load) {
-      buffer.declared =
-          std::make_shared<WeightType>(weight_type(graph(), id, node.attr<std::string>("name")));
+      buffer.constant = std::make_shared<Tensor>(constant_tensor(graph(), node));
     } else {
-      buffer.kind = Buffer::Kind::import;
+      if (graph().binding(id) != BindingTime::load) buffer.kind = Buffer::Kind::imported;
       buffer.name = node.attr<std::string>("name");
+      buffer.value = id;
     }
     places_[id.index] = new_place(id, std::move(buffer));
   }
@@ -153,39 +159,36 @@ class Planner {
       place_stored(node);
       return;
     }
-    Instruction in{.node = id, .kernel = rows_of_kernel_[id.index]->name, .graph = &graph()};
+    PlannedInstruction in{.node = id, .kernel = kernel_of_[id.index]};
     for (const ValueId operand : node.operands) in.operands.push_back(places_[operand.index]);
-    if (!node.results.empty()) in.domain = graph().value(node.results[0]).type.domain;
+    in.domain = computed_rows(node);
     if (node.has(Trait::loop_next)) {
-      in.domain = graph().value(node.operands[1]).type.domain;
       in.operands = {places_[node.operands[1].index]};
     } else if (try_view(node)) {
-      in.kernel = "view";
+      in.kernel = nullptr;
     } else {
-      for (const ValueId result : node.results) {
-        Buffer buffer;
-        buffer.newest_only = is_prefix(result) && !keeps_history_[result.index];
-        places_[result.index] = new_place(result, std::move(buffer));
-        in.results.push_back(places_[result.index]);
-      }
+      place_results(node, in);
       add_indexes(node, in);
-      const KernelRow& row = *rows_of_kernel_[id.index];
-      if (row.bind) row.bind(in, {graph(), node, *plan_, weights_});
-      in.run = row.run;
-      for (const Place& operand : in.operands) ask_for_weights(operand);
     }
-    instruction_of_[id] = static_cast<std::uint32_t>(plan_->instructions.size());
-    plan_->instructions.push_back(std::move(in));
+    instruction_of_[id] = static_cast<std::uint32_t>(plan_.instructions.size());
+    plan_.instructions.push_back(std::move(in));
   }
 
-  /// What a place is read from must be there when the program runs.
-  void ask_for_weights(const Place& place) {
-    if (!place.is_read) return;
-    for (const std::int32_t number :
-         {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
-      if (number == kNone) continue;
-      Buffer& buffer = plan_->buffers[static_cast<std::size_t>(number)];
-      if (buffer.declared) buffer.tensor = weights_.stored(*buffer.declared);
+  /// The domain whose rows a node computes; what puts rows under another domain goes over those
+  /// that it is given.
+  DomainId computed_rows(const Node& node) const {
+    const ValueId value = node.has(Trait::loop_next)        ? node.operands[1]
+                          : node.has(Trait::changes_domain) ? node.operands[0]
+                                                            : node.results[0];
+    return graph().value(value).type.domain;
+  }
+
+  void place_results(const Node& node, PlannedInstruction& in) {
+    for (const ValueId result : node.results) {
+      Buffer buffer;
+      buffer.newest_only = is_prefix(result) && !keeps_history_[result.index];
+      places_[result.index] = new_place(result, std::move(buffer));
+      in.results.push_back(places_[result.index]);
     }
   }
 
@@ -194,7 +197,7 @@ class Planner {
   }
 
   /// Operands that are read through maps of the node itself.
-  void add_indexes(const Node& node, Instruction& in) {
+  void add_indexes(const Node& node, PlannedInstruction& in) {
     if (node.has(Trait::selects_rows)) {
       in.operands[0].index = index_slot(node.attr<MapPath>("via"));
       in.operands[0].fallback_buffer = fallback_buffer(node);
@@ -222,7 +225,7 @@ class Planner {
     return static_cast<std::int32_t>(add_buffer({.kind = Buffer::Kind::weight,
                                                  .domain = graph().none(),
                                                  .row_elements = size,
-                                                 .tensor = zeros(size)}));
+                                                 .constant = zeros(size)}));
   }
 
   static std::shared_ptr<const Tensor> zeros(std::int64_t size) {
@@ -238,7 +241,7 @@ class Planner {
   /// Whether a use can read some columns of a buffer, and with `indexed` through an index too. A
   /// default row has no further columns.
   bool reads_place(const Use& use, bool indexed) const {
-    const KernelRow* user = rows_of_kernel_[use.node.index];
+    const KernelInfo* user = kernel_of_[use.node.index];
     if (!user) return false;
     if (indexed || user->reads_views(use.operand)) return user->reads_views(use.operand);
     const Node& node = graph().node(use.node);
@@ -279,72 +282,18 @@ class Planner {
     if (!node.has(Trait::loop_next)) return;
     const NodeId state = graph().value(node.operands[0]).producer;
     const ValueId value = node.operands[1];
-    Instruction& next = plan_->instructions[instruction_of_.at(id)];
+    PlannedInstruction& next = plan_.instructions[instruction_of_.at(id)];
     Place carried = places_[value.index];
     const bool own = !is_view_[value.index] && !graph().producer(value).has(Trait::loop_state) &&
-                     plan_->buffers[carried.buffer].kind == Buffer::Kind::arena;
+                     plan_.buffers[carried.buffer].kind == Buffer::Kind::arena;
     if (own) {
-      next.kernel = "view";
+      next.kernel = nullptr;
     } else {
       carried = new_place(value, Buffer{});
       next.results = {carried};
-      next.run = rows_of_kernel_[id.index]->run;
-      ask_for_weights(next.operands[0]);
     }
     carried_.push_back({carried.buffer, instruction_of_.at(state)});
-    plan_->instructions[instruction_of_.at(state)].operands.push_back(carried);
-  }
-
-  // --- Lifetimes ---
-
-  void find_lifetimes() {
-    auto& buffers = plan_->buffers;
-    for (Buffer& buffer : buffers) {
-      buffer.first = kForever;
-      buffer.last = 0;
-    }
-    const auto touch = [&](const Place& place, std::uint32_t at) {
-      for (const std::int32_t b :
-           {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
-        if (b == kNone) continue;
-        Buffer& buffer = buffers[static_cast<std::size_t>(b)];
-        buffer.first = std::min(buffer.first, at);
-        buffer.last = std::max(buffer.last, at);
-      }
-    };
-    for (std::uint32_t i = 0; i < plan_->instructions.size(); ++i) {
-      for (const Place& place : plan_->instructions[i].operands) touch(place, i);
-      for (const Place& place : plan_->instructions[i].results) touch(place, i);
-    }
-    place_loops();
-    for (const Loop& loop : plan_->loops)
-      for (Buffer& buffer : buffers) {
-        const bool inside = buffer.last >= loop.begin && buffer.first < loop.end;
-        const bool crosses = buffer.first < loop.begin || buffer.last >= loop.end;
-        if (!inside || !crosses) continue;
-        buffer.first = std::min(buffer.first, loop.begin);
-        buffer.last = std::max(buffer.last, loop.end - 1);
-      }
-    for (const auto& [buffer, state] : carried_) keep_between_iterations(buffers[buffer], state);
-    for (Buffer& buffer : buffers)
-      if (graph().domain(buffer.domain).kind == DomainKind::prefix && !buffer.newest_only)
-        keep_forever(buffer);
-    for (const Place& place : plan_->outputs) buffers[place.buffer].last = kForever;
-  }
-
-  static void keep_forever(Buffer& buffer) {
-    buffer.first = 0;
-    buffer.last = kForever;
-  }
-
-  void keep_between_iterations(Buffer& buffer, std::uint32_t state) {
-    for (const Loop& loop : plan_->loops)
-      if (state >= loop.begin && state < loop.end) {
-        buffer.first = std::min(buffer.first, loop.begin);
-        buffer.last = std::max(buffer.last, loop.end - 1);
-        return;
-      }
-    keep_forever(buffer);
+    plan_.instructions[instruction_of_.at(state)].operands.push_back(carried);
   }
 
   /// Loops by instructions: nodes that are stored have none.
@@ -353,25 +302,21 @@ class Planner {
       const auto instruction = [&](std::uint32_t at) {
         while (at < order_.size() && instruction_of_.count(order_[at]) == 0) ++at;
         return at < order_.size() ? instruction_of_.at(order_[at])
-                                  : static_cast<std::uint32_t>(plan_->instructions.size());
+                                  : static_cast<std::uint32_t>(plan_.instructions.size());
       };
-      plan_->loops.push_back({loop.scan, instruction(loop.begin), instruction(loop.end)});
+      plan_.loops.push_back({loop.scan, instruction(loop.begin), instruction(loop.end)});
     }
   }
 
-  std::unique_ptr<ProgramPlan> plan_;
-  WeightRegion& weights_;
-  std::span<const KernelRow> first_;
+  ProgramPlan plan_;
+  const KernelSet& kernels_;
   std::vector<NodeId> order_;
   std::vector<Loop> loops_;  // by position in order_
-  std::vector<const KernelRow*> rows_of_kernel_;
+  std::vector<const KernelInfo*> kernel_of_;
   std::vector<Place> places_;
   std::vector<bool> is_view_, keeps_history_;
   std::map<NodeId, std::uint32_t> instruction_of_;
-  struct Carried {
-    std::uint32_t buffer, state;
-  };
-  std::vector<Carried> carried_;
+  std::vector<CarriedBuffer> carried_;
 };
 
 }  // namespace
@@ -380,41 +325,16 @@ std::int64_t row_elements(const Type& type) {
   return static_cast<std::int64_t>((row_bytes(type) + 3) / 4);
 }
 
-namespace {
-
-/// Throws Error unless the products of a matrix's vectors with any rows fit 32 bits.
-void expect_bounded_sums(const std::byte* vector, const MatrixShape& shape) {
-  for (std::int64_t n = 0; n < shape.n; ++n, vector += vector_bytes(shape.dtype, shape.k)) {
-    std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < shape.k; ++i)
-      sum += std::abs(quantized_at(shape.dtype, vector, i));
-    if (sum > kLargestSumOfInt16Columns)
-      throw Error(
-          "the magnitudes of column {} of a qint16 matrix with {} rows sum up to {}, but beyond {} "
-          "products may leave 32 bits; use --precision fp32 or quantize the model anew",
-          n, shape.k, sum, kLargestSumOfInt16Columns);
-  }
+ProgramPlan plan_program(Graph program, const KernelSet& kernels) {
+  return Planner(std::move(program), kernels).make();
 }
 
-}  // namespace
-
-PackedMatrix pack(const std::byte* data, const MatrixShape& shape) {
-  const auto k = static_cast<std::size_t>(shape.k);
-  const auto n = static_cast<std::size_t>(shape.n);
-  const std::size_t ld = shape.transposed ? k : n;
-  if (shape.dtype == DType::bf16)
-    return PackedMatrix::pack_bf16(reinterpret_cast<const std::uint16_t*>(data), k, n, ld,
-                                   shape.transposed);
-  if (!is_quantized(shape.dtype))
-    return PackedMatrix::pack(reinterpret_cast<const float*>(data), k, n, ld, shape.transposed);
-  check(shape.transposed, "a quantized matrix is stored by columns");
-  if (shape.dtype == DType::qint16) expect_bounded_sums(data, shape);
-  return PackedMatrix::pack_quantized(shape.dtype, data, k, n);
+std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
+  std::vector<PlannedNode> nodes;
+  for (const PlannedInstruction& in : plan.instructions)
+    nodes.push_back(
+        {in.node, std::string(in.kernel ? in.kernel->name : "view"), in.kernel != nullptr});
+  return nodes;
 }
 
-std::unique_ptr<ProgramPlan> plan_program(Graph program, WeightRegion& weights,
-                                          std::span<const KernelRow> first) {
-  return Planner(std::move(program), weights, first).make();
-}
-
-}  // namespace fuselage::cpu
+}  // namespace fuselage

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace fuselage::cuda {
+
+/// The shared memory that a launch asked for beside what its kernel declares, aligned to 128 bytes.
+template <typename T>
+__device__ inline T* dynamic_shared() {
+  extern __shared__ __align__(128) unsigned char fuselage_dynamic_shared[];
+  return reinterpret_cast<T*>(fuselage_dynamic_shared);
+}
+
+}  // namespace fuselage::cuda

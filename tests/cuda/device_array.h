@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/cuda/device/launch.h"
+
+namespace fuselage::cuda {
+
+/// Numbers in device memory, for tests.
+template <typename T>
+class DeviceArray {
+ public:
+  explicit DeviceArray(const std::vector<T>& values) : size_(values.size()) {
+    if (size_ == 0) return;
+    expect_success(cudaMalloc(&data_, size_bytes()), "device memory");
+    expect_success(cudaMemcpy(data_, values.data(), size_bytes(), cudaMemcpyHostToDevice),
+                   "copy to the device");
+  }
+  explicit DeviceArray(std::size_t size, T value = {}) : DeviceArray(std::vector<T>(size, value)) {}
+  ~DeviceArray() { cudaFree(data_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::size_t size_bytes() const { return size_ * sizeof(T); }
+
+  /// What is there once the device has done all that it was given.
+  std::vector<T> to_host() const {
+    std::vector<T> values(size_);
+    expect_success(cudaDeviceSynchronize(), "work on the device");
+    if (size_ > 0)
+      expect_success(cudaMemcpy(values.data(), data_, size_bytes(), cudaMemcpyDeviceToHost),
+                     "copy from the device");
+    return values;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Skips without a GPU. Under emulation it also looks for what was written outside of memory.
+class CudaTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU";
+    expect_success(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
+  }
+  void TearDown() override {
+    if (!stream_) return;
+    EXPECT_EQ(cudaStreamSynchronize(stream_), cudaSuccess);
+    cudaStreamDestroy(stream_);
+  }
+
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace fuselage::cuda

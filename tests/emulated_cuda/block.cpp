@@ -1,0 +1,291 @@
+#include "block.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "emulated_cuda/control.h"
+
+constinit thread_local uint3 threadIdx{};
+constinit thread_local uint3 blockIdx{};
+constinit thread_local dim3 blockDim{};
+constinit thread_local dim3 gridDim{};
+
+namespace emulated_cuda {
+namespace {
+
+constexpr std::uint32_t kLanes = 32;
+constexpr std::uint32_t kEveryLane = kLanes;  // a source: the votes of all
+constexpr std::size_t kStackBytes = std::size_t{128} << 10;
+
+bool same_call(const Exchange& a, const Exchange& b) {
+  return std::string_view(a.name) == b.name && a.mask == b.mask &&
+         a.where.line() == b.where.line() && a.where.column() == b.where.column();
+}
+
+bool names(const Exchange& operation, std::uint32_t lane) {
+  return (operation.mask >> lane & 1u) != 0;
+}
+
+std::string describe(const Thread& thread) {
+  std::string text = "thread (" + std::to_string(thread.index.x) + ", " +
+                     std::to_string(thread.index.y) + ", " + std::to_string(thread.index.z) + ") ";
+  if (thread.state == Thread::State::finished) return text + "has ended";
+  if (thread.wait.kind == Wait::Kind::nothing) return text + "runs";
+  const Exchange& operation = thread.wait.operation;
+  text += std::string("waits in ") + operation.name + " at " + operation.where.file_name() + ":" +
+          std::to_string(operation.where.line());
+  if (thread.wait.kind == Wait::Kind::warp) {
+    char mask[16];
+    std::snprintf(mask, sizeof mask, "%08x", operation.mask);
+    text += std::string(" for lanes ") + mask;
+  }
+  return text;
+}
+
+}  // namespace
+
+struct Fiber {
+  boost::context::fiber self;    ///< where it goes on
+  boost::context::fiber caller;  ///< where the block goes on
+};
+
+Block::Block() : stacks_(kStackBytes) {}
+Block::~Block() = default;
+
+void Block::run(const dim3& size, const std::function<void()>& thread, std::mt19937_64& random) {
+  body_ = &thread;
+  random_ = &random;
+  prepare(size);
+  while (Thread* chosen = std::exchange(next_, nullptr)) {
+    Fiber& fiber = chosen->fiber ? *chosen->fiber : idle_fiber();
+    if (!chosen->fiber) chosen->fiber = &fiber;
+    current_ = chosen;
+    fiber.self = std::move(fiber.self).resume();
+    if (!next_) next_ = pick();
+  }
+  if (finished_ == threads_.size()) return;
+  const auto waiting = std::find_if(threads_.begin(), threads_.end(), [](const Thread& t) {
+    return t.state == Thread::State::waiting;
+  });
+  fail(*waiting, *waiting);
+}
+
+void Block::prepare(const dim3& size) {
+  const std::uint32_t count = size.x * size.y * size.z;
+  threads_.assign(count, Thread{});
+  warps_.resize((count + kLanes - 1) / kLanes);
+  std::iota(warps_.begin(), warps_.end(), 0);
+  std::shuffle(warps_.begin(), warps_.end(), *random_);
+  favours_ = (*random_)() % 2 == 0;
+  runnable_.assign(warps_.size(), {});
+  for (std::uint32_t i = 0; i < count; ++i) {
+    threads_[i].number = i;
+    threads_[i].index = {i % size.x, i / size.x % size.y, i / size.x / size.y};
+    make_runnable(threads_[i]);
+  }
+  finished_ = at_barrier_ = votes_for_ = 0;
+  next_ = pick();
+}
+
+void Block::make_runnable(Thread& thread) {
+  thread.state = Thread::State::runnable;
+  runnable_[thread.number / kLanes].push_back(&thread);
+}
+
+Thread* Block::pick() {
+  const std::size_t start = favours_ ? 0 : (*random_)() % warps_.size();
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    std::vector<Thread*>& lanes = runnable_[warps_[(start + i) % warps_.size()]];
+    if (lanes.empty()) continue;
+    std::swap(lanes[(*random_)() % lanes.size()], lanes.back());
+    Thread* thread = lanes.back();
+    lanes.pop_back();
+    return thread;
+  }
+  return nullptr;
+}
+
+Fiber& Block::idle_fiber() {
+  if (!idle_.empty()) {
+    Fiber* fiber = idle_.back();
+    idle_.pop_back();
+    return *fiber;
+  }
+  Fiber& fiber = *fibers_.emplace_back(std::make_unique<Fiber>());
+  fiber.self = boost::context::fiber(std::allocator_arg, stacks_,
+                                     [this, &fiber](boost::context::fiber&& caller) {
+                                       fiber.caller = std::move(caller);
+                                       serve(fiber);
+                                       return std::move(fiber.caller);
+                                     });
+  return fiber;
+}
+
+// Runs threads that have not begun until it is the turn of one that has.
+void Block::serve(Fiber& fiber) {
+  for (;;) {
+    while (!next_) {
+      enter(*current_);
+      (*body_)();
+      finish(*current_);
+      next_ = pick();
+      if (!next_ || next_->fiber) break;
+      current_ = std::exchange(next_, nullptr);
+      current_->fiber = &fiber;
+    }
+    idle_.push_back(&fiber);
+    fiber.caller = std::move(fiber.caller).resume();
+  }
+}
+
+void Block::enter(Thread& thread) {
+  current_ = &thread;
+  threadIdx = thread.index;
+}
+
+void Block::finish(Thread& thread) {
+  thread.state = Thread::State::finished;
+  ++finished_;
+  check_warp(thread);
+  check_block(thread);
+}
+
+// The fiber stands still here until the thread is picked again.
+void Block::pause(Thread& thread) {
+  Fiber& fiber = *thread.fiber;
+  fiber.caller = std::move(fiber.caller).resume();
+  enter(thread);
+}
+
+void Block::synchronize(bool predicate, std::source_location where) {
+  Thread& thread = *current_;
+  thread.state = Thread::State::waiting;
+  thread.wait = {.kind = Wait::Kind::block, .operation = {"__syncthreads", 0, where}};
+  check_warp(thread);
+  check_block(thread);
+  if (at_barrier_ == 0) first_at_barrier_ = &thread;
+  votes_for_ += predicate;
+  if (++at_barrier_ == threads_.size()) release_block();
+  pause(thread);
+}
+
+void Block::release_block() {
+  votes_ = {std::exchange(votes_for_, 0), std::exchange(at_barrier_, 0)};
+  for (Thread& thread : threads_) {
+    thread.wait = {};
+    make_runnable(thread);
+  }
+}
+
+std::uint64_t Block::exchange(const Exchange& operation, std::uint64_t bits, std::uint32_t source) {
+  Thread& thread = *current_;
+  thread.state = Thread::State::waiting;
+  thread.wait = {Wait::Kind::warp, operation, bits, source};
+  check_warp(thread);
+  if (all_arrived(thread)) complete_exchange(thread.number / kLanes, operation);
+  pause(thread);
+  return thread.received;
+}
+
+bool Block::all_arrived(const Thread& thread) const {
+  const std::uint32_t first = thread.number / kLanes * kLanes;
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+    if (names(thread.wait.operation, lane) &&
+        threads_[first + lane].state != Thread::State::waiting)
+      return false;
+  return true;
+}
+
+void Block::complete_exchange(std::uint32_t warp, const Exchange& operation) {
+  Thread* lanes = &threads_[warp * kLanes];
+  std::uint64_t votes = 0;
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane)
+    if (names(operation, lane) && lanes[lane].wait.bits != 0) votes |= std::uint64_t{1} << lane;
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (!names(operation, lane)) continue;
+    const std::uint32_t source = lanes[lane].wait.source;
+    lanes[lane].received = source == kEveryLane ? votes : lanes[source].wait.bits;
+  }
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+    if (!names(operation, lane)) continue;
+    lanes[lane].wait = {};
+    make_runnable(lanes[lane]);
+  }
+}
+
+std::uint32_t Block::lanes(std::uint32_t warp) const {
+  const auto count = static_cast<std::uint32_t>(threads_.size()) - warp * kLanes;
+  return std::min(count, kLanes);
+}
+
+// A lane that another one waits for must run or wait for the same, and the reverse.
+void Block::check_warp(const Thread& thread) const {
+  const std::uint32_t first = thread.number / kLanes * kLanes;
+  const std::uint32_t own = thread.number - first;
+  const bool exchanges = thread.wait.kind == Wait::Kind::warp;
+  const std::uint32_t there = lanes(thread.number / kLanes);
+  if (exchanges) {
+    const std::uint32_t mask = thread.wait.operation.mask;
+    const bool all_there = there == kLanes || mask >> there == 0;
+    const std::uint32_t source = thread.wait.source;
+    const bool has_source = source == kEveryLane || names(thread.wait.operation, source);
+    if (!all_there || !names(thread.wait.operation, own) || !has_source) fail(thread, thread);
+  }
+  for (std::uint32_t lane = 0; lane < there; ++lane) {
+    const Thread& other = threads_[first + lane];
+    const bool awaits = other.wait.kind == Wait::Kind::warp && names(other.wait.operation, own);
+    const bool awaited =
+        exchanges && names(thread.wait.operation, lane) && other.state != Thread::State::runnable;
+    if (!awaits && !awaited) continue;
+    if (!exchanges || other.wait.kind != Wait::Kind::warp ||
+        !same_call(thread.wait.operation, other.wait.operation))
+      fail(thread, other);
+  }
+}
+
+// Threads at a barrier wait for all others: none may end or be at another one.
+void Block::check_block(const Thread& thread) const {
+  if (at_barrier_ != 0 && !same_call(thread.wait.operation, first_at_barrier_->wait.operation))
+    fail(thread, *first_at_barrier_);
+  if (thread.state == Thread::State::finished || finished_ == 0) return;
+  for (const Thread& other : threads_)
+    if (other.state == Thread::State::finished) fail(thread, other);
+}
+
+void Block::fail(const Thread& thread, const Thread& other) const {
+  std::fprintf(stderr, "emulated CUDA: threads of block (%u, %u, %u) part: %s", blockIdx.x,
+               blockIdx.y, blockIdx.z, describe(thread).c_str());
+  if (&thread != &other) std::fprintf(stderr, ", and %s", describe(other).c_str());
+  std::fprintf(stderr, " (%zu of %u threads have ended; FUSELAGE_EMULATION_SEED=%llu)\n",
+               static_cast<std::size_t>(finished_), static_cast<unsigned>(threads_.size()),
+               static_cast<unsigned long long>(seed()));
+  std::abort();
+}
+
+Block& running_block() {
+  thread_local Block block;
+  return block;
+}
+
+void synchronize_block(std::source_location where) { running_block().synchronize(false, where); }
+
+Votes synchronize_block(bool predicate, std::source_location where) {
+  running_block().synchronize(predicate, where);
+  return running_block().votes();
+}
+
+std::uint64_t exchange(const Exchange& operation, std::uint64_t bits, std::uint32_t source) {
+  return running_block().exchange(operation, bits, source);
+}
+
+std::uint32_t lane() { return running_block().current().number % kLanes; }
+
+std::uint32_t ballot(const Exchange& operation, bool predicate) {
+  return static_cast<std::uint32_t>(exchange(operation, predicate ? 1 : 0, kEveryLane));
+}
+
+}  // namespace emulated_cuda

@@ -1,0 +1,21 @@
+#pragma once
+
+// The emulated CUDA: kernels are functions of the host, whose threads run one at a time. The types
+// and prototypes are the toolkit's own; what nvcc would add to them is in these headers.
+
+#include <cuda_runtime_api.h>
+#include <vector_functions.h>
+
+#undef __shared__
+#undef __constant__
+/// One block runs at a time in a thread of the host. What it finds here is garbage.
+#define __shared__ static thread_local
+#define __constant__ static
+#define __launch_bounds__(...)
+#define __noinline__ __attribute__((noinline))
+
+#include "emulated_cuda/arithmetic.h"
+#include "emulated_cuda/atomics.h"
+#include "emulated_cuda/launch.h"
+#include "emulated_cuda/threads.h"
+#include "emulated_cuda/warp.h"

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+// What tests ask of the emulated CUDA.
+
+namespace emulated_cuda {
+
+/// Aborts with a message if anything was written next to device memory that is still allocated.
+void check_guards();
+
+/// How often device or page-locked memory was taken, since the program began.
+std::int64_t allocations();
+
+/// The seed of the order in which blocks and threads run: FUSELAGE_EMULATION_SEED, or 1.
+std::uint64_t seed();
+void set_seed(std::uint64_t seed);
+
+}  // namespace emulated_cuda
