@@ -95,7 +95,7 @@ class Planner {
       complete &= kernel_of_[id.index] != nullptr;
     }
     if (complete) return;
-    throw Error("the {} program has nodes that no kernel can run: {}", graph().name(),
+    throw Error("there are nodes that no kernel can run: {}",
                 fmt::join(nodes_without_kernel(graph(), kernels_), "; "));
   }
 

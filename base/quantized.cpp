@@ -90,6 +90,11 @@ bool is_quantized(DType dtype) {
   return dtype == DType::qint8 || dtype == DType::qint16 || dtype == DType::qlog4;
 }
 
+DType row_type_of(DType matrix) {
+  if (!is_quantized(matrix)) return DType::f32;
+  return matrix == DType::qlog4 ? DType::qint8 : matrix;
+}
+
 std::size_t vector_bytes(DType dtype, std::int64_t k) {
   const auto count = static_cast<std::size_t>(k);
   const std::size_t elements = dtype == DType::qlog4 ? (count + 1) / 2 : count * size_of(dtype);

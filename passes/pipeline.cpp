@@ -66,9 +66,10 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
        "what is left between products are chains, which nothing needs to see inside"},
       {simplify(), "slices that moved before a chain meet those that were there"},
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
-      {fuse_quantize(), "what computes a row has it at hand, once nothing else will"},
   };
   std::move(others.begin(), others.end(), std::back_inserter(steps));
+  if (options.quantizing_kernels)
+    steps.push_back({fuse_quantize(), "what computes a row has it at hand, fused as it now is"});
   return steps;
 }
 

@@ -1,10 +1,7 @@
 #include "backends/cpu/attention_kernels.h"
 
-#include <algorithm>
-
 #include "backends/cpu/operands.h"
 #include "backends/cpu/quantize_kernels.h"
-#include "ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -51,18 +48,6 @@ void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values,
 void bind_left(Instruction& in, const Binding& binding) {
   in.map = binding.node.attr<MapPath>("left").front();
   bind_quantized_results(in, binding);
-}
-
-std::string refuse_dot_attention(const Graph&, const Node& node) {
-  const Dims quantized = quantized_results(node);
-  const bool mixture_alone =
-      std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
-  return mixture_alone ? "" : "of its results it quantizes the mixture alone";
-}
-
-std::string refuse_additive_attention(const Graph& graph, const Node& node) {
-  if (!is_stored(graph, graph.producer(node.operands[2]))) return "its vector v is not stored";
-  return refuse_dot_attention(graph, node);
 }
 
 void run_additive_attention(const Instruction& in, const Run& run) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "backends/cpu/kernel_rows.h"
 
 namespace fuselage::cpu {
@@ -9,10 +7,8 @@ namespace fuselage::cpu {
 // Attention as one node, as lines of the kernel table: scores, softmax and mixture one after
 // another, by the kernels that single nodes use.
 
-std::string refuse_additive_attention(const Graph& graph, const Node& node);
 void run_additive_attention(const Instruction& in, const Run& run);
 
-std::string refuse_dot_attention(const Graph& graph, const Node& node);
 void bind_dot_attention(Instruction& in, const Binding& binding);
 void run_dot_attention(const Instruction& in, const Run& run);
 

@@ -1,11 +1,10 @@
 #include "backends/cpu/ensemble_kernel.h"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "backends/cpu/operands.h"
 #include "backends/cpu/product_kernels.h"
+#include "backends/refusals.h"
 #include "ops/output.h"
 
 namespace fuselage::cpu {
@@ -16,31 +15,8 @@ struct EnsembleLayers {
   std::vector<std::shared_ptr<const PackedMatrix>> matrices;
 };
 
-namespace {
-
-std::string refuse_member(const Graph& graph, const Node& node, const MemberOperands& member) {
-  const Type& x = graph.value(node.operands[member.x]).type;
-  const ValueId w = node.operands[member.w];
-  if (x.dims.size() != 1) return "it works on one vector a row";
-  if (std::string reason = refuse_types(x, graph.value(w).type); !reason.empty()) return reason;
-  if (!graph.producer(w).has(Trait::external))
-    return "a matrix is not stored, so it cannot be packed when the plan is made";
-  if (!member.bias) return "";
-  const Type& bias = graph.value(node.operands[*member.bias]).type;
-  if (bias.domain != graph.none() || row_size(bias) != matrix_columns(graph, w, x.dims[0]))
-    return "a bias is not one element a column, the same for all rows";
-  return "";
-}
-
-}  // namespace
-
-std::string refuse_ensemble(const Graph& graph, const Node& node) {
-  const std::vector<MemberOperands> members = ensemble_members(node);
-  if (members.size() > kMaxEnsemble)
-    return fmt::format("it takes {} members at most", kMaxEnsemble);
-  for (const MemberOperands& member : members)
-    if (std::string reason = refuse_member(graph, node, member); !reason.empty()) return reason;
-  return "";
+std::string refuse_layers(const Graph& graph, const Node& node) {
+  return refuse_ensemble(graph, node, kMaxEnsemble);
 }
 
 void bind_ensemble(Instruction& in, const Binding& binding) {

@@ -40,6 +40,7 @@ struct Run {
 struct QuantizedResult {
   std::size_t of = 0, at = 0;  ///< numbers of results
   std::size_t vectors = 1;     ///< in a row
+  bool vectorized = true;      ///< there is a vector kernel for its quantizer
 };
 
 /// A node as planned, and what its kernel needs of it, read once.

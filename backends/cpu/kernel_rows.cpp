@@ -16,6 +16,7 @@
 #include "backends/cpu/quantize_kernels.h"
 #include "backends/cpu/shortlist_kernel.h"
 #include "backends/cpu/weight_region.h"
+#include "backends/refusals.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "ops/evaluate.h"
@@ -24,33 +25,6 @@
 
 namespace fuselage::cpu {
 namespace {
-
-// --- Refusals ---
-
-bool one_vector_a_row(const Graph& graph, ValueId value) {
-  const Type& type = graph.value(value).type;
-  return type.dims.size() == 1 && type.dtype == DType::f32;
-}
-
-std::string needs_vectors(const Graph& graph, const Node& node) {
-  for (const ValueId operand : node.operands)
-    if (graph.value(operand).type.dims.size() > 1) return "it works on one vector a row";
-  return "";
-}
-
-std::string needs_vector_input(const Graph& graph, const Node& node) {
-  return one_vector_a_row(graph, node.operands[0]) ? "" : "it works on one vector a row";
-}
-
-/// What is moved as it is may be quantized too.
-std::string needs_real(const Graph& graph, const Node& node) {
-  const DType dtype = graph.value(node.operands[0]).type.dtype;
-  return dtype == DType::f32 || is_quantized(dtype) ? "" : "it works on f32 or quantized numbers";
-}
-
-std::string needs_f32(const Graph& graph, const Node& node) {
-  return graph.value(node.operands[0]).type.dtype == DType::f32 ? "" : "it works on f32";
-}
 
 // --- Kernels, one run function each ---
 
@@ -72,36 +46,14 @@ void run_binary(const Instruction& in, const Run& run) {
                      cols_of(in), rows_out(in, run));
 }
 
-/// For a kernel that makes one row after the other: what nothing reads goes to the same row always.
-void keep_one_row_of_unread(Instruction& in, const Binding& binding) {
-  for (std::size_t i = 0; i < in.results.size(); ++i) {
-    const ValueId result = binding.node.results[i];
-    if (binding.graph.value(result).uses.empty() && !binding.graph.is_output(result))
-      in.results[i].stride = 0;
-  }
-}
-
-// A formula reads and writes rows of one width; an operand may have one element for all columns.
-
-constexpr std::size_t kMaxOperands = 64;
-constexpr std::size_t kMaxResults = 16;
-
 /// Why the formula of a node cannot run, whose operands but `matrix` are elements of it.
-std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix) {
-  if (node.operands.size() > kMaxOperands || node.results.size() > kMaxResults)
-    return fmt::format("it takes {} operands and gives {} results at most", kMaxOperands,
-                       kMaxResults);
-  for (const ValueId result : node.results)
-    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
-      return "it gives results of one width";
-  for (std::size_t i = 0; i < node.operands.size(); ++i)
-    if (i != matrix && graph.value(node.operands[i]).type.dims.size() > 1)
-      return "it works on one vector a row";
+std::string refuse_formula(const Graph& graph, const Node& node, std::size_t matrix) {
+  if (std::string reason = refuse_elements(graph, node, matrix); !reason.empty()) return reason;
   return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
 }
 
 std::string refuse_pointwise(const Graph& graph, const Node& node) {
-  return refuse_elements(graph, node, node.operands.size());
+  return refuse_formula(graph, node, node.operands.size());
 }
 
 /// `first`: the operand of the node that is x0, or where the product of a linear node stands.
@@ -115,24 +67,22 @@ void bind_elements(Instruction& in, const Binding& binding, std::size_t first) {
   bind_quantized_results(in, binding);
 }
 
-void bind_pointwise(Instruction& in, const Binding& binding) {
-  bind_elements(in, binding, 0);
-  keep_one_row_of_unread(in, binding);
-}
+void bind_pointwise(Instruction& in, const Binding& binding) { bind_elements(in, binding, 0); }
 
 void run_pointwise(const Instruction& in, const Run& run) {
-  std::array<RowsIn, kMaxOperands> operands;
-  std::array<RowsOut, kMaxResults> results;
+  std::array<RowsIn, kMostFormulaOperands> operands;
+  std::array<RowsOut, kMostFormulaResults> results;
   for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
   for (std::size_t i = 0; i < in.elements->result_count(); ++i) results[i] = rows_out(in, run, i);
   const std::size_t rows = rows_of(in, run);
-  const std::size_t step = in.quantized.empty() ? rows : 1;
+  // So many rows are still in the L1 cache when they are quantized.
+  const std::size_t step = in.quantized.empty() ? rows : 8;
   for (std::size_t r = 0; r < rows; r += step) {
-    in.elements->run(operands.data(), step, cols_of(in), results.data());
-    // While the row is in the L1 cache.
-    quantize_results(in, run, r, r + step);
-    for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_from(operands[i], step);
-    for (RowsOut& out : results) out.data += step * out.stride;
+    const std::size_t n = std::min(step, rows - r);
+    in.elements->run(operands.data(), n, cols_of(in), results.data());
+    quantize_results(in, run, r, r + n);
+    for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_from(operands[i], n);
+    for (RowsOut& out : results) out.data += n * out.stride;
   }
 }
 
@@ -140,7 +90,7 @@ std::string refuse_linear(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
-  return refuse_elements(graph, node, 1);
+  return refuse_formula(graph, node, 1);
 }
 
 void bind_linear(Instruction& in, const Binding& binding) {
@@ -154,8 +104,8 @@ void run_linear_tiles(const Instruction& in, const Run& run, const PackedMatrix&
                       std::size_t first, std::size_t last, std::size_t r, std::size_t n) {
   constexpr std::size_t kColumns = 256;
   const std::size_t step = std::max<std::size_t>(kColumns / matrix.panel(), 1);
-  std::array<RowsIn, kMaxOperands> operands;
-  std::array<RowsOut, kMaxResults> results;
+  std::array<RowsIn, kMostFormulaOperands> operands;
+  std::array<RowsOut, kMostFormulaResults> results;
   for (std::size_t i = 0; i < in.elements->result_count(); ++i) {
     results[i] = rows_out(in, run, i);
     results[i].data += r * results[i].stride;
@@ -192,7 +142,7 @@ void run_linear(const Instruction& in, const Run& run) { run_linear_with(in, run
 
 std::string refuse_packing_linear(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_packing_gemm(graph, node); !reason.empty()) return reason;
-  return refuse_elements(graph, node, 1);
+  return refuse_formula(graph, node, 1);
 }
 
 void bind_packing_linear(Instruction& in, const Binding& binding) {
@@ -202,13 +152,6 @@ void bind_packing_linear(Instruction& in, const Binding& binding) {
 
 void run_packing_linear(const Instruction& in, const Run& run) {
   run_linear_with(in, run, pack(data_at<const std::byte>(in.operands[1], run, 0), in.shape));
-}
-
-/// A matrix of one column: a dot product a row.
-std::string refuse_row_dot(const Graph& graph, const Node& node) {
-  if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
-  if (graph.value(node.operands[1]).type.dtype != DType::f32) return "its matrix is not of floats";
-  return needs_vector_input(graph, node);
 }
 
 void run_row_dot(const Instruction& in, const Run& run) {
@@ -231,7 +174,6 @@ void bind_epsilon(Instruction& in, const Binding& binding) {
 void bind_add_layer_norm(Instruction& in, const Binding& binding) {
   bind_epsilon(in, binding);
   bind_quantized_results(in, binding);
-  keep_one_row_of_unread(in, binding);
 }
 
 void run_layer_norm(const Instruction& in, const Run& run) {
@@ -531,7 +473,7 @@ constexpr KernelRow kRows[] = {
     {{"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist},
      bind_shortlist,
      run_shortlist},
-    {{"ensemble_k_best", "output_layers", kAll, refuse_ensemble}, bind_ensemble, run_ensemble},
+    {{"ensemble_k_best", "output_layers", kAll, refuse_layers}, bind_ensemble, run_ensemble},
     {{"state", "state", 0, needs_f32}, nullptr, run_state},
     {{"next", "next", kAll, needs_f32}, nullptr, run_next},
     {{"collect", "scatter_rows", kFirst, needs_f32}, bind_collect, run_collect},

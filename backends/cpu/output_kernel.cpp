@@ -6,6 +6,7 @@
 #include "backends/cpu/kernel_rows.h"
 #include "backends/cpu/operands.h"
 #include "backends/cpu/product_kernels.h"
+#include "backends/refusals.h"
 
 namespace fuselage::cpu {
 namespace {

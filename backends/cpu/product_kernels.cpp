@@ -2,6 +2,7 @@
 
 #include "backends/cpu/kernels/lookup.h"
 #include "backends/cpu/operands.h"
+#include "backends/refusals.h"
 #include "base/quantized.h"
 
 namespace fuselage::cpu {
@@ -32,11 +33,6 @@ DType packed_type(const Graph& graph, const Node& node) {
   return packed_type(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
 }
 
-std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
-  const Type& type = graph.value(matrix).type;
-  return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
-}
-
 void bind_gemm(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   in.vectors = row_size(x) / x.dims.back();
@@ -48,15 +44,6 @@ void bind_gemm(Instruction& in, const Binding& binding) {
 }
 
 void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }
-
-std::string refuse_types(const Type& x, const Type& w) {
-  if (!is_quantized(x.dtype) || x.dtype == row_type_of(w.dtype)) return "";
-  return "its operands are quantized differently";
-}
-
-std::string refuse_types(const Graph& graph, const Node& node) {
-  return refuse_types(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
-}
 
 std::string refuse_gemm(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
@@ -132,20 +119,6 @@ void run_lookup_gemm(const Instruction& in, const Run& run) {
                                             *in.matrix, table, rows_out(in, run));
   in.counter->lookups.fetch_add(count.lookups, std::memory_order_relaxed);
   in.counter->hits.fetch_add(count.hits, std::memory_order_relaxed);
-}
-
-std::string refuse_output_layer(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
-  if (!graph.producer(node.operands[1]).has(Trait::external))
-    return "its matrix is not stored, so it cannot be packed when the plan is made";
-  if (node.operands.size() > 2) {
-    const Type& bias = graph.value(node.operands[2]).type;
-    const std::int64_t k = row_size(graph.value(node.operands[0]).type);
-    if (bias.domain != graph.none() || row_size(bias) != matrix_columns(graph, node.operands[1], k))
-      return "its bias is not one element a column, the same for all rows";
-  }
-  const Dims& dims = graph.value(node.operands[0]).type.dims;
-  return dims.size() == 1 ? "" : "it works on one vector a row";
 }
 
 }  // namespace fuselage::cpu

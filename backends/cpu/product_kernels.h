@@ -9,19 +9,11 @@ namespace fuselage::cpu {
 // Products with a matrix, as lines of the kernel table: why a kernel cannot run a node, what it
 // reads of the node when it is bound, and how it runs.
 
-/// Why a product cannot run that has operands of these types; empty: it can.
-std::string refuse_types(const Type& x, const Type& w);
-/// The same of a node's first two operands.
-std::string refuse_types(const Graph& graph, const Node& node);
-
-/// The type that the matrix of such a product is packed as: its own, but f32 where it is quantized
-/// and the rows are not.
+/// The type that the matrix of a product of these types is packed as: its own, but f32 where it is
+/// quantized and the rows are not.
 DType packed_type(const Type& x, const Type& w);
 /// The same of a node's first two operands.
 DType packed_type(const Graph& graph, const Node& node);
-
-/// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
-std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k);
 
 /// A stored matrix, packed when the plan is made.
 std::string refuse_gemm(const Graph& graph, const Node& node);
@@ -40,8 +32,5 @@ void run_leading_rows(const Instruction& in, const Run& run);
 std::string refuse_lookup_gemm(const Graph& graph, const Node& node);
 void bind_lookup_gemm(Instruction& in, const Binding& binding);
 void run_lookup_gemm(const Instruction& in, const Run& run);
-
-/// The product of an output layer, and its bias: of vectors and a stored matrix.
-std::string refuse_output_layer(const Graph& graph, const Node& node);
 
 }  // namespace fuselage::cpu

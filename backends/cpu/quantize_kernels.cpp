@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/operands.h"
+#include "backends/refusals.h"
 #include "base/tensor.h"
 #include "ops/quantize.h"
 
@@ -35,13 +36,6 @@ Quantizer quantizer_of(const Instruction& in, const Run& run) {
   return quantizer;
 }
 
-/// Why the vectorized kernel cannot run; nullptr: it can.
-const char* refuse_quantizer(const Quantizer& quantizer) {
-  if (quantizer.largest_sum > 0) return "it bounds no sums";
-  if (quantizer.to == DType::qlog4) return "it fits no scales";
-  return nullptr;
-}
-
 void quantize_each(const Quantizer& quantizer, const Vectors& vectors) {
   const auto k = static_cast<std::int64_t>(vectors.k);
   for (std::size_t r = 0; r < vectors.count; ++r) {
@@ -70,10 +64,10 @@ void quantize_rows_of(const Instruction& in, const Run& run, const QuantizedResu
   const std::int64_t begin = first_row(run, domain_of(in.results[result.at], run));
   for (std::size_t r = first; r < last; ++r) {
     const Vectors vectors = vectors_of(in, run, result, begin + static_cast<std::int64_t>(r));
-    if (refuse_quantizer(in.quantizer))
-      quantize_each(in.quantizer, vectors);
-    else
+    if (result.vectorized)
       run.kernels.quantize_rows(in.quantizer, vectors.x, vectors.count, vectors.k, vectors.out);
+    else
+      quantize_each(in.quantizer, vectors);
   }
 }
 
@@ -83,11 +77,6 @@ void bind_quantize(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   in.vectors = row_size(x) / x.dims.back();
   in.quantizer = quantizer_of(binding.node);
-}
-
-std::string refuse_quantize(const Graph&, const Node& node) {
-  const char* reason = refuse_quantizer(quantizer_of(node));
-  return reason ? reason : "";
 }
 
 void run_quantize(const Instruction& in, const Run& run) {
@@ -104,13 +93,14 @@ void bind_quantized_results(Instruction& in, const Binding& binding) {
   const Dims numbers = quantized_results(binding.node);
   if (numbers.empty()) return;
   in.quantizer = quantizer_of(binding.node);
+  const bool vectorized = refuse_quantize(binding.graph, binding.node).empty();
   const std::size_t own = in.results.size() - numbers.size();
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const Type& type = binding.graph.value(binding.node.results[own + i]).type;
-    in.quantized.push_back(
-        {.of = static_cast<std::size_t>(numbers[i]),
-         .at = own + i,
-         .vectors = static_cast<std::size_t>(row_size(type) / type.dims.back())});
+    in.quantized.push_back({.of = static_cast<std::size_t>(numbers[i]),
+                            .at = own + i,
+                            .vectors = static_cast<std::size_t>(row_size(type) / type.dims.back()),
+                            .vectorized = vectorized});
   }
 }
 

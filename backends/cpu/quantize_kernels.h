@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string>
-
 #include "backends/cpu/kernel_rows.h"
 
 namespace fuselage::cpu {
@@ -10,7 +8,6 @@ namespace fuselage::cpu {
 // node when it is bound, and how it runs.
 
 /// Without a bound on sums or a scale to be fitted, vectorized.
-std::string refuse_quantize(const Graph& graph, const Node& node);
 void bind_quantize(Instruction& in, const Binding& binding);
 void run_quantize(const Instruction& in, const Run& run);
 

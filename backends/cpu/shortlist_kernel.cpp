@@ -1,10 +1,9 @@
 #include "backends/cpu/shortlist_kernel.h"
 
-#include <fmt/format.h>
-
 #include "backends/cpu/operands.h"
 #include "backends/cpu/product_kernels.h"
 #include "backends/cpu/weight_region.h"
+#include "backends/refusals.h"
 #include "base/quantized.h"
 
 namespace fuselage::cpu {
@@ -15,17 +14,6 @@ struct ShortlistLayer {
   MatrixColumns columns;                 ///< but for where they are
   MapId right, word;                     ///< from pairs to shortlists, and from these to words
 };
-
-std::string refuse_shortlist(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
-  if (packed_type(graph, node) != graph.value(node.operands[1]).type.dtype)
-    return "its matrix is quantized, but not its rows";
-  const auto& words = node.attr<MapPath>("words");
-  if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
-    return "its words are not those of the right members of its pairs";
-  const Domain& list = graph.domain(graph.map(words[0]).to);
-  return list.kind == DomainKind::shortlist ? "" : "its words are not one list a sentence";
-}
 
 void bind_shortlist(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;

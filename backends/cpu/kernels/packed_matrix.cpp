@@ -25,11 +25,6 @@ std::size_t group_bytes_of(DType dtype, std::size_t group) {
 
 }  // namespace
 
-DType row_type_of(DType matrix) {
-  if (!is_quantized(matrix)) return DType::f32;
-  return matrix == DType::qlog4 ? DType::qint8 : matrix;
-}
-
 PackedMatrix::PackedMatrix(DType dtype, std::size_t k, std::size_t n)
     : dtype_(dtype),
       k_(k),

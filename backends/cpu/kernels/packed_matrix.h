@@ -9,10 +9,6 @@
 
 namespace fuselage::cpu {
 
-/// The type of the rows that are multiplied by a matrix of type `matrix`: integers by integers, of
-/// which logarithmic ones take bytes, and floats by real numbers.
-DType row_type_of(DType matrix);
-
 /// How the kernels of an instruction-set level want their right operands.
 struct PanelLayout {
   /// Columns a panel.

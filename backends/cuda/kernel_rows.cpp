@@ -1,0 +1,162 @@
+#include "backends/cuda/kernel_rows.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "backends/refusals.h"
+#include "base/quantized.h"
+#include "ops/output.h"
+#include "ops/registry.h"
+
+namespace fuselage::cuda {
+namespace {
+
+// --- Products ---
+
+DType matrix_type(const Graph& graph, const Node& node) {
+  return graph.value(node.operands[1]).type.dtype;
+}
+
+bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
+
+std::string refuse_matrix_type(DType dtype) {
+  return dtype == DType::qlog4 ? "it multiplies with no matrices of qlog4" : "";
+}
+
+/// Matrices are brought into another form when the plan is made; of floats, when the node runs too.
+std::string refuse_product(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
+  const DType dtype = matrix_type(graph, node);
+  if (dtype != DType::f32 && !graph.producer(node.operands[1]).has(Trait::external))
+    return "its matrix is not stored";
+  return refuse_matrix_type(dtype);
+}
+
+std::string refuse_gemm(const Graph& graph, const Node& node) {
+  if (refuse_row_dot(graph, node).empty()) return "its matrix has one column";
+  return refuse_product(graph, node);
+}
+
+std::string refuse_gemm_elements(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_product(graph, node); !reason.empty()) return reason;
+  return refuse_elements(graph, node, 1);
+}
+
+std::string refuse_pointwise(const Graph& graph, const Node& node) {
+  return refuse_elements(graph, node, node.operands.size());
+}
+
+std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_product(graph, node); !reason.empty()) return reason;
+  for (std::size_t i = 1; i < node.operands.size(); ++i)
+    if (!graph.producer(node.operands[i]).has(Trait::external))
+      return "its matrix or its table is not stored";
+  return "";
+}
+
+// --- Output layers ---
+
+std::string refuse_many(const Graph&, const Node& node) {
+  const auto k = node.attr<std::int64_t>("k");
+  return k > kMostBest ? fmt::format("it finds the best {} at most, not {}", kMostBest, k) : "";
+}
+
+std::string refuse_logits(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
+  if (std::string reason = refuse_matrix_type(matrix_type(graph, node)); !reason.empty())
+    return reason;
+  return refuse_many(graph, node);
+}
+
+std::string refuse_fused_output(const Graph& graph, const Node& node) {
+  if (!is_half(matrix_type(graph, node))) return "it multiplies with matrices of bf16 or f16";
+  return refuse_logits(graph, node);
+}
+
+std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_shortlist(graph, node); !reason.empty()) return reason;
+  if (std::string reason = refuse_matrix_type(matrix_type(graph, node)); !reason.empty())
+    return reason;
+  return refuse_many(graph, node);
+}
+
+std::string refuse_output_layers(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_ensemble(graph, node, kMostMembers); !reason.empty())
+    return reason;
+  for (const MemberOperands& member : ensemble_members(node)) {
+    const DType dtype = graph.value(node.operands[member.w]).type.dtype;
+    if (std::string reason = refuse_matrix_type(dtype); !reason.empty()) return reason;
+  }
+  return refuse_many(graph, node);
+}
+
+constexpr std::uint32_t kFirst = 1;
+constexpr std::uint32_t kSecond = 2;
+constexpr std::uint32_t kFirstTwo = 3;
+constexpr std::uint32_t kFirstThree = 7;
+constexpr std::uint32_t kFourth = 8;
+constexpr std::uint32_t kAll = KernelInfo::kAllViews;
+
+// Best first.
+constexpr KernelInfo kRows[] = {
+    {"matmul", "gemm", kFirst, refuse_gemm},
+    {"matmul", "row_dot", kFirst, refuse_row_dot},
+    {"linear", "gemm_elements", ~kSecond, refuse_gemm_elements},
+    {"lookup_matmul", "lookup_gemm", 0, refuse_lookup_gemm, kFirst},
+    {"leading_rows", "leading_rows"},
+    {"quantize", "quantize_rows", kFirst, refuse_quantize},
+    {"dequantize", "dequantize_rows", kFirst},
+    {"cast", "cast"},
+    {"pointwise", "elements", kAll, refuse_pointwise},
+    {"softmax", "softmax", kFirst, needs_vector_input},
+    {"log_softmax", "log_softmax", kFirst, needs_vector_input},
+    {"log_sum_exp", "log_sum_exp", kFirst, needs_vector_input},
+    {"layer_norm", "layer_norm", kFirst},
+    {"add_layer_norm", "add_layer_norm", kFirstTwo},
+    {"rms_norm", "rms_norm", kFirst},
+    {"head_dot", "head_dot", kFirstTwo},
+    {"segment_softmax", "segment_softmax"},
+    {"additive_attention", "additive_attention", 0, refuse_additive_attention, kFirstTwo | kFourth},
+    {"dot_attention", "dot_attention", 0, nullptr, kFirstThree},
+    {"mix_rows", "mix_rows", 0, nullptr, kSecond},
+    {"mean_rows", "mean_rows", 0, needs_vector_input},
+    {"select_rows", "copy_rows", 0, needs_real, kFirst},
+    {"slice", "copy_rows", kFirst, needs_vector_input},
+    {"concat", "concat", kAll, needs_vectors},
+    {"position", "position"},
+    {"sinusoid", "sinusoid"},
+    {"k_best", "k_best", kFirst, refuse_many},
+    {"linear_k_best", "fused_output", kFirst, refuse_fused_output},
+    {"linear_k_best", "output_layer", kFirst, refuse_logits},
+    {"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist_output},
+    {"ensemble_k_best", "output_layers", kAll, refuse_output_layers},
+    {"state", "state", 0, needs_f32},
+    {"next", "next", kAll, needs_f32},
+    {"collect", "scatter_rows", kFirst, needs_f32},
+    {"history", "append_rows", kFirst, needs_f32},
+};
+
+/// Elementwise ops alone are formulas of one step.
+std::vector<KernelInfo> element_rows() {
+  std::vector<KernelInfo> rows;
+  for (const OpDef* op : all_ops().all())
+    if (op->has(Trait::elementwise) && !op->attribute_index("formula"))
+      rows.push_back({op->name, "elements", kAll, needs_vectors});
+  return rows;
+}
+
+}  // namespace
+
+const KernelSet& cuda_kernels() {
+  static const std::vector<KernelInfo> of_elements = element_rows();
+  static const KernelSet kernels = [] {
+    KernelSet all;
+    for (const KernelInfo& row : kRows) all.push_back(&row);
+    for (const KernelInfo& row : of_elements) all.push_back(&row);
+    return all;
+  }();
+  return kernels;
+}
+
+}  // namespace fuselage::cuda

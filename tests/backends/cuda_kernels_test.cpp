@@ -1,0 +1,116 @@
+// The kernels of the CUDA back-end, which plans are made of without CUDA.
+
+#include <set>
+
+#include "backends/compile.h"
+#include "backends/cuda/kernel_rows.h"
+#include "base/error.h"
+#include "graph/text.h"
+#include "ops/registry.h"
+#include "passes/split_by_binding_time.h"
+#include "support.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::ThrowsMessage;
+using testing::toy_model;
+
+constexpr std::string_view kDeclarations = R"(fuselage.graph 1
+domain words = vocabulary 100
+domain sentence = sentence
+domain source = source of sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+map hyp.word : hyp -> words partial
+%table = param() {name = "table", domain = words, dims = [12]}
+%v = param() {name = "v", dims = [12, 1]}
+%w = param() {name = "w", dims = [12, 100]}
+%half = param() {name = "half", dims = [12, 100], dtype = bf16}
+%bytes = param() {name = "bytes", dims = [100, 12], dtype = qint8}
+%nibbles = param() {name = "nibbles", dims = [100, 12], dtype = qlog4}
+%x = select_rows(%table) {via = [hyp.word]}
+)";
+
+Graph graph_of(std::string_view equations) {
+  return parse_graph(std::string(kDeclarations) + std::string(equations), "test", all_ops());
+}
+
+/// The kernel of the last node.
+std::string kernel_of(std::string_view equation) {
+  const Graph graph = graph_of("%unused = tanh(%x)\n" + std::string(equation));
+  return describe(choose_kernel(graph, graph.node(graph.nodes().back()), cuda::cuda_kernels()));
+}
+
+TEST(CudaKernels, RunEveryOpThatASearchNeeds) {
+  // Those of the load program, which the CPU runs, and what only stands for itself until it is
+  // fused.
+  const std::set<std::string_view> without{
+      "constant",  "import",        "param",           "segment_k_best",
+      "transpose", "slice_leading", "select_elements", "segment_log_softmax"};
+  for (const OpDef* op : all_ops().all()) {
+    bool has_kernel = false;
+    for (const KernelInfo* kernel : cuda::cuda_kernels()) has_kernel |= kernel->op == op->name;
+    EXPECT_EQ(has_kernel, !without.contains(op->name)) << op->name;
+  }
+}
+
+TEST(CudaKernels, RunAWholeModel) {
+  for (const char* passes : {"none", "all"}) {
+    Graph graph = toy_model(5).graph;
+    optimize(graph, {.passes = passes});
+    const Programs programs = split_by_binding_time(graph);
+    for (const Graph* program : {&programs.source, &programs.step}) {
+      EXPECT_THAT(nodes_without_kernel(*program, cuda::cuda_kernels()), IsEmpty()) << passes;
+      const ProgramPlan plan = plan_program(*program, cuda::cuda_kernels());
+      EXPECT_EQ(plan.outputs.size(), program->outputs().size());
+    }
+  }
+}
+
+TEST(CudaKernels, MultiplyByTheTypeOfTheMatrix) {
+  EXPECT_EQ(kernel_of("%y = matmul(%x, %w)\n"), "gemm");
+  EXPECT_EQ(kernel_of("%y = matmul(%x, %half)\n"), "gemm");
+  EXPECT_EQ(kernel_of("%y = matmul(%x, %v)\n"), "row_dot (gemm: its matrix has one column)");
+  EXPECT_EQ(kernel_of("%q = quantize(%x)\n%y = matmul(%q, %bytes) {transposed = true}\n"), "gemm");
+  EXPECT_THAT(kernel_of("%q = quantize(%x)\n%y = matmul(%q, %nibbles) {transposed = true}\n"),
+              HasSubstr("no kernel (gemm: it multiplies with no matrices of qlog4)"));
+  EXPECT_THAT(kernel_of("%q = quantize(%x) {to = qint16, largest = 8191}\n"
+                        "%y = matmul(%q, %bytes) {transposed = true}\n"),
+              HasSubstr("no kernel (gemm: its operands are quantized differently)"));
+}
+
+TEST(CudaKernels, KeepLogitsOutOfMemoryForMatricesOf16Bits) {
+  EXPECT_EQ(kernel_of("%best, %word = linear_k_best(%x, %half) {k = 64}\n"), "fused_output");
+  EXPECT_EQ(kernel_of("%best, %word = linear_k_best(%x, %w) {k = 64}\n"),
+            "output_layer (fused_output: it multiplies with matrices of bf16 or f16)");
+  EXPECT_THAT(kernel_of("%best, %word = linear_k_best(%x, %half) {k = 65}\n"),
+              AllOf(HasSubstr("no kernel"), HasSubstr("the best 64 at most, not 65")));
+  EXPECT_THAT(kernel_of("%best, %word = linear_k_best(%x, %nibbles) {k = 1, transposed = true}\n"),
+              AllOf(HasSubstr("no kernel"), HasSubstr("matrices of qlog4")));
+}
+
+TEST(CudaKernels, OfElementsTakeVectors) {
+  EXPECT_EQ(kernel_of("%y = tanh(%x)\n"), "elements");
+  EXPECT_EQ(kernel_of("%y = add(%x, %x)\n"), "elements");
+  EXPECT_EQ(kernel_of("%y = add(%w, %w)\n"), "no kernel (elements: it works on one vector a row)");
+}
+
+TEST(CudaKernels, AllNodesWithoutAKernelAreNamed) {
+  const Graph graph = graph_of(
+      "%q = quantize(%x)\n"
+      "%y = matmul(%q, %nibbles) {transposed = true}\n"
+      "%best, %word = k_best(%y) {k = 65}\n"
+      "return best = %best, word = %word\n");
+  EXPECT_THAT(nodes_without_kernel(graph, cuda::cuda_kernels()), SizeIs(2));
+  EXPECT_THAT([&] { plan_program(graph, cuda::cuda_kernels()); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("matmul 'y'"), HasSubstr("qlog4"),
+                                         HasSubstr("k_best"), HasSubstr("not 65"))));
+}
+
+}  // namespace
+}  // namespace fuselage
