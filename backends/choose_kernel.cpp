@@ -3,14 +3,24 @@
 #include <utility>
 
 #include "backends/plan.h"
+#include "ops/quantize.h"
 
 namespace fuselage {
+namespace {
+
+/// Why a kernel cannot run a node; empty: it can.
+std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& node) {
+  if (!kernel.quantizes && !quantized_results(node).empty()) return "it does not quantize results";
+  return kernel.refuse ? kernel.refuse(graph, node) : "";
+}
+
+}  // namespace
 
 KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet& kernels) {
   KernelChoice choice;
   for (const KernelInfo* kernel : kernels) {
     if (kernel->op != node.op->name && kernel->op != "*") continue;
-    std::string reason = kernel->refuse ? kernel->refuse(graph, node) : "";
+    std::string reason = refusal(*kernel, graph, node);
     if (reason.empty()) {
       choice.kernel = kernel;
       return choice;

@@ -16,6 +16,7 @@ Optimizer make_optimizer(const CompileOptions& options) {
   pipeline.ranks = options.ranks;
   pipeline.precision = precision_from_string(options.precision);
   pipeline.activations = activations_from_string(options.activations);
+  pipeline.quantizing_kernels = options.backend != "cuda";
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
            .allow_approximation = pipeline.activations != Activations::exact,

@@ -27,6 +27,8 @@ struct KernelInfo {
   std::string (*refuse)(const Graph&, const Node&) = nullptr;
   /// Bit i: operand i, which the kernel reads through an index of its own, may be some columns.
   std::uint32_t columns = 0;
+  /// Gives the quantized vectors of its results too, where a node asks for them.
+  bool quantizes = false;
 
   bool reads_views(std::size_t operand) const {
     return operand < 32 ? (views >> operand & 1u) != 0 : views == kAllViews;

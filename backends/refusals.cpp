@@ -127,7 +127,15 @@ std::string refuse_quantize(const Graph&, const Node& node) {
 }
 
 std::string refuse_additive_attention(const Graph& graph, const Node& node) {
-  return is_stored(graph, graph.producer(node.operands[2])) ? "" : "its vector v is not stored";
+  if (!is_stored(graph, graph.producer(node.operands[2]))) return "its vector v is not stored";
+  return refuse_dot_attention(graph, node);
+}
+
+std::string refuse_dot_attention(const Graph&, const Node& node) {
+  const Dims quantized = quantized_results(node);
+  const bool mixture_alone =
+      std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
+  return mixture_alone ? "" : "of its results it quantizes the mixture alone";
 }
 
 }  // namespace fuselage

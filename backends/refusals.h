@@ -51,6 +51,8 @@ std::string refuse_ensemble(const Graph& graph, const Node& node, std::size_t mo
 /// Quantization without a bound on sums or a scale to be fitted.
 std::string refuse_quantize(const Graph& graph, const Node& node);
 
+/// Attention, of whose results the mixture may be quantized too.
 std::string refuse_additive_attention(const Graph& graph, const Node& node);
+std::string refuse_dot_attention(const Graph& graph, const Node& node);
 
 }  // namespace fuselage

@@ -48,6 +48,8 @@ struct Quantizer {
   /// Throws Error unless the integers fit the type, the scale is 0 or can be inverted, and nothing
   /// is asked for that the type does not have.
   void verify() const;
+
+  friend bool operator==(const Quantizer&, const Quantizer&) = default;
 };
 
 /// Whether values of the type are quantized vectors.

@@ -5,6 +5,7 @@
 #include "ops/evaluate.h"
 #include "ops/families.h"
 #include "ops/infer.h"
+#include "ops/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -87,10 +88,10 @@ const OpDef kOps[] = {
      .summary = "Weights: softmax over the pairs of a left row of scale × dot product of query and "
                 "key, head by head; and the values mixed by them.",
      .operands = {{"query"}, {"keys"}, {"values"}},
-     .attributes = {{"left", AttrKind::path},
-                    {"right", AttrKind::path},
-                    {"heads", AttrKind::integer},
-                    {"scale", AttrKind::real, 1.0}},
+     .attributes = with_quantized_results({{"left", AttrKind::path},
+                                           {"right", AttrKind::path},
+                                           {"heads", AttrKind::integer},
+                                           {"scale", AttrKind::real, 1.0}}),
      .infer = infer_decomposed,
      .cost = cost_decomposed,
      .evaluate_f32 = evaluate_decomposed<float>,
@@ -100,7 +101,7 @@ const OpDef kOps[] = {
      .summary = "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
                 "and exp(k); and the values mixed by them.",
      .operands = {{"exp_query"}, {"exp_keys"}, {"v"}, {"values"}},
-     .attributes = {{"left", AttrKind::path}, {"right", AttrKind::path}},
+     .attributes = with_quantized_results({{"left", AttrKind::path}, {"right", AttrKind::path}}),
      .infer = infer_decomposed,
      .cost = cost_decomposed,
      .evaluate_f32 = evaluate_decomposed<float>,

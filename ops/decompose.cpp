@@ -1,9 +1,12 @@
 #include "ops/decompose.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <type_traits>
 
 #include "base/error.h"
+#include "ops/quantize.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -16,6 +19,17 @@ struct Plain {
   std::vector<ValueId> results;
 };
 
+/// Quantizes the results that the node says, behind all others.
+void add_quantized_results(Decomposition& in, const Node& node, std::vector<ValueId>& results) {
+  const std::size_t own = results.size();
+  for (const std::int64_t number : quantized_results(node)) {
+    if (number < 0 || static_cast<std::size_t>(number) >= own)
+      in.fail(fmt::format("it has no result {} to quantize, only {}", number, own));
+    results.push_back(in.add("quantize", {results[static_cast<std::size_t>(number)]},
+                             quantizer_attributes(quantizer_of(node))));
+  }
+}
+
 Plain decompose(const Graph& graph, const Node& node, const std::vector<Type>& operand_types) {
   Plain plain{.graph = graph.declarations(), .imports = operand_types.size()};
   std::vector<ValueId> operands;
@@ -27,6 +41,7 @@ Plain decompose(const Graph& graph, const Node& node, const std::vector<Type>& o
                                                                 {"dtype", type.dtype}})));
   Decomposition decomposition(plain.graph, node, std::move(operands));
   plain.results = node.op->decompose(decomposition);
+  add_quantized_results(decomposition, node, plain.results);
   return plain;
 }
 

@@ -6,6 +6,7 @@
 #include "ops/decompose.h"
 #include "ops/families.h"
 #include "ops/formula.h"
+#include "ops/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -70,7 +71,7 @@ const OpDef kOps[] = {
     {.name = "pointwise",
      .summary = "A chain of elementwise ops as one; the operands are x0, x1, … in its formula.",
      .operands = {{"x", OperandSpec::Arity::repeated}},
-     .attributes = {{"formula", AttrKind::string}},
+     .attributes = with_quantized_results({{"formula", AttrKind::string}}),
      .traits = Trait::row_wise | Trait::elementwise,
      .infer = infer_decomposed,
      .cost = cost_decomposed,
@@ -82,7 +83,8 @@ const OpDef kOps[] = {
          "x W, or x Wᵀ when transposed, followed by a formula in which the product is x0 and "
          "the further operands are x1, x2, ….",
      .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
-     .attributes = {{"transposed", AttrKind::boolean, false}, {"formula", AttrKind::string}},
+     .attributes = with_quantized_results(
+         {{"transposed", AttrKind::boolean, false}, {"formula", AttrKind::string}}),
      .traits = static_cast<std::uint32_t>(Trait::row_wise),
      .infer = infer_decomposed,
      .cost = cost_decomposed,
@@ -92,7 +94,7 @@ const OpDef kOps[] = {
     {.name = "add_layer_norm",
      .summary = "layer_norm of a + b, and a + b.",
      .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
-     .attributes = {{"epsilon", AttrKind::real}},
+     .attributes = with_quantized_results({{"epsilon", AttrKind::real}}),
      .traits = static_cast<std::uint32_t>(Trait::row_wise),
      .infer = infer_decomposed,
      .cost = cost_decomposed,

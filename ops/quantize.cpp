@@ -24,6 +24,13 @@ Quantizer quantizer_from(const Source& source) {
           .logarithmic = source.template attr<bool>("logarithmic")};
 }
 
+std::vector<AttrSpec> quantizer_specs() {
+  return {{"to", AttrKind::dtype, DType::qint8},
+          {"largest", AttrKind::integer, std::int64_t{127}},
+          {"largest_sum", AttrKind::integer, std::int64_t{0}},
+          {"logarithmic", AttrKind::boolean, false}};
+}
+
 std::vector<Type> infer_quantize(const InferContext& in) {
   expect_f32(in, 0);
   Type type = in.operand(0);
@@ -154,10 +161,7 @@ const OpDef kOps[] = {
          "it is positive. Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
          "ones of qint8 are powers of two or 0.",
      .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
-     .attributes = {{"to", AttrKind::dtype, DType::qint8},
-                    {"largest", AttrKind::integer, std::int64_t{127}},
-                    {"largest_sum", AttrKind::integer, std::int64_t{0}},
-                    {"logarithmic", AttrKind::boolean, false}},
+     .attributes = quantizer_specs(),
      .traits = static_cast<std::uint32_t>(Trait::row_wise),
      .infer = infer_quantize,
      .cost = cost_quantize,
@@ -193,6 +197,27 @@ const OpDef kOps[] = {
 }  // namespace
 
 Quantizer quantizer_of(const Node& node) { return quantizer_from(node); }
+
+std::vector<std::pair<std::string_view, Attr>> quantizer_attributes(const Quantizer& quantizer) {
+  return {{"to", quantizer.to},
+          {"largest", std::int64_t{quantizer.largest}},
+          {"largest_sum", quantizer.largest_sum},
+          {"logarithmic", quantizer.logarithmic}};
+}
+
+std::vector<AttrSpec> with_quantized_results(std::vector<AttrSpec> attributes) {
+  attributes.push_back({"quantized", AttrKind::dims, Dims{}});
+  for (AttrSpec& spec : quantizer_specs()) attributes.push_back(std::move(spec));
+  return attributes;
+}
+
+bool may_quantize_results(const Node& node) {
+  return node.op->attribute_index("quantized").has_value();
+}
+
+Dims quantized_results(const Node& node) {
+  return may_quantize_results(node) ? node.attr<Dims>("quantized") : Dims{};
+}
 
 std::span<const OpDef> quantize_ops() { return kOps; }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "ops/quantize.h"
 #include "passes/pattern.h"
 
 namespace fuselage {
@@ -63,8 +64,12 @@ BoundFormula in_normal_form(const BoundFormula& bound) {
 
 }  // namespace
 
+bool is_elementwise(const Graph&, const Node& node) {
+  return node.has(Trait::elementwise) && quantized_results(node).empty();
+}
+
 BoundFormula bind_formula(const Graph& graph, const Node& node) {
-  check(node.has(Trait::elementwise), "a formula of a node that is not elementwise");
+  check(is_elementwise(graph, node), "a formula of a node that is not elementwise");
   BoundFormula plain{.operands = node.operands};
   if (node.op->attribute_index("formula")) {
     plain.formula = parse_formula(node.attr<std::string>("formula"));

@@ -8,6 +8,10 @@
 
 namespace fuselage {
 
+/// Whether a node computes elements from those in their places alone, as a formula does. One that
+/// quantizes its results sees whole vectors.
+bool is_elementwise(const Graph& graph, const Node& node);
+
 /// A formula with the values that it reads: operand i of the formula is operands[i].
 struct BoundFormula {
   Formula formula;

@@ -28,9 +28,6 @@ void fuse(Rewriter& rewriter, const Match& match) {
 }  // namespace
 
 Pass fuse_linear() {
-  const auto is_elementwise = [](const Graph&, const Node& node) {
-    return node.has(Trait::elementwise);
-  };
   return {.name = "fuse_linear",
           .rules = {
               {.name = "epilogue",

@@ -13,8 +13,6 @@ namespace {
 /// Steps that one node may have: more than any cell, and little enough to be read.
 constexpr std::size_t kMaxSteps = 128;
 
-bool is_elementwise(const Graph&, const Node& node) { return node.has(Trait::elementwise); }
-
 std::optional<std::string> other_rows(const Match& match) {
   const Graph& graph = match.graph();
   const DomainId inner = match.type("inner").domain;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ops/quantize.h"
+
 namespace fuselage {
 namespace {
 
@@ -101,7 +103,10 @@ Pass merge_attention(const Workload& workload) {
           .rules = {
               {.name = "attention_of_parents",
                .pattern = match::one_of({"additive_attention", "dot_attention"}, {std::move(query)})
-                              .and_more(),
+                              .and_more()
+                              .where([](const Graph&, const Node& node) {
+                                return quantized_results(node).empty();
+                              }),
                .guards = {{"weights_unused", needs_weights},
                           {"source_rows", of_prefixes},
                           {"no_default", has_default},

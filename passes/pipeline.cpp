@@ -18,6 +18,7 @@
 #include "passes/fuse_norm.h"
 #include "passes/fuse_output.h"
 #include "passes/fuse_pointwise.h"
+#include "passes/fuse_quantize.h"
 #include "passes/merge_attention.h"
 #include "passes/merge_common_subexpressions.h"
 #include "passes/merge_products.h"
@@ -67,6 +68,8 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
   };
   std::move(others.begin(), others.end(), std::back_inserter(steps));
+  if (options.quantizing_kernels)
+    steps.push_back({fuse_quantize(), "what computes a row has it at hand, fused as it now is"});
   return steps;
 }
 

@@ -17,6 +17,7 @@ struct PipelineOptions {
   RankWeights ranks;
   Precision precision = Precision::fp32;
   Activations activations = Activations::exact;
+  bool quantizing_kernels = true;  ///< what runs the graph can quantize results as it makes them
 };
 
 /// A line of the pipeline: a pass, and why it stands where it stands.

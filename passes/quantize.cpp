@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/quantized.h"
 #include "base/suggest.h"
+#include "ops/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -37,11 +38,7 @@ Quantizer for_rows(DType columns, Precision precision) {
 }
 
 ValueId add_quantize(Rewriter& rewriter, ValueId x, const Quantizer& quantizer) {
-  return rewriter.add("quantize", {x},
-                      {{"to", quantizer.to},
-                       {"largest", std::int64_t{quantizer.largest}},
-                       {"largest_sum", quantizer.largest_sum},
-                       {"logarithmic", quantizer.logarithmic}});
+  return rewriter.add("quantize", {x}, quantizer_attributes(quantizer));
 }
 
 // --- Guards ---

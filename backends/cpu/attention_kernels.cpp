@@ -1,6 +1,7 @@
 #include "backends/cpu/attention_kernels.h"
 
 #include "backends/cpu/operands.h"
+#include "backends/cpu/quantize_kernels.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -27,8 +28,8 @@ void in_segments(const Run& run, const Segments& segments, std::size_t cols, con
   in_parts(run, segments.count, kWorkOfAColumn * pairs * cols, f);
 }
 
-/// Turns the scores of a share, which are where the weights go, into weights, and mixes the values
-/// by them.
+/// Turns the scores of a share, which are where the weights go, into weights, mixes the values by
+/// them and quantizes the mixture if that is asked for.
 void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values, std::size_t first,
                     std::size_t last) {
   const Segments share = share_of(segments_of(in, run), first, last);
@@ -39,12 +40,14 @@ void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values,
   run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
                        {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
                         static_cast<std::size_t>(mixture.stride)});
+  quantize_results(in, run, first, last);
 }
 
 }  // namespace
 
 void bind_left(Instruction& in, const Binding& binding) {
   in.map = binding.node.attr<MapPath>("left").front();
+  bind_quantized_results(in, binding);
 }
 
 void run_additive_attention(const Instruction& in, const Run& run) {

@@ -35,19 +35,33 @@ void bind_ensemble(Instruction& in, const Binding& binding) {
   in.ensemble = std::make_shared<EnsembleLayers>(std::move(layers));
 }
 
-void run_ensemble(const Instruction& in, const Run& run) {
+namespace {
+
+void run_rows(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
   const EnsembleLayers& layers = *in.ensemble;
   std::array<EnsembleMember, kMaxEnsemble> members;
   for (std::size_t i = 0; i < layers.members.size(); ++i) {
     const MemberOperands& member = layers.members[i];
-    members[i] = {.a = rows_in(in, run, member.x),
+    members[i] = {.a = rows_from(rows_in(in, run, member.x), first),
                   .matrix = layers.matrices[i].get(),
                   .bias = member.bias ? plain_in<const float>(in, run, *member.bias) : nullptr,
                   .weight = static_cast<float>(member.weight)};
   }
-  run.kernels.ensemble_k_best({members.data(), layers.members.size()}, rows_of(in, run),
-                              cols_of(in), result_at(in, run, 0),
-                              result_at<std::int32_t>(in, run, 1));
+  const std::size_t k = cols_of(in);
+  run.kernels.ensemble_k_best({members.data(), layers.members.size()}, last - first, k,
+                              result_at(in, run, 0) + first * k,
+                              result_at<std::int32_t>(in, run, 1) + first * k);
+}
+
+}  // namespace
+
+/// Threads share the rows.
+void run_ensemble(const Instruction& in, const Run& run) {
+  const std::size_t rows = rows_of(in, run);
+  std::size_t work = 0;
+  for (const auto& matrix : in.ensemble->matrices) work += work_of(*matrix, rows);
+  in_parts(run, rows, work,
+           [&](std::size_t first, std::size_t last) { run_rows(in, run, first, last); });
 }
 
 }  // namespace fuselage::cpu

@@ -36,6 +36,13 @@ struct Run {
   Team* team = nullptr;                             ///< who takes part; nullptr: nobody else
 };
 
+/// A result of an instruction that is the quantized vectors of another.
+struct QuantizedResult {
+  std::size_t of = 0, at = 0;  ///< numbers of results
+  std::size_t vectors = 1;     ///< in a row
+  bool vectorized = true;      ///< there is a vector kernel for its quantizer
+};
+
 /// A node as planned, and what its kernel needs of it, read once.
 struct Instruction : PlannedInstruction {
   explicit Instruction(PlannedInstruction planned, const Graph& program)
@@ -55,6 +62,7 @@ struct Instruction : PlannedInstruction {
   std::int64_t integer = 0;
   double real = 0;
   Quantizer quantizer;
+  std::vector<QuantizedResult> quantized;
   std::int64_t vectors = 1;  ///< in a row, each of which a product takes for itself
   std::shared_ptr<LookupCounter> counter;
   std::shared_ptr<void> other;  ///< of a kernel that is not the back-end's own

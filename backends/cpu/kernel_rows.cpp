@@ -21,6 +21,7 @@
 #include "base/quantized.h"
 #include "ops/evaluate.h"
 #include "ops/formula.h"
+#include "ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -63,6 +64,7 @@ void bind_elements(Instruction& in, const Binding& binding, std::size_t first) {
   if (first > 0) scalar[0] = false;
   in.elements = std::make_shared<ElementKernel>(
       parse_formula(binding.node.attr<std::string>("formula")), scalar);
+  bind_quantized_results(in, binding);
 }
 
 void bind_pointwise(Instruction& in, const Binding& binding) { bind_elements(in, binding, 0); }
@@ -71,8 +73,17 @@ void run_pointwise(const Instruction& in, const Run& run) {
   std::array<RowsIn, kMostFormulaOperands> operands;
   std::array<RowsOut, kMostFormulaResults> results;
   for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
-  for (std::size_t i = 0; i < in.results.size(); ++i) results[i] = rows_out(in, run, i);
-  in.elements->run(operands.data(), rows_of(in, run), cols_of(in), results.data());
+  for (std::size_t i = 0; i < in.elements->result_count(); ++i) results[i] = rows_out(in, run, i);
+  const std::size_t rows = rows_of(in, run);
+  // So many rows are still in the L1 cache when they are quantized.
+  const std::size_t step = in.quantized.empty() ? rows : 8;
+  for (std::size_t r = 0; r < rows; r += step) {
+    const std::size_t n = std::min(step, rows - r);
+    in.elements->run(operands.data(), n, cols_of(in), results.data());
+    quantize_results(in, run, r, r + n);
+    for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_from(operands[i], n);
+    for (RowsOut& out : results) out.data += n * out.stride;
+  }
 }
 
 std::string refuse_linear(const Graph& graph, const Node& node) {
@@ -87,40 +98,44 @@ void bind_linear(Instruction& in, const Binding& binding) {
   bind_elements(in, binding, 1);
 }
 
-/// Panels first … last - 1 of a linear layer in tiles of rows and columns: the product, then the
-/// formula on it while it is in the cache.
-void run_linear_panels(const Instruction& in, const Run& run, const PackedMatrix& matrix,
-                       std::size_t first, std::size_t last) {
-  constexpr std::size_t kRows = 96;
+/// Panels first … last - 1 of a linear layer for `n` rows from `r` on, in tiles of columns: the
+/// product, then the formula on it while it is in the cache.
+void run_linear_tiles(const Instruction& in, const Run& run, const PackedMatrix& matrix,
+                      std::size_t first, std::size_t last, std::size_t r, std::size_t n) {
   constexpr std::size_t kColumns = 256;
   const std::size_t step = std::max<std::size_t>(kColumns / matrix.panel(), 1);
-  const std::size_t rows = rows_of(in, run);
   std::array<RowsIn, kMostFormulaOperands> operands;
   std::array<RowsOut, kMostFormulaResults> results;
-  for (std::size_t r = 0; r < rows; r += kRows) {
-    const std::size_t n = std::min(kRows, rows - r);
-    for (std::size_t i = 0; i < in.results.size(); ++i) {
-      results[i] = rows_out(in, run, i);
-      results[i].data += r * results[i].stride;
-    }
-    for (std::size_t i = 2; i < in.operands.size(); ++i)
-      operands[i - 1] = rows_from(rows_in(in, run, i), r);
-    operands[0] = {.data = results[0].data, .stride = results[0].stride, .columns = matrix.n()};
-    const RowsIn x = rows_from(rows_in(in, run, 0), r);
-    for (std::size_t p = first; p < last; p += step) {
-      const std::size_t end = std::min(p + step, last);
-      const std::size_t column = p * matrix.panel();
-      run.kernels.gemm_panels(x, n, matrix, p, end, results[0]);
-      in.elements->run_columns(operands.data(), n, column,
-                               std::min(end * matrix.panel(), matrix.n()) - column, results.data());
-    }
+  for (std::size_t i = 0; i < in.elements->result_count(); ++i) {
+    results[i] = rows_out(in, run, i);
+    results[i].data += r * results[i].stride;
+  }
+  for (std::size_t i = 2; i < in.operands.size(); ++i)
+    operands[i - 1] = rows_from(rows_in(in, run, i), r);
+  operands[0] = {.data = results[0].data, .stride = results[0].stride, .columns = matrix.n()};
+  const RowsIn x = rows_from(rows_in(in, run, 0), r);
+  for (std::size_t p = first; p < last; p += step) {
+    const std::size_t end = std::min(p + step, last);
+    const std::size_t column = p * matrix.panel();
+    run.kernels.gemm_panels(x, n, matrix, p, end, results[0]);
+    in.elements->run_columns(operands.data(), n, column,
+                             std::min(end * matrix.panel(), matrix.n()) - column, results.data());
   }
 }
 
+/// Rows are quantized when all their columns are there.
 void run_linear_with(const Instruction& in, const Run& run, const PackedMatrix& matrix) {
-  in_panels(run, matrix, rows_of(in, run), [&](std::size_t first, std::size_t last) {
-    run_linear_panels(in, run, matrix, first, last);
+  constexpr std::size_t kRows = 96;
+  const std::size_t rows = rows_of(in, run);
+  const bool shared = is_worth_parts(run, work_of(matrix, rows));
+  in_panels(run, matrix, rows, [&](std::size_t first, std::size_t last) {
+    for (std::size_t r = 0; r < rows; r += kRows) {
+      const std::size_t n = std::min(kRows, rows - r);
+      run_linear_tiles(in, run, matrix, first, last, r, n);
+      if (!shared) quantize_results(in, run, r, r + n);
+    }
   });
+  if (shared) quantize_results(in, run);
 }
 
 void run_linear(const Instruction& in, const Run& run) { run_linear_with(in, run, *in.matrix); }
@@ -156,6 +171,11 @@ void bind_epsilon(Instruction& in, const Binding& binding) {
   in.real = binding.node.attr<double>("epsilon");
 }
 
+void bind_add_layer_norm(Instruction& in, const Binding& binding) {
+  bind_epsilon(in, binding);
+  bind_quantized_results(in, binding);
+}
+
 void run_layer_norm(const Instruction& in, const Run& run) {
   const float* bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
   run.kernels.layer_norm(rows_in(in, run, 0), plain_in<const float>(in, run, 1), bias,
@@ -179,6 +199,7 @@ void run_add_layer_norm(const Instruction& in, const Run& run) {
     run.kernels.layer_norm({row, 0, nullptr, nullptr, cols}, gain, bias,
                            static_cast<float>(in.real), 1, cols,
                            {norm.data + r * norm.stride, norm.stride});
+    quantize_results(in, run, r, r + 1);
   }
 }
 
@@ -347,20 +368,25 @@ void run_reference(const Instruction& in, const Run& run) {
   for (const Place& result : in.results)
     context.results.emplace_back(row_count(in, run), result.cols);
   node.op->evaluate_f32(context);
-  for (std::size_t i = 0; i < in.results.size(); ++i) {
+  for (std::size_t i = 0; i < in.results.size() - in.quantized.size(); ++i) {
+    const Place& result = in.results[i];
+    const DomainId domain = domain_of(result, run);
     const auto& data = context.results[i].data;
-    check(data.size() == static_cast<std::size_t>(row_count(in, run) * in.results[i].cols),
+    check(data.size() == static_cast<std::size_t>(row_count(run, domain) * result.cols),
           "reference evaluation: a result of another size");
     if (in.graph->value(node.results[i]).type.dtype == DType::i32)
-      std::copy(data.begin(), data.end(), result_at<std::int32_t>(in, run, i));
+      std::copy(data.begin(), data.end(),
+                data_at<std::int32_t>(result, run, first_row(run, domain)));
     else
-      std::copy(data.begin(), data.end(), result_at(in, run, i));
+      std::copy(data.begin(), data.end(), data_at<float>(result, run, first_row(run, domain)));
   }
+  quantize_results(in, run);
 }
 
 std::string refuse_reference(const Graph& graph, const Node& node) {
-  for (const ValueId result : node.results)
-    if (const DType dtype = graph.value(result).type.dtype;
+  const std::size_t own = node.results.size() - quantized_results(node).size();
+  for (std::size_t i = 0; i < own; ++i)
+    if (const DType dtype = graph.value(node.results[i]).type.dtype;
         is_quantized(dtype) || dtype == DType::bf16)
       return "its result is quantized or of bf16";
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
@@ -372,6 +398,7 @@ constexpr std::uint32_t kFirstTwo = 3;
 constexpr std::uint32_t kFirstThree = 7;
 constexpr std::uint32_t kFourth = 8;
 constexpr std::uint32_t kAll = KernelInfo::kAllViews;
+constexpr bool kQuantizes = true;
 
 // Best first; the reference last. "view" rows are resolved by the plan: they cost nothing.
 constexpr KernelRow kRows[] = {
@@ -406,23 +433,29 @@ constexpr KernelRow kRows[] = {
     {{"log", "unary", kFirst}, bind_unary, run_unary},
     {{"sqrt", "unary", kFirst}, bind_unary, run_unary},
     {{"abs", "unary", kFirst}, bind_unary, run_unary},
-    {{"pointwise", "elements", kAll, refuse_pointwise}, bind_pointwise, run_pointwise},
-    {{"linear", "packed_gemm_elements", ~kSecond, refuse_linear}, bind_linear, run_linear},
-    {{"linear", "packing_gemm_elements", ~kSecond, refuse_packing_linear},
+    {{"pointwise", "elements", kAll, refuse_pointwise, 0, kQuantizes},
+     bind_pointwise,
+     run_pointwise},
+    {{"linear", "packed_gemm_elements", ~kSecond, refuse_linear, 0, kQuantizes},
+     bind_linear,
+     run_linear},
+    {{"linear", "packing_gemm_elements", ~kSecond, refuse_packing_linear, 0, kQuantizes},
      bind_packing_linear,
      run_packing_linear},
     {{"softmax", "softmax", kFirst, needs_vector_input}, nullptr, run_softmax},
     {{"log_softmax", "log_softmax", kFirst, needs_vector_input}, nullptr, run_log_softmax},
     {{"layer_norm", "layer_norm", kFirst}, bind_epsilon, run_layer_norm},
-    {{"add_layer_norm", "add_layer_norm", kFirstTwo}, bind_epsilon, run_add_layer_norm},
+    {{"add_layer_norm", "add_layer_norm", kFirstTwo, nullptr, 0, kQuantizes},
+     bind_add_layer_norm,
+     run_add_layer_norm},
     {{"rms_norm", "rms_norm", kFirst}, bind_epsilon, run_rms_norm},
     {{"head_dot", "head_dot", kFirstTwo}, bind_head_dot, run_head_dot},
     {{"segment_softmax", "segment_softmax", 0}, bind_to, run_segment_softmax},
-    {{"additive_attention", "additive_attention", 0, refuse_additive_attention,
-      kFirstTwo | kFourth},
+    {{"additive_attention", "additive_attention", 0, refuse_additive_attention, kFirstTwo | kFourth,
+      kQuantizes},
      bind_left,
      run_additive_attention},
-    {{"dot_attention", "dot_attention", 0, nullptr, kFirstThree},
+    {{"dot_attention", "dot_attention", 0, refuse_dot_attention, kFirstThree, kQuantizes},
      bind_dot_attention,
      run_dot_attention},
     {{"mix_rows", "mix_rows", 0, nullptr, kSecond}, bind_to, run_mix},
@@ -445,7 +478,7 @@ constexpr KernelRow kRows[] = {
     {{"next", "next", kAll, needs_f32}, nullptr, run_next},
     {{"collect", "scatter_rows", kFirst, needs_f32}, bind_collect, run_collect},
     {{"history", "append_rows", kFirst, needs_f32}, nullptr, run_history},
-    {{"*", "reference", 0, refuse_reference}, nullptr, run_reference},
+    {{"*", "reference", 0, refuse_reference, 0, kQuantizes}, bind_quantized_results, run_reference},
 };
 
 }  // namespace

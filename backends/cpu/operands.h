@@ -16,12 +16,21 @@ inline std::int64_t first_row(const Run& run, DomainId domain) {
   return run.rows.first_new(domain);
 }
 
+inline std::int64_t row_count(const Run& run, DomainId domain) {
+  return run.rows.rows(domain) - first_row(run, domain);
+}
+
 inline std::int64_t row_count(const Instruction& in, const Run& run) {
-  return run.rows.rows(in.domain) - first_row(run, in.domain);
+  return row_count(run, in.domain);
 }
 
 inline std::size_t rows_of(const Instruction& in, const Run& run) {
   return static_cast<std::size_t>(row_count(in, run));
+}
+
+/// Whose rows a place has.
+inline DomainId domain_of(const Place& place, const Run& run) {
+  return run.plan_buffers[place.buffer].domain;
 }
 
 /// First element of a place for the rows from `row` on.
@@ -103,10 +112,15 @@ void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
   run.team->run([&](std::size_t part) { f(count * part / parts, count * (part + 1) / parts); });
 }
 
+/// Multiply-adds of a product.
+inline std::size_t work_of(const PackedMatrix& matrix, std::size_t rows) {
+  return rows * matrix.k() * matrix.n();
+}
+
 /// The same for the panels of a matrix that so many rows are multiplied with.
 template <typename F>
 void in_panels(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
-  in_parts(run, matrix.panel_count(), rows * matrix.k() * matrix.n(), f);
+  in_parts(run, matrix.panel_count(), work_of(matrix, rows), f);
 }
 
 }  // namespace fuselage::cpu

@@ -96,7 +96,7 @@ void run_output_layer(const Instruction& in, const Run& run) {
                     .k = cols_of(in),
                     .values = result_at(in, run, 0),
                     .ids = result_at<std::int32_t>(in, run, 1)};
-  if (is_worth_parts(run, layer.rows * layer.matrix.k() * layer.matrix.n()))
+  if (is_worth_parts(run, work_of(layer.matrix, layer.rows)))
     run_in_parts(layer, run);
   else
     layer.run(run.kernels);

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/operands.h"
+#include "backends/refusals.h"
 #include "base/tensor.h"
 #include "ops/quantize.h"
 
@@ -35,6 +36,41 @@ Quantizer quantizer_of(const Instruction& in, const Run& run) {
   return quantizer;
 }
 
+void quantize_each(const Quantizer& quantizer, const Vectors& vectors) {
+  const auto k = static_cast<std::int64_t>(vectors.k);
+  for (std::size_t r = 0; r < vectors.count; ++r) {
+    const float* x = row_of(vectors.x, r, vectors.k);
+    quantize_vector(quantizer, x, k, quantization_scale(quantizer, x, k),
+                    reinterpret_cast<std::byte*>(vectors.out.data + r * vectors.out.stride));
+  }
+}
+
+/// The vectors of one row of a result.
+Vectors vectors_of(const Instruction& in, const Run& run, const QuantizedResult& result,
+                   std::int64_t row) {
+  const Place& x = in.results[result.of];
+  const Place& out = in.results[result.at];
+  Vectors vectors{.count = result.vectors, .k = static_cast<std::size_t>(x.cols) / result.vectors};
+  vectors.x = {
+      .data = data_at<const float>(x, run, row), .stride = vectors.k, .columns = vectors.k};
+  vectors.out = {data_at<float>(out, run, row),
+                 static_cast<std::size_t>(out.cols) / result.vectors};
+  return vectors;
+}
+
+/// Rows first … last - 1 of those that the instruction computes.
+void quantize_rows_of(const Instruction& in, const Run& run, const QuantizedResult& result,
+                      std::size_t first, std::size_t last) {
+  const std::int64_t begin = first_row(run, domain_of(in.results[result.at], run));
+  for (std::size_t r = first; r < last; ++r) {
+    const Vectors vectors = vectors_of(in, run, result, begin + static_cast<std::int64_t>(r));
+    if (result.vectorized)
+      run.kernels.quantize_rows(in.quantizer, vectors.x, vectors.count, vectors.k, vectors.out);
+    else
+      quantize_each(in.quantizer, vectors);
+  }
+}
+
 }  // namespace
 
 void bind_quantize(Instruction& in, const Binding& binding) {
@@ -50,13 +86,32 @@ void run_quantize(const Instruction& in, const Run& run) {
 }
 
 void run_quantize_each(const Instruction& in, const Run& run) {
-  const Vectors vectors = vectors_of(in, run);
-  const Quantizer quantizer = quantizer_of(in, run);
-  const auto k = static_cast<std::int64_t>(vectors.k);
-  for (std::size_t r = 0; r < vectors.count; ++r) {
-    const float* x = row_of(vectors.x, r, vectors.k);
-    quantize_vector(quantizer, x, k, quantization_scale(quantizer, x, k),
-                    reinterpret_cast<std::byte*>(vectors.out.data + r * vectors.out.stride));
+  quantize_each(quantizer_of(in, run), vectors_of(in, run));
+}
+
+void bind_quantized_results(Instruction& in, const Binding& binding) {
+  const Dims numbers = quantized_results(binding.node);
+  if (numbers.empty()) return;
+  in.quantizer = quantizer_of(binding.node);
+  const bool vectorized = refuse_quantize(binding.graph, binding.node).empty();
+  const std::size_t own = in.results.size() - numbers.size();
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const Type& type = binding.graph.value(binding.node.results[own + i]).type;
+    in.quantized.push_back({.of = static_cast<std::size_t>(numbers[i]),
+                            .at = own + i,
+                            .vectors = static_cast<std::size_t>(row_size(type) / type.dims.back()),
+                            .vectorized = vectorized});
+  }
+}
+
+void quantize_results(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
+  for (const QuantizedResult& result : in.quantized) quantize_rows_of(in, run, result, first, last);
+}
+
+void quantize_results(const Instruction& in, const Run& run) {
+  for (const QuantizedResult& result : in.quantized) {
+    const DomainId domain = domain_of(in.results[result.at], run);
+    quantize_rows_of(in, run, result, 0, static_cast<std::size_t>(row_count(run, domain)));
   }
 }
 

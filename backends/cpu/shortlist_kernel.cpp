@@ -35,7 +35,17 @@ void bind_shortlist(Instruction& in, const Binding& binding) {
   in.integer = binding.node.attr<bool>("log_softmax");
 }
 
-/// Neighbouring rows of one sentence go over its words together.
+namespace {
+
+/// Multiply-adds for all rows.
+std::size_t work_of(const ShortlistLayer& layer, const Segments& pairs) {
+  const auto count = static_cast<std::size_t>(pairs.begin[pairs.count] - pairs.begin[0]);
+  return count * layer.columns.k;
+}
+
+}  // namespace
+
+/// Threads share the rows. Neighbouring rows of one sentence go over its words together.
 void run_shortlist(const Instruction& in, const Run& run) {
   const ShortlistLayer& layer = *in.shortlist;
   MatrixColumns columns = layer.columns;
@@ -53,13 +63,15 @@ void run_shortlist(const Instruction& in, const Run& run) {
     if (count == 0) return {};
     return words.subspan(static_cast<std::size_t>(right[begin]), count);
   };
-  for (std::size_t row = 0, end = 0; row < pairs.count; row = end) {
-    const std::span<const std::int32_t> list = words_of(row);
-    while (end < pairs.count && words_of(end).data() == list.data()) ++end;
-    run.kernels.shortlist_k_best(rows_from(x, row), end - row, columns, bias, list, in.integer != 0,
-                                 k, result_at(in, run, 0) + row * k,
-                                 result_at<std::int32_t>(in, run, 1) + row * k);
-  }
+  in_parts(run, pairs.count, work_of(layer, pairs), [&](std::size_t first, std::size_t last) {
+    for (std::size_t row = first, end = first; row < last; row = end) {
+      const std::span<const std::int32_t> list = words_of(row);
+      while (end < last && words_of(end).data() == list.data()) ++end;
+      run.kernels.shortlist_k_best(rows_from(x, row), end - row, columns, bias, list,
+                                   in.integer != 0, k, result_at(in, run, 0) + row * k,
+                                   result_at<std::int32_t>(in, run, 1) + row * k);
+    }
+  });
 }
 
 }  // namespace fuselage::cpu

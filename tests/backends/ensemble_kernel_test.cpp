@@ -120,6 +120,21 @@ TEST_P(EnsembleOnEveryIsa, GivesWhatItsModelsGiveSeparately) {
   expect_near(run(model, "reference", "all"), want);
 }
 
+TEST_P(EnsembleOnEveryIsa, IsSharedByThreadsWithoutChangeOfBytes) {
+  const ToyModel model = model_of(kEnsemble);
+  const auto traced_by = [&](std::size_t threads) {
+    const auto executable = compile(model.graph, model.weights, {.threads_per_sentence = threads});
+    // So many rows that sharing them is worth it.
+    return run_trace(*executable->make_worker(), *executable, random_sentences(3, 30, 7), 4, 3);
+  };
+  const std::vector<Trace> want = traced_by(1);
+  for (const std::size_t threads : {2u, 7u}) {
+    const std::vector<Trace> got = traced_by(threads);
+    for (std::size_t s = 0; s < want.size(); ++s)
+      EXPECT_EQ(got[s].rows, want[s].rows) << threads << " threads";
+  }
+}
+
 TEST(EnsembleKernel, RunsWhatThePassMakes) {
   Graph graph = model_of(kEnsemble).graph;
   EXPECT_EQ(kernel_of(graph, "ensemble_k_best"), "nothing");

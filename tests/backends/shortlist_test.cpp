@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <random>
 
 #include "backends/compile.h"
@@ -211,6 +212,33 @@ TEST_P(EveryShortlist, QuantizedLogitsAreThoseOfThePlainProduct) {
       EXPECT_FALSE(is_fused(*plain));
       expect_near(search(*fused, batch_.sentences, batch_.lists),
                   search(*plain, batch_.sentences, batch_.lists));
+    }
+}
+
+TEST_P(EveryShortlist, IsSharedByThreadsWithoutChangeOfBytes) {
+  // So many rows that sharing them is worth it, and shares that end within a sentence.
+  for (int doubled = 0; doubled < 3; ++doubled) {
+    const Batch before = batch_;
+    std::copy(before.sentences.begin(), before.sentences.end(),
+              std::back_inserter(batch_.sentences));
+    std::copy(before.lists.begin(), before.lists.end(), std::back_inserter(batch_.lists));
+  }
+  for (const auto head : {kScores, kLogits})
+    for (const char* precision : {"fp32", "int8"}) {
+      const auto found_by = [&](std::size_t threads) {
+        const auto executable = compile(graph_of(kUntied, head), weights_,
+                                        {.precision = precision, .threads_per_sentence = threads});
+        return search(*executable, batch_.sentences, batch_.lists);
+      };
+      const std::vector<Found> want = found_by(1);
+      for (const std::size_t threads : {2u, 5u}) {
+        const std::vector<Found> got = found_by(threads);
+        ASSERT_EQ(got.size(), want.size());
+        for (std::size_t s = 0; s < want.size(); ++s) {
+          EXPECT_EQ(got[s].words, want[s].words) << precision << ", " << threads << " threads";
+          EXPECT_EQ(got[s].scores, want[s].scores) << precision << ", " << threads << " threads";
+        }
+      }
     }
 }
 

@@ -179,8 +179,8 @@ return y = %y, z = %z
         {"linear", R"ir(%x = import() {name = "x", domain = hyp, dims = [2]}
 %w = param() {name = "w", dims = [3, 2]}
 %b = param() {name = "b", dims = [3]}
-%y = linear(%x, %w, %b) {transposed = true, formula = "relu(add(x0, x1))"}
-return y = %y
+%y, %q = linear(%x, %w, %b) {transposed = true, formula = "relu(add(x0, x1))", quantized = [0], largest = 64, logarithmic = true}
+return y = %y, q = %q
 )ir"},
         {"position", "%p = position() {domain = hyp}\nreturn p = %p\n"},
         {"sinusoid", R"(%p = position() {domain = source}

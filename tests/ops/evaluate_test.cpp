@@ -317,6 +317,15 @@ const std::vector<Case>& cases() {
       {"linear",
        "%y = linear(%h, %m, %h1) {formula = \"abs(sub(x0, x1))\"}",
        {{8.0, 9.0, 10.0, 10.5, 14.0, 17.5, 4.0, 5.0, 6.0, 6.0, 10.0, 14.0}}},
+      // What is quantized stands behind all else, in the order asked for.
+      {"pointwise",
+       "%y, %t, %qt, %q = pointwise(%h, %s) {formula = \"t0 = neg(x0); t0; mul(x1, t0)\", "
+       "quantized = [1, 0]}",
+       {{-1, 2, -0.5, -3, 1, 0, -2, -2},
+        {-2, 4, -1, -6, 2, 0, -4, -4},
+        {-64 * 4 / 127., 4, -21 * 6 / 127., -6, 2, 0, -4, -4},
+        {-64 * 2 / 127., 2, -21 * 3 / 127., -3, 1, 0, -2, -2}},
+       1e-7},
       {"k_best", "%y, %ids = k_best(%v4) {k = 4}", {{4, 3, 2, 1}, {3, 2, 1, 0}}},
 
       {"log_sum_exp",
