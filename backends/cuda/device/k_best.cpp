@@ -40,7 +40,8 @@ std::size_t best_of_lists_bytes(std::int64_t rows, std::int32_t most_pairs) {
 
 void check_best_query(const BestQuery& query, std::int32_t members, const Workspace& workspace) {
   check_count(query.k);
-  check(members > 0 && members <= kMostMembers && (members == 1 || query.log_softmax),
+  check(members > 0 && members <= static_cast<std::int32_t>(kMostMembers) &&
+            (members == 1 || query.log_softmax),
         "best_of_rows: no members, too many, or several without log-softmax");
   check(workspace.bytes >= best_of_rows_bytes(query.rows.most, query.columns, query.k, members),
         "best_of_rows: too little memory");

@@ -11,11 +11,9 @@
 #include "backends/cuda/device/kernel.h"
 #include "backends/cuda/device/ranked.h"
 #include "backends/cuda/device/rows.h"
+#include "backends/cuda/kernel_rows.h"
 
 namespace fuselage::cuda {
-
-/// Most of the best that kernels find.
-inline constexpr std::int32_t kMostBest = 64;
 
 /// Logits of one model: those that are stored, float, bf16 or f16, and a bias.
 template <typename T>

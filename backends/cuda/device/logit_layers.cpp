@@ -9,8 +9,6 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::int64_t kMostLogitBytes = std::int64_t{256} << 20;
-
 /// From row to row of logits, so that each can be read in pieces of 16 bytes.
 std::int64_t stride_of(std::int64_t columns) { return (columns + 3) / 4 * 4; }
 
@@ -34,8 +32,8 @@ struct LogitLayers::Memory {
   std::size_t bytes = 0;
 };
 
-LogitLayers::LogitLayers(std::vector<Member> members, bool log_softmax)
-    : members_(std::move(members)), log_softmax_(log_softmax) {
+LogitLayers::LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t most_bytes)
+    : members_(std::move(members)), log_softmax_(log_softmax), most_bytes_(most_bytes) {
   for (const Member& member : members_)
     check(member.product.rows().n() == columns(), "LogitLayers: members of several widths");
 }
@@ -46,7 +44,7 @@ LogitLayers::Memory LogitLayers::memory_for(const PlannedInstruction& in, std::i
   const std::int64_t row_bytes = count * stride_of(columns()) * std::int64_t{sizeof(float)};
   Memory memory;
   memory.rows = static_cast<std::int32_t>(
-      std::clamp(kMostLogitBytes / row_bytes, std::int64_t{1}, std::max(rows, std::int64_t{1})));
+      std::clamp(most_bytes_ / row_bytes, std::int64_t{1}, std::max(rows, std::int64_t{1})));
   Pieces pieces(workspace);
   if (rows > memory.rows) memory.counts = pieces.take<std::int32_t>(rows / memory.rows + 1);
   for (std::size_t m = 0; m < members_.size(); ++m)

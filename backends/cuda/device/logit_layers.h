@@ -16,19 +16,21 @@ BestQuery best_query(const PlannedInstruction& in, const Run& run, std::int64_t 
                      bool log_softmax);
 
 /// Output layers by way of logits in memory: a product for each model, then one read of them all.
-/// Rows go in chunks, so that logits take no more than 256 MB, or what one row takes.
-class LogitLayers {
+/// Rows go in chunks, so that logits take no more than so many bytes, or what one row takes.
+class LogitLayers : public Kernel {
  public:
+  static constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+
   struct Member {
     BoundProduct product;
     std::int32_t bias = kNone;  ///< operand of the node
     float weight = 1;
   };
 
-  LogitLayers(std::vector<Member> members, bool log_softmax);
+  LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t most_bytes = kMostBytes);
 
-  void launch(const PlannedInstruction& in, const Run& run) const;
-  std::size_t workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds) const;
+  void launch(const PlannedInstruction& in, const Run& run) const override;
+  std::size_t workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds) const override;
 
  private:
   struct Memory;
@@ -40,6 +42,7 @@ class LogitLayers {
 
   std::vector<Member> members_;
   bool log_softmax_;
+  std::int64_t most_bytes_;
 };
 
 }  // namespace fuselage::cuda

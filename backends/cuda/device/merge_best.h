@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/cuda/device/ranked.h"
+#include "backends/cuda/kernel_rows.h"
 
 namespace fuselage::cuda {
 

@@ -41,28 +41,11 @@ class KBest : public Kernel {
   }
 };
 
-/// linear_k_best and ensemble_k_best by way of logits.
-class LogitOutput : public Kernel {
- public:
-  explicit LogitOutput(LogitLayers layers) : layers_(std::move(layers)) {}
-
-  void launch(const PlannedInstruction& in, const Run& run) const override {
-    layers_.launch(in, run);
-  }
-  std::size_t workspace_bytes(const PlannedInstruction& in,
-                              const RowBounds& bounds) const override {
-    return layers_.workspace_bytes(in, bounds);
-  }
-
- private:
-  LogitLayers layers_;
-};
-
+/// linear_k_best by way of logits.
 std::unique_ptr<Kernel> make_output_layer(const PlannedInstruction& in, const Binding& binding) {
   std::vector<LogitLayers::Member> only{
       {.product = BoundProduct(in, binding), .bias = in.operands.size() > 2 ? 2 : kNone}};
-  return std::make_unique<LogitOutput>(
-      LogitLayers(std::move(only), binding.node.attr<bool>("log_softmax")));
+  return std::make_unique<LogitLayers>(std::move(only), binding.node.attr<bool>("log_softmax"));
 }
 
 std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const Binding& binding) {
@@ -73,7 +56,7 @@ std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const B
                        .bias = member.bias ? static_cast<std::int32_t>(*member.bias) : kNone,
                        .weight = static_cast<float>(member.weight)});
   }
-  return std::make_unique<LogitOutput>(LogitLayers(std::move(members), true));
+  return std::make_unique<LogitLayers>(std::move(members), true);
 }
 
 /// linear_k_best without logits: of a matrix of bf16 or f16, to which rows are rounded.

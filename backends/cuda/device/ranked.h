@@ -11,9 +11,6 @@ namespace fuselage::cuda {
 
 inline constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-/// Most models of an ensemble.
-inline constexpr std::int32_t kMostMembers = 32;
-
 /// A value and the column where it stands. As it is here: what a list holds where it has nothing
 /// yet, behind all that there is.
 struct Ranked {

@@ -1,0 +1,164 @@
+// Output layers as a plan binds them, against the reference evaluation.
+
+#include "backends/cuda/device/logit_layers.h"
+#include "tests/cuda/product_program.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr KernelInfo kKBest{"k_best", "k_best", 1};
+constexpr KernelInfo kLogits{"linear_k_best", "output_layer", 1};
+constexpr KernelInfo kFused{"linear_k_best", "fused_output", 1};
+constexpr KernelInfo kShortlist{"shortlist_k_best", "shortlist_output_layer", 1};
+constexpr KernelInfo kEnsemble{"ensemble_k_best", "output_layers", KernelInfo::kAllViews};
+constexpr KernelInfo kQuantize{"quantize", "quantize_rows", 1};
+constexpr KernelInfo kCopy{"select_rows", "copy_rows", 0, nullptr, 1};
+constexpr KernelInfo kSlice{"slice", "copy_rows", 1};
+
+constexpr std::string_view kLists = R"(domain list = shortlist of sentence
+domain choice = pairs of hyp, list
+map list.word : list -> vocab
+)";
+
+class OutputKernelsTest : public ProgramTest {};
+
+TEST_F(OutputKernelsTest, KBestReadsSelectionsAndSlices) {
+  expect_as_reference(R"(%x = import() {name = "x", domain = sentence, dims = [2100]}
+%s = slice(%x) {begin = 3, end = 2004}
+%h = select_rows(%s) {via = [hyp.parent, parent.sentence]}
+%a, %i = k_best(%x) {k = 64}
+%b, %j = k_best(%h) {k = 1}
+%c, %l = k_best(%s) {k = 7}
+return a = %a, i = %i, b = %b, j = %j, c = %c, l = %l
+)",
+                      {&kKBest, &kCopy, &kSlice});
+}
+
+TEST_F(OutputKernelsTest, LayersByWayOfLogits) {
+  for (const std::string_view domain : {"hyp", "prefix"})
+    expect_as_reference("%x = import() {name = \"x\", domain = " + std::string(domain) +
+                            R"(, dims = [21]}
+%w = param() {name = "W", dims = [21, 1501]}
+%t = param() {name = "T", dims = [33, 21]}
+%b = param() {name = "b", dims = [1501]}
+%a, %i = linear_k_best(%x, %w, %b) {k = 6}
+%c, %j = linear_k_best(%x, %t) {k = 1, transposed = true, log_softmax = false}
+return a = %a, i = %i, c = %c, j = %j
+)",
+                        {&kLogits});
+}
+
+/// A layer whose logits may take as much memory as those of two rows.
+std::unique_ptr<Kernel> make_in_chunks(const PlannedInstruction& in, const Binding& binding) {
+  std::vector<LogitLayers::Member> only{{.product = BoundProduct(in, binding), .bias = 2}};
+  return std::make_unique<LogitLayers>(std::move(only), true, 2 * 152 * 4);
+}
+
+TEST_F(OutputKernelsTest, RowsGoInChunksWhereLogitsAreLarge) {
+  factories_.push_back({"chunks", make_in_chunks});
+  constexpr KernelInfo kChunks{"linear_k_best", "chunks", 1};
+  for (const std::string_view x : {"%x", "%h", "%p"})
+    expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [21]}
+%y = import() {name = "y", domain = sentence, dims = [21]}
+%p = import() {name = "p", domain = prefix, dims = [21]}
+%h = select_rows(%y) {via = [hyp.parent, parent.sentence]}
+%w = param() {name = "W", dims = [21, 150]}
+%b = param() {name = "b", dims = [150]}
+%a, %i = linear_k_best()" + std::string(x) +
+                            R"(, %w, %b) {k = 6}
+return a = %a, i = %i
+)",
+                        {&kChunks, &kCopy});
+}
+
+TEST_F(OutputKernelsTest, LayersOfIntegers) {
+  for (const std::string_view dtype : {"qint8", "qint16"}) {
+    const std::string type(dtype);
+    const std::string largest = type == "qint8" ? "127" : "8191";
+    expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [21]}
+%w = param() {name = "W", dims = [300, 21], dtype = )" +
+                            type + R"(}
+%b = param() {name = "b", dims = [300]}
+%q = quantize(%x) {to = )" + type +
+                            ", largest = " + largest + R"(}
+%a, %i = linear_k_best(%q, %w, %b) {k = 5, transposed = true}
+return a = %a, i = %i
+)",
+                        {&kLogits, &kQuantize});
+  }
+}
+
+/// Rows are rounded to the matrix's type, which changes scores a little.
+TEST_F(OutputKernelsTest, LayersWithoutLogits) {
+  for (const std::string_view domain : {"hyp", "prefix"})
+    expect_as_reference("%x = import() {name = \"x\", domain = " + std::string(domain) +
+                            R"(, dims = [21]}
+%w = param() {name = "W", dims = [21, 501], dtype = bf16}
+%b = param() {name = "b", dims = [501]}
+%a, %i = linear_k_best(%x, %w, %b) {k = 6}
+return a = %a
+)",
+                        {&kFused}, 0.1);
+}
+
+TEST_F(OutputKernelsTest, LongRowsOfBf16HaveLogits) {
+  expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [4000]}
+%w = param() {name = "W", dims = [4000, 70], dtype = bf16}
+%a, %i = linear_k_best(%x, %w) {k = 2}
+return a = %a
+)",
+                      {&kFused}, 1);
+}
+
+TEST_F(OutputKernelsTest, EnsemblesRankByTheSumOfTheirScores) {
+  expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [21]}
+%y = import() {name = "y", domain = sentence, dims = [9]}
+%w = param() {name = "W", dims = [21, 1100]}
+%t = param() {name = "T", dims = [1100, 9]}
+%b = param() {name = "b", dims = [1100]}
+%h = select_rows(%y) {via = [hyp.parent, parent.sentence]}
+%a, %i = ensemble_k_best(%x, %w, %b, %h, %t) {k = 6, weights = [0.75, 2.5], )"
+                      R"(biased = [1, 0], transposed = [0, 1]}
+return a = %a, i = %i
+)",
+                      {&kEnsemble, &kCopy}, 1e-3);
+}
+
+/// A layer of the words of shortlists, of which the first operands are given.
+std::string shortlist_layer(std::string_view operands, std::int64_t k, std::string_view more) {
+  return "shortlist_k_best(" + std::string(operands) + ") {k = " + std::to_string(k) +
+         ", to = [choice.left], words = [choice.right, list.word]" + std::string(more) + "}\n";
+}
+
+TEST_F(OutputKernelsTest, ShortlistsOfEveryLength) {
+  lists_ = {{0, 2, 3}, {1}, {0, 1, 2, 3, 4}};
+  for (const std::string more : {"", ", log_softmax = false"})
+    expect_as_reference(std::string(kLists) +
+                            R"(%x = import() {name = "x", domain = hyp, dims = [21]}
+%w = param() {name = "W", domain = vocab, dims = [21]}
+%u = param() {name = "U", dims = [21, 5]}
+%b = param() {name = "b", dims = [5]}
+%a, %i = )" + shortlist_layer("%x, %w, %b", 3, ", transposed = true" + more) +
+                            "%c, %j = " + shortlist_layer("%x, %u", 1, more) +
+                            "return a = %a, i = %i, c = %c, j = %j\n",
+                        {&kShortlist});
+}
+
+TEST_F(OutputKernelsTest, ShortlistsOfAllTypes) {
+  lists_ = {{0, 2, 3}, {1, 4}, {0, 1, 2, 3, 4}};
+  const auto layer = [](std::string_view dtype, const std::string& x) {
+    return "%w = param() {name = \"W\", dims = [5, 21], dtype = " + std::string(dtype) +
+           "}\n%a, %i = " + shortlist_layer(x + ", %w", 2, ", transposed = true") +
+           "return a = %a, i = %i\n";
+  };
+  const std::string x =
+      std::string(kLists) + "%x = import() {name = \"x\", domain = hyp, dims = [21]}\n";
+  expect_as_reference(x + layer("bf16", "%x"), {&kShortlist});
+  expect_as_reference(x + "%q = quantize(%x)\n" + layer("qint8", "%q"), {&kShortlist, &kQuantize});
+  expect_as_reference(
+      x + "%q = quantize(%x) {to = qint16, largest = 8191}\n" + layer("qint16", "%q"),
+      {&kShortlist, &kQuantize});
+}
+
+}  // namespace
+}  // namespace fuselage::cuda
