@@ -7,6 +7,9 @@
 #include "decoding/search_head.h"
 #include "device_array.h"
 #include "tests/backends/support.h"
+#include "tests/cuda/random_search.h"
+#include "tests/passes/execute.h"
+#include "tests/passes/random_graph.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -49,6 +52,19 @@ TEST_F(CudaExecutableTest, AgreesWithTheReferenceInterpreter) {
       const auto sentences = random_sentences(2, count, 9);
       expect_near(run_trace(*worker, *cuda, sentences, 5, 12),
                   run_trace(*expected, *reference, sentences, 5, 12), 2e-5f);
+    }
+  }
+}
+
+TEST_F(CudaExecutableTest, RunsRandomGraphs) {
+  for (unsigned seed = 30; seed < 34; ++seed) {
+    const Graph graph = random_graph(seed);
+    const TensorMap weights = random_weights(graph, seed, false);
+    const auto reference = compile_reference(graph, weights);
+    for (const char* passes : {"none", "all"}) {
+      const auto cuda = compile_with(graph, weights, {.passes = passes});
+      expect_same_runs(graph, *cuda, *reference, seed);
+      if (HasFatalFailure()) return;
     }
   }
 }

@@ -144,7 +144,8 @@ void append(const Launch& launch) {
   const RowsIn in = rows_in(launch.in, run, 0);
   const Place& result = launch.in.results[0];
   const DomainId domain = launch.plan_buffers[result.buffer].domain;
-  const std::int32_t first = domain == launch.in.domain ? 0 : launch.rows[domain].counts->first;
+  const bool behind = domain != launch.in.domain && !launch.plan_buffers[result.buffer].newest_only;
+  const std::int32_t first = behind ? launch.rows[domain].counts->first : 0;
   float* out = data_at<float>(result, run) + first * result.stride;
   copy_rows(
       launch, [&](std::int32_t r) { return row_of(in, r); },
