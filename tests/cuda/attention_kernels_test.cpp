@@ -25,7 +25,7 @@ return y = %y, z = %z
 }
 
 TEST_F(AttentionKernelsTest, AdditiveAttention) {
-  for (const int columns : {4, 5, 31, 32, 33, 257, 1030})
+  for (const int columns : {4, 33, 257, 1030})
     for (const int hypotheses : {0, 1, 33})
       expect_as_reference(with(R"(%q = import() {name = "pos_q", domain = hyp, dims = [$n]}
 %k = import() {name = "pos_k", domain = source, dims = [$n]}
@@ -39,8 +39,8 @@ return y = %y, z = %z
 }
 
 TEST_F(AttentionKernelsTest, DotAttention) {
-  for (const int heads : {1, 3, 8})
-    for (const int width : {1, 5, 64, 130})
+  for (const int heads : {1, 3})
+    for (const int width : {5, 64, 130})
       for (const int hypotheses : {0, 1, 33})
         expect_as_reference(with(with(R"(%q = import() {name = "q", domain = hyp, dims = [$n]}
 %k = import() {name = "k", domain = source, dims = [$n]}

@@ -149,6 +149,24 @@ return y = %y, z = %z
                           hypotheses);
 }
 
+TEST_F(ElementKernelsTest, SlicesAreReadWhereTheyLie) {
+  for (const int columns : {1, 5, 32, 257})
+    for (const int begin : {0, 3, 4})
+      expect_as_reference(with(with(with(R"ir(%x = import() {name = "x", domain = hyp, dims = [600]}
+%a = slice(%x) {begin = $b, end = $e}
+%e = param() {name = "E", domain = vocab, dims = [600]}
+%w = select_rows(%e) {via = [hyp.word]}
+%c = slice(%w) {begin = $b, end = $e}
+%y = sub(%a, %c)
+%z = pointwise(%c, %a) {formula = "mul(x0, tanh(x1))"}
+return y = %y, z = %z
+)ir",
+                                         "$b", begin),
+                                    "$e", begin + columns),
+                               "$n", columns),
+                          33);
+}
+
 // As a linear layer does, whose product is where its result goes.
 TEST_F(ElementKernelsTest, ResultsMayLieWhereOperandsDo) {
   const ElementKernel kernel(parse_formula("t0 = add(x0, x1); mul(t0, x0); t0"), {false, true});

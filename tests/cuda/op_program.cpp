@@ -40,9 +40,9 @@ RowFrame random_rows(const Graph& graph, unsigned seed, int hypotheses, int step
     return static_cast<std::int32_t>(engine() % static_cast<unsigned>(limit));
   };
   RowFrame frame(graph);
-  std::vector<WordIds> sentences(static_cast<std::size_t>(1 + below(6)));
+  std::vector<WordIds> sentences(1 + static_cast<std::size_t>(below(6)));
   for (WordIds& sentence : sentences) {
-    sentence.resize(static_cast<std::size_t>(1 + below(40)));
+    sentence.resize(1 + static_cast<std::size_t>(below(40)));
     for (std::int32_t& word : sentence) word = below(5);
   }
   frame.begin_batch(sentences);
