@@ -66,6 +66,7 @@ OutputWorkload::OutputWorkload(const OutputShape& shape, const Stream& stream)
   const auto live = static_cast<std::int32_t>(shape.rows);
   expect_success(cudaMemcpy(small_.data(), &live, sizeof live, cudaMemcpyHostToDevice),
                  "copy to the device");
+  expect_success(cudaDeviceSynchronize(), "copies to the device");
 }
 
 double OutputWorkload::product_flop() const {

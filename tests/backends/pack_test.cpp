@@ -1,8 +1,9 @@
+#include "backends/cpu/pack.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "backends/cpu/pack.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "base/tensor.h"

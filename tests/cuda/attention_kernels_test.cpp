@@ -4,7 +4,7 @@
 #include <random>
 
 #include "backends/cuda/device/attention.h"
-#include "tests/cuda/device_program.h"
+#include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -19,6 +19,8 @@ class DeviceArray {
     expect_success(cudaMalloc(&data_, size_bytes()), "device memory");
     expect_success(cudaMemcpy(data_, values.data(), size_bytes(), cudaMemcpyHostToDevice),
                    "copy to the device");
+    // It may still be under way, and streams that do not block do not wait for it.
+    expect_success(cudaStreamSynchronize(nullptr), "copy to the device");
   }
   explicit DeviceArray(std::size_t size, T value = {}) : DeviceArray(std::vector<T>(size, value)) {}
   ~DeviceArray() { cudaFree(data_); }

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "backends/cuda/device/normalize.h"
-#include "tests/cuda/device_program.h"
+#include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -12,11 +12,12 @@
 #include "backends/cuda/device/device_row_memory.h"
 #include "backends/cuda/device/program_runner.h"
 #include "backends/cuda/device/stream.h"
+#include "backends/cuda/kernel_rows.h"
 #include "tests/cuda/product_support.h"
 #include "tests/ops/evaluation.h"
 
 namespace fuselage::cuda {
-/// The kernels that plans of these tests may have.
+/// Those of the kernels that plans of these tests have.
 inline std::vector<KernelFactory> test_factories() {
   std::vector<KernelFactory> all;
   for (const auto kernels :
@@ -55,18 +56,18 @@ inline std::vector<double> numbers_of(const Tensor& tensor) {
 class ProgramTest : public CudaTest {
  protected:
   /// Runs `body` with random numbers in its params and imports.
-  void run_graph(const std::string& body, const KernelSet& kernels) {
+  void run_graph(const std::string& body) {
     graph_ = graph_of(body);
     frame_.emplace(graph_);
     begin_steps();
     make_inputs(frame_->table());
-    run(kernels);
+    run();
   }
 
   /// The same, and compares the outputs.
-  void expect_as_reference(const std::string& body, const KernelSet& kernels, double error = 1e-4) {
+  void expect_as_reference(const std::string& body, double error = 1e-4) {
     SCOPED_TRACE(body);
-    run_graph(body, kernels);
+    run_graph(body);
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) compare(i, error);
   }
 
@@ -125,11 +126,11 @@ class ProgramTest : public CudaTest {
     }
   }
 
-  void run(const KernelSet& kernels) {
+  void run() {
     const Layout layout = layout_of(*frame_, sentences_, lists_, limits_);
     weights_on_device_ = std::make_unique<DeviceWeights>(weights_);
-    program_ = std::make_unique<DeviceProgram>(plan_program(graph_, kernels), *weights_on_device_,
-                                               factories_);
+    program_ = std::make_unique<DeviceProgram>(plan_program(graph_, cuda_kernels()),
+                                               *weights_on_device_, factories_);
     memory_ = std::make_unique<DeviceRowMemory>(graph_);
     memory_->place(layout);
     memory_->upload_source(*frame_, stream_);

@@ -1,4 +1,4 @@
-#include "tests/cuda/device_program.h"
+#include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "emulated_cuda/control.h"
 #include "failure.h"
@@ -19,6 +20,10 @@ constexpr std::size_t kArenaBytes = std::size_t{64} << 30;  // of addresses, not
 constexpr std::size_t kGuardBytes = 4096;                   // a page
 constexpr std::uint8_t kGuard = 0xa5;
 constexpr std::uint8_t kGarbage = 0xff;  // NaN in every type of floats
+constexpr std::size_t kFilledBytes = std::size_t{1} << 20;
+// Protecting memory takes time for each page: it is done this seldom where there is more.
+constexpr std::size_t kLittleMemory = std::size_t{1} << 18;
+constexpr int kSeldom = 64;
 
 std::atomic<std::int64_t> taken{0};
 
@@ -37,6 +42,13 @@ void check_zone(const std::uint8_t* zone, const std::uint8_t* data, std::size_t 
 void check_piece(const std::uint8_t* data, std::size_t bytes) {
   check_zone(data - kGuardBytes, data, bytes);
   check_zone(data + bytes, data, bytes);
+}
+
+// Of much memory, that which is far from both ends stays zero: it would take long.
+void fill(std::uint8_t* data, std::size_t bytes) {
+  const std::size_t filled = std::min(bytes, kFilledBytes);
+  std::memset(data, kGarbage, filled);
+  std::memset(data + bytes - filled, kGarbage, filled);
 }
 
 // Says what is wrong where the host reads or writes device memory; other faults go their way.
@@ -101,9 +113,10 @@ void* DeviceMemory::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   std::uint8_t* memory = take(whole);
   if (!memory) return nullptr;
-  std::memset(memory, kGuard, whole);
   std::uint8_t* data = memory + kGuardBytes;
-  std::memset(data, kGarbage, bytes);
+  std::memset(memory, kGuard, kGuardBytes);
+  std::memset(data + bytes, kGuard, whole - kGuardBytes - bytes);
+  fill(data, bytes);
   pieces_.emplace(data, bytes);
   size_bytes_ += bytes;
   return data;
@@ -152,13 +165,17 @@ DeviceMemory& device_memory() {
 DeviceAccess::DeviceAccess() {
   DeviceMemory& memory = device_memory();
   const std::lock_guard lock(memory.mutex_);
-  if (memory.accesses_++ == 0) memory.protect(PROT_READ | PROT_WRITE);
+  if (memory.accesses_++ > 0 || !std::exchange(memory.protected_, false)) return;
+  memory.protect(PROT_READ | PROT_WRITE);
 }
 
 DeviceAccess::~DeviceAccess() {
   DeviceMemory& memory = device_memory();
   const std::lock_guard lock(memory.mutex_);
-  if (--memory.accesses_ == 0) memory.protect(PROT_NONE);
+  if (--memory.accesses_ > 0) return;
+  if (memory.size_bytes_ > kLittleMemory && ++memory.spared_ % kSeldom != 0) return;
+  memory.protect(PROT_NONE);
+  memory.protected_ = true;
 }
 
 void count_allocation() { ++taken; }

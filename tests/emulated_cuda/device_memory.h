@@ -8,7 +8,7 @@
 namespace emulated_cuda {
 
 /// What cudaMalloc gives: each piece stands between two guard zones, and begins as NaN. The host
-/// may touch it only while a DeviceAccess lives.
+/// may touch it only while a DeviceAccess lives; that it does not is looked at now and then.
 class DeviceMemory {
  public:
   DeviceMemory();
@@ -41,6 +41,8 @@ class DeviceMemory {
   std::map<std::uint8_t*, std::size_t> gaps_;  ///< between pieces
   std::size_t size_bytes_ = 0;
   int accesses_ = 0;
+  int spared_ = 0;  ///< times that it was not protected behind an access
+  bool protected_ = false;
 };
 
 DeviceMemory& device_memory();

@@ -164,7 +164,7 @@ TEST(EmulatedTypes, RoundToEven) {
   EXPECT_EQ(__half2float(__float2half_rn(65520.0f)), INFINITY);
 }
 
-constexpr const char* kSource = R"(
+constexpr const char* kTwice = R"(
 struct Parameters { const float* in; float* out; int count; };
 static __device__ float twice(float x) { return 2 * x; }
 extern "C" __global__ void __launch_bounds__(128) elements(Parameters p) {
@@ -189,27 +189,37 @@ std::string compile(const char* source, nvrtcResult expected) {
   return binary;
 }
 
-TEST_F(EmulationTest, RunsWhatItCompiled) {
-  const std::string binary = compile(kSource, NVRTC_SUCCESS);
+struct Parameters {
+  const float* in;
+  float* out;
+  int count;
+};
+
+std::vector<float> run(cudaStream_t stream, const std::string& binary) {
   cudaLibrary_t library = nullptr;
   cudaKernel_t kernel = nullptr;
-  ASSERT_EQ(cudaLibraryLoadData(&library, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+  EXPECT_EQ(cudaLibraryLoadData(&library, binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
             cudaSuccess);
-  ASSERT_EQ(cudaLibraryGetKernel(&kernel, library, "elements"), cudaSuccess);
+  EXPECT_EQ(cudaLibraryGetKernel(&kernel, library, "elements"), cudaSuccess);
   DeviceArray<float> in({1, 2, 3}), out(3);
-  struct {
-    const float* in;
-    float* out;
-    int count;
-  } parameters{in.data(), out.data(), 3};
+  Parameters parameters{in.data(), out.data(), 3};
   void* arguments[] = {&parameters};
   cudaLaunchConfig_t config{};
   config.gridDim = {2};
   config.blockDim = {32};
-  config.stream = stream();
-  ASSERT_EQ(cudaLaunchKernelExC(&config, kernel, arguments), cudaSuccess);
-  EXPECT_EQ(out.to_host(), std::vector<float>({3, 5, 7}));
+  config.stream = stream;
+  EXPECT_EQ(cudaLaunchKernelExC(&config, kernel, arguments), cudaSuccess);
   EXPECT_EQ(cudaLibraryUnload(library), cudaSuccess);
+  return out.to_host();
+}
+
+TEST_F(EmulationTest, RunsWhatItCompiled) {
+  std::string three_times = kTwice;
+  three_times.replace(three_times.find("2 * x"), 5, "3 * x");
+  const std::string first = compile(kTwice, NVRTC_SUCCESS);
+  const std::string second = compile(three_times.c_str(), NVRTC_SUCCESS);
+  EXPECT_EQ(run(stream(), first), std::vector<float>({3, 5, 7}));
+  EXPECT_EQ(run(stream(), second), std::vector<float>({4, 7, 10}));
 }
 
 TEST_F(EmulationTest, ReportsWhatDoesNotCompile) { compile("no kernel", NVRTC_ERROR_COMPILATION); }

@@ -1,4 +1,4 @@
-#include "tests/cuda/device_program.h"
+#include "tests/cuda/op_program.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "backends/cuda/kernel_rows.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {
@@ -15,40 +16,6 @@ namespace {
 
 constexpr std::uint32_t kUntouched = 0xffffffffu;  ///< a NaN
 constexpr std::int64_t kSpare = 2;  ///< rows that there could be beside the live ones
-
-/// Kernels that these tests are about.
-constexpr std::uint32_t kAll = KernelInfo::kAllViews;
-constexpr KernelInfo kInfos[] = {
-    {"select_rows", "copy_rows", 0, nullptr, 1},
-    {"slice", "copy_rows", 1},
-    {"concat", "concat", kAll},
-    {"position", "position"},
-    {"sinusoid", "sinusoid"},
-    {"head_dot", "head_dot", 3},
-    {"mix_rows", "mix_rows", 0, nullptr, 2},
-    {"mean_rows", "mean_rows"},
-    {"segment_softmax", "segment_softmax"},
-    {"additive_attention", "additive_attention", 0, nullptr, 11},
-    {"dot_attention", "dot_attention", 0, nullptr, 7},
-    {"softmax", "softmax", 1},
-    {"log_softmax", "log_softmax", 1},
-    {"log_sum_exp", "log_sum_exp", 1},
-    {"layer_norm", "layer_norm", 1},
-    {"add_layer_norm", "add_layer_norm", 3},
-    {"rms_norm", "rms_norm", 1},
-    {"quantize", "quantize_rows", 1},
-    {"dequantize", "dequantize_rows", 1},
-    {"cast", "cast"},
-    {"collect", "scatter_rows", 1},
-    {"history", "append_rows", 1},
-    {"*", "elements", kAll},
-};
-
-KernelSet kernel_set() {
-  KernelSet set;
-  for (const KernelInfo& info : kInfos) set.push_back(&info);
-  return set;
-}
 
 std::unique_ptr<Kernel> make(const PlannedInstruction& in, const Binding& binding) {
   for (const auto kernels : {element_kernels(), row_kernels(), normalization_kernels(),
@@ -126,8 +93,8 @@ Inputs random_inputs(const Graph& graph, const RowTable& rows, unsigned seed) {
   return inputs;
 }
 
-DeviceProgram::DeviceProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs)
-    : plan_(plan_program(graph, kernel_set())), table_(rows) {
+OpProgram::OpProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs)
+    : plan_(plan_program(graph, cuda_kernels())), table_(rows) {
   upload_rows(rows);
   upload_indexes(rows);
   make_buffers(rows, inputs);
@@ -137,10 +104,10 @@ DeviceProgram::DeviceProgram(const Graph& graph, const RowTable& rows, const Inp
                                  : nullptr);
 }
 
-DeviceProgram::~DeviceProgram() = default;
+OpProgram::~OpProgram() = default;
 
 template <typename T>
-T* DeviceProgram::keep(const std::vector<T>& values) {
+T* OpProgram::keep(const std::vector<T>& values) {
   static_assert(sizeof(T) == sizeof(std::uint32_t));
   std::vector<std::uint32_t> words;
   for (const T value : values) words.push_back(std::bit_cast<std::uint32_t>(value));
@@ -148,7 +115,7 @@ T* DeviceProgram::keep(const std::vector<T>& values) {
   return reinterpret_cast<T*>(memory_.back()->data());
 }
 
-void DeviceProgram::upload_rows(const RowTable& rows) {
+void OpProgram::upload_rows(const RowTable& rows) {
   const auto array = [&](std::span<const std::int32_t> values) {
     return keep(std::vector<std::int32_t>(values.begin(), values.end()));
   };
@@ -167,7 +134,7 @@ void DeviceProgram::upload_rows(const RowTable& rows) {
     rows_.maps.push_back({array(rows.index(MapId{i})), array(rows.segments(MapId{i}))});
 }
 
-void DeviceProgram::upload_indexes(const RowTable& rows) {
+void OpProgram::upload_indexes(const RowTable& rows) {
   for (const IndexSlot& slot : plan_.indexes) {
     std::vector<std::int32_t> index;
     rows.resolve(slot.path, index);
@@ -175,8 +142,8 @@ void DeviceProgram::upload_indexes(const RowTable& rows) {
   }
 }
 
-std::vector<std::uint32_t> DeviceProgram::contents(const Buffer& buffer, const RowTable& rows,
-                                                   const Inputs& inputs) const {
+std::vector<std::uint32_t> OpProgram::contents(const Buffer& buffer, const RowTable& rows,
+                                               const Inputs& inputs) const {
   const std::int64_t count = rows.rows(buffer.domain) + kSpare;
   std::vector<std::uint32_t> words(static_cast<std::size_t>(count * buffer.row_elements),
                                    kUntouched);
@@ -192,7 +159,7 @@ std::vector<std::uint32_t> DeviceProgram::contents(const Buffer& buffer, const R
   return words;
 }
 
-void DeviceProgram::make_buffers(const RowTable& rows, const Inputs& inputs) {
+void OpProgram::make_buffers(const RowTable& rows, const Inputs& inputs) {
   for (const Buffer& buffer : plan_.buffers) {
     before_.push_back(contents(buffer, rows, inputs));
     buffers_.push_back(reinterpret_cast<std::byte*>(keep(before_.back())));
@@ -200,7 +167,7 @@ void DeviceProgram::make_buffers(const RowTable& rows, const Inputs& inputs) {
   }
 }
 
-void DeviceProgram::run(cudaStream_t stream) {
+void OpProgram::run(cudaStream_t stream) {
   const Run run{.stream = stream,
                 .rows = rows_,
                 .plan_buffers = plan_.buffers,
@@ -212,7 +179,7 @@ void DeviceProgram::run(cudaStream_t stream) {
     if (kernels_[i]) kernels_[i]->launch(plan_.instructions[i], run);
 }
 
-std::vector<float> DeviceProgram::output(std::size_t number) const {
+std::vector<float> OpProgram::output(std::size_t number) const {
   const Place& place = plan_.outputs[number];
   const Buffer& buffer = plan_.buffers[place.buffer];
   const std::vector<std::uint32_t> words = buffer_memory_[place.buffer]->to_host();
@@ -257,7 +224,7 @@ void OpTest::expect_as_reference(std::string_view body, int hypotheses, double t
   const Graph graph = graph_of(body);
   const RowFrame frame = random_rows(graph, 7, hypotheses);
   const Inputs inputs = random_inputs(graph, frame.table(), 11);
-  DeviceProgram program(graph, frame.table(), inputs);
+  OpProgram program(graph, frame.table(), inputs);
   program.run(stream());
   ASSERT_EQ(cudaStreamSynchronize(stream()), cudaSuccess);
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {

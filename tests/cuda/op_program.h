@@ -24,12 +24,12 @@ Inputs random_inputs(const Graph& graph, const RowTable& rows, unsigned seed);
 
 /// A program over given rows and inputs, run by the kernels of the back-end's row and element
 /// kernels, one after the other. Loops are not run as such: each instruction runs once.
-class DeviceProgram {
+class OpProgram {
  public:
-  DeviceProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs);
-  ~DeviceProgram();
-  DeviceProgram(const DeviceProgram&) = delete;
-  DeviceProgram& operator=(const DeviceProgram&) = delete;
+  OpProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs);
+  ~OpProgram();
+  OpProgram(const OpProgram&) = delete;
+  OpProgram& operator=(const OpProgram&) = delete;
 
   void run(cudaStream_t stream);
 

@@ -1,0 +1,144 @@
+#include "backends/cuda/device/beam_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "backends/cuda/device/launch.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr Purpose kPurpose{"the hypotheses of a search",
+                           "use a smaller --mini-batch, --beam-size or --max-length-factor"};
+constexpr std::size_t kStateSize = sizeof(SearchState) / sizeof(std::int32_t);
+
+template <typename T>
+void upload(cudaStream_t stream, T* to, const T* from, std::size_t count) {
+  if (count == 0) return;
+  expect_success(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, stream),
+                 "copy of a search's settings");
+}
+
+template <typename T>
+void download(cudaStream_t stream, T* to, const T* from, std::size_t count) {
+  if (count == 0) return;
+  expect_success(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream),
+                 "copy of a search's results");
+}
+
+std::size_t size(std::int32_t count) { return static_cast<std::size_t>(count); }
+
+}  // namespace
+
+DeviceSearch::DeviceSearch(const Graph& graph) : tables_(graph) {}
+
+bool DeviceSearch::reserve(const Bounds& bounds) {
+  check(bounds.beam_size <= kMostBeam, "the beam is too large for a search on the device");
+  bounds_ = {std::max(bounds_.sentences, bounds.sentences),
+             std::max(bounds_.beam_size, bounds.beam_size), std::max(bounds_.steps, bounds.steps),
+             std::max(bounds_.suppressed, bounds.suppressed)};
+  const std::size_t sentences = size(bounds_.sentences);
+  const std::size_t rows = sentences * size(bounds_.beam_size);
+  const std::size_t tokens = rows * size(bounds_.steps);
+  if (tokens > size(std::numeric_limits<std::int32_t>::max()))
+    throw Error("a search of {} sentences with {} hypotheses of up to {} words is too large; {}",
+                bounds_.sentences, bounds_.beam_size, bounds_.steps, kPurpose.advice);
+  const std::size_t integers = kStateSize + 4 * sentences + 1 + size(bounds_.suppressed);
+  bool moved = tables_.reserve({.sentences = bounds_.sentences,
+                                .hypotheses = static_cast<std::int32_t>(rows),
+                                .words = static_cast<std::int64_t>(tokens)});
+  moved |= integers_.reserve(integers, kPurpose);
+  moved |= live_.reserve(2 * rows, kPurpose);
+  moved |= tokens_.reserve(tokens, kPurpose);
+  moved |= finished_.reserve(rows, kPurpose);
+  return moved;
+}
+
+DeviceSearch::Arrays DeviceSearch::arrays() const {
+  Arrays at;
+  const std::size_t sentences = size(bounds_.sentences);
+  std::int32_t* next = integers_.data();
+  const auto cut = [&](std::size_t count) { return std::exchange(next, next + count); };
+  SearchArrays& search = at.search;
+  search.state = reinterpret_cast<SearchState*>(cut(kStateSize));
+  search.length_limits = at.length_limits = cut(sentences);
+  search.suppressed = at.suppressed = cut(size(bounds_.suppressed));
+  search.live_begin = cut(sentences + 1);
+  search.survivor_count = cut(sentences);
+  search.finished_count = cut(sentences);
+  search.live = live_.data();
+  search.survivors = live_.data() + sentences * size(bounds_.beam_size);
+  search.tokens = tokens_.data();
+  search.finished = finished_.data();
+  return at;
+}
+
+void DeviceSearch::begin(cudaStream_t stream, const SearchSettings& settings,
+                         std::int32_t sentences) {
+  const std::vector<std::int32_t>& limits = settings.length_limits;
+  check(size(sentences) == limits.size(), "each sentence has a length limit");
+  const auto suppressed = static_cast<std::int32_t>(settings.suppressed.size());
+  check(sentences <= bounds_.sentences && settings.beam_size <= bounds_.beam_size &&
+            suppressed <= bounds_.suppressed &&
+            std::all_of(limits.begin(), limits.end(),
+                        [&](std::int32_t limit) { return limit <= bounds_.steps; }),
+        "a search is larger than what was reserved");
+  sentences_ = sentences;
+  beam_size_ = settings.beam_size;
+  const SearchState state{.status = {.live_rows = sentences},
+                          .sentences = sentences,
+                          .beam_size = settings.beam_size,
+                          .end_id = settings.end_id,
+                          .vocabulary = tables_.vocabulary(),
+                          .suppressed = suppressed};
+  const Arrays at = arrays();
+  upload(stream, at.search.state, &state, 1);
+  upload(stream, at.length_limits, limits.data(), limits.size());
+  upload(stream, at.suppressed, settings.suppressed.data(), settings.suppressed.size());
+  tables_.begin(stream);
+  launch_start_search(stream, at.search);
+}
+
+void DeviceSearch::enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const {
+  const SearchArrays search = arrays().search;
+  tables_.enqueue(stream, rows,
+                  {search.live, search.live_begin, &search.state->sentences, bounds_.sentences});
+}
+
+void DeviceSearch::enqueue_expand(cudaStream_t stream, const RowsOf<float>& scores,
+                                  const RowsOf<std::int32_t>& words) const {
+  launch_expand(stream, arrays().search, scores, words, bounds_.sentences, bounds_.beam_size);
+}
+
+void DeviceSearch::enqueue_status(cudaStream_t stream, Status* status) const {
+  download(stream, status, &arrays().search.state->status, 1);
+}
+
+void DeviceSearch::read(cudaStream_t stream, SearchRecord& record) const {
+  const SearchArrays search = arrays().search;
+  Status status;
+  download(stream, &status, &search.state->status, 1);
+  expect_success(cudaStreamSynchronize(stream), "a search");
+  if (status.error_step >= 0) throw Error(scores_are_not_numbers(status.error_step));
+  if (status.unknown_word >= 0)
+    throw Error("the model chose word {}, but its vocabulary has {} entries", status.unknown_word,
+                tables_.vocabulary());
+  check(status.live_rows == 0, "a search is read before its end");
+  const std::size_t slots = size(sentences_) * size(beam_size_);
+  std::vector<SearchRecord::Finished> finished(slots);
+  std::vector<std::int32_t> counts(size(sentences_));
+  record.tokens.resize(size(status.steps) * slots);
+  download(stream, record.tokens.data(), search.tokens, record.tokens.size());
+  download(stream, finished.data(), search.finished, slots);
+  download(stream, counts.data(), search.finished_count, counts.size());
+  expect_success(cudaStreamSynchronize(stream), "reading a search");
+  record.finished.clear();
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    const auto begin = finished.begin() + static_cast<std::ptrdiff_t>(s * size(beam_size_));
+    record.finished.insert(record.finished.end(), begin, begin + counts[s]);
+  }
+}
+
+}  // namespace fuselage::cuda

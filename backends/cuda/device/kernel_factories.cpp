@@ -1,0 +1,14 @@
+#include "backends/cuda/device/kernel_factories.h"
+
+namespace fuselage::cuda {
+
+std::vector<KernelFactory> kernel_factories() {
+  std::vector<KernelFactory> all;
+  for (const auto factories :
+       {element_kernels(), row_kernels(), normalization_kernels(), attention_kernels(),
+        loop_kernels(), quantize_kernels(), product_kernels(), output_kernels()})
+    all.insert(all.end(), factories.begin(), factories.end());
+  return all;
+}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "backends/compile.h"
+#include "backends/cuda/device/cuda_executable.h"
+#include "backends/cuda/device/kernel_factories.h"
+#include "backends/cuda/kernel_rows.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_head.h"
+#include "device_array.h"
+#include "models/load_model.h"
+
+namespace fuselage::cuda {
+namespace {
+
+struct Case {
+  const char* model;
+  const char* precision;
+  float tolerance;  ///< of scores
+};
+
+/// Trained models, translated on the GPU and on the CPU.
+class CudaModels : public CudaTest, public ::testing::WithParamInterface<Case> {};
+
+std::vector<WordIds> random_sentences(std::int64_t vocabulary) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<std::int32_t> word(2, static_cast<std::int32_t>(vocabulary) - 1);
+  std::vector<WordIds> sentences;
+  for (const std::size_t length : {3, 7, 1, 5}) {
+    WordIds words(length);
+    for (std::int32_t& id : words) id = word(random);
+    words.push_back(0);
+    sentences.push_back(words);
+  }
+  return sentences;
+}
+
+/// Entries of the model's smallest vocabulary.
+std::int64_t vocabulary_of(const Graph& graph) {
+  std::int64_t size = 1 << 20;
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
+    if (graph.domain(DomainId{i}).kind == DomainKind::vocabulary)
+      size = std::min(size, graph.domain(DomainId{i}).size);
+  return size;
+}
+
+TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
+  const Case& c = GetParam();
+  const SearchOptions options{.beam_size = 3, .normalize = 0.6f, .max_length_factor = 1};
+  const auto loaded =
+      load_model(std::string(FUSELAGE_TEST_DATA) + "/" + c.model + "/model.npz").model;
+  Graph graph = with_search_head(loaded.graph, SearchHead::k_best,
+                                 BeamSearch::candidates_per_row(options), options.alignment);
+  const auto sentences = random_sentences(vocabulary_of(graph));
+  const CompileOptions how{.precision = c.precision};
+  const auto cpu = compile(graph, loaded.weights, how);
+  optimize(graph, how);
+  const auto cuda = make_cuda_executable(split_by_binding_time(graph), loaded.weights, {},
+                                         cuda_kernels(), kernel_factories());
+  const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences);
+  BeamSearch search(*cuda, options);
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<NBest> found = search.search(sentences);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t s = 0; s < found.size(); ++s) {
+      ASSERT_EQ(found[s].size(), expected[s].size());
+      EXPECT_NEAR(found[s][0].score, expected[s][0].score, c.tolerance) << "sentence " << s;
+      EXPECT_EQ(found[s][0].words, expected[s][0].words) << "sentence " << s;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudaModels,
+                         ::testing::Values(Case{"transformer-ssru", "fp32", 1e-3f},
+                                           Case{"transformer-ssru", "int8", 1e-3f},
+                                           Case{"transformer-post", "bf16", 2e-2f},
+                                           Case{"transformer-post", "int16", 1e-3f},
+                                           Case{"nematus", "fp32", 1e-3f},
+                                           Case{"nematus", "int8", 1e-3f}),
+                         [](const auto& test) {
+                           std::string name =
+                               std::string(test.param.model) + "_" + test.param.precision;
+                           for (char& c : name)
+                             if (c == '-') c = '_';
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace fuselage::cuda

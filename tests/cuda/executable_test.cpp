@@ -1,0 +1,96 @@
+#include "backends/compile.h"
+#include "backends/cuda/device/cuda_executable.h"
+#include "backends/cuda/device/kernel_factories.h"
+#include "backends/cuda/kernel_rows.h"
+#include "backends/reference/reference_backend.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_head.h"
+#include "device_array.h"
+#include "tests/backends/support.h"
+#include "tests/cuda/random_search.h"
+#include "tests/passes/execute.h"
+#include "tests/passes/random_graph.h"
+
+namespace fuselage::cuda {
+namespace {
+
+using testing::random_sentences;
+using testing::run_trace;
+using testing::toy_model;
+using testing::ToyModel;
+using testing::Trace;
+
+class CudaExecutableTest : public CudaTest {};
+
+/// On the GPU's own kernels.
+std::unique_ptr<Executable> compile_with(Graph graph, const TensorMap& weights,
+                                         const CompileOptions& options) {
+  optimize(graph, options);
+  return make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
+                              kernel_factories());
+}
+
+void expect_near(const std::vector<Trace>& a, const std::vector<Trace>& b, float tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t s = 0; s < a.size(); ++s) {
+    ASSERT_EQ(a[s].rows.size(), b[s].rows.size());
+    for (std::size_t r = 0; r < a[s].rows.size(); ++r)
+      for (std::size_t c = 0; c < a[s].rows[r].size(); ++c)
+        ASSERT_NEAR(a[s].rows[r][c], b[s].rows[r][c], tolerance)
+            << "sentence " << s << " row " << r << " column " << c;
+  }
+}
+
+TEST_F(CudaExecutableTest, AgreesWithTheReferenceInterpreter) {
+  const ToyModel model = toy_model(1);
+  const auto reference = compile_reference(model.graph, model.weights);
+  const auto expected = reference->make_worker();
+  for (const char* passes : {"none", "all"}) {
+    const auto cuda = compile_with(model.graph, model.weights, {.passes = passes});
+    const auto worker = cuda->make_worker();
+    for (const int count : {7, 2, 7}) {
+      const auto sentences = random_sentences(2, count, 9);
+      expect_near(run_trace(*worker, *cuda, sentences, 5, 12),
+                  run_trace(*expected, *reference, sentences, 5, 12), 2e-5f);
+    }
+  }
+}
+
+TEST_F(CudaExecutableTest, RunsRandomGraphs) {
+  for (unsigned seed = 30; seed < 34; ++seed) {
+    const Graph graph = random_graph(seed);
+    const TensorMap weights = random_weights(graph, seed, false);
+    const auto reference = compile_reference(graph, weights);
+    for (const char* passes : {"none", "all"}) {
+      const auto cuda = compile_with(graph, weights, {.passes = passes});
+      expect_same_runs(graph, *cuda, *reference, seed);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(CudaExecutableTest, SearchesAsTheReferenceInterpreterDoes) {
+  const SearchOptions options{.beam_size = 4, .max_length_factor = 2};
+  const ToyModel model = toy_model(2);
+  const Graph graph = with_search_head(model.graph, SearchHead::k_best,
+                                       BeamSearch::candidates_per_row(options), false);
+  const auto sentences = random_sentences(3, 6, 8);
+  const auto reference = compile_reference(graph, model.weights);
+  const std::vector<NBest> expected = BeamSearch(*reference, options).search(sentences);
+  for (const char* passes : {"none", "all"}) {
+    const auto cuda = compile_with(graph, model.weights, {.passes = passes});
+    BeamSearch search(*cuda, options);
+    for (int i = 0; i < 2; ++i) {
+      const std::vector<NBest> found = search.search(sentences);
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t s = 0; s < found.size(); ++s) {
+        ASSERT_FALSE(found[s].empty());
+        EXPECT_EQ(found[s][0].words, expected[s][0].words) << passes << " sentence " << s;
+        EXPECT_NEAR(found[s][0].score, expected[s][0].score, 1e-4f);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fuselage::cuda

@@ -1,0 +1,120 @@
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "backends/cuda/device/cuda_executable.h"
+#include "backends/reference/reference_backend.h"
+#include "base/error.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_head.h"
+#include "emulated_cuda/control.h"
+#include "reference_kernels.h"
+#include "tests/backends/support.h"
+
+namespace fuselage::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::random_sentences;
+using testing::ToyModel;
+
+SearchOptions options_with(std::int32_t beam_size) {
+  return {.beam_size = beam_size, .normalize = 0.6f, .max_length_factor = 2, .suppressed = {3, 7}};
+}
+
+/// A toy model whose words a search ranks.
+struct SearchModel {
+  explicit SearchModel(const SearchOptions& options)
+      : toy(testing::toy_model(1)),
+        graph(with_search_head(toy.graph, SearchHead::k_best,
+                               BeamSearch::candidates_per_row(options), options.alignment)) {}
+
+  std::unique_ptr<Executable> on_reference() const { return compile_reference(graph, toy.weights); }
+  std::unique_ptr<Executable> on_cuda(bool eager = false) const {
+    return make_cuda_executable(split_by_binding_time(graph), toy.weights, {.eager = eager},
+                                reference_kernels(), reference_factories());
+  }
+
+  ToyModel toy;
+  Graph graph;
+};
+
+void expect_same(const std::vector<NBest>& a, const std::vector<NBest>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t s = 0; s < a.size(); ++s) {
+    ASSERT_EQ(a[s].size(), b[s].size()) << "sentence " << s;
+    for (std::size_t i = 0; i < a[s].size(); ++i) {
+      EXPECT_EQ(a[s][i].words, b[s][i].words) << "sentence " << s << " hypothesis " << i;
+      EXPECT_EQ(a[s][i].word_scores, b[s][i].word_scores);
+      EXPECT_EQ(a[s][i].score, b[s][i].score);
+      EXPECT_EQ(a[s][i].alignment, b[s][i].alignment);
+    }
+  }
+}
+
+TEST(CudaExecutableSearch, FindsWhatTheHostFinds) {
+  for (const std::int32_t beam_size : {1, 4}) {
+    const SearchOptions options = options_with(beam_size);
+    const SearchModel model(options);
+    const auto reference = model.on_reference();
+    BeamSearch expected(*reference, options);
+    for (const bool eager : {true, false}) {
+      const auto cuda = model.on_cuda(eager);
+      BeamSearch search(*cuda, options);
+      for (const int count : {1, 6, 3, 6}) {
+        const auto sentences = random_sentences(static_cast<unsigned>(count), count, 7);
+        expect_same(search.search(sentences), expected.search(sentences));
+      }
+    }
+  }
+}
+
+TEST(CudaExecutableSearch, LeavesAlignmentsToTheHost) {
+  SearchOptions options = options_with(3);
+  options.alignment = true;
+  const SearchModel model(options);
+  const auto reference = model.on_reference();
+  const auto cuda = model.on_cuda();
+  const auto sentences = random_sentences(5, 4, 6);
+  expect_same(BeamSearch(*cuda, options).search(sentences),
+              BeamSearch(*reference, options).search(sentences));
+}
+
+TEST(CudaExecutableSearch, TakesNoMemoryForBatchesThatItHasSeen) {
+  const SearchOptions options = options_with(4);
+  const auto cuda = SearchModel(options).on_cuda();
+  BeamSearch search(*cuda, options);
+  const auto sentences = random_sentences(6, 5, 8);
+  search.search(sentences);
+  const auto before = emulated_cuda::allocations();
+  search.search(sentences);
+  search.search({sentences.begin(), sentences.begin() + 2});
+  EXPECT_EQ(emulated_cuda::allocations(), before);
+}
+
+std::string error_of(BeamSearch& search, const std::vector<WordIds>& sentences) {
+  try {
+    search.search(sentences);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(CudaExecutableSearch, NamesTheNodeWhoseNumbersAreNone) {
+  const SearchOptions options = options_with(2);
+  const auto sentences = random_sentences(7, 3, 6);
+  for (const char* weight : {"wc", "attended"}) {
+    SearchModel model(options);
+    model.toy.weights.at(weight).mutable_data<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+    const auto cuda = model.on_cuda();
+    BeamSearch search(*cuda, options);
+    const std::string message = error_of(search, sentences);
+    EXPECT_THAT(message, HasSubstr("not numbers after 0 words"));
+    EXPECT_THAT(message, HasSubstr("not finite is that of matmul"));
+    EXPECT_EQ(error_of(search, sentences), message) << "the worker is good for the next batch";
+  }
+}
+
+}  // namespace
+}  // namespace fuselage::cuda

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "backends/cuda/device/kernel.h"
+#include "backends/plan.h"
+
+namespace fuselage::cuda {
+
+// Kernels for all ops out of their reference evaluation, for what runs kernels. They run on the
+// host, between other work of their stream, and so need memory that both sides see.
+
+/// A table with nothing but these.
+const KernelSet& reference_kernels();
+
+std::span<const KernelFactory> reference_factories();
+
+}  // namespace fuselage::cuda
