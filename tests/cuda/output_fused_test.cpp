@@ -59,6 +59,9 @@ struct Found {
 
 constexpr float kUntouched = 12345;
 
+// Tensor cores add up with less care than the processor.
+constexpr double kTolerance = 2e-4;
+
 template <typename T>
 Found run(const Case<T>& c, cudaStream_t stream) {
   const auto places = static_cast<std::size_t>(c.rows * c.k);
@@ -109,8 +112,8 @@ void expect_right(const Case<T>& c, cudaStream_t stream) {
         ASSERT_EQ(value, wanted.values[static_cast<std::size_t>(i)]);
         continue;
       }
-      ASSERT_NEAR(value, wanted.values[static_cast<std::size_t>(i)], 3e-5);
-      ASSERT_NEAR(value, scores[static_cast<std::size_t>(id)], 3e-5);
+      ASSERT_NEAR(value, wanted.values[static_cast<std::size_t>(i)], kTolerance);
+      ASSERT_NEAR(value, scores[static_cast<std::size_t>(id)], kTolerance);
       scores[static_cast<std::size_t>(id)] = 1e9;  // Each column once.
     }
   }
@@ -182,14 +185,14 @@ TEST_F(OutputFusedTest, WhatIsNoNumberRanksLast) {
 }
 
 TEST_F(OutputFusedTest, BitsDoNotDependOnOtherRows) {
-  Case<__nv_bfloat16> many(700, 16, 2000, 5);
+  Case<__nv_bfloat16> many(4000, 16, 2000, 5);
   many.live = 300;
   const Found all = run(many, stream());
   Case<__nv_bfloat16> one(1, 16, 2000, 5);
   one.matrix = many.matrix;
   one.bias = many.bias;
   const FusedShape shape = fused_shape(16, 5).value();
-  EXPECT_NE(fused_spans(shape, 700, 2000, 5), fused_spans(shape, 1, 2000, 5));
+  EXPECT_NE(fused_spans(shape, 4000, 2000, 5), fused_spans(shape, 1, 2000, 5));
   for (const std::int32_t r : {0, 150, 299}) {
     std::copy_n(many.x.begin() + r * many.stride, many.stride, one.x.begin());
     const Found alone = run(one, stream());

@@ -6,15 +6,6 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr KernelInfo kKBest{"k_best", "k_best", 1};
-constexpr KernelInfo kLogits{"linear_k_best", "output_layer", 1};
-constexpr KernelInfo kFused{"linear_k_best", "fused_output", 1};
-constexpr KernelInfo kShortlist{"shortlist_k_best", "shortlist_output_layer", 1};
-constexpr KernelInfo kEnsemble{"ensemble_k_best", "output_layers", KernelInfo::kAllViews};
-constexpr KernelInfo kQuantize{"quantize", "quantize_rows", 1};
-constexpr KernelInfo kCopy{"select_rows", "copy_rows", 0, nullptr, 1};
-constexpr KernelInfo kSlice{"slice", "copy_rows", 1};
-
 constexpr std::string_view kLists = R"(domain list = shortlist of sentence
 domain choice = pairs of hyp, list
 map list.word : list -> vocab
@@ -30,22 +21,20 @@ TEST_F(OutputKernelsTest, KBestReadsSelectionsAndSlices) {
 %b, %j = k_best(%h) {k = 1}
 %c, %l = k_best(%s) {k = 7}
 return a = %a, i = %i, b = %b, j = %j, c = %c, l = %l
-)",
-                      {&kKBest, &kCopy, &kSlice});
+)");
 }
 
 TEST_F(OutputKernelsTest, LayersByWayOfLogits) {
   for (const std::string_view domain : {"hyp", "prefix"})
     expect_as_reference("%x = import() {name = \"x\", domain = " + std::string(domain) +
-                            R"(, dims = [21]}
+                        R"(, dims = [21]}
 %w = param() {name = "W", dims = [21, 1501]}
 %t = param() {name = "T", dims = [33, 21]}
 %b = param() {name = "b", dims = [1501]}
 %a, %i = linear_k_best(%x, %w, %b) {k = 6}
 %c, %j = linear_k_best(%x, %t) {k = 1, transposed = true, log_softmax = false}
 return a = %a, i = %i, c = %c, j = %j
-)",
-                        {&kLogits});
+)");
 }
 
 /// A layer whose logits may take as much memory as those of two rows.
@@ -55,8 +44,7 @@ std::unique_ptr<Kernel> make_in_chunks(const PlannedInstruction& in, const Bindi
 }
 
 TEST_F(OutputKernelsTest, RowsGoInChunksWhereLogitsAreLarge) {
-  factories_.push_back({"chunks", make_in_chunks});
-  constexpr KernelInfo kChunks{"linear_k_best", "chunks", 1};
+  factories_.insert(factories_.begin(), {"output_layer", make_in_chunks});
   for (const std::string_view x : {"%x", "%h", "%p"})
     expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [21]}
 %y = import() {name = "y", domain = sentence, dims = [21]}
@@ -64,11 +52,11 @@ TEST_F(OutputKernelsTest, RowsGoInChunksWhereLogitsAreLarge) {
 %h = select_rows(%y) {via = [hyp.parent, parent.sentence]}
 %w = param() {name = "W", dims = [21, 150]}
 %b = param() {name = "b", dims = [150]}
-%a, %i = linear_k_best()" + std::string(x) +
-                            R"(, %w, %b) {k = 6}
+%a, %i = linear_k_best()" +
+                        std::string(x) +
+                        R"(, %w, %b) {k = 6}
 return a = %a, i = %i
-)",
-                        {&kChunks, &kCopy});
+)");
 }
 
 TEST_F(OutputKernelsTest, LayersOfIntegers) {
@@ -77,14 +65,13 @@ TEST_F(OutputKernelsTest, LayersOfIntegers) {
     const std::string largest = type == "qint8" ? "127" : "8191";
     expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [21]}
 %w = param() {name = "W", dims = [300, 21], dtype = )" +
-                            type + R"(}
+                        type + R"(}
 %b = param() {name = "b", dims = [300]}
-%q = quantize(%x) {to = )" + type +
-                            ", largest = " + largest + R"(}
+%q = quantize(%x) {to = )" +
+                        type + ", largest = " + largest + R"(}
 %a, %i = linear_k_best(%q, %w, %b) {k = 5, transposed = true}
 return a = %a, i = %i
-)",
-                        {&kLogits, &kQuantize});
+)");
   }
 }
 
@@ -98,7 +85,7 @@ TEST_F(OutputKernelsTest, LayersWithoutLogits) {
 %a, %i = linear_k_best(%x, %w, %b) {k = 6}
 return a = %a
 )",
-                        {&kFused}, 0.1);
+                        0.1);
 }
 
 TEST_F(OutputKernelsTest, LongRowsOfBf16HaveLogits) {
@@ -107,7 +94,7 @@ TEST_F(OutputKernelsTest, LongRowsOfBf16HaveLogits) {
 %a, %i = linear_k_best(%x, %w) {k = 2}
 return a = %a
 )",
-                      {&kFused}, 1);
+                      1);
 }
 
 TEST_F(OutputKernelsTest, EnsemblesRankByTheSumOfTheirScores) {
@@ -121,7 +108,7 @@ TEST_F(OutputKernelsTest, EnsemblesRankByTheSumOfTheirScores) {
                       R"(biased = [1, 0], transposed = [0, 1]}
 return a = %a, i = %i
 )",
-                      {&kEnsemble, &kCopy}, 1e-3);
+                      1e-3);
 }
 
 /// A layer of the words of shortlists, of which the first operands are given.
@@ -134,14 +121,13 @@ TEST_F(OutputKernelsTest, ShortlistsOfEveryLength) {
   lists_ = {{0, 2, 3}, {1}, {0, 1, 2, 3, 4}};
   for (const std::string more : {"", ", log_softmax = false"})
     expect_as_reference(std::string(kLists) +
-                            R"(%x = import() {name = "x", domain = hyp, dims = [21]}
+                        R"(%x = import() {name = "x", domain = hyp, dims = [21]}
 %w = param() {name = "W", domain = vocab, dims = [21]}
 %u = param() {name = "U", dims = [21, 5]}
 %b = param() {name = "b", dims = [5]}
 %a, %i = )" + shortlist_layer("%x, %w, %b", 3, ", transposed = true" + more) +
-                            "%c, %j = " + shortlist_layer("%x, %u", 1, more) +
-                            "return a = %a, i = %i, c = %c, j = %j\n",
-                        {&kShortlist});
+                        "%c, %j = " + shortlist_layer("%x, %u", 1, more) +
+                        "return a = %a, i = %i, c = %c, j = %j\n");
 }
 
 TEST_F(OutputKernelsTest, ShortlistsOfAllTypes) {
@@ -153,11 +139,10 @@ TEST_F(OutputKernelsTest, ShortlistsOfAllTypes) {
   };
   const std::string x =
       std::string(kLists) + "%x = import() {name = \"x\", domain = hyp, dims = [21]}\n";
-  expect_as_reference(x + layer("bf16", "%x"), {&kShortlist});
-  expect_as_reference(x + "%q = quantize(%x)\n" + layer("qint8", "%q"), {&kShortlist, &kQuantize});
-  expect_as_reference(
-      x + "%q = quantize(%x) {to = qint16, largest = 8191}\n" + layer("qint16", "%q"),
-      {&kShortlist, &kQuantize});
+  expect_as_reference(x + layer("bf16", "%x"));
+  expect_as_reference(x + "%q = quantize(%x)\n" + layer("qint8", "%q"));
+  expect_as_reference(x + "%q = quantize(%x) {to = qint16, largest = 8191}\n" +
+                      layer("qint16", "%q"));
 }
 
 }  // namespace

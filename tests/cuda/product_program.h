@@ -56,21 +56,18 @@ inline std::vector<double> numbers_of(const Tensor& tensor) {
 class ProgramTest : public CudaTest {
  protected:
   /// Runs `body` with random numbers in its params and imports.
-  void run_graph(const std::string& body, const KernelSet& kernels = cuda_kernels()) {
+  void run_graph(const std::string& body) {
     graph_ = graph_of(body);
     frame_.emplace(graph_);
     begin_steps();
     make_inputs(frame_->table());
-    run(kernels);
+    run();
   }
 
   /// The same, and compares the outputs.
   void expect_as_reference(const std::string& body, double error = 1e-4) {
-    expect_as_reference(body, cuda_kernels(), error);
-  }
-  void expect_as_reference(const std::string& body, const KernelSet& kernels, double error = 1e-4) {
     SCOPED_TRACE(body);
-    run_graph(body, kernels);
+    run_graph(body);
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) compare(i, error);
   }
 
@@ -129,11 +126,11 @@ class ProgramTest : public CudaTest {
     }
   }
 
-  void run(const KernelSet& kernels) {
+  void run() {
     const Layout layout = layout_of(*frame_, sentences_, lists_, limits_);
     weights_on_device_ = std::make_unique<DeviceWeights>(weights_);
-    program_ = std::make_unique<DeviceProgram>(plan_program(graph_, kernels), *weights_on_device_,
-                                               factories_);
+    program_ = std::make_unique<DeviceProgram>(plan_program(graph_, cuda_kernels()),
+                                               *weights_on_device_, factories_);
     memory_ = std::make_unique<DeviceRowMemory>(graph_);
     memory_->place(layout);
     memory_->upload_source(*frame_, stream_);

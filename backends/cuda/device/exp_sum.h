@@ -21,19 +21,9 @@ __device__ inline float exp_below(float x, float center) {
   return fast_exp2((x - center) * kLog2E);
 }
 
-__device__ inline float warp_max(float value) {
-#pragma unroll
-  for (std::int32_t step = kWarpLanes / 2; step > 0; step /= 2)
-    value = fmaxf(value, __shfl_xor_sync(kAllLanes, value, step));
-  return value;
-}
-
-__device__ inline float warp_sum(float value) {
-#pragma unroll
-  for (std::int32_t step = kWarpLanes / 2; step > 0; step /= 2)
-    value += __shfl_xor_sync(kAllLanes, value, step);
-  return value;
-}
+struct Larger {
+  __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
 
 /// Sums of parts of a row: part i is at parts[i * stride].
 struct PartialSums {
@@ -45,15 +35,15 @@ struct PartialSums {
 /// What they come to, for all lanes of a warp: in the same order however they were made.
 __device__ inline ExpSum total_of(const PartialSums& sums) {
   ExpSum total;
-  for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarpLanes)
+  for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarp)
     total.top = fmaxf(total.top, sums.parts[i * sums.stride].top);
-  total.top = warp_max(total.top);
+  total.top = combine_lanes<kWarp>(total.top, Larger());
   const float center = center_of(total.top);
-  for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarpLanes) {
+  for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarp) {
     const ExpSum part = sums.parts[i * sums.stride];
     total.sum += part.sum * exp_below(part.top, center);
   }
-  total.sum = warp_sum(total.sum);
+  total.sum = combine_lanes<kWarp>(total.sum, Sum());
   return total;
 }
 

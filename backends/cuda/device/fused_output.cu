@@ -45,14 +45,13 @@ struct Shared {
   }
 
   __device__ Shared(std::int32_t slabs, std::int32_t k) {
-    const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarpLanes;
+    const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarp;
     rows = dynamic_shared<uint4>();
     columns = rows + slabs * kRows * kPieces;
     auto* all_staged = reinterpret_cast<float*>(columns + kFusedStages * kStage);
-    constexpr std::int32_t kStaged = kWarpLanes * kStagedStride;
+    constexpr std::int32_t kStaged = kWarp * kStagedStride;
     staged = all_staged + warp * kStaged;
-    lists =
-        reinterpret_cast<Ranked*>(all_staged + kWarpsM * kWarpsN * kStaged) + warp * kWarpLanes * k;
+    lists = reinterpret_cast<Ranked*>(all_staged + kWarpsM * kWarpsN * kStaged) + warp * kWarp * k;
   }
 };
 
@@ -122,7 +121,7 @@ struct Work {
   __device__ explicit Work(const Layer<T>& layer) {
     const std::int32_t blocks = (layer.most + kRows - 1) / kRows;
     const std::int64_t tiles = (layer.columns + kFusedColumns - 1) / kFusedColumns;
-    const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarpLanes;
+    const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarp;
     block_row = std::int64_t{blockIdx.x % blocks} * kRows;
     span = static_cast<std::int32_t>(blockIdx.x) / blocks;
     first_tile = static_cast<std::int32_t>(tiles * span / layer.spans);

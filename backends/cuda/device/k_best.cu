@@ -21,7 +21,7 @@ namespace {
 
 // Logits that a lane has of a chunk, and columns of one.
 constexpr std::int32_t kOwn = 32;
-static_assert(kBestChunk == kOwn * kWarpLanes);
+static_assert(kBestChunk == kOwn * kWarp);
 
 // Candidates of a chunk that wait to be compared with the best.
 constexpr std::int32_t kWaiting = 64;
@@ -47,7 +47,7 @@ struct Members {
 template <typename T>
 __device__ std::int32_t column_of(std::int32_t chunk, std::int32_t i) {
   constexpr std::int32_t kVector = 16 / sizeof(T);
-  return chunk * kBestChunk + (i / kVector * kWarpLanes + lane_of_thread()) * kVector + i % kVector;
+  return chunk * kBestChunk + (i / kVector * kWarp + lane_of_thread()) * kVector + i % kVector;
 }
 
 __device__ bool is_aligned(const void* place) {
@@ -110,12 +110,12 @@ __device__ float largest(const float (&x)[kOwn]) {
 
 /// The sum of a warp's exponentials, given the largest logit of each lane.
 __device__ ExpSum sum_of_chunk(const float (&x)[kOwn], float own_top) {
-  const float top = warp_max(own_top);
+  const float top = combine_lanes<kWarp>(own_top, Larger());
   const float center = center_of(top);
   float sums[4] = {};
 #pragma unroll
   for (std::int32_t i = 0; i < kOwn; ++i) sums[i % 4] += exp_below(x[i], center);
-  return {top, warp_sum((sums[0] + sums[1]) + (sums[2] + sums[3]))};
+  return {top, combine_lanes<kWarp>((sums[0] + sums[1]) + (sums[2] + sums[3]), Sum())};
 }
 
 // --- Those of them that may be among the best ---
@@ -124,7 +124,7 @@ __device__ ExpSum sum_of_chunk(const float (&x)[kOwn], float own_top) {
 template <std::int32_t kSlots>
 __device__ float bound_of(float own_top, std::int32_t k) {
   if (kSlots > 1) return kLowest;
-  return __shfl_sync(kAllLanes, sorted_lanes(own_top), k - 1);
+  return __shfl_sync(kFullWarp, sorted_lanes(own_top), k - 1);
 }
 
 /// Takes in a chunk, of which `bound` may be known. Candidates, which are few, wait in `waiting`
@@ -140,13 +140,13 @@ __device__ void take_candidates(const float (&x)[kOwn], float bound, std::int32_
 #pragma unroll
     for (std::int32_t group = 0; group < kOwn; group += 4) {
       const float top = fmaxf(fmaxf(x[group], x[group + 1]), fmaxf(x[group + 2], x[group + 3]));
-      if (!__any_sync(kAllLanes, rank_of(top) >= bound)) continue;
+      if (!__any_sync(kFullWarp, rank_of(top) >= bound)) continue;
 #pragma unroll
       for (std::int32_t i = group; i < group + 4; ++i) {
         const Ranked own{rank_of(x[i]), column_of<T>(chunk, i)};
         const bool wanted = own.value >= bound && (taken >> i & 1u) == 0 && own.column < columns &&
                             before(own, best.last());
-        const unsigned lanes = __ballot_sync(kAllLanes, wanted);
+        const unsigned lanes = __ballot_sync(kFullWarp, wanted);
         const std::int32_t place = count + __popc(lanes & lower_lanes);
         if (wanted && place < kWaiting) {
           waiting[place] = own;
@@ -156,7 +156,7 @@ __device__ void take_candidates(const float (&x)[kOwn], float bound, std::int32_
       }
     }
     __syncwarp();
-    for (std::int32_t first = 0; first < min(count, kWaiting); first += kWarpLanes)
+    for (std::int32_t first = 0; first < min(count, kWaiting); first += kWarp)
       best.take(first + lane < count ? waiting[first + lane] : Ranked());
     __syncwarp();
   }
@@ -168,7 +168,7 @@ __device__ void take_chunk(const float (&x)[kOwn], float own_top, std::int32_t c
   float bound = best.last().value;
   if (best.last().column == Ranked::kNowhere)
     bound = fmaxf(bound, bound_of<kSlots>(own_top, best.k()));
-  if (__any_sync(kAllLanes, own_top >= bound))
+  if (__any_sync(kFullWarp, own_top >= bound))
     take_candidates<T>(x, bound, columns, chunk, best, waiting);
 }
 
@@ -238,12 +238,12 @@ __device__ RowEnd end_of(const Scan& scan, const RowOfLogits& row) {
 
 /// A block for each row and shard of its columns; its warps take chunks in turn.
 template <typename T, std::int32_t kSlots, bool kSums, bool kEnsemble>
-__global__ void __launch_bounds__(kBestWarps* kWarpLanes, kEnsemble ? 2 : 3)
+__global__ void __launch_bounds__(kBestWarps* kWarp, kEnsemble ? 2 : 3)
     scan_rows(Scan scan, Members<T> members) {
   const std::int64_t r = blockIdx.x;
   if (r >= *scan.rows.live) return;
-  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarpLanes;
-  const auto warps = static_cast<std::int32_t>(blockDim.x) / kWarpLanes;
+  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarp;
+  const auto warps = static_cast<std::int32_t>(blockDim.x) / kWarp;
   Ranked* lists = dynamic_shared<Ranked>();
   Ranked* waiting = lists + warps * scan.k + warp * kWaiting;
   const RowOfLogits row = row_of_logits(scan, r);
@@ -283,13 +283,12 @@ auto kernel_for(const Scan& scan) {
 template <typename T>
 void launch_scan(cudaStream_t stream, const Scan& scan, const Members<T>& members,
                  std::int32_t warps) {
-  const auto kernel = scan.k <= kWarpLanes ? kernel_for<T, 1>(scan) : kernel_for<T, 2>(scan);
+  const auto kernel = scan.k <= kWarp ? kernel_for<T, 1>(scan) : kernel_for<T, 2>(scan);
   const auto per_warp = static_cast<std::size_t>(scan.k + kWaiting) * sizeof(Ranked);
-  launch(
-      stream, kernel,
-      {dim3(static_cast<unsigned>(scan.rows.most), static_cast<unsigned>(scan.shards)),
-       dim3(static_cast<unsigned>(warps * kWarpLanes)), static_cast<std::size_t>(warps) * per_warp},
-      scan, members);
+  launch(stream, kernel,
+         {dim3(static_cast<unsigned>(scan.rows.most), static_cast<unsigned>(scan.shards)),
+          dim3(static_cast<unsigned>(warps * kWarp)), static_cast<std::size_t>(warps) * per_warp},
+         scan, members);
 }
 
 std::int32_t warps_for(std::int32_t chunks) { return std::clamp(chunks, 1, kBestWarps); }

@@ -10,8 +10,8 @@ constexpr std::int32_t kRowsOfBlock = 4;
 
 /// A warp for each row.
 template <std::int32_t kSlots>
-__global__ void __launch_bounds__(kRowsOfBlock* kWarpLanes) merge_rows(Merge merge) {
-  const std::int64_t r = std::int64_t{blockIdx.x} * kRowsOfBlock + threadIdx.x / kWarpLanes;
+__global__ void __launch_bounds__(kRowsOfBlock* kWarp) merge_rows(Merge merge) {
+  const std::int64_t r = std::int64_t{blockIdx.x} * kRowsOfBlock + threadIdx.x / kWarp;
   if (r >= *merge.rows.live) return;
   WarpBest<kSlots> best(merge.k);
   const Merge::Lists& lists = merge.lists;
@@ -29,8 +29,8 @@ __global__ void __launch_bounds__(kRowsOfBlock* kWarpLanes) merge_rows(Merge mer
 }  // namespace
 
 void merge_best(cudaStream_t stream, const Merge& merge) {
-  launch(stream, merge.k <= kWarpLanes ? merge_rows<1> : merge_rows<2>,
-         {dim3(blocks_for(merge.rows.most, kRowsOfBlock)), dim3(kRowsOfBlock * kWarpLanes)}, merge);
+  launch(stream, merge.k <= kWarp ? merge_rows<1> : merge_rows<2>,
+         {dim3(blocks_for(merge.rows.most, kRowsOfBlock)), dim3(kRowsOfBlock * kWarp)}, merge);
 }
 
 }  // namespace fuselage::cuda

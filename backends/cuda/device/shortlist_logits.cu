@@ -80,14 +80,14 @@ __device__ void load_row(const float* row, const DeviceMatrix& matrix, typename 
 template <typename Sum>
 __device__ Sum sum_of_lanes(Sum sum) {
 #pragma unroll
-  for (std::int32_t step = kWarpLanes / 2; step > 0; step /= 2)
-    sum += __shfl_xor_sync(kAllLanes, sum, step);
+  for (std::int32_t step = kWarp / 2; step > 0; step /= 2)
+    sum += __shfl_xor_sync(kFullWarp, sum, step);
   return sum;
 }
 
 /// A block for each row and share of its words, a warp for one word after the other.
 template <typename T, class Dot>
-__global__ void __launch_bounds__(kWarps* kWarpLanes)
+__global__ void __launch_bounds__(kWarps* kWarp)
     multiply_listed(RowsIn x, Rows rows, DeviceMatrix matrix, const float* bias, ListedWords lists,
                     float* logits) {
   const std::int64_t r = blockIdx.x;
@@ -100,14 +100,14 @@ __global__ void __launch_bounds__(kWarps* kWarpLanes)
   load_row<Dot>(row, matrix, terms);
   const std::int32_t* words = lists.words + lists.right[begin];
   const auto step = static_cast<std::int32_t>(gridDim.y) * kWarps;
-  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarpLanes;
+  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarp;
   for (std::int32_t pair = begin + static_cast<std::int32_t>(blockIdx.y) * kWarps + warp;
        pair < end; pair += step) {
     const std::int64_t word = words[pair - begin];
     const auto* column =
         reinterpret_cast<const uint4*>(static_cast<const T*>(matrix.data) + word * matrix.stride);
     typename Dot::Sum sum = 0;
-    for (std::int32_t i = lane_of_thread(); i < matrix.stride / Dot::kNumbers; i += kWarpLanes)
+    for (std::int32_t i = lane_of_thread(); i < matrix.stride / Dot::kNumbers; i += kWarp)
       Dot::add(__ldg(column + i), terms + i * (Dot::kNumbers / Dot::kNumbersOfTerm), sum);
     auto logit = static_cast<float>(sum_of_lanes(sum));
     if (Dot::kScaled) logit = __fmul_rn(__fmul_rn(logit, matrix.scales[word]), row ? row[0] : 0.0f);
@@ -129,8 +129,8 @@ void run(cudaStream_t stream, const RowsIn& x, const Rows& rows, const DeviceMat
                                       static_cast<int>(bytes)),
                  "shared memory for a row of an output layer");
   launch(stream, kernel,
-         {dim3(static_cast<unsigned>(rows.most), blocks), dim3(kWarps * kWarpLanes), bytes}, x,
-         rows, matrix, bias, lists, logits);
+         {dim3(static_cast<unsigned>(rows.most), blocks), dim3(kWarps * kWarp), bytes}, x, rows,
+         matrix, bias, lists, logits);
 }
 
 }  // namespace

@@ -31,11 +31,11 @@ class ThreadBest {
   }
 
   __device__ void copy_to(Ranked* out) const {
-    for (std::int32_t rank = 0; rank < k_; ++rank) out[rank] = list_[rank * kWarpLanes];
+    for (std::int32_t rank = 0; rank < k_; ++rank) out[rank] = list_[rank * kWarp];
   }
 
  private:
-  __device__ Ranked& at(std::int32_t rank) { return list_[rank * kWarpLanes]; }
+  __device__ Ranked& at(std::int32_t rank) { return list_[rank * kWarp]; }
 
   Ranked* list_;
   std::int32_t k_;

@@ -5,14 +5,12 @@
 #include <cstdint>
 
 #include "backends/cuda/device/ranked.h"
+#include "backends/cuda/device/row_team.h"
 
 namespace fuselage::cuda {
 
-inline constexpr std::int32_t kWarpLanes = 32;
-inline constexpr unsigned kAllLanes = 0xffffffffu;
-
 __device__ inline std::int32_t lane_of_thread() {
-  return static_cast<std::int32_t>(threadIdx.x) % kWarpLanes;
+  return static_cast<std::int32_t>(threadIdx.x) % kWarp;
 }
 
 /// What a logit counts as among the best: NaN as -infinity.
@@ -22,9 +20,9 @@ __device__ inline float rank_of(float logit) { return fmaxf(logit, kLowest); }
 __device__ inline float sorted_lanes(float value) {
   // Bitonic sort: runs of `size` lanes get sorted in alternating directions.
   const std::int32_t lane = lane_of_thread();
-  for (std::int32_t size = 2; size <= kWarpLanes; size *= 2) {
+  for (std::int32_t size = 2; size <= kWarp; size *= 2) {
     for (std::int32_t step = size / 2; step > 0; step /= 2) {
-      const float other = __shfl_xor_sync(kAllLanes, value, step);
+      const float other = __shfl_xor_sync(kFullWarp, value, step);
       const bool descends = (lane & size) == 0;
       const bool is_first = (lane & step) == 0;
       value = descends == is_first ? fmaxf(value, other) : fminf(value, other);
@@ -38,7 +36,7 @@ __device__ inline float sorted_lanes(float value) {
 template <std::int32_t kSlots>
 class WarpBest {
  public:
-  static constexpr std::int32_t kMost = kSlots * kWarpLanes;
+  static constexpr std::int32_t kMost = kSlots * kWarp;
 
   /// Keeps the k best, k <= kMost.
   __device__ explicit WarpBest(std::int32_t k) : k_(k) {}
@@ -50,18 +48,18 @@ class WarpBest {
 
   /// Takes in what each lane has.
   __device__ void take(const Ranked& own) {
-    unsigned waiting = __ballot_sync(kAllLanes, before(own, last_));
+    unsigned waiting = __ballot_sync(kFullWarp, before(own, last_));
     while (waiting != 0) {
       const std::int32_t lane = __ffs(static_cast<int>(waiting)) - 1;
-      insert({__shfl_sync(kAllLanes, own.value, lane), __shfl_sync(kAllLanes, own.column, lane)});
+      insert({__shfl_sync(kFullWarp, own.value, lane), __shfl_sync(kFullWarp, own.column, lane)});
       waiting &= waiting - 1;
-      waiting &= __ballot_sync(kAllLanes, before(own, last_));
+      waiting &= __ballot_sync(kFullWarp, before(own, last_));
     }
   }
 
   /// Takes in a list of k.
   __device__ void take_list(const Ranked* list) {
-    for (std::int32_t first = 0; first < k_; first += kWarpLanes) {
+    for (std::int32_t first = 0; first < k_; first += kWarp) {
       const std::int32_t rank = first + lane_of_thread();
       take(rank < k_ ? list[rank] : Ranked());
     }
@@ -72,7 +70,7 @@ class WarpBest {
   __device__ void for_each(const F& f) const {
 #pragma unroll
     for (std::int32_t slot = 0; slot < kSlots; ++slot) {
-      const std::int32_t rank = slot * kWarpLanes + lane_of_thread();
+      const std::int32_t rank = slot * kWarp + lane_of_thread();
       if (rank < k_) f(rank, slots_[slot]);
     }
   }
@@ -86,7 +84,7 @@ class WarpBest {
       Ranked& own = slots_[slot];
       Ranked above = shuffled_up(own);
       if (slot > 0) {
-        const Ranked last_above = in_lane(slots_[slot > 0 ? slot - 1 : 0], kWarpLanes - 1);
+        const Ranked last_above = in_lane(slots_[slot > 0 ? slot - 1 : 0], kWarp - 1);
         if (lane == 0) above = last_above;
       }
       const bool is_top = slot == 0 && lane == 0;
@@ -95,16 +93,16 @@ class WarpBest {
       else if (before(added, own))
         own = added;
     }
-    last_ = in_lane(slots_[kSlots - 1], (k_ - 1) % kWarpLanes);
-    if (kSlots > 1 && k_ <= kMost - kWarpLanes)
-      last_ = in_lane(slots_[kSlots > 1 ? kSlots - 2 : 0], (k_ - 1) % kWarpLanes);
+    last_ = in_lane(slots_[kSlots - 1], (k_ - 1) % kWarp);
+    if (kSlots > 1 && k_ <= kMost - kWarp)
+      last_ = in_lane(slots_[kSlots > 1 ? kSlots - 2 : 0], (k_ - 1) % kWarp);
   }
 
   __device__ static Ranked shuffled_up(const Ranked& own) {
-    return {__shfl_up_sync(kAllLanes, own.value, 1), __shfl_up_sync(kAllLanes, own.column, 1)};
+    return {__shfl_up_sync(kFullWarp, own.value, 1), __shfl_up_sync(kFullWarp, own.column, 1)};
   }
   __device__ static Ranked in_lane(const Ranked& own, std::int32_t lane) {
-    return {__shfl_sync(kAllLanes, own.value, lane), __shfl_sync(kAllLanes, own.column, lane)};
+    return {__shfl_sync(kFullWarp, own.value, lane), __shfl_sync(kFullWarp, own.column, lane)};
   }
 
   std::int32_t k_;
