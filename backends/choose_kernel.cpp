@@ -37,6 +37,11 @@ std::string describe(const KernelChoice& choice) {
   return text;
 }
 
+std::string describe_kernel(const Graph& program, NodeId id, const KernelSet& kernels) {
+  const Node& node = program.node(id);
+  return is_stored(program, node) ? "" : describe(choose_kernel(program, node, kernels));
+}
+
 std::vector<std::string> nodes_without_kernel(const Graph& program, const KernelSet& kernels) {
   std::vector<std::string> lines;
   for (const NodeId id : program.nodes()) {

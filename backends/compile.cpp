@@ -1,12 +1,12 @@
 #include "backends/compile.h"
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cuda/kernel_rows.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "graph/verifier.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
-#include "passes/split_by_binding_time.h"
 
 namespace fuselage {
 
@@ -28,6 +28,20 @@ std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
   return run_passes(optimizer.passes, graph, optimizer.options);
 }
 
+KernelSet kernels_of(std::string_view backend, BindingTime program) {
+  return backend == "cuda" && program != BindingTime::load ? cuda::cuda_kernels()
+                                                           : cpu::kernel_set();
+}
+
+ProgramPlans plan_programs(const Programs& programs, std::string_view backend) {
+  ProgramPlans plans;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const auto time = static_cast<BindingTime>(i);
+    plans[i] = planned_nodes(plan_program(program(programs, time), kernels_of(backend, time)));
+  }
+  return plans;
+}
+
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
   optimize(graph, options);
@@ -38,7 +52,9 @@ std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const Compil
     return compile_cpu(split_by_binding_time(graph), std::move(weights),
                        {.weights_cache = options.weights_cache,
                         .threads_per_sentence = options.threads_per_sentence});
-  throw Error("there is no back-end '{}'; it can be cpu or reference", options.backend);
+  if (options.backend == "cuda")
+    return compile_cuda(split_by_binding_time(graph), std::move(weights), options.cuda);
+  throw Error("there is no back-end '{}'; it can be cpu, cuda or reference", options.backend);
 }
 
 }  // namespace fuselage

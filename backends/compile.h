@@ -1,19 +1,24 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "backends/cuda/cuda_backend.h"
 #include "backends/executable.h"
+#include "backends/plan.h"
 #include "backends/reference/reference_backend.h"
 #include "passes/frequent_rows.h"
 #include "passes/pass.h"
+#include "passes/split_by_binding_time.h"
 
 namespace fuselage {
 
 /// How to turn a graph into something that runs.
 struct CompileOptions {
-  std::string backend = "cpu";  ///< "cpu", or "reference": the slow oracle
+  std::string backend = "cpu";  ///< "cpu", "cuda", or "reference": the slow oracle
   std::string passes = "all";   ///< optimizer passes, as select_passes takes them
   /// Only rewrites that keep every bit, but for `precision` and `activations`.
   bool exact = false;
@@ -26,6 +31,7 @@ struct CompileOptions {
   std::string weights_cache;
   /// Threads of the cpu back-end that work on one batch together.
   std::size_t threads_per_sentence = 1;
+  CudaOptions cuda;   ///< of the cuda back-end
   RankWeights ranks;  ///< weights that sort vocabularies by frequency
   /// Sees each node that the reference back-end evaluates.
   NodeObserver observer;
@@ -41,8 +47,16 @@ Optimizer make_optimizer(const CompileOptions& options);
 /// Runs the optimizer passes that `options` ask for. Throws Error for an unknown pass.
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options = {});
 
-/// Optimizes `graph` and lowers it to a back-end. Throws Error for an unknown back-end or pass, and
-/// for weights that do not fit the graph.
+/// The kernels by which a back-end, cpu or cuda, runs a program. The load program is the CPU's.
+KernelSet kernels_of(std::string_view backend, BindingTime program);
+
+/// How a back-end, cpu or cuda, runs the nodes of each program, by binding time. Needs no device.
+/// Throws Error with the nodes that no kernel can run.
+using ProgramPlans = std::array<std::vector<PlannedNode>, 3>;
+ProgramPlans plan_programs(const Programs& programs, std::string_view backend);
+
+/// Optimizes `graph` and lowers it to a back-end. Throws Error for an unknown back-end or pass, for
+/// weights that do not fit the graph, and for what the back-end cannot run.
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
                                     const CompileOptions& options = {});
 

@@ -59,6 +59,9 @@ KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet
 /// row)".
 std::string describe(const KernelChoice& choice);
 
+/// The same of a node of a program; empty for what is stored.
+std::string describe_kernel(const Graph& program, NodeId id, const KernelSet& kernels);
+
 /// For each node of a program that no kernel can run, where it is and why not.
 std::vector<std::string> nodes_without_kernel(const Graph& program, const KernelSet& kernels);
 

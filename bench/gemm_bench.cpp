@@ -36,7 +36,7 @@ class Product {
   Product(const cpu::PackedMatrix& matrix, std::size_t rows)
       : matrix_(matrix),
         rows_(rows),
-        x_(random_vectors(cpu::row_type_of(matrix.dtype()), rows, matrix.k())),
+        x_(random_vectors(row_type_of(matrix.dtype()), rows, matrix.k())),
         y_(rows * matrix.n()) {
     const double work = static_cast<double>(rows) * static_cast<double>(matrix.k() * matrix.n());
     repeats_ = std::max(1, static_cast<int>(2e8 / work));

@@ -46,7 +46,7 @@ class OutputLayer {
       : rows_(shape.rows),
         d_(shape.d),
         k_(shape.k),
-        x_(random_vectors(cpu::row_type_of(shape.dtype), shape.rows, shape.d)),
+        x_(random_vectors(row_type_of(shape.dtype), shape.rows, shape.d)),
         bias_(random_numbers(shape.vocabulary)),
         matrix_(random_matrix(shape.dtype, shape.d, shape.vocabulary,
                               3 / std::sqrt(static_cast<float>(shape.d)))),

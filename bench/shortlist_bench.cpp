@@ -27,7 +27,7 @@ class Layer {
   Layer(DType dtype, std::size_t rows, std::size_t d, std::size_t words, std::size_t vocabulary)
       : rows_(rows),
         columns_(random_vectors(dtype, vocabulary, d)),
-        x_(random_vectors(cpu::row_type_of(dtype), rows, d)),
+        x_(random_vectors(row_type_of(dtype), rows, d)),
         matrix_{.data = columns_.bytes(),
                 .stride = vector_bytes(dtype, static_cast<std::int64_t>(d)),
                 .k = d,

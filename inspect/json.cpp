@@ -5,7 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/compile.h"
 #include "graph/text.h"
 #include "inspect/lines.h"
 #include "passes/workload.h"
@@ -135,7 +135,7 @@ class StageWriter {
     json["program"] = to_string(*at.program);
     const std::string whole = fmt::format("n{}", at.whole.index);
     if (at.key != whole) json["of"] = whole;
-    json["kernel"] = describe_kernel(*at.graph, at.id);
+    json["kernel"] = describe_kernel(*at.graph, at.id, kernels_of(report_.backend, *at.program));
     const auto& plan = plans_[static_cast<std::size_t>(*at.program)];
     if (const auto found = plan.find(at.id); found != plan.end()) {
       if (!found->second.launched) json["kernel"] = found->second.kernel;

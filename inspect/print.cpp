@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/compile.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "graph/text.h"
@@ -22,8 +22,9 @@ constexpr std::array<BindingTime, 3> kTimes{BindingTime::load, BindingTime::sour
 /// Comments behind the nodes of a program.
 std::string print_program(const Report& report, const Graph& part, BindingTime time,
                           bool measured) {
+  const KernelSet kernels = kernels_of(report.backend, time);
   const auto comment = [&](NodeId id) {
-    std::string text = describe_kernel(part, id);
+    std::string text = describe_kernel(part, id, kernels);
     const StageNode node{.graph = &part, .id = id, .whole = id, .program = time, .key = ""};
     const std::optional<MeasuredTime> spent =
         measured ? time_of(report, node) : std::optional<MeasuredTime>();

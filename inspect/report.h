@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,7 +15,8 @@ namespace fuselage {
 struct Report {
   std::string model;  ///< its path
   History history;
-  std::array<std::vector<PlannedNode>, 3> plan;  ///< by binding time
+  std::string backend = "cpu";  ///< that kernels are of: cpu or cuda
+  ProgramPlans plan;
   std::optional<Summary> summary;
   std::optional<Profile> profile;
   std::vector<std::size_t> stages;  ///< numbers of those to show

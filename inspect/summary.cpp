@@ -155,11 +155,19 @@ std::string rules_text(const std::vector<std::string>& rules) {
 
 }  // namespace
 
-Figures measure(const Programs& programs, const Executable& executable, const Workload& workload) {
+Figures measure(const Programs& programs, const ProgramPlans& plans, const Workload& workload) {
   Figures figures;
-  for (const BindingTime time : {BindingTime::load, BindingTime::source, BindingTime::step})
-    figures[static_cast<std::size_t>(time)] =
-        measure_program(program(programs, time), executable.plan(time), workload);
+  for (std::size_t i = 0; i < figures.size(); ++i)
+    figures[i] =
+        measure_program(program(programs, static_cast<BindingTime>(i)), plans[i], workload);
+  return figures;
+}
+
+Figures measure(const Programs& programs, const Executable& executable, const Workload& workload) {
+  ProgramPlans plans;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    plans[i] = executable.plan(static_cast<BindingTime>(i));
+  Figures figures = measure(programs, plans, workload);
   measure_arenas(executable, workload, figures);
   return figures;
 }

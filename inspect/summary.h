@@ -23,7 +23,10 @@ struct ProgramFigures {
 /// The three programs, by binding time.
 using Figures = std::array<ProgramFigures, 3>;
 
-/// Measures programs as `executable` runs them.
+/// Measures programs that run as planned, but for their arenas.
+Figures measure(const Programs& programs, const ProgramPlans& plans, const Workload& workload);
+
+/// The same with arenas, of programs as `executable` runs them.
 Figures measure(const Programs& programs, const Executable& executable, const Workload& workload);
 
 /// A node that does the work of several nodes of the raw graph.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fails when a tracked C++ file is not as clang-format would write it. To mend:
-# git ls-files -z '*.h' '*.cpp' | xargs -0 clang-format -i
+# Fails when a tracked C++ or CUDA file is not as clang-format would write it. To mend:
+# git ls-files -z '*.h' '*.cpp' '*.cu' | xargs -0 clang-format -i
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-git ls-files -z '*.h' '*.cpp' | xargs -0 clang-format --dry-run -Werror
+git ls-files -z '*.h' '*.cpp' '*.cu' | xargs -0 clang-format --dry-run -Werror

@@ -36,7 +36,7 @@ for layer in "${!before[@]}"; do
   [[ -d $layer ]] || continue
   allowed=${before[$layer]// /|}
   complain "$layer may include only itself${before[$layer]:+, ${before[$layer]// /, }}" < <(
-    grep -rnE '^ *# *include +"' --include='*.h' --include='*.cpp' "$layer" |
+    grep -rnE '^ *# *include +"' --include='*.h' --include='*.cpp' --include='*.cu' "$layer" |
       grep -vE "include +\"($layer${allowed:+|$allowed}|hwy)/"
   )
   complain "no public header includes Eigen, Boost, Highway or CUDA, nor the headers that show them" < <(

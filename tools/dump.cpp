@@ -16,6 +16,7 @@
 #include "inspect/picture.h"
 #include "inspect/print.h"
 #include "tools/commands.h"
+#include "tools/device_options.h"
 #include "tools/dump_profile.h"
 #include "tools/files.h"
 #include "tools/model_options.h"
@@ -57,6 +58,7 @@ void DumpOptions::add_to(Options& options) {
                  "draws; html, a page for a browser")
       ->check(CLI::IsMember({"text", "json", "dot", "svg", "html"}))
       ->capture_default_str();
+  add_device_option(app, compile);
   add_optimizer_options(app, compile);
   add_frequency_option(app, frequency);
   app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
@@ -113,6 +115,8 @@ void DumpOptions::check_combination() const {
     throw Error("--program goes with the text, dot and svg of a stage");
   if (!profile.empty() && (is_question() || only_changed))
     throw Error("--profile goes with the stage 'planned', which has kernels");
+  if (!profile.empty() && compile.backend != "cpu")
+    throw Error("--profile measures the cpu back-end; leave out --device {}", compile.backend);
   if (!profile.empty() && model_only)
     throw Error("--profile needs a search, and --model-only leaves it out");
 }
@@ -137,6 +141,7 @@ class Dump {
       compile.ranks = add_word_ranks(model_, load_vocabulary_pair(model_, o_.vocabularies),
                                      o_.frequency, notes);
     }
+    report_.backend = compile.backend;
     report_.history = trace(graph, make_optimizer(compile));
   }
 
@@ -205,15 +210,18 @@ class Dump {
   }
 
   void measure_programs() {
-    const auto after = compile_cpu(history().programs, model_.weights);
-    for (std::size_t i = 0; i < report_.plan.size(); ++i)
-      report_.plan[i] = after->plan(static_cast<BindingTime>(i));
-    const Programs plain = split_by_binding_time(history().raw());
-    const auto before = compile_cpu(plain, model_.weights);
+    report_.plan = plan_programs(history().programs, report_.backend);
     report_.summary = summarize(history());
+    report_.summary->before = figures_of(split_by_binding_time(history().raw()));
+    report_.summary->after = figures_of(history().programs);
+  }
+
+  /// Arenas are those of the CPU, where a model can be run to measure them.
+  Figures figures_of(const Programs& programs) const {
     const Workload& workload = report_.summary->workload;
-    report_.summary->before = measure(plain, *before, workload);
-    report_.summary->after = measure(history().programs, *after, workload);
+    if (report_.backend == "cpu")
+      return measure(programs, *compile_cpu(programs, model_.weights), workload);
+    return measure(programs, plan_programs(programs, report_.backend), workload);
   }
 
   void draw(OutputFile& output) const {

@@ -13,6 +13,7 @@
 #include "base/cores.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "tools/device_options.h"
 #include "tools/files.h"
 
 namespace fuselage {
@@ -48,9 +49,10 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
-/// One for each processor, or for so many of them as work together.
-std::size_t default_workers(std::size_t threads_each) {
-  return std::clamp(useful_threads() / threads_each, std::size_t{1}, kMostThreads);
+/// One for a GPU. On the CPU one for each processor, or for so many of them as work together.
+std::size_t default_workers(const CompileOptions& compile) {
+  if (compile.backend == "cuda") return 1;
+  return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMostThreads);
 }
 
 bool is_whole(const std::string& text) {
@@ -131,7 +133,8 @@ void ModelOptions::add_running_to(Options& options) {
       ->capture_default_str();
   app.add_option("--cpu-threads", threads,
                  "Sentences are worked on in so many threads; 0: one for each processor that the "
-                 "process may use, as far as its control group grants their time")
+                 "process may use, as far as its control group grants their time, and one for a "
+                 "GPU")
       ->check(CLI::Range(std::size_t{0}, kMostThreads))
       ->capture_default_str();
   app.add_option("--threads-per-sentence", compile.threads_per_sentence,
@@ -141,7 +144,11 @@ void ModelOptions::add_running_to(Options& options) {
       ->capture_default_str();
   app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
   app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
-  app.add_option("--backend", compile.backend, "What runs the model: cpu, or reference (slow)")
+  CLI::Option* device = add_device_option(app, compile);
+  add_gpu_options(app, compile);
+  app.add_option("--backend", compile.backend,
+                 "How it is run: cpu, cuda (as --device says), or reference (slow)")
+      ->excludes(device)
       ->capture_default_str();
   add_optimizer_options(app, compile);
   add_frequency_option(app, frequency);
@@ -219,6 +226,7 @@ void ModelOptions::finish(Options& options) {
   const std::vector<std::string> paths = configs;
   for (auto path = paths.rbegin(); path != paths.rend(); ++path)
     options.apply_config(*path, models.ignore_unknown);
+  check_device_options(compile);
 }
 
 Model ModelOptions::load(Options& options) {
@@ -231,7 +239,7 @@ Model ModelOptions::load(Options& options) {
   batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
-  if (threads == 0) threads = default_workers(compile.threads_per_sentence);
+  if (threads == 0) threads = default_workers(compile);
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
     for (const std::string& path : models.paths) {
       std::error_code error;

@@ -196,6 +196,9 @@ bool Options::known_short(char name) {
 }
 
 void Options::refuse(const std::string& name, const std::string& where) {
+  if (name == "devices")
+    throw Error("{}marian-decoder's --devices is not supported; name a GPU with --device cuda:N",
+                where);
   if (known_to_marian(name))
     throw Error("{}marian-decoder's --{} is not supported yet", where, name);
   std::vector<std::string> names;

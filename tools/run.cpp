@@ -10,6 +10,7 @@
 #include "inspect/print.h"
 #include "ops/registry.h"
 #include "tools/commands.h"
+#include "tools/device_options.h"
 #include "tools/files.h"
 #include "tools/model_options.h"
 
@@ -23,6 +24,7 @@ int run_graph(const std::vector<std::string>& arguments) {
   Options options("run", "Run optimizer passes on a graph in the text form, and print the result.");
   CLI::App& app = options.app();
   app.add_option("GRAPH", path, "A graph, or one program, as dump prints it")->required();
+  add_device_option(app, compile);
   add_optimizer_options(app, compile);
   app.add_flag("--print-after-all", print_after_all, "Print the graph behind each pass");
   app.add_option("-o,--output", output_path, "Where to write")->capture_default_str();

@@ -229,12 +229,6 @@ class CpuExecutable : public Executable {
 
 }  // namespace
 
-std::string describe_kernel(const Graph& program, NodeId id) {
-  const Node& node = program.node(id);
-  if (is_stored(program, node)) return "";
-  return describe(choose_kernel(program, node, cpu::kernel_set()));
-}
-
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights) {
   std::vector<PlannedNode> planned;
   return run_load_program(load_program, weights, planned);

@@ -35,8 +35,4 @@ std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weig
 /// The weights of a model and the results of its load program, by name.
 TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);
 
-/// The kernel that runs a node of a program, and why better ones do not: "packed_gemm", or
-/// "reference (packed_gemm: it works on one vector a row)"; empty for stored values.
-std::string describe_kernel(const Graph& program, NodeId id);
-
 }  // namespace fuselage

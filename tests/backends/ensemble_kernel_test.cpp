@@ -92,7 +92,7 @@ void expect_near(const std::vector<Trace>& got, const std::vector<Trace>& want) 
 /// The kernel that runs the only node of an op.
 std::string kernel_of(const Graph& graph, std::string_view op) {
   for (const NodeId id : graph.nodes())
-    if (graph.node(id).op->name == op) return describe_kernel(graph, id);
+    if (graph.node(id).op->name == op) return describe_kernel(graph, id, cpu::kernel_set());
   return "nothing";
 }
 

@@ -158,7 +158,8 @@ return logits = %y
   const Programs programs = split_by_binding_time(model.graph);
   for (const NodeId id : programs.load.nodes()) {
     if (programs.load.node(id).op->name != "matmul") continue;
-    EXPECT_THAT(describe_kernel(programs.load, id), ::testing::StartsWith("packing_gemm"));
+    EXPECT_THAT(describe_kernel(programs.load, id, cpu::kernel_set()),
+                ::testing::StartsWith("packing_gemm"));
   }
 }
 

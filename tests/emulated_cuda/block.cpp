@@ -1,13 +1,13 @@
 #include "block.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <numeric>
 #include <string_view>
 #include <utility>
 
-#include "emulated_cuda/control.h"
+#include "failure.h"
 
 constinit thread_local uint3 threadIdx{};
 constinit thread_local uint3 blockIdx{};
@@ -23,7 +23,7 @@ constexpr std::size_t kStackBytes = std::size_t{128} << 10;
 
 bool same_call(const Exchange& a, const Exchange& b) {
   return std::string_view(a.name) == b.name && a.mask == b.mask &&
-         a.where.line() == b.where.line() && a.where.column() == b.where.column();
+         a.where.line() == b.where.line() && a.where.file_name() == b.where.file_name();
 }
 
 bool names(const Exchange& operation, std::uint32_t lane) {
@@ -31,19 +31,14 @@ bool names(const Exchange& operation, std::uint32_t lane) {
 }
 
 std::string describe(const Thread& thread) {
-  std::string text = "thread (" + std::to_string(thread.index.x) + ", " +
-                     std::to_string(thread.index.y) + ", " + std::to_string(thread.index.z) + ") ";
-  if (thread.state == Thread::State::finished) return text + "has ended";
-  if (thread.wait.kind == Wait::Kind::nothing) return text + "runs";
-  const Exchange& operation = thread.wait.operation;
-  text += std::string("waits in ") + operation.name + " at " + operation.where.file_name() + ":" +
-          std::to_string(operation.where.line());
-  if (thread.wait.kind == Wait::Kind::warp) {
-    char mask[16];
-    std::snprintf(mask, sizeof mask, "%08x", operation.mask);
-    text += std::string(" for lanes ") + mask;
-  }
-  return text;
+  const auto [x, y, z] = thread.index;
+  const std::string name = fmt::format("thread ({}, {}, {})", x, y, z);
+  if (thread.state == Thread::State::finished) return name + " has ended";
+  const Exchange& call = thread.wait.operation;
+  const std::string lanes =
+      thread.wait.kind == Wait::Kind::warp ? fmt::format(" of lanes {:08x}", call.mask) : "";
+  return fmt::format("{} waits in {}{} at {}:{}", name, call.name, lanes, call.where.file_name(),
+                     call.where.line());
 }
 
 }  // namespace
@@ -71,7 +66,7 @@ void Block::run(const dim3& size, const std::function<void()>& thread, std::mt19
   const auto waiting = std::find_if(threads_.begin(), threads_.end(), [](const Thread& t) {
     return t.state == Thread::State::waiting;
   });
-  fail(*waiting, *waiting);
+  fail_between(*waiting, *waiting);
 }
 
 void Block::prepare(const dim3& size) {
@@ -161,7 +156,7 @@ void Block::pause(Thread& thread) {
   enter(thread);
 }
 
-void Block::synchronize(bool predicate, std::source_location where) {
+void Block::synchronize(bool predicate, fuselage::CodeLocation where) {
   Thread& thread = *current_;
   thread.state = Thread::State::waiting;
   thread.wait = {.kind = Wait::Kind::block, .operation = {"__syncthreads", 0, where}};
@@ -233,7 +228,8 @@ void Block::check_warp(const Thread& thread) const {
     const bool all_there = there == kLanes || mask >> there == 0;
     const std::uint32_t source = thread.wait.source;
     const bool has_source = source == kEveryLane || names(thread.wait.operation, source);
-    if (!all_there || !names(thread.wait.operation, own) || !has_source) fail(thread, thread);
+    if (!all_there || !names(thread.wait.operation, own) || !has_source)
+      fail_between(thread, thread);
   }
   for (std::uint32_t lane = 0; lane < there; ++lane) {
     const Thread& other = threads_[first + lane];
@@ -243,27 +239,24 @@ void Block::check_warp(const Thread& thread) const {
     if (!awaits && !awaited) continue;
     if (!exchanges || other.wait.kind != Wait::Kind::warp ||
         !same_call(thread.wait.operation, other.wait.operation))
-      fail(thread, other);
+      fail_between(thread, other);
   }
 }
 
 // Threads at a barrier wait for all others: none may end or be at another one.
 void Block::check_block(const Thread& thread) const {
   if (at_barrier_ != 0 && !same_call(thread.wait.operation, first_at_barrier_->wait.operation))
-    fail(thread, *first_at_barrier_);
+    fail_between(thread, *first_at_barrier_);
   if (thread.state == Thread::State::finished || finished_ == 0) return;
   for (const Thread& other : threads_)
-    if (other.state == Thread::State::finished) fail(thread, other);
+    if (other.state == Thread::State::finished) fail_between(thread, other);
 }
 
-void Block::fail(const Thread& thread, const Thread& other) const {
-  std::fprintf(stderr, "emulated CUDA: threads of block (%u, %u, %u) part: %s", blockIdx.x,
-               blockIdx.y, blockIdx.z, describe(thread).c_str());
-  if (&thread != &other) std::fprintf(stderr, ", and %s", describe(other).c_str());
-  std::fprintf(stderr, " (%zu of %u threads have ended; FUSELAGE_EMULATION_SEED=%llu)\n",
-               static_cast<std::size_t>(finished_), static_cast<unsigned>(threads_.size()),
-               static_cast<unsigned long long>(seed()));
-  std::abort();
+void Block::fail_between(const Thread& thread, const Thread& other) const {
+  std::string what = describe(thread);
+  if (&thread != &other) what += ", " + describe(other);
+  fail(fmt::format("threads of block ({}, {}, {}) part: {}; {} of {} have ended", blockIdx.x,
+                   blockIdx.y, blockIdx.z, what, finished_, threads_.size()));
 }
 
 Block& running_block() {
@@ -271,9 +264,9 @@ Block& running_block() {
   return block;
 }
 
-void synchronize_block(std::source_location where) { running_block().synchronize(false, where); }
+void synchronize_block(fuselage::CodeLocation where) { running_block().synchronize(false, where); }
 
-Votes synchronize_block(bool predicate, std::source_location where) {
+Votes synchronize_block(bool predicate, fuselage::CodeLocation where) {
   running_block().synchronize(predicate, where);
   return running_block().votes();
 }

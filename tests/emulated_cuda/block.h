@@ -19,7 +19,7 @@ namespace emulated_cuda {
 struct Wait {
   enum class Kind : std::uint8_t { nothing, block, warp };
   Kind kind = Kind::nothing;
-  Exchange operation{};
+  Exchange operation;
   std::uint64_t bits = 0;    ///< what it brought
   std::uint32_t source = 0;  ///< lane whose bits it gets
 };
@@ -48,7 +48,7 @@ class Block {
   /// Runs `thread` as each thread of the block. `random` draws the order.
   void run(const dim3& size, const std::function<void()>& thread, std::mt19937_64& random);
 
-  void synchronize(bool predicate, std::source_location where);
+  void synchronize(bool predicate, fuselage::CodeLocation where);
   std::uint64_t exchange(const Exchange& operation, std::uint64_t bits, std::uint32_t source);
 
   Votes votes() const { return votes_; }
@@ -68,7 +68,7 @@ class Block {
   bool all_arrived(const Thread& thread) const;
   void check_warp(const Thread& thread) const;
   void check_block(const Thread& thread) const;
-  [[noreturn]] void fail(const Thread& thread, const Thread& other) const;
+  [[noreturn]] void fail_between(const Thread& thread, const Thread& other) const;
   std::uint32_t lanes(std::uint32_t warp) const;
 
   std::vector<Thread> threads_;

@@ -1,88 +1,140 @@
 #include "device_memory.h"
 
+#include <fmt/core.h>
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
+#include <csignal>
 #include <cstring>
 #include <iterator>
 
 #include "emulated_cuda/control.h"
+#include "failure.h"
 
 namespace emulated_cuda {
 namespace {
 
-constexpr std::size_t kGuardBytes = 4096;
+constexpr std::size_t kArenaBytes = std::size_t{64} << 30;  // of addresses, not of memory
+constexpr std::size_t kGuardBytes = 4096;                   // a page
 constexpr std::uint8_t kGuard = 0xa5;
 constexpr std::uint8_t kGarbage = 0xff;  // NaN in every type of floats
 
 std::atomic<std::int64_t> taken{0};
 
-// What is asked for ends where the guard behind it begins; the start is aligned as cudaMalloc's.
 std::size_t size_with_guards(std::size_t bytes) {
-  constexpr std::size_t kAlignment = 4096;
-  return (bytes + 2 * kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
+  return (bytes + 3 * kGuardBytes - 1) / kGuardBytes * kGuardBytes;
 }
 
-void check_zone(const std::uint8_t* zone, std::uintptr_t data, std::size_t bytes) {
+void check_zone(const std::uint8_t* zone, const std::uint8_t* data, std::size_t bytes) {
   const std::uint8_t* end = zone + kGuardBytes;
   const std::uint8_t* hit = std::find_if(zone, end, [](std::uint8_t b) { return b != kGuard; });
   if (hit == end) return;
-  std::fprintf(stderr,
-               "emulated CUDA: written outside of device memory: byte %lld of a piece of %zu "
-               "(FUSELAGE_EMULATION_SEED=%llu)\n",
-               static_cast<long long>(reinterpret_cast<std::uintptr_t>(hit) - data), bytes,
-               static_cast<unsigned long long>(seed()));
-  std::abort();
+  fail(
+      fmt::format("written outside of device memory: byte {} of a piece of {}", hit - data, bytes));
 }
 
-void check_piece(std::uintptr_t data, std::size_t bytes) {
-  const auto* start = reinterpret_cast<const std::uint8_t*>(data);
-  check_zone(start - kGuardBytes, data, bytes);
-  check_zone(start + bytes, data, bytes);
+void check_piece(const std::uint8_t* data, std::size_t bytes) {
+  check_zone(data - kGuardBytes, data, bytes);
+  check_zone(data + bytes, data, bytes);
+}
+
+// Says what is wrong where the host reads or writes device memory; other faults go their way.
+void on_fault(int, siginfo_t* info, void*) {
+  if (device_memory().contains(info->si_addr)) fail("the host touches device memory");
+  std::signal(SIGSEGV, SIG_DFL);
 }
 
 }  // namespace
 
+DeviceMemory::DeviceMemory() {
+  void* arena =
+      mmap(nullptr, kArenaBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (arena == MAP_FAILED) fail("there are no addresses for device memory");
+  arena_ = used_end_ = static_cast<std::uint8_t*>(arena);
+  arena_end_ = arena_ + kArenaBytes;
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGSEGV, &action, nullptr);
+}
+
+void DeviceMemory::protect(int protection) const {
+  mprotect(arena_, static_cast<std::size_t>(used_end_ - arena_), protection);
+}
+
+std::uint8_t* DeviceMemory::take(std::size_t whole) {
+  const auto gap = std::find_if(gaps_.begin(), gaps_.end(), [whole](const auto& candidate) {
+    return candidate.second >= whole;
+  });
+  if (gap != gaps_.end()) {
+    const auto [start, bytes] = *gap;
+    gaps_.erase(gap);
+    if (bytes > whole) gaps_.emplace(start + whole, bytes - whole);
+    return start;
+  }
+  if (static_cast<std::size_t>(arena_end_ - used_end_) < whole) return nullptr;
+  std::uint8_t* start = used_end_;
+  used_end_ += whole;
+  protect(PROT_READ | PROT_WRITE);
+  return start;
+}
+
+void DeviceMemory::give_back(std::uint8_t* start, std::size_t whole) {
+  madvise(start, whole, MADV_DONTNEED);
+  const auto after = gaps_.find(start + whole);
+  if (after != gaps_.end()) {
+    whole += after->second;
+    gaps_.erase(after);
+  }
+  const auto gap = gaps_.emplace(start, whole).first;
+  if (gap == gaps_.begin()) return;
+  const auto before = std::prev(gap);
+  if (before->first + before->second != start) return;
+  before->second += whole;
+  gaps_.erase(gap);
+}
+
 void* DeviceMemory::allocate(std::size_t bytes) {
+  const DeviceAccess access;
   const std::size_t whole = size_with_guards(bytes);
-  auto* memory = static_cast<std::uint8_t*>(std::aligned_alloc(kGuardBytes, whole));
+  const std::lock_guard lock(mutex_);
+  std::uint8_t* memory = take(whole);
   if (!memory) return nullptr;
   std::memset(memory, kGuard, whole);
   std::uint8_t* data = memory + kGuardBytes;
   std::memset(data, kGarbage, bytes);
-  const std::lock_guard lock(mutex_);
-  pieces_.emplace(reinterpret_cast<std::uintptr_t>(data), bytes);
+  pieces_.emplace(data, bytes);
   size_bytes_ += bytes;
   return data;
 }
 
 bool DeviceMemory::free(void* data) {
+  const DeviceAccess access;
   const std::lock_guard lock(mutex_);
-  const auto piece = pieces_.find(reinterpret_cast<std::uintptr_t>(data));
+  const auto piece = pieces_.find(static_cast<std::uint8_t*>(data));
   if (piece == pieces_.end()) return false;
-  check_piece(piece->first, piece->second);
-  size_bytes_ -= piece->second;
-  std::memset(data, kGarbage, piece->second);
+  const auto [start, bytes] = *piece;
+  check_piece(start, bytes);
+  size_bytes_ -= bytes;
   pieces_.erase(piece);
-  std::free(static_cast<std::uint8_t*>(data) - kGuardBytes);
+  give_back(start - kGuardBytes, size_with_guards(bytes));
   return true;
 }
 
 bool DeviceMemory::holds(const void* data, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  const auto start = reinterpret_cast<std::uintptr_t>(data);
+  auto* start = static_cast<std::uint8_t*>(const_cast<void*>(data));
   const auto after = pieces_.upper_bound(start);
   if (after == pieces_.begin()) return false;
   const auto& [first, size] = *std::prev(after);
   if (start >= first + size && (start > first || bytes > 0)) return false;
   if (start + bytes <= first + size) return true;
-  std::fprintf(stderr, "emulated CUDA: %zu bytes from byte %zu of a piece of %zu\n", bytes,
-               static_cast<std::size_t>(start - first), size);
-  std::abort();
+  fail(fmt::format("{} bytes from byte {} of a piece of {}", bytes, start - first, size));
 }
 
 void DeviceMemory::check() {
+  const DeviceAccess access;
   const std::lock_guard lock(mutex_);
   for (const auto& [data, bytes] : pieces_) check_piece(data, bytes);
 }
@@ -95,6 +147,18 @@ std::size_t DeviceMemory::size_bytes() {
 DeviceMemory& device_memory() {
   static auto* const memory = new DeviceMemory;  // outlives objects of the program that free late
   return *memory;
+}
+
+DeviceAccess::DeviceAccess() {
+  DeviceMemory& memory = device_memory();
+  const std::lock_guard lock(memory.mutex_);
+  if (memory.accesses_++ == 0) memory.protect(PROT_READ | PROT_WRITE);
+}
+
+DeviceAccess::~DeviceAccess() {
+  DeviceMemory& memory = device_memory();
+  const std::lock_guard lock(memory.mutex_);
+  if (--memory.accesses_ == 0) memory.protect(PROT_NONE);
 }
 
 void count_allocation() { ++taken; }

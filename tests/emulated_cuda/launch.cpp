@@ -1,8 +1,9 @@
 #include "emulated_cuda/launch.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -13,7 +14,9 @@
 
 #include "block.h"
 #include "emulated_cuda/control.h"
+#include "failure.h"
 #include "stream.h"
+#include "tests/emulated_cuda/shared_memory/range.h"
 
 namespace emulated_cuda {
 namespace {
@@ -49,11 +52,16 @@ bool possible(const dim3& grid, const dim3& block) {
          grid.z > 0 && grid.x <= 0x7fffffffu && grid.y <= 65535 && grid.z <= 65535;
 }
 
+void fill_shared(std::size_t asked) {
+  std::memset(shared_memory.bytes, kGarbage, asked + kGuardBytes);
+  std::uint8_t* begin = begin_of_static_shared_memory();
+  std::memset(begin, kGarbage, static_cast<std::size_t>(end_of_static_shared_memory() - begin));
+}
+
 void check_shared(std::size_t asked) {
   const std::uint8_t* guard = shared_memory.bytes + asked;
   if (std::all_of(guard, guard + kGuardBytes, [](std::uint8_t b) { return b == kGarbage; })) return;
-  std::fprintf(stderr, "emulated CUDA: written behind %zu bytes of dynamic shared memory\n", asked);
-  std::abort();
+  fail(fmt::format("written behind {} bytes of dynamic shared memory", asked));
 }
 
 void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
@@ -69,7 +77,7 @@ void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
     blockIdx = {static_cast<unsigned>(number % grid.x),
                 static_cast<unsigned>(number / grid.x % grid.y),
                 static_cast<unsigned>(number / grid.x / grid.y)};
-    std::memset(shared_memory.bytes, kGarbage, shared_bytes + kGuardBytes);
+    fill_shared(shared_bytes);
     running_block().run(block, thread, random);
     check_shared(shared_bytes);
   }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Runs the command as a user does. Usage: cli_test.sh FUSELAGE DATA, with the folder of test data.
+# Runs the command as a user does. Usage: cli_test.sh FUSELAGE DATA MODULE, with the folder of test
+# data and a module that stands in for the CUDA back-end.
 
 set -u
 fuselage=$1
 data=$2
+module=$3
 model=$data/transformer-ssru/model.npz
 input=$data/transformer-ssru/input.sp.en
 vocabulary=$data/vocab.yml
@@ -72,6 +74,41 @@ grep -qF 'note: cached weights are made anew: cache/' err || fail "no note on a 
 works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-cache "$input"
 same out expected "no place for a cache"
 grep -qF 'note: weights are not cached: ' err || fail "no note on a cache that cannot be"
+
+# A GPU is one device, by a module that is loaded; errors of the module are the command's.
+gpu=(translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --device)
+export FUSELAGE_CUDA_MODULE=$module
+for device in cuda cuda:0; do
+  works "${gpu[@]}" "$device" --deterministic
+  same out expected "--device $device"
+done
+refuses "there is no GPU 1" "${gpu[@]}" cuda:1
+refuses "no kernel for 1 node: linear_k_best" "${gpu[@]}" cuda -b 70
+refuses "the best 64 at most, not 71" "${gpu[@]}" cuda -b 70
+refuses "use --device cpu or another --precision" "${gpu[@]}" cuda --precision int4
+refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:x'" "${gpu[@]}" cuda:x
+refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:-1'" "${gpu[@]}" cuda:-1
+refuses "--threads-per-sentence is for --device cpu" "${gpu[@]}" cuda --threads-per-sentence 2
+refuses "--weights-cache is for --device cpu" "${gpu[@]}" cuda --weights-cache cache
+refuses "--tf32 is for --device cuda" "${gpu[@]}" cpu --tf32
+refuses "--device excludes --backend" "${gpu[@]}" cuda --backend reference
+export FUSELAGE_CUDA_MODULE=$PWD/missing.so
+refuses "there is no CUDA back-end at $PWD/missing.so" "${gpu[@]}" cuda
+echo 'no library' >missing.so
+refuses "the CUDA back-end does not load: $PWD/missing.so" "${gpu[@]}" cuda
+works dump "$model" --device cuda --program step
+grep -qE '= linear_k_best.*# output_layer \(fused_output: it multiplies with matrices of bf16' out ||
+  fail "a dump for CUDA: $(grep k_best out)"
+works dump "$model" --device cuda --program step --precision bf16
+grep -qE '= linear_k_best.*# fused_output$' out || fail "a dump for CUDA: $(grep k_best out)"
+works dump "$model" --device cuda --program load
+grep -qE '= mul\(.*# binary$' out || fail "the load program is the CPU's"
+works dump "$model" --device cuda --program step -b 70
+grep -qE '# no kernel .*the best 64 at most' out || fail "a dump tells what no kernel runs"
+works dump "$model" --device cuda --summary
+grep -qE '^step +kernels +[1-9]' out || fail "figures of CUDA's kernels: $(cat out)"
+refuses "--profile measures the cpu back-end" dump "$model" --device cuda --profile "$input"
+unset FUSELAGE_CUDA_MODULE
 
 # Odd lines give one line each, and notes.
 {
@@ -294,7 +331,7 @@ YAML
 works score -c config/dumped.yml -t one one
 works translate -c config/dumped.yml -i one
 echo 'devices: [0, 1]' >bad.yml
-refuses "bad.yml: marian-decoder's --devices is not supported yet" translate -c bad.yml
+refuses "bad.yml: marian-decoder's --devices is not supported; name a GPU" translate -c bad.yml
 echo 'max-length-factor: .inf' >bad.yml
 refuses "bad.yml: --max-length-factor" translate -c bad.yml
 echo 'word-penalty: 1e7' >bad.yml
@@ -454,7 +491,7 @@ grep -q '"beam-size": 4' ensemble.4/config.json || fail "the beam of a converted
 
 # Options.
 refuses "marian-decoder's --output-sampling is not supported yet" translate --output-sampling x
-refuses "marian-decoder's --devices is not supported yet" translate -d 0
+refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
 refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
 refuses "--beam-size" translate -b x
 refuses "--normalize: a number from -10 to 10 is needed, not '0.6x'" translate "${usual[@]}" -n 0.6x

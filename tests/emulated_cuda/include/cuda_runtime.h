@@ -8,11 +8,10 @@
 
 #undef __shared__
 #undef __constant__
-/// One block runs at a time in a thread of the host. What it finds here is garbage.
+// One block runs at a time in a thread of the host. It finds NaN here: shared_memory/range.h.
 #define __shared__ static thread_local
 #define __constant__ static
 #define __launch_bounds__(...)
-#define __noinline__ __attribute__((noinline))
 
 #include "emulated_cuda/arithmetic.h"
 #include "emulated_cuda/atomics.h"

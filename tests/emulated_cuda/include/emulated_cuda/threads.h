@@ -3,7 +3,8 @@
 #include <vector_types.h>
 
 #include <cstdint>
-#include <source_location>
+
+#include "base/location.h"
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
 
@@ -18,19 +19,19 @@ namespace emulated_cuda {
 
 /// Waits until every thread of the block is at this barrier. Aborts where one ended or waits
 /// elsewhere.
-void synchronize_block(std::source_location where);
+void synchronize_block(fuselage::CodeLocation where);
 
 /// The same, and what the predicates of all threads come to.
 struct Votes {
   std::uint32_t for_it = 0, all = 0;
 };
-Votes synchronize_block(bool predicate, std::source_location where);
+Votes synchronize_block(bool predicate, fuselage::CodeLocation where);
 
 /// What a lane brings to an operation of its warp.
 struct Exchange {
-  const char* name = "";       ///< the intrinsic
-  std::uint32_t mask = 0;      ///< lanes that take part
-  std::source_location where;  ///< the call
+  const char* name = "";                                             ///< the intrinsic
+  std::uint32_t mask = 0;                                            ///< lanes that take part
+  fuselage::CodeLocation where = fuselage::CodeLocation::current();  ///< the call
 };
 
 /// Waits until all lanes of the mask are at this call and returns what lane `source` of the warp
@@ -47,20 +48,20 @@ void* dynamic_shared_memory();
 
 }  // namespace emulated_cuda
 
-inline void __syncthreads(std::source_location where = std::source_location::current()) {
+inline void __syncthreads(fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   emulated_cuda::synchronize_block(where);
 }
 inline int __syncthreads_or(int predicate,
-                            std::source_location where = std::source_location::current()) {
+                            fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   return emulated_cuda::synchronize_block(predicate != 0, where).for_it != 0;
 }
 inline int __syncthreads_and(int predicate,
-                             std::source_location where = std::source_location::current()) {
+                             fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   const emulated_cuda::Votes votes = emulated_cuda::synchronize_block(predicate != 0, where);
   return votes.for_it == votes.all;
 }
 inline int __syncthreads_count(int predicate,
-                               std::source_location where = std::source_location::current()) {
+                               fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   return static_cast<int>(emulated_cuda::synchronize_block(predicate != 0, where).for_it);
 }
 

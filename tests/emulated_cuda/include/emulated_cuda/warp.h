@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <cstring>
-#include <source_location>
 
+#include "base/location.h"
 #include "emulated_cuda/threads.h"
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
@@ -31,7 +31,7 @@ inline std::uint32_t section(int width) {
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
-              std::source_location where = std::source_location::current()) {
+              fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   const auto within = static_cast<std::uint32_t>(source) & (static_cast<std::uint32_t>(width) - 1);
   return emulated_cuda::shuffle({"__shfl_sync", mask, where}, value,
                                 emulated_cuda::section(width) + within);
@@ -39,7 +39,7 @@ T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
 
 template <typename T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 std::source_location where = std::source_location::current()) {
+                 fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   const std::uint32_t lane = emulated_cuda::lane();
   const bool inside = lane - emulated_cuda::section(width) >= delta;
   return emulated_cuda::shuffle({"__shfl_up_sync", mask, where}, value,
@@ -48,7 +48,7 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
 
 template <typename T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   std::source_location where = std::source_location::current()) {
+                   fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   const std::uint32_t lane = emulated_cuda::lane();
   const bool inside =
       lane - emulated_cuda::section(width) + delta < static_cast<std::uint32_t>(width);
@@ -58,7 +58,7 @@ T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
 
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize,
-                  std::source_location where = std::source_location::current()) {
+                  fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   const std::uint32_t lane = emulated_cuda::lane();
   const std::uint32_t source = lane ^ static_cast<std::uint32_t>(lanes);
   const bool inside = source < emulated_cuda::section(width) + static_cast<std::uint32_t>(width);
@@ -66,19 +66,19 @@ T __shfl_xor_sync(unsigned mask, T value, int lanes, int width = warpSize,
 }
 
 inline void __syncwarp(unsigned mask = 0xffffffffu,
-                       std::source_location where = std::source_location::current()) {
+                       fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   emulated_cuda::ballot({"__syncwarp", mask, where}, true);
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate,
-                              std::source_location where = std::source_location::current()) {
+                              fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   return emulated_cuda::ballot({"__ballot_sync", mask, where}, predicate != 0);
 }
 inline int __any_sync(unsigned mask, int predicate,
-                      std::source_location where = std::source_location::current()) {
+                      fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   return emulated_cuda::ballot({"__any_sync", mask, where}, predicate != 0) != 0;
 }
 inline int __all_sync(unsigned mask, int predicate,
-                      std::source_location where = std::source_location::current()) {
+                      fuselage::CodeLocation where = fuselage::CodeLocation::current()) {
   return emulated_cuda::ballot({"__all_sync", mask, where}, predicate != 0) == mask;
 }
 

@@ -1,0 +1,13 @@
+#pragma once
+
+// What kernels that are compiled at run time find: little, so that it compiles quickly.
+
+#include <vector_functions.h>
+
+#undef __shared__
+#define __shared__ static thread_local
+#define __launch_bounds__(...)
+
+#include "emulated_cuda/arithmetic.h"
+#include "emulated_cuda/threads.h"
+#include "emulated_cuda/warp.h"

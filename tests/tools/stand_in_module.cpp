@@ -1,0 +1,13 @@
+// A module as a program loads it for a GPU, which runs everything on the CPU, by the program's own
+// code. There is one device.
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cuda/module.h"
+#include "base/error.h"
+
+fuselage::Executable* fuselage_compile_cuda(const fuselage::Programs& programs,
+                                            fuselage::TensorMap&& weights,
+                                            const fuselage::CudaOptions& options) {
+  if (options.device != 0) throw fuselage::Error("there is no GPU {}", options.device);
+  return fuselage::compile_cpu(programs, std::move(weights)).release();
+}
