@@ -83,4 +83,37 @@ void run_dot_attention(const Instruction& in, const Run& run) {
   });
 }
 
+void bind_head_dot(Instruction& in, const Binding& binding) {
+  in.integer = binding.node.attr<std::int64_t>("heads");
+  in.real = binding.node.attr<double>("scale");
+}
+
+void run_head_dot(const Instruction& in, const Run& run) {
+  run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1),
+                       static_cast<std::size_t>(in.integer), static_cast<float>(in.real),
+                       rows_of(in, run), static_cast<std::size_t>(in.operands[0].cols),
+                       rows_out(in, run));
+}
+
+void bind_to(Instruction& in, const Binding& binding) {
+  in.map = binding.node.attr<MapPath>("to").front();
+}
+
+void run_segment_softmax(const Instruction& in, const Run& run) {
+  run.kernels.segment_softmax(plain_in<const float>(in, run, 0), cols_of(in), segments_of(in, run),
+                              result_at(in, run));
+}
+
+void run_mix(const Instruction& in, const Run& run) {
+  RowsIn x = all_rows(in, run, 1);
+  x.rows = run.indexes[static_cast<std::size_t>(in.operands[1].index)];
+  run.kernels.mix_rows(data_at<const float>(in.operands[0], run, 0),
+                       static_cast<std::size_t>(in.operands[0].cols), x, cols_of(in),
+                       segments_of(in, run), rows_out(in, run));
+}
+
+void run_mean(const Instruction& in, const Run& run) {
+  run.kernels.mean_rows(all_rows(in, run, 0), cols_of(in), segments_of(in, run), rows_out(in, run));
+}
+
 }  // namespace fuselage::cpu

@@ -121,4 +121,9 @@ void run_lookup_gemm(const Instruction& in, const Run& run) {
   in.counter->hits.fetch_add(count.hits, std::memory_order_relaxed);
 }
 
+void run_row_dot(const Instruction& in, const Run& run) {
+  run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1), 1, 1.0f, rows_of(in, run),
+                       static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
+}
+
 }  // namespace fuselage::cpu

@@ -20,6 +20,8 @@ std::string refuse_gemm(const Graph& graph, const Node& node);
 void bind_gemm(Instruction& in, const Binding& binding);
 void run_gemm(const Instruction& in, const Run& run);
 
+void run_row_dot(const Instruction& in, const Run& run);
+
 /// A computed matrix. Only a load program has those, and it runs once.
 std::string refuse_packing_gemm(const Graph& graph, const Node& node);
 void bind_packing_gemm(Instruction& in, const Binding& binding);
