@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# gpu_check.sh [DIRECTORY]: checks the CUDA back-end on this machine's GPU: the tests, again under
-# each tool of compute-sanitizer, then the benchmarks. DIRECTORY holds the programs: a build (build)
-# or an unpacked bundle. All output goes to gpu_check.log there too. Without a GPU it exits with 77.
-# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs this script, the programs of a build and the
-# libraries that they need, CUDA's excepted, for a machine without the sources.
+# gpu_check.sh [BUILD]: checks the CUDA back-end on this machine's GPU with the programs of a build
+# (build): the tests, again under each tool of compute-sanitizer, then the benchmarks. All output
+# goes to BUILD/gpu_check.log too. Without a GPU it exits with 77.
+# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs what that needs, CUDA's libraries excepted, for a
+# machine without the sources: unpack it there and run gpu_check/scripts/gpu_check.sh.
 # FILTER, as of googletest, chooses the tests for compute-sanitizer; SECONDS_EACH limits a step.
 set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 filter=${FILTER:-*}
 seconds_each=${SECONDS_EACH:-1800}
 
-# programs DIRECTORY: the tests and the benchmarks in a build or a bundle.
+# programs BUILD: the tests and the benchmarks.
 programs() {
   find "$1" -path '*/CMakeFiles' -prune -o -type f -perm -u+x \
     \( -name test_cuda -o -path '*/bench/cuda/*_bench' \) -print | sort -r
@@ -23,23 +24,21 @@ libraries() {
 }
 
 bundle() {
-  local file=$1 build=$2 list
-  mapfile -t list < <(programs "$build")
-  [[ ${#list[@]} -gt 0 ]] || { echo "$build has no test_cuda: build it where there is a CUDA toolkit" && exit 1; }
+  local file=$1 build=$2 files
+  mapfile -t files < <(programs "$build")
+  if [[ ${#files[@]} -eq 0 ]]; then
+    echo "$build has no test_cuda: build it where there is a CUDA toolkit"
+    exit 1
+  fi
+  files+=("$build/libfuselage_cuda.so")
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  mkdir -p "$work/gpu_check/bench/cuda" "$work/gpu_check/lib"
-  cp "${BASH_SOURCE[0]}" "$work/gpu_check/"
-  local program
-  for program in "${list[@]}"; do
-    case $program in
-      */test_cuda) cp "$program" "$work/gpu_check/" ;;
-      *) cp "$program" "$work/gpu_check/bench/cuda/" ;;
-    esac
-  done
-  libraries "${list[@]}" | xargs -I{} cp -L {} "$work/gpu_check/lib/"
+  mkdir -p "$work/gpu_check/lib"
+  cp -L --parents "${files[@]}" "$work/gpu_check/"
+  cp -r --parents scripts/gpu_check.sh tests/data bench/*.ir "$work/gpu_check/"
+  libraries "${files[@]}" | xargs -I{} cp -L {} "$work/gpu_check/lib/"
   tar -czf "$file" -C "$work" gpu_check
-  echo "$file: unpack it on a machine with a GPU and run gpu_check/gpu_check.sh gpu_check"
+  echo "$file: unpack it on a machine with a GPU and run gpu_check/scripts/gpu_check.sh $build"
 }
 
 passed=0 failed=0
@@ -58,13 +57,16 @@ step() {
 }
 
 check_gpu() {
-  local directory=$1 program tool
+  local build=$1 program tool
   date --iso-8601=seconds
   uname -a
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv
   nvcc --version 2>/dev/null | tail -n 2 || true
   while IFS= read -r program; do
-    step "$program"
+    case $program in
+      */decode_bench) step "$program" bench/quinn.ir ;;
+      *) step "$program" ;;
+    esac
     [[ $program == */test_cuda ]] || continue
     if ! command -v compute-sanitizer >/dev/null; then
       printf '\n== compute-sanitizer is not in PATH: left out\n'
@@ -74,7 +76,7 @@ check_gpu() {
       step compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" --gtest_brief=1 \
         "--gtest_filter=$filter"
     done
-  done < <(programs "$directory")
+  done < <(programs "$build")
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
   [[ $failed -eq 0 && $passed -gt 0 ]]
 }
@@ -84,10 +86,11 @@ if [[ ${1-} == --bundle ]]; then
   exit
 fi
 
-directory=${1:-build}
+build=${1:-build}
 if ! nvidia-smi --list-gpus 2>/dev/null | grep -q .; then
   echo "There is no NVIDIA GPU here, or no driver for it: nothing was checked."
   exit 77
 fi
-export LD_LIBRARY_PATH=$directory/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-check_gpu "$directory" | tee "$directory/gpu_check.log"
+export LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export FUSELAGE_CUDA_MODULE=$PWD/$build/libfuselage_cuda.so
+check_gpu "$build" | tee "$build/gpu_check.log"

@@ -62,7 +62,8 @@ struct _nvrtcProgram {  // NOLINT(readability-identifier-naming): NVIDIA's name
 // NVRTC's functions.
 
 nvrtcResult nvrtcVersion(int* major, int* minor) {
-  *major = *minor = 0;  // that of no real one: their binaries must not be mistaken for these
+  *major = 0;  // that of no real one: their binaries must not be mistaken for these
+  *minor = EMULATED_NVRTC_VERSION;
   return NVRTC_SUCCESS;
 }
 
