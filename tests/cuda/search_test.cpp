@@ -130,10 +130,9 @@ class DeviceWorker : public HashWorker {
 
   template <typename T>
   void upload(const OutputRows<T>& rows, T* to) {
-    expect_success(
-        cudaMemcpy(to, rows.data, static_cast<std::size_t>(rows.rows * rows.cols) * sizeof(T),
-                   cudaMemcpyHostToDevice),
-        "copy to the device");
+    const std::size_t bytes = static_cast<std::size_t>(rows.rows * rows.cols) * sizeof(T);
+    expect_success(cudaMemcpyAsync(to, rows.data, bytes, cudaMemcpyHostToDevice, stream_.get()),
+                   "copy to the device");
   }
 
   ScoreShape shape_;
@@ -250,15 +249,15 @@ TEST_F(SearchTest, IsThatOfTheHostForManySentences) {
 
 TEST_F(SearchTest, BreaksTiesAsTheHostDoes) {
   for (const std::uint32_t levels : {1u, 2u, 5u})
-    compare({.vocabulary = 12, .columns = 6, .levels = levels}, {.beam_size = 6});
+    compare({.vocabulary = 12, .columns = 6, .levels = levels}, {.beam_size = 6}, {1, 7});
 }
 
 TEST_F(SearchTest, CutsWhatIsTooLong) {
   for (const float factor : {0.1f, 1.0f, 1.5f, 6.0f})
     compare({.vocabulary = 50, .columns = 4},
-            {.beam_size = 4, .max_length_factor = factor, .end_id = 7});
+            {.beam_size = 4, .max_length_factor = factor, .end_id = 7}, {1, 6});
   // Without an end symbol all hypotheses are cut.
-  compare({.vocabulary = 50, .columns = 4}, {.beam_size = 4, .end_id = 999});
+  compare({.vocabulary = 50, .columns = 4}, {.beam_size = 4, .end_id = 999}, {1, 6});
 }
 
 TEST_F(SearchTest, LeavesOutSuppressedWords) {
@@ -273,8 +272,7 @@ TEST_F(SearchTest, TakesFewerWordsThanTheBeamIsWide) {
 
 TEST_F(SearchTest, LeavesOutWhatIsImpossible) {
   for (const std::uint32_t impossible : {2u, 3u})
-    compare({.vocabulary = 30, .columns = 30, .impossible = impossible}, {.beam_size = 20},
-            {1, 3, 17});
+    compare({.vocabulary = 16, .columns = 16, .impossible = impossible}, {.beam_size = 9}, {1, 6});
 }
 
 TEST_F(SearchTest, FailsWhereTheHostFails) {

@@ -30,9 +30,9 @@ struct SearchState {
   std::int32_t suppressed = 0;  ///< how many
 };
 
-/// The arrays of a search. Sentence s has beam_size slots of `survivors` and `finished` from
-/// s * beam_size on. So it has of `tokens` in each step, where those of all sentences stand side by
-/// side.
+/// The arrays of a search. Sentence s has beam_size places of `survivors` and of `finished` from
+/// s * beam_size on, and for each step as many of `tokens`. One that takes another's place must
+/// find what that one finished read, and finished_count 0.
 struct SearchArrays {
   SearchState* state;
   const std::int32_t* length_limits;  ///< of sentences
