@@ -1,5 +1,7 @@
 #include "backends/compile.h"
 
+#include <algorithm>
+
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cuda/kernel_rows.h"
 #include "backends/reference/reference_backend.h"
@@ -16,7 +18,9 @@ Optimizer make_optimizer(const CompileOptions& options) {
   pipeline.ranks = options.ranks;
   pipeline.precision = precision_from_string(options.precision);
   pipeline.activations = activations_from_string(options.activations);
-  pipeline.quantizing_kernels = options.backend != "cuda";
+  const KernelSet kernels = kernels_of(options.backend, BindingTime::step);
+  pipeline.quantizing_kernels = std::any_of(
+      kernels.begin(), kernels.end(), [](const KernelInfo* kernel) { return kernel->quantizes; });
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
            .allow_approximation = pipeline.activations != Activations::exact,
