@@ -325,9 +325,10 @@ Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
     std::copy_n(from, array.data.size(), array.data.begin());
     return array;
   }
-  if (type.dtype == DType::bf16) {
+  if (is_half(type.dtype)) {
     const auto* from = data_at<const std::uint16_t>(place, run, 0);
-    std::transform(from, from + array.data.size(), array.data.begin(), bfloat16_to_float);
+    std::transform(from, from + array.data.size(), array.data.begin(),
+                   type.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
     return array;
   }
   const RowsIn from = same_rows ? rows_in(in, run, operand) : all_rows(in, run, operand);
@@ -360,9 +361,8 @@ void run_reference(const Instruction& in, const Run& run) {
 
 std::string refuse_reference(const Graph& graph, const Node& node) {
   for (const ValueId result : node.results)
-    if (const DType dtype = graph.value(result).type.dtype;
-        is_quantized(dtype) || dtype == DType::bf16)
-      return "its result is quantized or of bf16";
+    if (const DType dtype = graph.value(result).type.dtype; is_quantized(dtype) || is_half(dtype))
+      return "its result is quantized or of 16 bits";
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
 }
 
@@ -437,7 +437,7 @@ constexpr KernelRow kRows[] = {
     {{"linear_k_best", "output_layer", kFirst, refuse_output_layer},
      bind_output_layer,
      run_output_layer},
-    {{"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist},
+    {{"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_columns},
      bind_shortlist,
      run_shortlist},
     {{"ensemble_k_best", "output_layers", kAll, refuse_layers}, bind_ensemble, run_ensemble},

@@ -14,7 +14,7 @@ void run_quantize(const Instruction& in, const Run& run);
 /// Any quantization, a number after the other.
 void run_quantize_each(const Instruction& in, const Run& run);
 
-/// Numbers of bf16 from those of f32 or back, all of them at once.
+/// Numbers of bf16 or f16 from those of f32 or back, all of them at once.
 void run_cast(const Instruction& in, const Run& run);
 
 void bind_dequantize(Instruction& in, const Binding& binding);

@@ -30,6 +30,7 @@ Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
   if (weight.dtype() == wanted.dtype && same_vectors) return weight;
   if (wanted.dtype == DType::f32) return weight.to_f32();
   if (wanted.dtype == DType::bf16) return weight.to_bf16();
+  if (wanted.dtype == DType::f16) return weight.to_f16();
   throw Error("{}: weight '{}' is {} {}, but the graph wants {} {}", wanted.where, wanted.name,
               to_string(weight.dtype()), shape_to_string(weight.shape()), to_string(wanted.dtype),
               shape_to_string(wanted.shape));
@@ -111,8 +112,8 @@ void WeightRegion::Entry::make(const TensorMap& weights) {
   const Tensor source = checked_weight(weight, weights);
   if (form == Form::stored) *tensor = source;
   if (form == Form::columns)
-    *tensor = source.dtype() == DType::bf16 ? transposed<std::uint16_t>(source, shape.k, shape.n)
-                                            : transposed<float>(source, shape.k, shape.n);
+    *tensor = is_half(source.dtype()) ? transposed<std::uint16_t>(source, shape.k, shape.n)
+                                      : transposed<float>(source, shape.k, shape.n);
   if (form == Form::packed) {
     check(source.dtype() == shape.dtype || shape.dtype == DType::f32,
           "a matrix is packed in its own type or in floats");
