@@ -56,21 +56,18 @@ inline std::vector<double> numbers_of(const Tensor& tensor) {
 class ProgramTest : public CudaTest {
  protected:
   /// Runs `body` with random numbers in its params and imports.
-  void run_graph(const std::string& body, const KernelSet& kernels = cuda_kernels()) {
+  void run_graph(const std::string& body) {
     graph_ = graph_of(body);
     frame_.emplace(graph_);
     begin_steps();
     make_inputs(frame_->table());
-    run(kernels);
+    run();
   }
 
   /// The same, and compares the outputs.
   void expect_as_reference(const std::string& body, double error = 1e-4) {
-    expect_as_reference(body, cuda_kernels(), error);
-  }
-  void expect_as_reference(const std::string& body, const KernelSet& kernels, double error = 1e-4) {
     SCOPED_TRACE(body);
-    run_graph(body, kernels);
+    run_graph(body);
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) compare(i, error);
   }
 
