@@ -1,5 +1,7 @@
 #include "backends/compile.h"
 
+#include <algorithm>
+
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cuda/kernel_rows.h"
 #include "backends/reference/reference_backend.h"
@@ -12,11 +14,15 @@ namespace fuselage {
 
 Optimizer make_optimizer(const CompileOptions& options) {
   PipelineOptions pipeline;
+  if (options.precision == to_string(Precision::fp16) && options.backend == "cpu")
+    throw Error("the cpu back-end has no products in fp16; use bf16, or --device cuda");
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
   pipeline.precision = precision_from_string(options.precision);
   pipeline.activations = activations_from_string(options.activations);
-  pipeline.quantizing_kernels = options.backend != "cuda";
+  const KernelSet kernels = kernels_of(options.backend, BindingTime::step);
+  pipeline.quantizing_kernels = std::any_of(
+      kernels.begin(), kernels.end(), [](const KernelInfo* kernel) { return kernel->quantizes; });
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
            .allow_approximation = pipeline.activations != Activations::exact,

@@ -172,7 +172,8 @@ TEST_F(ElementKernelsTest, ResultsMayLieWhereOperandsDo) {
   const ElementKernel kernel(parse_formula("t0 = add(x0, x1); mul(t0, x0); t0"), {false, true});
   for (const std::int32_t columns : {5, 32}) {
     constexpr std::int32_t kRows = 9;
-    std::vector<float> numbers(static_cast<std::size_t>(kRows * columns));
+    const auto width = static_cast<std::size_t>(columns);
+    std::vector<float> numbers(kRows * width);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
     DeviceArray<float> x(numbers), sums(numbers.size());
     DeviceArray<float> bias(std::vector{3.0f});
@@ -184,7 +185,7 @@ TEST_F(ElementKernelsTest, ResultsMayLieWhereOperandsDo) {
     kernel.launch(stream(), {live.data(), kRows}, columns, operands, results);
     const std::vector<float> got = x.to_host(), sum = sums.to_host();
     for (std::size_t i = 0; i < got.size(); ++i) {
-      const bool is_live = i < static_cast<std::size_t>((kRows - 1) * columns);
+      const bool is_live = i < (kRows - 1) * width;
       EXPECT_EQ(got[i], is_live ? (numbers[i] + 3) * numbers[i] : numbers[i]);
       EXPECT_EQ(sum[i], is_live ? numbers[i] + 3 : 0);
     }

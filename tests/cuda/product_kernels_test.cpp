@@ -125,6 +125,27 @@ return y = %y
   }
 }
 
+TEST_F(ProductKernelsTest, LookupGemmTakesQuantizedRows) {
+  run_graph(R"IR(%e = param() {name = "E", domain = vocab, dims = [6], dtype = qint8}
+%w = param() {name = "W", dims = [20, 6], dtype = qint8}
+%t = param() {name = "T", dims = [2, 20]}
+%y = lookup_matmul(%e, %w, %t) {transposed = true, via = [hyp.word]}
+return y = %y
+)IR");
+  const std::vector<float> got = new_rows(0);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::int32_t word = words_[i / 20];
+    const std::size_t entry = static_cast<std::size_t>(std::max(word, 0)), c = i % 20;
+    double want = 0;
+    if (word >= 0 && word < 2)
+      want = inputs()["T"][entry * 20 + c];
+    else if (word >= 0)
+      for (std::size_t j = 0; j < 6; ++j)
+        want += inputs()["E"][entry * 6 + j] * inputs()["W"][c * 6 + j];
+    EXPECT_NEAR(got[i], want, 1e-4) << "word " << word << ", column " << c;
+  }
+}
+
 /// Formulas that go with the product, and others.
 TEST_F(ProductKernelsTest, LinearRunsItsFormulaOnTheProduct) {
   for (const std::string_view formula :
