@@ -55,9 +55,8 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
                               const SearchOptions& options,
                               const std::vector<WordIds>& shortlists = {}) {
   const auto sentences = random_sentences(vocabulary_of(graph));
-  const CompileOptions how{.precision = c.precision};
-  const auto cpu = compile(graph, weights, how);
-  optimize(graph, how);
+  const auto cpu = compile(graph, weights, {.precision = c.precision});
+  optimize(graph, {.backend = "cuda", .precision = c.precision});
   const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
                                          kernel_factories());
   const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences, shortlists);
