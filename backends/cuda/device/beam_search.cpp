@@ -94,11 +94,10 @@ void DeviceSearch::begin(cudaStream_t stream, const SearchSettings& settings,
                           .vocabulary = tables_.vocabulary(),
                           .suppressed = suppressed};
   const Arrays at = arrays();
-  upload(stream, at.search.state, &state, 1);
   upload(stream, at.length_limits, limits.data(), limits.size());
   upload(stream, at.suppressed, settings.suppressed.data(), settings.suppressed.size());
   tables_.begin(stream);
-  launch_start_search(stream, at.search);
+  launch_start_search(stream, at.search, state);
 }
 
 void DeviceSearch::enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const {

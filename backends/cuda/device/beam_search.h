@@ -43,7 +43,7 @@ class DeviceSearch {
   bool reserve(const Bounds& bounds);
 
   /// Begins the search of a batch within the bounds: a live row for each sentence. Outside of
-  /// captured work, and when that of an earlier search is done.
+  /// captured work, and when that of an earlier search is done. `settings` must stay until then.
   void begin(cudaStream_t stream, const SearchSettings& settings, std::int32_t sentences);
 
   /// Fills in the step-time part of `rows` from the live rows.
