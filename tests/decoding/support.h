@@ -34,10 +34,12 @@ inline std::vector<std::string> vocabularies() {
   return {path, path};
 }
 
-/// Why nothing can run on a GPU here, if so. Where the environment variable FUSELAGE_TEST_CUDA is
-/// set there must be one, or what stands in for one.
+/// Whether something stands in for a GPU.
+inline bool emulates_cuda() { return std::getenv("FUSELAGE_EMULATES_CUDA") != nullptr; }
+
+/// Why nothing can run on a GPU here, if so.
 inline std::optional<std::string> why_no_cuda() {
-  if (std::getenv("FUSELAGE_TEST_CUDA") != nullptr) return std::nullopt;
+  if (emulates_cuda()) return std::nullopt;
   static const std::optional<std::string> reason = []() -> std::optional<std::string> {
     Graph graph;
     try {

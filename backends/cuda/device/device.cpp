@@ -39,8 +39,8 @@ std::string show_version(int version) {
                 cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted));
   if (number < 0 || number >= count)
     throw Error(
-        "there is no CUDA device {}: this machine has {}, numbered from 0; use --device "
-        "cuda:0 or another of these",
+        "there is no CUDA device {}: this machine has {}, numbered from 0; use --device cuda:0 or "
+        "another of these",
         number, count);
   expect_success(status, fmt::format("choice of CUDA device {}", number));
   throw Error("CUDA device {} cannot be used; use another --device", number);
