@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Case {
   const char* precision;
   float tolerance;  ///< of scores
 };
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " in " << c.precision; }
 
 /// Trained models, translated on the GPU and on the CPU.
 class CudaModels : public CudaTest, public ::testing::WithParamInterface<Case> {};
@@ -55,9 +58,8 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
                               const SearchOptions& options,
                               const std::vector<WordIds>& shortlists = {}) {
   const auto sentences = random_sentences(vocabulary_of(graph));
-  const CompileOptions how{.precision = c.precision};
-  const auto cpu = compile(graph, weights, how);
-  optimize(graph, how);
+  const auto cpu = compile(graph, weights, {.precision = c.precision});
+  optimize(graph, {.backend = "cuda", .precision = c.precision});
   const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
                                          kernel_factories());
   const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences, shortlists);
