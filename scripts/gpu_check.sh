@@ -64,7 +64,7 @@ check_gpu() {
   nvcc --version 2>/dev/null | tail -n 2 || true
   while IFS= read -r program; do
     case $program in
-      */decode_bench) step "$program" bench/quinn.ir ;;
+      */cuda_decode_bench) step "$program" bench/quinn.ir ;;
       *) step "$program" ;;
     esac
     [[ $program == */test_cuda ]] || continue
