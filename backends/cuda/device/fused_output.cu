@@ -213,11 +213,7 @@ auto kernel_for(const FusedShape& shape) {
 
 template <typename T>
 void launch_layer(cudaStream_t stream, const FusedShape& shape, const Layer<T>& layer) {
-  const auto kernel = kernel_for<T>(shape);
-  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shape.shared_bytes)),
-                 "shared memory of an output layer");
-  launch(stream, kernel,
+  launch(stream, kernel_for<T>(shape),
          {dim3(blocks_for(layer.most, shape.rows()) * static_cast<unsigned>(layer.spans)),
           dim3(static_cast<unsigned>(shape.threads())), shape.shared_bytes},
          layer);
