@@ -255,6 +255,7 @@ void run(cudaStream_t stream, const BestQuery& query, const void* x, const Devic
 void fused_output(cudaStream_t stream, const BestQuery& query, const void* x,
                   const DeviceMatrix& matrix, const float* bias, const Workspace& workspace) {
   if (query.rows.most == 0) return;
+  check_fused_output(query, matrix, workspace);
   if (matrix.dtype == DType::bf16)
     run<__nv_bfloat16>(stream, query, x, matrix, bias, workspace);
   else
