@@ -14,6 +14,8 @@ namespace fuselage {
 
 Optimizer make_optimizer(const CompileOptions& options) {
   PipelineOptions pipeline;
+  if (options.precision == to_string(Precision::fp16) && options.backend == "cpu")
+    throw Error("the cpu back-end has no products in fp16; use bf16, or --device cuda");
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
   pipeline.precision = precision_from_string(options.precision);

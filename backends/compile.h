@@ -37,7 +37,8 @@ struct CompileOptions {
   NodeObserver observer;
 };
 
-/// The optimizer that `options` ask for. Throws Error for an unknown pass.
+/// The optimizer that `options` ask for. Throws Error for an unknown pass, and for a precision that
+/// the back-end has no products in.
 struct Optimizer {
   std::vector<Pass> passes;
   PassOptions options;

@@ -69,7 +69,7 @@ std::vector<std::string> nodes_without_kernel(const Graph& program, const Kernel
 bool is_stored(const Graph& graph, const Node& node);
 
 /// Elements of 4 bytes that a row of the type takes; quantized vectors include their scales.
-/// Numbers of bf16 have no gaps between rows: all of them together may take less.
+/// Numbers of 16 bits have no gaps between rows: all of them together may take less.
 std::int64_t row_elements(const Type& type);
 
 /// A block of memory that holds one value for the rows of its domain.

@@ -70,6 +70,10 @@ std::string refuse_elements(const Graph& graph, const Node& node, std::size_t ma
   return "";
 }
 
+bool is_mixed(const Type& x, const Type& w) {
+  return is_quantized(w.dtype) && !is_quantized(x.dtype);
+}
+
 std::string refuse_types(const Type& x, const Type& w) {
   if (!is_quantized(x.dtype) || x.dtype == row_type_of(w.dtype)) return "";
   return "its operands are quantized differently";
@@ -102,8 +106,7 @@ std::string refuse_output_layer(const Graph& graph, const Node& node) {
 
 std::string refuse_shortlist(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
-  if (is_quantized(graph.value(node.operands[1]).type.dtype) &&
-      !is_quantized(graph.value(node.operands[0]).type.dtype))
+  if (is_mixed(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type))
     return "its matrix is quantized, but not its rows";
   const auto& words = node.attr<MapPath>("words");
   if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)

@@ -28,6 +28,9 @@ inline constexpr std::size_t kMostFormulaResults = 16;
 /// The operands of the node but number `matrix` are elements of it.
 std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix);
 
+/// Whether a product's matrix is quantized and its rows are not.
+bool is_mixed(const Type& x, const Type& w);
+
 /// A product of operands of these types.
 std::string refuse_types(const Type& x, const Type& w);
 /// The same of a node's first two operands.

@@ -31,6 +31,9 @@ enum class DType : std::uint8_t {
 /// vector_bytes (quantized.h) for what quantized vectors take.
 std::size_t size_of(DType dtype);
 
+/// Whether it is f16 or bf16, of which only weights are.
+constexpr bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
 /// "f32", "i8", …
 std::string_view to_string(DType dtype);
 

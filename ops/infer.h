@@ -41,10 +41,10 @@ inline void expect_real(const InferContext& in, std::size_t i) {
     in.fail(fmt::format("operand {} must be f32 or quantized, not {}", i, in.show(in.operand(i))));
 }
 
-/// Throws for bf16 in rows that are there at run time: only weights have that type.
-inline void expect_weights_if_bf16(const InferContext& in, DType dtype, DomainId domain) {
-  if (dtype == DType::bf16 && in.graph().domain(domain).binding != BindingTime::load)
-    in.fail(fmt::format("bf16 numbers are known at load time, not in rows of '{}'",
+/// Throws for floats of 16 bits in rows that are there at run time: only weights have such types.
+inline void expect_weights_if_half(const InferContext& in, DType dtype, DomainId domain) {
+  if (is_half(dtype) && in.graph().domain(domain).binding != BindingTime::load)
+    in.fail(fmt::format("{} numbers are known at load time, not in rows of '{}'", to_string(dtype),
                         in.graph().domain(domain).name));
 }
 

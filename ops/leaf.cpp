@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Type> infer_external(const InferContext& in) {
   expect_dims(in, in.attr<Dims>("dims"));
-  expect_weights_if_bf16(in, in.attr<DType>("dtype"), in.attr<DomainId>("domain"));
+  expect_weights_if_half(in, in.attr<DType>("dtype"), in.attr<DomainId>("domain"));
   return {{in.attr<DType>("dtype"), in.attr<DomainId>("domain"), in.attr<Dims>("dims")}};
 }
 

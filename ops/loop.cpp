@@ -21,7 +21,7 @@ std::vector<Type> infer_state(const InferContext& in) {
   if (init.domain != in.none() && init.domain != in.graph().sentences_of(loop))
     in.fail(fmt::format("its initial value must have no rows or one per sentence, not {}",
                         in.show(init)));
-  expect_weights_if_bf16(in, init.dtype, loop);
+  expect_weights_if_half(in, init.dtype, loop);
   return {{init.dtype, loop, init.dims}};
 }
 

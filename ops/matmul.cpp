@@ -13,7 +13,7 @@ struct WeightShape {
 
 /// Rows and columns of the weight operand; a value with a row per vocabulary entry is a matrix too.
 WeightShape weight_shape(const InferContext& in) {
-  if (in.operand(1).dtype != DType::bf16) expect_real(in, 1);
+  if (!is_half(in.operand(1).dtype)) expect_real(in, 1);
   const Type& weight = in.operand(1);
   const Domain& domain = in.graph().domain(weight.domain);
   if (domain.binding != BindingTime::load)
@@ -78,7 +78,7 @@ void evaluate_matmul(EvalContext<T>& context) {
 const OpDef kOps[] = {
     {.name = "matmul",
      .summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
-                "and where W is bf16, the product is f32.",
+                "and where W is of bf16 or f16, the product is f32.",
      .operands = {{"x"}, {"w"}},
      .attributes = {{"transposed", AttrKind::boolean, false}},
      .traits = Trait::row_wise | Trait::linear,

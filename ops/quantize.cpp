@@ -106,11 +106,14 @@ void evaluate_dequantize(EvalContext<T>& context) {
 std::vector<Type> infer_cast(const InferContext& in) {
   Type type = in.operand(0);
   const auto to = in.attr<DType>("to");
-  for (const DType dtype : {type.dtype, to})
-    if (dtype != DType::f32 && dtype != DType::bf16)
-      in.fail(fmt::format("it casts between f32 and bf16, not {} to {}", to_string(type.dtype),
-                          to_string(to)));
-  expect_weights_if_bf16(in, DType::bf16, type.domain);
+  const auto casts = [&](DType dtype, DType other) {
+    return dtype == DType::f32 ? is_half(other) || other == dtype
+                               : is_half(dtype) && (other == DType::f32 || other == dtype);
+  };
+  if (!casts(type.dtype, to))
+    in.fail(fmt::format("it casts between f32 and bf16 or f16, not {} to {}", to_string(type.dtype),
+                        to_string(to)));
+  expect_weights_if_half(in, is_half(type.dtype) ? type.dtype : to, type.domain);
   type.dtype = to;
   return {type};
 }
@@ -120,14 +123,19 @@ Cost cost_cast(const InferContext& in) {
   return {.flop = size, .bytes = 6 * size};
 }
 
-/// As in quantize, numbers of bf16 are those nearest to the floats also in double.
+/// The nearest number of a type, as a float.
+float rounded_to(DType to, float x) {
+  if (to == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
+  return to == DType::f16 ? half_to_float(float_to_half(x)) : x;
+}
+
+/// As in quantize, numbers of 16 bits are those nearest to the floats also in double.
 template <typename T>
 void evaluate_cast(EvalContext<T>& context) {
   const auto& x = context.operands[0]->data;
-  const bool narrow = context.node.template attr<DType>("to") == DType::bf16;
+  const auto to = context.node.template attr<DType>("to");
   std::transform(x.begin(), x.end(), context.results[0].data.begin(), [&](T value) {
-    const auto number = static_cast<float>(value);
-    return narrow ? static_cast<T>(bfloat16_to_float(float_to_bfloat16(number))) : value;
+    return is_half(to) ? static_cast<T>(rounded_to(to, static_cast<float>(value))) : value;
   });
 }
 
@@ -176,7 +184,7 @@ const OpDef kOps[] = {
      .evaluate_f32 = evaluate_dequantize<float>,
      .evaluate_f64 = evaluate_dequantize<double>},
     {.name = "cast",
-     .summary = "Weights as the nearest numbers of bf16, ties to even, or those as f32.",
+     .summary = "Weights as the nearest numbers of bf16 or f16, ties to even, or those as f32.",
      .operands = {{"x"}},
      .attributes = {{"to", AttrKind::dtype, DType::bf16}},
      .traits = static_cast<std::uint32_t>(Trait::row_wise),

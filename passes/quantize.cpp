@@ -14,9 +14,10 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<std::pair<Precision, std::string_view>, 6> kNames{
+constexpr std::array<std::pair<Precision, std::string_view>, 7> kNames{
     {{Precision::fp32, "fp32"},
      {Precision::bf16, "bf16"},
+     {Precision::fp16, "fp16"},
      {Precision::int16, "int16"},
      {Precision::int8, "int8"},
      {Precision::int4, "int4"},
@@ -110,14 +111,20 @@ Rule stored_integers(Precision precision) {
           .build = build};
 }
 
-Rule bf16_products() {
-  const auto build = [](Rewriter& rewriter, const Match& match) {
-    const ValueId w = rewriter.add("cast", {match["w"]}, {{"to", DType::bf16}});
+/// The type of a precision that rounds matrices.
+std::optional<DType> half_type(Precision precision) {
+  if (precision == Precision::bf16) return DType::bf16;
+  return precision == Precision::fp16 ? std::optional(DType::f16) : std::nullopt;
+}
+
+Rule half_products(DType to) {
+  const auto build = [to](Rewriter& rewriter, const Match& match) {
+    const ValueId w = rewriter.add("cast", {match["w"]}, {{"to", to}});
     const bool transposed = match.root_node().attr<bool>("transposed");
     rewriter.replace(match.result(),
                      rewriter.add("matmul", {match["x"], w}, {{"transposed", transposed}}));
   };
-  return {.name = "bf16_products",
+  return {.name = to == DType::bf16 ? "bf16_products" : "fp16_products",
           .pattern = product(both_f32),
           .guards = {{"one_column", one_column}},
           .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
@@ -151,20 +158,20 @@ Rule stored_vectors() {
       .build = build};
 }
 
-/// Numbers of bf16 are the same as f32 and back.
-Rule stored_bf16() {
+/// Numbers of 16 bits are the same as f32 and back.
+Rule stored_halves(DType to) {
   const auto casts_to = [](DType dtype) {
     return [dtype](const Graph&, const Node& node) { return node.attr<DType>("to") == dtype; };
   };
   const auto build = [](Rewriter& rewriter, const Match& match) {
     rewriter.replace(match.result(), match["stored"]);
   };
-  return {.name = "stored_bf16",
+  return {.name = to == DType::bf16 ? "stored_bf16" : "stored_fp16",
           .pattern =
               match::op(
                   "cast",
                   {match::op("cast", {match::any("stored")}).where(casts_to(DType::f32)).shared()})
-                  .where(casts_to(DType::bf16)),
+                  .where(casts_to(to)),
           .guards = {{"stored_type", other_type}},
           .build = build};
 }
@@ -185,16 +192,16 @@ Precision precision_from_string(std::string_view name) {
 }
 
 Quantizer weight_quantizer(Precision precision) {
-  check(precision != Precision::bf16, "quantize: numbers of bf16 are no integers");
+  check(!half_type(precision), "quantize: floats of 16 bits are no integers");
   if (precision == Precision::int16) return for_columns(DType::qint16);
   const bool narrow = precision == Precision::int4 || precision == Precision::int4_log;
   return for_columns(narrow ? DType::qlog4 : DType::qint8);
 }
 
 Pass quantize(Precision precision) {
-  if (precision == Precision::bf16)
+  if (const auto to = half_type(precision))
     return {.name = "quantize",
-            .rules = {bf16_products(), stored_integers(precision), stored_bf16()}};
+            .rules = {half_products(*to), stored_integers(precision), stored_halves(*to)}};
   return {.name = "quantize",
           .rules = {integer_products(precision), stored_integers(precision), stored_vectors()}};
 }

@@ -8,9 +8,9 @@
 namespace fuselage {
 
 /// Number type in which products with weights are computed.
-enum class Precision : std::uint8_t { fp32, bf16, int16, int8, int4, int4_log };
+enum class Precision : std::uint8_t { fp32, bf16, fp16, int16, int8, int4, int4_log };
 
-/// "fp32", "bf16", "int16", "int8", "int4", "int4-log".
+/// "fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log".
 std::string_view to_string(Precision precision);
 
 /// The inverse of to_string. Throws Error for an unknown name.
@@ -34,8 +34,8 @@ Quantizer weight_quantizer(Precision precision);
 /// what would be computed without it, on any processor. A matrix that is stored in integers has its
 /// rows quantized to fit, and stored vectors are not quantized again.
 ///
-/// bf16 rounds the matrices alone, matmul(x, W) = matmul(x, cast(W)), and sums stay f32. With fp32
-/// the pass does nothing.
+/// bf16 and fp16 round the matrices alone, matmul(x, W) = matmul(x, cast(W)), and sums stay f32.
+/// With fp32 the pass does nothing.
 Pass quantize(Precision precision = Precision::fp32);
 
 }  // namespace fuselage

@@ -187,9 +187,11 @@ void add_precision_option(CLI::App& app, CompileOptions& compile) {
   };
   app.add_option_function<std::vector<std::string>>(
          "--precision", set,
-         "Numbers in products with weights: fp32, bf16, int16, int8, int4 or int4-log")
+         "Numbers in products with weights: fp32, bf16, fp16 (on a GPU), int16, int8, int4 or "
+         "int4-log")
       ->expected(1, 2)
-      ->check(CLI::IsMember({"fp32", "bf16", "int16", "int8", "int4", "int4-log", "float32"}))
+      ->check(
+          CLI::IsMember({"fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log", "float32"}))
       ->type_name("TEXT")
       ->default_str("fp32");
 }

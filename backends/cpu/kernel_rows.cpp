@@ -94,7 +94,7 @@ constexpr KernelRow kRows[] = {
     {{"linear_k_best", "output_layer", kFirst, refuse_output_layer},
      bind_output_layer,
      run_output_layer},
-    {{"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist},
+    {{"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_columns},
      bind_shortlist,
      run_shortlist},
     {{"ensemble_k_best", "output_layers", kAll, refuse_layers}, bind_ensemble, run_ensemble},

@@ -17,8 +17,8 @@ struct MatrixShape {
   bool operator==(const MatrixShape&) const = default;
 };
 
-/// Packs a matrix that is stored at `data` for the kernels of the active level. Throws Error for
-/// integers of which products may leave 32 bits.
+/// Packs a matrix that is stored at `data` for the kernels of the active level, f16 as f32. Throws
+/// Error for integers of which products may leave 32 bits.
 PackedMatrix pack(const std::byte* data, const MatrixShape& shape);
 
 }  // namespace fuselage::cpu

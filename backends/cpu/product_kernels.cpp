@@ -26,7 +26,7 @@ void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix)
 }  // namespace
 
 DType packed_type(const Type& x, const Type& w) {
-  return is_quantized(w.dtype) && !is_quantized(x.dtype) ? DType::f32 : w.dtype;
+  return w.dtype == DType::f16 || is_mixed(x, w) ? DType::f32 : w.dtype;
 }
 
 DType packed_type(const Graph& graph, const Node& node) {
@@ -56,7 +56,7 @@ std::string refuse_gemm(const Graph& graph, const Node& node) {
 
 std::string refuse_packing_gemm(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
-  if (packed_type(graph, node) != graph.value(node.operands[1]).type.dtype)
+  if (is_mixed(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type))
     return "its matrix is quantized, but not its rows";
   if (graph.value(node.results[0]).type.dims.back() == 1)
     return "its matrix has one column, which would be padded to a panel";
@@ -71,7 +71,7 @@ void bind_packing_gemm(Instruction& in, const Binding& binding) {
   in.shape = {.k = x.dims.back(),
               .n = in.results[0].cols / in.vectors,
               .transposed = binding.node.attr<bool>("transposed"),
-              .dtype = packed_type(binding.graph, binding.node)};
+              .dtype = binding.graph.value(binding.node.operands[1]).type.dtype};
 }
 
 void run_packing_gemm(const Instruction& in, const Run& run) {

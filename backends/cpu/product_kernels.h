@@ -9,8 +9,8 @@ namespace fuselage::cpu {
 // Products with a matrix, as lines of the kernel table: why a kernel cannot run a node, what it
 // reads of the node when it is bound, and how it runs.
 
-/// The type that the matrix of a product of these types is packed as: its own, but f32 where it is
-/// quantized and the rows are not.
+/// The type that the matrix of a product of these types is packed as: its own, but f32 for f16, and
+/// where it is quantized and the rows are not.
 DType packed_type(const Type& x, const Type& w);
 /// The same of a node's first two operands.
 DType packed_type(const Graph& graph, const Node& node);

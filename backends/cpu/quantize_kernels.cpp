@@ -139,10 +139,12 @@ void run_cast(const Instruction& in, const Run& run) {
   const auto* halves = plain_in<const std::uint16_t>(in, run, 0);
   if (x.dtype == to)
     std::memcpy(result_at<std::byte>(in, run), floats, size * size_of(to));
-  else if (to == DType::bf16)
-    std::transform(floats, floats + size, result_at<std::uint16_t>(in, run), float_to_bfloat16);
+  else if (is_half(to))
+    std::transform(floats, floats + size, result_at<std::uint16_t>(in, run),
+                   to == DType::bf16 ? float_to_bfloat16 : float_to_half);
   else
-    std::transform(halves, halves + size, result_at(in, run), bfloat16_to_float);
+    std::transform(halves, halves + size, result_at(in, run),
+                   x.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
 }
 
 }  // namespace fuselage::cpu

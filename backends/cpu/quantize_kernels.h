@@ -20,7 +20,7 @@ void bind_quantized_results(Instruction& in, const Binding& binding);
 void quantize_results(const Instruction& in, const Run& run, std::size_t first, std::size_t last);
 void quantize_results(const Instruction& in, const Run& run);
 
-/// Numbers of bf16 from those of f32 or back, all of them at once.
+/// Numbers of bf16 or f16 from those of f32 or back, all of them at once.
 void run_cast(const Instruction& in, const Run& run);
 
 void bind_dequantize(Instruction& in, const Binding& binding);

@@ -38,9 +38,10 @@ Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
     std::copy_n(from, array.data.size(), array.data.begin());
     return array;
   }
-  if (type.dtype == DType::bf16) {
+  if (is_half(type.dtype)) {
     const auto* from = data_at<const std::uint16_t>(place, run, 0);
-    std::transform(from, from + array.data.size(), array.data.begin(), bfloat16_to_float);
+    std::transform(from, from + array.data.size(), array.data.begin(),
+                   type.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
     return array;
   }
   const RowsIn from = same_rows ? rows_in(in, run, operand) : all_rows(in, run, operand);
@@ -56,8 +57,8 @@ std::string refuse_reference(const Graph& graph, const Node& node) {
   const std::size_t own = node.results.size() - quantized_results(node).size();
   for (std::size_t i = 0; i < own; ++i)
     if (const DType dtype = graph.value(node.results[i]).type.dtype;
-        is_quantized(dtype) || dtype == DType::bf16)
-      return "its result is quantized or of bf16";
+        is_quantized(dtype) || is_half(dtype))
+      return "its result is quantized or of 16 bits";
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
 }
 

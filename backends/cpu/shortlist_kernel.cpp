@@ -15,6 +15,11 @@ struct ShortlistLayer {
   MapId right, word;                     ///< from pairs to shortlists, and from these to words
 };
 
+std::string refuse_columns(const Graph& graph, const Node& node) {
+  if (graph.value(node.operands[1]).type.dtype == DType::f16) return "its matrix is of f16";
+  return refuse_shortlist(graph, node);
+}
+
 void bind_shortlist(Instruction& in, const Binding& binding) {
   const Type& x = binding.graph.value(binding.node.operands[0]).type;
   const std::int64_t k = x.dims[0];

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "backends/cpu/kernel_rows.h"
 
 namespace fuselage::cpu {
@@ -7,6 +9,7 @@ namespace fuselage::cpu {
 // The output layer for the words of shortlists, as a line of the kernel table: of a stored matrix,
 // whose columns are read where they are.
 
+std::string refuse_columns(const Graph& graph, const Node& node);
 void bind_shortlist(Instruction& in, const Binding& binding);
 void run_shortlist(const Instruction& in, const Run& run);
 

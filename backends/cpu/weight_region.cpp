@@ -51,6 +51,7 @@ Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
   if (weight.dtype() == wanted.dtype && same_vectors) return weight;
   if (wanted.dtype == DType::f32) return weight.to_f32();
   if (wanted.dtype == DType::bf16) return weight.to_bf16();
+  if (wanted.dtype == DType::f16) return weight.to_f16();
   throw Error("{}: weight '{}' is {} {}, but the graph wants {} {}", wanted.where, wanted.name,
               to_string(weight.dtype()), shape_to_string(weight.shape()), to_string(wanted.dtype),
               shape_to_string(wanted.shape));

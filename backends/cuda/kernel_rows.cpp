@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "backends/cuda/limits.h"
 #include "backends/refusals.h"
 #include "base/quantized.h"
 #include "ops/output.h"
@@ -17,8 +18,6 @@ namespace {
 DType matrix_type(const Graph& graph, const Node& node) {
   return graph.value(node.operands[1]).type.dtype;
 }
-
-bool is_half(DType dtype) { return dtype == DType::bf16 || dtype == DType::f16; }
 
 std::string refuse_matrix_type(DType dtype) {
   return dtype == DType::qlog4 ? "it multiplies with no matrices of qlog4" : "";

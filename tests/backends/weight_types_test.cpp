@@ -131,13 +131,23 @@ class EveryLevel : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(WeightTypes, EveryLevel, ::testing::ValuesIn(cpu::supported_isas()),
                          [](const auto& isa) { return isa.param; });
 
+std::string in_f16(std::string_view graph) {
+  std::string text(graph);
+  for (std::size_t at = 0; (at = text.find("bf16", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
 TEST_P(EveryLevel, HalvesMadeAtLoad) {
   expect_as_reference(graph_of(kRow, kComputedHalves), weights_);
+  expect_as_reference(graph_of(kRow, in_f16(kComputedHalves)), weights_);
 }
 
 TEST_P(EveryLevel, StoredHalves) {
-  for (const char* name : {"w", "e"}) weights_.at(name) = weights_.at(name).to_bf16();
-  expect_as_reference(graph_of("", kStoredHalves), weights_);
+  TensorMap narrow = weights_;
+  for (const char* name : {"w", "e"}) narrow.at(name) = weights_.at(name).to_bf16();
+  expect_as_reference(graph_of("", kStoredHalves), narrow);
+  for (const char* name : {"w", "e"}) narrow.at(name) = weights_.at(name).to_f16();
+  expect_as_reference(graph_of("", in_f16(kStoredHalves)), narrow);
 }
 
 TEST_P(EveryLevel, LogarithmicMatricesAndRows) {

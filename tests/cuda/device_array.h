@@ -50,9 +50,16 @@ class DeviceArray {
 /// Skips without a GPU. Under emulation it also looks for what was written outside of memory.
 class CudaTest : public ::testing::Test {
  protected:
-  void SetUp() override {
+  // Ends the making of the test, as members of a fixture may ask CUDA for something.
+  CudaTest() {
     int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) GTEST_SKIP() << "there is no GPU";
+    if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) return;
+    [] { GTEST_SKIP() << "there is no GPU"; }();
+    using ::testing::TestPartResult;
+    throw ::testing::AssertionException({TestPartResult::kSkip, nullptr, 0, "there is no GPU"});
+  }
+
+  void SetUp() override {
     expect_success(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
   }
   void TearDown() override {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Case {
   const char* precision;
   float tolerance;  ///< of scores
 };
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " in " << c.precision; }
 
 /// Trained models, translated on the GPU and on the CPU.
 class CudaModels : public CudaTest, public ::testing::WithParamInterface<Case> {};
@@ -46,23 +49,23 @@ std::int64_t vocabulary_of(const Graph& graph) {
   return size;
 }
 
-TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
-  const Case& c = GetParam();
-  const SearchOptions options{.beam_size = 3, .normalize = 0.6f, .max_length_factor = 1};
-  const auto loaded =
-      load_model(std::string(FUSELAGE_TEST_DATA) + "/" + c.model + "/model.npz").model;
-  Graph graph = with_search_head(loaded.graph, SearchHead::k_best,
-                                 BeamSearch::candidates_per_row(options), options.alignment);
+Model trained_model(const std::string& name) {
+  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
+}
+
+/// Translates with `graph`, which has a search head, on both, twice on the GPU.
+void expect_same_translations(Graph graph, const TensorMap& weights, const Case& c,
+                              const SearchOptions& options,
+                              const std::vector<WordIds>& shortlists = {}) {
   const auto sentences = random_sentences(vocabulary_of(graph));
-  const CompileOptions how{.precision = c.precision};
-  const auto cpu = compile(graph, loaded.weights, how);
-  optimize(graph, how);
-  const auto cuda = make_cuda_executable(split_by_binding_time(graph), loaded.weights, {},
-                                         cuda_kernels(), kernel_factories());
-  const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences);
+  const auto cpu = compile(graph, weights, {.precision = c.precision});
+  optimize(graph, {.backend = "cuda", .precision = c.precision});
+  const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
+                                         kernel_factories());
+  const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences, shortlists);
   BeamSearch search(*cuda, options);
   for (int i = 0; i < 2; ++i) {
-    const std::vector<NBest> found = search.search(sentences);
+    const std::vector<NBest> found = search.search(sentences, shortlists);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t s = 0; s < found.size(); ++s) {
       ASSERT_EQ(found[s].size(), expected[s].size());
@@ -70,6 +73,27 @@ TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
       EXPECT_EQ(found[s][0].words, expected[s][0].words) << "sentence " << s;
     }
   }
+}
+
+TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
+  const SearchOptions options{.beam_size = 3, .normalize = 0.6f, .max_length_factor = 1};
+  const Model model = trained_model(GetParam().model);
+  expect_same_translations(with_search_head(model.graph, SearchHead::k_best,
+                                            BeamSearch::candidates_per_row(options), false),
+                           model.weights, GetParam(), options);
+}
+
+using CudaShortlist = CudaTest;
+
+TEST_F(CudaShortlist, IsSearchedAsOnTheCpu) {
+  const SearchOptions options{.beam_size = 3, .max_length_factor = 1};
+  const Model model = trained_model("nematus");
+  std::vector<WordIds> shortlists{{0, 3, 5, 70}, {0}, {0, 49}};
+  WordIds& longest = shortlists.emplace_back();
+  for (std::int32_t word = 0; word < 90; word += 3) longest.push_back(word);
+  expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
+                                               BeamSearch::candidates_per_row(options), false),
+                           model.weights, {"nematus", "fp32", 1e-3f}, options, shortlists);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaModels,

@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "backends/compile.h"
 #include "backends/cuda/device/cuda_executable.h"
 #include "backends/cuda/device/kernel_factories.h"
@@ -24,7 +26,8 @@ class CudaExecutableTest : public CudaTest {};
 
 /// On the GPU's own kernels.
 std::unique_ptr<Executable> compile_with(Graph graph, const TensorMap& weights,
-                                         const CompileOptions& options) {
+                                         CompileOptions options) {
+  options.backend = "cuda";
   optimize(graph, options);
   return make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
                               kernel_factories());
@@ -91,6 +94,22 @@ TEST_F(CudaExecutableTest, SearchesAsTheReferenceInterpreterDoes) {
       }
     }
   }
+}
+
+TEST_F(CudaExecutableTest, WorkersShareAnExecutable) {
+  const ToyModel model = toy_model(5);
+  const auto cuda = compile_with(model.graph, model.weights, {});
+  const auto sentences = random_sentences(6, 4, 6);
+  const std::vector<Trace> alone = run_trace(*cuda->make_worker(), *cuda, sentences, 2, 4);
+  std::vector<std::vector<Trace>> results(2);
+  std::vector<std::thread> threads;
+  for (auto& result : results)
+    threads.emplace_back([&] {
+      const auto worker = cuda->make_worker();
+      for (int i = 0; i < 2; ++i) result = run_trace(*worker, *cuda, sentences, 2, 4);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& result : results) expect_near(result, alone, 0.0f);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ constexpr double kTolerance = 2e-4;
 
 template <typename T>
 Found run(const Case<T>& c, cudaStream_t stream) {
-  const auto places = static_cast<std::size_t>(c.rows * c.k);
+  const auto places = static_cast<std::size_t>(c.rows) * static_cast<std::size_t>(c.k);
   DeviceArray<T> x(c.x), columns(c.matrix);
   DeviceArray<float> bias(c.bias), values(places, kUntouched);
   DeviceArray<std::int32_t> live(1, c.live), ids(places, -7);
@@ -97,7 +97,7 @@ void expect_right(const Case<T>& c, cudaStream_t stream) {
     const Ranking wanted = best_of(logits, c.k, c.log_softmax);
     std::vector<double> scores = c.log_softmax ? log_softmax_of(logits) : logits;
     for (std::int32_t i = 0; i < c.k; ++i) {
-      const auto at = static_cast<std::size_t>(r * c.k + i);
+      const auto at = static_cast<std::size_t>(std::int64_t{r} * c.k + i);
       const float value = found.values[at];
       const std::int32_t id = found.ids[at];
       if (!is_live) {

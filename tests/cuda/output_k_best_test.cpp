@@ -57,7 +57,7 @@ constexpr float kUntouched = 12345;
 
 template <typename T>
 Found run(const Case<T>& c, cudaStream_t stream) {
-  const auto places = static_cast<std::size_t>(c.rows * c.k);
+  const auto places = static_cast<std::size_t>(c.rows) * static_cast<std::size_t>(c.k);
   DeviceArray<T> logits(c.logits);
   DeviceArray<float> bias(c.bias), values(places, kUntouched);
   DeviceArray<std::int32_t> live(1, c.live), ids(places, -7);
@@ -81,7 +81,7 @@ void expect_right(const Case<T>& c, cudaStream_t stream) {
   for (std::int32_t r = 0; r < c.rows; ++r) {
     const Ranking wanted = r < c.live ? best_of(c.row(r), c.k, c.log_softmax) : Ranking();
     for (std::int32_t i = 0; i < c.k; ++i) {
-      const auto at = static_cast<std::size_t>(r * c.k + i);
+      const auto at = static_cast<std::size_t>(std::int64_t{r} * c.k + i);
       const auto rank = static_cast<std::size_t>(i);
       SCOPED_TRACE(testing::Message() << "rows " << c.rows << " columns " << c.columns << " k "
                                       << c.k << " row " << r << " rank " << i);
@@ -216,7 +216,7 @@ TEST_F(OutputKBestTest, BitsDoNotDependOnOtherRows) {
     std::copy_n(many.logits.begin() + r * many.stride, many.stride, one.logits.begin());
     const Found alone = run(one, stream());
     for (std::int32_t i = 0; i < one.k; ++i) {
-      const auto at = static_cast<std::size_t>(r * many.k + i);
+      const auto at = static_cast<std::size_t>(std::int64_t{r} * many.k + i);
       EXPECT_EQ(alone.values[static_cast<std::size_t>(i)], all.values[at]);
       EXPECT_EQ(alone.ids[static_cast<std::size_t>(i)], all.ids[at]);
     }

@@ -34,10 +34,19 @@ inline std::vector<std::string> vocabularies() {
   return {path, path};
 }
 
-/// Why nothing can run on a GPU here, if so. Where the environment variable FUSELAGE_TEST_CUDA is
-/// set there must be one, or what stands in for one.
+/// Whether the module that the environment variable FUSELAGE_EMULATED_CUDA names stands in for CUDA
+/// and a GPU; if so, it is the one that will be loaded.
+inline bool emulates_cuda() {
+  static const char* const module = std::getenv("FUSELAGE_EMULATED_CUDA");
+  if (module == nullptr) return false;
+  const std::string cache = std::filesystem::path(module).parent_path() / "cache";
+  return ::setenv("FUSELAGE_CUDA_MODULE", module, 1) == 0 &&
+         ::setenv("XDG_CACHE_HOME", cache.c_str(), 1) == 0;
+}
+
+/// Why nothing can run on a GPU here, if so.
 inline std::optional<std::string> why_no_cuda() {
-  if (std::getenv("FUSELAGE_TEST_CUDA") != nullptr) return std::nullopt;
+  if (emulates_cuda()) return std::nullopt;
   static const std::optional<std::string> reason = []() -> std::optional<std::string> {
     Graph graph;
     try {

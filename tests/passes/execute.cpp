@@ -159,6 +159,7 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
           special && random() % 8 == 0 ? special_number(random) : uniform(random);
     if (is_quantized(type.dtype)) weight = quantized(quantizer_to(type.dtype), weight);
     if (type.dtype == DType::bf16) weight = weight.to_bf16();
+    if (type.dtype == DType::f16) weight = weight.to_f16();
     weights.emplace(node.template attr<std::string>("name"), std::move(weight));
   }
   return weights;

@@ -83,6 +83,8 @@ for device in cuda cuda:0; do
   same out expected "--device $device"
 done
 refuses "there is no GPU 1" "${gpu[@]}" cuda:1
+works "${gpu[@]}" cuda --precision fp16
+refuses "the cpu back-end has no products in fp16; use bf16" "${gpu[@]}" cpu --precision fp16
 refuses "no kernel for 1 node: linear_k_best" "${gpu[@]}" cuda -b 70
 refuses "the best 64 at most, not 71" "${gpu[@]}" cuda -b 70
 refuses "use --device cpu or another --precision" "${gpu[@]}" cuda --precision int4
@@ -101,6 +103,8 @@ grep -qE '= linear_k_best.*# output_layer \(fused_output: it multiplies with mat
   fail "a dump for CUDA: $(grep k_best out)"
 works dump "$model" --device cuda --program step --precision bf16
 grep -qE '= linear_k_best.*# fused_output$' out || fail "a dump for CUDA: $(grep k_best out)"
+works dump "$model" --device cuda --program step --precision fp16
+grep -qE '= linear_k_best.*# fused_output$' out || fail "a dump in fp16: $(grep k_best out)"
 works dump "$model" --device cuda --program load
 grep -qE '= mul\(.*# binary$' out || fail "the load program is the CPU's"
 works dump "$model" --device cuda --program step -b 70

@@ -67,8 +67,9 @@ std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_
   std::int64_t best = 1;
   double least = 0;
   for (std::int64_t spans = 1; spans <= tiles; ++spans) {
-    const auto turns = static_cast<double>((blocks * spans + at_once - 1) / at_once);
-    const double time = turns * (static_cast<double>((tiles + spans - 1) / spans) + start);
+    const std::int64_t turns = (blocks * spans + at_once - 1) / at_once;
+    const std::int64_t tiles_each = (tiles + spans - 1) / spans;
+    const double time = static_cast<double>(turns) * (static_cast<double>(tiles_each) + start);
     if (spans > 1 && time >= least) continue;
     least = time;
     best = spans;

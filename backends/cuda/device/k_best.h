@@ -11,7 +11,7 @@
 #include "backends/cuda/device/kernel.h"
 #include "backends/cuda/device/ranked.h"
 #include "backends/cuda/device/rows.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/limits.h"
 
 namespace fuselage::cuda {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/cuda/device/ranked.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/limits.h"
 
 namespace fuselage::cuda {
 
