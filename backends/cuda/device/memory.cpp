@@ -10,6 +10,10 @@
 namespace fuselage::cuda {
 namespace {
 
+/// What is read before it is written is NaN, or the row that leads nowhere. Libraries may compute
+/// on rows that nobody reads.
+constexpr int kUnwritten = 0xff;
+
 [[noreturn]] void refuse(std::size_t bytes, const Purpose& purpose) {
   static_cast<void>(cudaGetLastError());
   std::size_t free = 0;
@@ -27,6 +31,8 @@ DeviceMemory::DeviceMemory(std::size_t bytes, const Purpose& purpose) : bytes_(b
   if (status == cudaErrorMemoryAllocation) refuse(bytes, purpose);
   expect_success(status, "allocation of device memory");
   data_.reset(static_cast<std::byte*>(data));
+  expect_success(cudaMemset(data, kUnwritten, bytes), "filling of device memory");
+  expect_success(cudaStreamSynchronize(nullptr), "filling of device memory");
 }
 
 void DeviceMemory::Free::operator()(std::byte* data) const { static_cast<void>(cudaFree(data)); }
