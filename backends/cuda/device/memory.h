@@ -12,7 +12,7 @@ struct Purpose {
   std::string_view advice;  ///< "use a smaller --mini-batch"
 };
 
-/// Memory of the current device, which is not set to anything.
+/// Memory of the current device. All its bits are set in the beginning.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
