@@ -19,6 +19,7 @@ struct Case {
   const char* model;
   const char* precision;
   float tolerance;  ///< of scores
+  const char* passes = "all";
 };
 
 /// Trained models, translated on the GPU and on the CPU.
@@ -55,7 +56,7 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
                               const SearchOptions& options,
                               const std::vector<WordIds>& shortlists = {}) {
   const auto sentences = random_sentences(vocabulary_of(graph));
-  const CompileOptions how{.precision = c.precision};
+  const CompileOptions how{.passes = c.passes, .precision = c.precision};
   const auto cpu = compile(graph, weights, how);
   optimize(graph, how);
   const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
@@ -89,9 +90,11 @@ TEST_F(CudaShortlist, IsSearchedAsOnTheCpu) {
   std::vector<WordIds> shortlists{{0, 3, 5, 70}, {0}, {0, 49}};
   WordIds& longest = shortlists.emplace_back();
   for (std::int32_t word = 0; word < 90; word += 3) longest.push_back(word);
-  expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
-                                               BeamSearch::candidates_per_row(options), false),
-                           model.weights, {"nematus", "fp32", 1e-3f}, options, shortlists);
+  for (const char* passes : {"all", "none"})
+    expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
+                                                 BeamSearch::candidates_per_row(options), false),
+                             model.weights, {"nematus", "fp32", 1e-3f, passes}, options,
+                             shortlists);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaModels,
