@@ -55,8 +55,8 @@ struct Quantizer {
 /// Whether values of the type are quantized vectors.
 bool is_quantized(DType dtype);
 
-/// The type of the rows that are multiplied with a matrix of type `matrix`: integers by integers, of
-/// which logarithmic ones take bytes, and floats by real numbers.
+/// The type of the rows that are multiplied with a matrix of type `matrix`: integers by integers,
+/// of which logarithmic ones take bytes, and floats by real numbers.
 DType row_type_of(DType matrix);
 
 /// Bytes that a vector of k elements takes, of a quantized or any other type.

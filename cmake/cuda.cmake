@@ -10,7 +10,8 @@ if(FUSELAGE_CUDA STREQUAL "OFF")
   return()
 endif()
 
-find_package(CUDAToolkit 12.4 QUIET)
+# cudaLibraryLoadData() is younger than CUDA 12.4.
+find_package(CUDAToolkit 12.8 QUIET)
 if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cublasLt
    AND TARGET CUDA::nvrtc AND TARGET CUDA::cudart_static)
   set(FUSELAGE_CUDA_FOUND TRUE)
@@ -23,7 +24,7 @@ if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cublasLt
 elseif(FUSELAGE_CUDA STREQUAL "AUTO")
   message(STATUS "CUDA: left out, as there is no toolkit with nvcc, cuBLASLt and NVRTC")
 else()
-  message(FATAL_ERROR "FUSELAGE_CUDA=ON needs a CUDA toolkit of 12.4 or later with nvcc, cuBLASLt "
+  message(FATAL_ERROR "FUSELAGE_CUDA=ON needs a CUDA toolkit of 12.8 or later with nvcc, cuBLASLt "
                       "and NVRTC, with nvcc in PATH")
 endif()
 

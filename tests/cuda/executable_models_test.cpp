@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct Case {
   float tolerance;  ///< of scores
   const char* passes = "all";
 };
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " in " << c.precision; }
 
 /// Trained models, translated on the GPU and on the CPU.
 class CudaModels : public CudaTest, public ::testing::WithParamInterface<Case> {};
@@ -56,9 +59,8 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
                               const SearchOptions& options,
                               const std::vector<WordIds>& shortlists = {}) {
   const auto sentences = random_sentences(vocabulary_of(graph));
-  const CompileOptions how{.passes = c.passes, .precision = c.precision};
-  const auto cpu = compile(graph, weights, how);
-  optimize(graph, how);
+  const auto cpu = compile(graph, weights, {.passes = c.passes, .precision = c.precision});
+  optimize(graph, {.backend = "cuda", .passes = c.passes, .precision = c.precision});
   const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
                                          kernel_factories());
   const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences, shortlists);

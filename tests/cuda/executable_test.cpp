@@ -26,7 +26,8 @@ class CudaExecutableTest : public CudaTest {};
 
 /// On the GPU's own kernels.
 std::unique_ptr<Executable> compile_with(Graph graph, const TensorMap& weights,
-                                         const CompileOptions& options) {
+                                         CompileOptions options) {
+  options.backend = "cuda";
   optimize(graph, options);
   return make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
                               kernel_factories());

@@ -28,6 +28,15 @@ TEST_F(LaunchTest, BarrierSeparatesWritesFromReads) {
   }
 }
 
+TEST_F(LaunchTest, SharedMemoryOfAnySizeThatABlockCanHave) {
+  for (const std::int32_t n : {20000, 58000, 15000, 58112, 1}) {
+    const std::vector<float> in = counted(static_cast<std::size_t>(n));
+    DeviceArray<float> from(in), to(in.size());
+    launch_reverse(stream(), from.data(), to.data(), n, 256);
+    EXPECT_EQ(to.to_host(), std::vector<float>(in.rbegin(), in.rend())) << n;
+  }
+}
+
 TEST_F(LaunchTest, ShufflesReduceRows) {
   const std::vector<float> in = counted(std::size_t{7} * 300);
   DeviceArray<float> from(in), to(7);
@@ -55,6 +64,9 @@ TEST_F(LaunchTest, GridWithoutBlocksDoesNothing) {
 TEST_F(LaunchTest, ReportsWhatCannotBeLaunched) {
   DeviceArray<std::int32_t> out(1, -1);
   EXPECT_ANY_THROW(launch_numbers(stream(), out.data(), {1, 1, 1}, {1025, 1, 1}));
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  DeviceArray<float> none(1);
+  EXPECT_ANY_THROW(launch_reverse(stream(), none.data(), none.data(), 58113, 256));
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 

@@ -185,6 +185,17 @@ TEST_F(OutputKBestTest, WhatIsNoNumberRanksLast) {
   }
 }
 
+TEST_F(OutputKBestTest, MemoryForSomeRowsIsEnoughForFewer) {
+  for (const std::int32_t columns : {1, 30001, 300000})
+    for (const std::int64_t rows : {1, 264, 265, 527, 600})
+      for (std::int64_t fewer = 1; fewer <= rows; ++fewer) {
+        const std::int32_t shards = best_shards(fewer, best_chunks(columns));
+        const std::size_t wanted = best_sums_bytes(fewer, best_chunks(columns), 1) +
+                                   static_cast<std::size_t>(fewer * shards * 64) * sizeof(Ranked);
+        ASSERT_LE(wanted, best_of_rows_bytes(rows, columns, 64, 1)) << fewer << " of " << rows;
+      }
+}
+
 TEST_F(OutputKBestTest, HugeLogits) {
   Case<float> c(3, 2500, 4, 2500);
   for (std::int32_t i = 0; i < c.columns; ++i) {

@@ -34,8 +34,15 @@ inline std::vector<std::string> vocabularies() {
   return {path, path};
 }
 
-/// Whether something stands in for a GPU.
-inline bool emulates_cuda() { return std::getenv("FUSELAGE_EMULATES_CUDA") != nullptr; }
+/// Whether the module that the environment variable FUSELAGE_EMULATED_CUDA names stands in for CUDA
+/// and a GPU; if so, it is the one that will be loaded.
+inline bool emulates_cuda() {
+  static const char* const module = std::getenv("FUSELAGE_EMULATED_CUDA");
+  if (module == nullptr) return false;
+  const std::string cache = std::filesystem::path(module).parent_path() / "cache";
+  return ::setenv("FUSELAGE_CUDA_MODULE", module, 1) == 0 &&
+         ::setenv("XDG_CACHE_HOME", cache.c_str(), 1) == 0;
+}
 
 /// Why nothing can run on a GPU here, if so.
 inline std::optional<std::string> why_no_cuda() {

@@ -1,9 +1,11 @@
 // The runtime's functions about devices, versions and errors.
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdio>
 #include <utility>
 
+#include "emulated_cuda/control.h"
 #include "stream.h"
 
 namespace emulated_cuda {
@@ -11,7 +13,16 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 
+std::atomic<int> driver_version{CUDART_VERSION};
+
+/// What the runtime does with a driver that is older than itself: nothing.
+cudaError_t refuse_driver() {
+  return driver_version < CUDART_VERSION ? report(cudaErrorInsufficientDriver) : cudaSuccess;
+}
+
 }  // namespace
+
+void set_driver_version(int version) { driver_version = version; }
 
 cudaError_t report(cudaError_t error) {
   if (error != cudaSuccess) last_error = error;
@@ -20,6 +31,7 @@ cudaError_t report(cudaError_t error) {
 
 }  // namespace emulated_cuda
 
+using emulated_cuda::refuse_driver;
 using emulated_cuda::report;
 
 extern "C" {
@@ -48,6 +60,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(error); }
 
 cudaError_t cudaGetDeviceCount(int* count) {
+  if (const cudaError_t refused = refuse_driver()) return refused;
   *count = 1;
   return cudaSuccess;
 }
@@ -56,6 +69,7 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
+  if (const cudaError_t refused = refuse_driver()) return refused;
   return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice);
 }
 
@@ -113,6 +127,9 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaDriverGetVersion(int* version) { return cudaRuntimeGetVersion(version); }
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = emulated_cuda::driver_version;
+  return cudaSuccess;
+}
 
 }  // extern "C"

@@ -26,6 +26,7 @@ constexpr std::size_t kLittleMemory = std::size_t{1} << 18;
 constexpr int kSeldom = 64;
 
 std::atomic<std::int64_t> taken{0};
+std::atomic<std::int64_t> left_to_failure{0};
 
 std::size_t size_with_guards(std::size_t bytes) {
   return (bytes + 3 * kGuardBytes - 1) / kGuardBytes * kGuardBytes;
@@ -178,9 +179,13 @@ DeviceAccess::~DeviceAccess() {
   memory.protected_ = true;
 }
 
-void count_allocation() { ++taken; }
+bool count_allocation() {
+  ++taken;
+  return left_to_failure == 0 || --left_to_failure != 0;
+}
 
 std::int64_t allocations() { return taken; }
+void fail_allocation(std::int64_t number) { left_to_failure = number; }
 
 void check_guards() { device_memory().check(); }
 

@@ -56,7 +56,7 @@ class DeviceAccess {
   DeviceAccess& operator=(const DeviceAccess&) = delete;
 };
 
-/// Counts towards allocations().
-void count_allocation();
+/// Counts towards allocations(); false if this one is to fail.
+bool count_allocation();
 
 }  // namespace emulated_cuda

@@ -86,8 +86,7 @@ cudaError_t cudaMalloc(void** data, size_t bytes) {
   *data = nullptr;
   if (const cudaError_t refused = refuse_in_capture()) return refused;
   if (bytes == 0) return cudaSuccess;
-  count_allocation();
-  *data = device_memory().allocate(bytes);
+  if (count_allocation()) *data = device_memory().allocate(bytes);
   return *data ? cudaSuccess : report(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaMallocAsync(void** data, size_t bytes, cudaStream_t stream) {
@@ -108,8 +107,7 @@ cudaError_t cudaFreeAsync(void* data, cudaStream_t stream) {
 cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned) {
   *data = nullptr;
   if (const cudaError_t refused = refuse_in_capture()) return refused;
-  count_allocation();
-  *data = std::malloc(bytes);
+  if (count_allocation()) *data = std::malloc(bytes);
   if (!*data) return report(cudaErrorMemoryAllocation);
   std::memset(*data, 0xff, bytes);
   return cudaHostRegister(*data, bytes, 0);

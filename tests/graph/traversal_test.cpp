@@ -216,7 +216,7 @@ TEST(SameGraph, DomainOfAValueCounts) {
       "%x = import() {name = \"x\", domain = hyp, dims = [4]}\nreturn x = %x\n";
   expect_same(graph_of(text), graph_of(replaced(text, "domain = hyp", "domain = parent")), false);
   expect_same(graph_of(text), graph_of(replaced(text, "dims = [4]", "dims = [2, 2]")), false);
-  expect_same(graph_of(text), graph_of(replaced(text, "[4]", "[4], dtype = f16")), false);
+  expect_same(graph_of(text), graph_of(replaced(text, "[4]", "[4], dtype = i32")), false);
 }
 
 TEST(SameGraph, EditedGraphEqualsTheOneWrittenDown) {

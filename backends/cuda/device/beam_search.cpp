@@ -36,23 +36,25 @@ DeviceSearch::DeviceSearch(const Graph& graph) : tables_(graph) {}
 
 bool DeviceSearch::reserve(const Bounds& bounds) {
   check(bounds.beam_size <= kMostBeam, "the beam is too large for a search on the device");
-  bounds_ = {std::max(bounds_.sentences, bounds.sentences),
-             std::max(bounds_.beam_size, bounds.beam_size), std::max(bounds_.steps, bounds.steps),
-             std::max(bounds_.suppressed, bounds.suppressed)};
-  const std::size_t sentences = size(bounds_.sentences);
-  const std::size_t rows = sentences * size(bounds_.beam_size);
-  const std::size_t tokens = rows * size(bounds_.steps);
+  const Bounds all{
+      std::max(bounds_.sentences, bounds.sentences), std::max(bounds_.beam_size, bounds.beam_size),
+      std::max(bounds_.steps, bounds.steps), std::max(bounds_.suppressed, bounds.suppressed)};
+  const std::size_t sentences = size(all.sentences);
+  const std::size_t rows = sentences * size(all.beam_size);
+  const std::size_t tokens = rows * size(all.steps);
   if (tokens > size(std::numeric_limits<std::int32_t>::max()))
     throw Error("a search of {} sentences with {} hypotheses of up to {} words is too large; {}",
-                bounds_.sentences, bounds_.beam_size, bounds_.steps, kPurpose.advice);
-  const std::size_t integers = kStateSize + 4 * sentences + 1 + size(bounds_.suppressed);
-  bool moved = tables_.reserve({.sentences = bounds_.sentences,
+                all.sentences, all.beam_size, all.steps, kPurpose.advice);
+  const std::size_t integers = kStateSize + 4 * sentences + 1 + size(all.suppressed);
+  bounds_ = {};  // if something fails
+  bool moved = tables_.reserve({.sentences = all.sentences,
                                 .hypotheses = static_cast<std::int32_t>(rows),
                                 .words = static_cast<std::int64_t>(tokens)});
   moved |= integers_.reserve(integers, kPurpose);
   moved |= live_.reserve(2 * rows, kPurpose);
   moved |= tokens_.reserve(tokens, kPurpose);
   moved |= finished_.reserve(rows, kPurpose);
+  bounds_ = all;
   return moved;
 }
 
@@ -94,11 +96,10 @@ void DeviceSearch::begin(cudaStream_t stream, const SearchSettings& settings,
                           .vocabulary = tables_.vocabulary(),
                           .suppressed = suppressed};
   const Arrays at = arrays();
-  upload(stream, at.search.state, &state, 1);
   upload(stream, at.length_limits, limits.data(), limits.size());
   upload(stream, at.suppressed, settings.suppressed.data(), settings.suppressed.size());
   tables_.begin(stream);
-  launch_start_search(stream, at.search);
+  launch_start_search(stream, at.search, state);
 }
 
 void DeviceSearch::enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const {

@@ -39,11 +39,13 @@ class DeviceSearch {
   explicit DeviceSearch(const Graph& graph);
 
   /// Makes room, which only grows; true: captured launches are void. Throws Error when memory is
-  /// short. The stream must have nothing left to do.
+  /// short; then there is none. The stream must have nothing left to do.
   bool reserve(const Bounds& bounds);
+  /// What there is room for.
+  const Bounds& bounds() const { return bounds_; }
 
   /// Begins the search of a batch within the bounds: a live row for each sentence. Outside of
-  /// captured work, and when that of an earlier search is done.
+  /// captured work, and when that of an earlier search is done. `settings` must stay until then.
   void begin(cudaStream_t stream, const SearchSettings& settings, std::int32_t sentences);
 
   /// Fills in the step-time part of `rows` from the live rows.
@@ -71,7 +73,7 @@ class DeviceSearch {
   Arrays arrays() const;
 
   RowTables tables_;
-  Bounds bounds_;  ///< that there is room for
+  Bounds bounds_;
   std::int32_t sentences_ = 0, beam_size_ = 0;
   GrowingArray<std::int32_t> integers_;
   GrowingArray<LiveRow> live_;

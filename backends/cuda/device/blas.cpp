@@ -175,8 +175,10 @@ void Blas::product(cudaStream_t stream, const DeviceMatrix& matrix, const Produc
     solution = &state_->solve(problem, nullptr);
   }
   if (!solution->algorithm)
-    throw Error("{}: cuBLASLt {} has no algorithm; choose another --precision", show(problem),
-                cublasLtGetVersion());
+    throw Error("{}: cuBLASLt {} has no algorithm{}", show(problem), cublasLtGetVersion(),
+                state_->options.deterministic
+                    ? " that takes any number of rows; run it without --deterministic"
+                    : "; choose another --precision");
   state_->multiply(stream, *solution, matrix.data, product, problem);
   if (apart)
     finish_rows(stream, static_cast<float*>(product.out), problem.out_stride, product.rows,

@@ -9,22 +9,31 @@
 namespace fuselage::cuda {
 namespace {
 
-std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
+/// "13.0", of a version as CUDA numbers them.
+std::string show_version(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
 
-/// Why `status` came of choosing a device.
-[[noreturn]] void refuse(int number, cudaError_t status) {
-  int count = 0;
-  int driver = 0;
-  const cudaError_t counted = cudaGetDeviceCount(&count);
-  static_cast<void>(cudaDriverGetVersion(&driver));  // 0: there is none
-  static_cast<void>(cudaGetLastError());
-  if (counted == cudaErrorInsufficientDriver && driver > 0)
+[[noreturn]] void refuse_driver() {
+  int version = 0;  // so it stays where there is no driver
+  static_cast<void>(cudaDriverGetVersion(&version));
+  if (version == 0)
     throw Error(
-        "the driver of the GPU is for CUDA {}, but this program needs one for CUDA {}; install it, "
-        "or use --device cpu",
-        version(driver), version(CUDART_VERSION));
-  if (driver == 0)
-    throw Error("there is no driver for a GPU here; install NVIDIA's, or use --device cpu");
+        "there is no NVIDIA driver here, or the loader does not find its libcuda.so.1; install one "
+        "for CUDA {}, say where it is (LD_LIBRARY_PATH), or use --device cpu",
+        show_version(CUDART_VERSION));
+  throw Error(
+      "the NVIDIA driver is too old: it knows CUDA {}, not {}; install a newer one, or use "
+      "--device cpu",
+      show_version(version), show_version(CUDART_VERSION));
+}
+
+[[noreturn]] void refuse(int number, cudaError_t status) {
+  static_cast<void>(cudaGetLastError());
+  int count = 0;
+  const cudaError_t counted = cudaGetDeviceCount(&count);
+  static_cast<void>(cudaGetLastError());
+  if (counted == cudaErrorInsufficientDriver) refuse_driver();
   if (counted != cudaSuccess || count == 0)
     throw Error("there is no GPU that CUDA can use ({}); use --device cpu",
                 cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted));

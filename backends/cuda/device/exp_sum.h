@@ -41,7 +41,8 @@ __device__ inline ExpSum total_of(const PartialSums& sums) {
   const float center = center_of(total.top);
   for (std::int32_t i = lane_of_thread(); i < sums.count; i += kWarp) {
     const ExpSum part = sums.parts[i * sums.stride];
-    total.sum += part.sum * exp_below(part.top, center);
+    // Rounded as written in each kernel, so that their results are the same.
+    total.sum = __fmaf_rn(part.sum, exp_below(part.top, center), total.sum);
   }
   total.sum = combine_lanes<kWarp>(total.sum, Sum());
   return total;

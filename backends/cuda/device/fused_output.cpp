@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/launch.h"
+#include "base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -83,6 +84,12 @@ std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, st
       std::int64_t{fused_spans(shape, rows, matrix.n, k)} * shape.warps_in_columns * k;
   return static_cast<std::size_t>(rows) * (static_cast<std::size_t>(sums) * sizeof(ExpSum) +
                                            static_cast<std::size_t>(lists) * sizeof(Ranked));
+}
+
+void check_fused_output(const BestQuery& query, const DeviceMatrix& matrix,
+                        const Workspace& workspace) {
+  check(workspace.bytes >= fused_output_bytes(query.rows.most, matrix, query.k),
+        "fused_output: too little memory");
 }
 
 }  // namespace fuselage::cuda

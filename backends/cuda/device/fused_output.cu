@@ -213,11 +213,7 @@ auto kernel_for(const FusedShape& shape) {
 
 template <typename T>
 void launch_layer(cudaStream_t stream, const FusedShape& shape, const Layer<T>& layer) {
-  const auto kernel = kernel_for<T>(shape);
-  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shape.shared_bytes)),
-                 "shared memory of an output layer");
-  launch(stream, kernel,
+  launch(stream, kernel_for<T>(shape),
          {dim3(blocks_for(layer.most, shape.rows()) * static_cast<unsigned>(layer.spans)),
           dim3(static_cast<unsigned>(shape.threads())), shape.shared_bytes},
          layer);
@@ -259,6 +255,7 @@ void run(cudaStream_t stream, const BestQuery& query, const void* x, const Devic
 void fused_output(cudaStream_t stream, const BestQuery& query, const void* x,
                   const DeviceMatrix& matrix, const float* bias, const Workspace& workspace) {
   if (query.rows.most == 0) return;
+  check_fused_output(query, matrix, workspace);
   if (matrix.dtype == DType::bf16)
     run<__nv_bfloat16>(stream, query, x, matrix, bias, workspace);
   else

@@ -38,8 +38,12 @@ std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);
 std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
                          std::int32_t k);
 
-/// Memory that a launch takes for at most `rows` rows.
+/// Memory that a launch takes with query.rows.most = rows; with fewer it may be more.
 std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, std::int32_t k);
+
+/// Throws Error for too little memory.
+void check_fused_output(const BestQuery& query, const DeviceMatrix& matrix,
+                        const Workspace& workspace);
 
 /// The k best columns of x W + bias by logits or log-softmax, whose logits are never in memory.
 /// W is of bf16 or f16, and so is x [query.rows.most, matrix.stride], with zeros behind the

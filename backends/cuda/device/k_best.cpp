@@ -14,12 +14,16 @@ void check_count(std::int32_t k) {
   check(k > 0 && k <= kMostBest, "k_best: so many of the best are not found");
 }
 
+/// So many that each warp of a block has a chunk.
+std::int64_t most_shards(std::int32_t chunks) {
+  return std::max((chunks + kBestWarps - 1) / kBestWarps, 1);
+}
+
 }  // namespace
 
 std::int32_t best_shards(std::int64_t rows, std::int32_t chunks) {
   const std::int64_t wanted = (kBlocksWanted + rows - 1) / std::max<std::int64_t>(rows, 1);
-  const std::int64_t most = std::max((chunks + kBestWarps - 1) / kBestWarps, 1);
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, most));
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, most_shards(chunks)));
 }
 
 std::size_t best_sums_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t members) {
@@ -29,7 +33,8 @@ std::size_t best_sums_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t
 std::size_t best_of_rows_bytes(std::int64_t rows, std::int32_t columns, std::int32_t k,
                                std::int32_t members) {
   const std::int32_t chunks = best_chunks(columns);
-  const std::int64_t lists = rows * best_shards(rows, chunks);
+  // Fewer rows may have more lists, as more blocks share each; but not more than these.
+  const std::int64_t lists = std::min(rows * most_shards(chunks), rows + kBlocksWanted - 1);
   return best_sums_bytes(rows, chunks, members) +
          static_cast<std::size_t>(lists * k) * sizeof(Ranked);
 }

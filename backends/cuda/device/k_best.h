@@ -56,7 +56,7 @@ std::int32_t best_shards(std::int64_t rows, std::int32_t chunks);
 /// Bytes for the sums of chunks.
 std::size_t best_sums_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t members);
 
-/// Memory that a launch takes for at most `rows` rows.
+/// Memory that launches take for at most `rows` rows each, however many those have.
 std::size_t best_of_rows_bytes(std::int64_t rows, std::int32_t columns, std::int32_t k,
                                std::int32_t members);
 std::size_t best_of_lists_bytes(std::int64_t rows, std::int32_t most_pairs);

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -19,11 +20,19 @@ struct Spread {
   std::size_t shared_bytes = 0;
 };
 
+/// Shared memory that a block gets without being allowed more.
+inline constexpr std::size_t kUsualShared = std::size_t{48} << 10;
+
+/// Lets a kernel that declares no shared memory be launched with all that a block of the current
+/// device can have.
+void allow_all_shared(const void* kernel);
+
 /// Puts a kernel at the end of the stream. Nothing to do for a grid without blocks.
 template <typename... Parameters, typename... Arguments>
 void launch(cudaStream_t stream, void (*kernel)(Parameters...), const Spread& spread,
             Arguments&&... arguments) {
   if (spread.grid.x == 0 || spread.grid.y == 0 || spread.grid.z == 0) return;
+  if (spread.shared_bytes > kUsualShared) allow_all_shared(reinterpret_cast<const void*>(kernel));
   cudaLaunchConfig_t config{};
   config.gridDim = spread.grid;
   config.blockDim = spread.block;

@@ -96,15 +96,23 @@ std::size_t ProgramRunner::workspace_of_loop(const Loop& loop, const DeviceRows&
   return most;
 }
 
-bool ProgramRunner::reserve_workspace(const DeviceRows& rows) {
+std::size_t ProgramRunner::workspace_of(const DeviceRows& rows) const {
   std::size_t most = workspace_of(0, instruction_count(program_.plan()), rows);
   for (const Loop& loop : program_.plan().loops)
     most = std::max(most, workspace_of_loop(loop, rows));
-  if (most <= workspace_.size_bytes()) return false;
+  return most;
+}
+
+bool ProgramRunner::has_workspace(const DeviceRows& rows) const {
+  return workspace_of(rows) <= workspace_.size_bytes();
+}
+
+void ProgramRunner::reserve_workspace(const DeviceRows& rows) {
+  const std::size_t bytes = workspace_of(rows);
+  if (bytes <= workspace_.size_bytes()) return;
   stream_.synchronize();
   workspace_ = {};
-  workspace_ = DeviceMemory(std::bit_ceil(most), kWorkspace);
-  return true;
+  workspace_ = DeviceMemory(std::bit_ceil(bytes), kWorkspace);
 }
 
 // --- Running ---

@@ -33,10 +33,12 @@ class ProgramRunner {
   /// Where the results of an earlier program are, by name.
   void set_import(std::string_view name, std::byte* data);
 
-  /// Sees to it that kernels have the memory that they need beside operands and results in runs
-  /// with these bounds. True when it is not where it was. The stream must have nothing left to do
-  /// when it cannot be there.
-  bool reserve_workspace(const DeviceRows& rows);
+  /// Whether kernels have the memory that they need beside operands and results in runs with these
+  /// bounds.
+  bool has_workspace(const DeviceRows& rows) const;
+  /// Sees to that. Where they have not, waits for the stream, and all such memory moves, or is lost
+  /// with an Error.
+  void reserve_workspace(const DeviceRows& rows);
 
   /// Puts the program into the stream, for rows that come from the memory of rows.
   void run(const DeviceRows& rows, const Observer& observer = nullptr);
@@ -51,6 +53,7 @@ class ProgramRunner {
   std::size_t arena_bytes() const { return arena_.size_bytes() + workspace_.size_bytes(); }
 
  private:
+  std::size_t workspace_of(const DeviceRows& rows) const;
   std::size_t workspace_of(std::uint32_t begin, std::uint32_t end, const DeviceRows& rows) const;
   std::size_t workspace_of_loop(const Loop& loop, const DeviceRows& rows) const;
   void run_loop(const Loop& loop, const DeviceRows& rows, const Observer& observer);

@@ -73,13 +73,16 @@ void RowTables::add_index(const Graph& graph, MapId id) {
 }
 
 bool RowTables::reserve(const Bounds& bounds) {
-  sentences_ = std::max(sentences_, static_cast<std::size_t>(bounds.sentences));
-  hypotheses_ = std::max(hypotheses_, static_cast<std::size_t>(bounds.hypotheses));
-  if (has_prefix_pairs_) words_ = std::max(words_, static_cast<std::size_t>(bounds.words));
-  const std::size_t of_sentences = (2 + pairs_.size() + 1) * sentences_;
-  const std::size_t ancestors = 2 * (hypotheses_ + 1 + words_);
-  const std::size_t size = kProgressSize + hypotheses_ + of_sentences + ancestors;
-  return memory_.reserve(size, kPurpose);
+  Room room{.sentences = std::max(room_.sentences, static_cast<std::size_t>(bounds.sentences)),
+            .hypotheses = std::max(room_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
+  if (has_prefix_pairs_) room.words = std::max(room_.words, static_cast<std::size_t>(bounds.words));
+  const std::size_t of_sentences = (2 + pairs_.size() + 1) * room.sentences;
+  const std::size_t ancestors = 2 * (room.hypotheses + 1 + room.words);
+  room_ = {};  // if it fails
+  const bool moved =
+      memory_.reserve(kProgressSize + room.hypotheses + of_sentences + ancestors, kPurpose);
+  room_ = room;
+  return moved;
 }
 
 void RowTables::begin(cudaStream_t stream) {
@@ -93,12 +96,12 @@ RowTables::Memory RowTables::memory() const {
   const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
   RowScratch& scratch = memory.scratch;
   scratch.progress = reinterpret_cast<RowProgress*>(take(kProgressSize));
-  scratch.parent = take(hypotheses_);
-  scratch.parents = take(sentences_);
-  scratch.parents_begin = take(sentences_);
+  scratch.parent = take(room_.hypotheses);
+  scratch.parents = take(room_.sentences);
+  scratch.parents_begin = take(room_.sentences);
   for (std::size_t i = 0; i < 2; ++i) {
-    scratch.ancestors_begin[i] = take(hypotheses_ + 1);
-    scratch.ancestors[i] = take(words_);
+    scratch.ancestors_begin[i] = take(room_.hypotheses + 1);
+    scratch.ancestors[i] = take(room_.words);
   }
   memory.pairs_begin = next;
   return memory;
@@ -133,7 +136,7 @@ void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
                       .of_parents = pairs.of_parents};
     if (pairs.tokens.valid()) arrays.tokens_begin = rows[pairs.tokens].segments;
     add(all, &RowArrays::pairs, arrays);
-    begin += sentences_;
+    begin += room_.sentences;
   }
   if (has_prefix_pairs_) add(all, &RowArrays::pairs, PairArrays{.begin = begin, .kept = true});
 }

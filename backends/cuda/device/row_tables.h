@@ -29,7 +29,7 @@ class RowTables {
   };
 
   /// Makes room, which only grows; true: captured launches are void. Throws Error when memory is
-  /// short.
+  /// short; then there is none.
   bool reserve(const Bounds& bounds);
 
   /// Forgets the generated words of an earlier batch.
@@ -67,6 +67,10 @@ class RowTables {
     std::int32_t* pairs_begin = nullptr;  ///< of each sentence, for one domain after the other
   };
 
+  struct Room {
+    std::size_t sentences = 0, hypotheses = 0, words = 0;
+  };
+
   void add_pairs(const Graph& graph, DomainId id);
   void add_index(const Graph& graph, MapId id);
   Memory memory() const;
@@ -79,7 +83,7 @@ class RowTables {
   bool has_prefix_pairs_ = false;
   std::int32_t vocabulary_;
 
-  std::size_t sentences_ = 0, hypotheses_ = 0, words_ = 0;  ///< that there is room for
+  Room room_;
   GrowingArray<std::int32_t> memory_;
 };
 

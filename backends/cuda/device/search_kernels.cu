@@ -15,8 +15,9 @@ constexpr std::uint32_t kExpandThreads = 128;
 constexpr std::uint32_t kMoveThreads = 128;
 constexpr std::int32_t kSentencesMoved = 16;  ///< by a block
 
-__global__ void start_search(SearchArrays search) {
-  const std::int32_t sentences = search.state->sentences;
+__global__ void start_search(SearchArrays search, SearchState state) {
+  const std::int32_t sentences = state.sentences;
+  if (threadIdx.x == 0) *search.state = state;
   for (auto s = static_cast<std::int32_t>(threadIdx.x); s <= sentences;
        s += static_cast<std::int32_t>(blockDim.x)) {
     search.live_begin[s] = s;
@@ -204,8 +205,9 @@ __global__ void move_survivors(SearchArrays search) {
 
 }  // namespace
 
-void launch_start_search(cudaStream_t stream, const SearchArrays& search) {
-  launch(stream, start_search, {1, kStartThreads}, search);
+void launch_start_search(cudaStream_t stream, const SearchArrays& search,
+                         const SearchState& state) {
+  launch(stream, start_search, {1, kStartThreads}, search, state);
 }
 
 void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf<float>& scores,

@@ -46,8 +46,9 @@ struct SearchArrays {
   std::int32_t* finished_count;  ///< of sentences
 };
 
-/// A live row for each sentence. `state` and what it counts is in device memory.
-void launch_start_search(cudaStream_t stream, const SearchArrays& search);
+/// Sets the state, which comes with the launch since a copy could read it late, and a live row for
+/// each sentence. What the state counts is in device memory.
+void launch_start_search(cudaStream_t stream, const SearchArrays& search, const SearchState& state);
 
 /// The best continuations of the live rows, of at most `most_beam` of each sentence, become tokens,
 /// and the live rows or finished hypotheses. `most_sentences` bounds the sentences.

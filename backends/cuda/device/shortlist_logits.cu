@@ -114,14 +114,10 @@ void run(cudaStream_t stream, const RowsIn& x, const Rows& rows, const DeviceMat
   const auto blocks = static_cast<unsigned>(
       std::clamp<std::int64_t>(kBlocksWanted / most, 1, std::max<std::int64_t>(share, 1)));
   const auto terms = static_cast<std::size_t>(matrix.stride / Dot::kNumbersOfTerm);
-  const auto kernel = multiply_listed<T, Dot>;
-  const std::size_t bytes = terms * sizeof(typename Dot::Term);
-  expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bytes)),
-                 "shared memory for a row of an output layer");
-  launch(stream, kernel,
-         {dim3(static_cast<unsigned>(rows.most), blocks), dim3(kWarps * kWarp), bytes}, x, rows,
-         matrix, bias, lists, logits);
+  launch(stream, multiply_listed<T, Dot>,
+         {dim3(static_cast<unsigned>(rows.most), blocks), dim3(kWarps * kWarp),
+          terms * sizeof(typename Dot::Term)},
+         x, rows, matrix, bias, lists, logits);
 }
 
 }  // namespace

@@ -60,16 +60,6 @@ void Event::record(const Stream& stream) {
   expect_success(cudaEventRecord(event_.get(), stream.get()), "recording an event");
 }
 
-bool Event::reached() const {
-  const cudaError_t status = cudaEventQuery(event_.get());
-  if (status == cudaErrorNotReady) {
-    static_cast<void>(cudaGetLastError());
-    return false;
-  }
-  expect_success(status, "work on the device");
-  return true;
-}
-
 void Event::wait() const {
   expect_success(cudaEventSynchronize(event_.get()), "work on the device");
 }

@@ -24,16 +24,14 @@ class Stream {
   std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> stream_;
 };
 
-/// A mark in a stream that the host can look for.
+/// A mark in a stream that the host can wait for.
 class Event {
  public:
   Event();
 
   /// Sets the mark behind what the stream holds now.
   void record(const Stream& stream);
-  /// Whether the stream has come to the mark that was set last; true before the first.
-  bool reached() const;
-  /// Waits for that.
+  /// Waits until the stream has come to the mark that was set last, if there is one.
   void wait() const;
 
  private:

@@ -44,7 +44,6 @@ struct Search {
   Search(const Graph& graph, const Stream& stream) : steps(graph), loop(steps, stream) {}
   DeviceSearch steps;
   SearchLoop loop;
-  DeviceSearch::Bounds bounds;  ///< that there is room for
 };
 
 /// The device must be chosen before other members talk to it.
@@ -148,15 +147,22 @@ class CudaWorker : public Worker {
   void run_step(Steps whose, std::int32_t hypotheses) {
     const std::int32_t bucket = bucket_of(hypotheses);
     const std::int64_t key = 2 * std::int64_t{bucket} + (whose == Steps::devices ? 1 : 0);
-    if (!graphs_.knows(key) && step_.reserve_workspace(step_rows(bucket))) {
-      graphs_.clear();
-      note_memory();
-    }
+    if (!graphs_.knows(key)) reserve_step_workspace(bucket);
     const auto enqueue = [&] { enqueue_step(whose, bucket, nullptr); };
     if (options_.eager)
       enqueue();
     else
       graphs_.run(stream_, key, enqueue);
+  }
+
+  /// What was captured knows where the workspace was, also when there is no room for a larger one.
+  void reserve_step_workspace(std::int32_t hypotheses) {
+    const DeviceRows rows = step_rows(hypotheses);
+    if (step_.has_workspace(rows)) return;
+    stream_.synchronize();
+    graphs_.clear();
+    step_.reserve_workspace(rows);
+    note_memory();
   }
 
   DeviceRows step_rows(std::int32_t hypotheses) const {
@@ -196,7 +202,7 @@ class CudaWorker : public Worker {
       return static_cast<std::int32_t>(
           round_size(static_cast<std::int64_t>(count), kLayoutsPerOctave));
     };
-    const DeviceSearch::Bounds& old = search_->bounds;
+    const DeviceSearch::Bounds& old = search_->steps.bounds();
     const DeviceSearch::Bounds bounds{
         .sentences = std::max(old.sentences, size(sentences)),
         .beam_size = std::max(old.beam_size, settings.beam_size),
@@ -206,7 +212,6 @@ class CudaWorker : public Worker {
       stream_.synchronize();
       graphs_.clear();
       search_->steps.reserve(bounds);
-      search_->bounds = bounds;
     }
     search_->steps.begin(stream_.get(), settings, sentences);
   }
@@ -220,13 +225,12 @@ class CudaWorker : public Worker {
     });
     begin_search(settings);
     const std::int32_t hypotheses = most_hypotheses(graph_, layout_);
-    step_.reserve_workspace(step_rows(hypotheses));
+    reserve_step_workspace(hypotheses);
     for (std::int32_t t = 0; t < error_step; ++t) enqueue_step(Steps::devices, hypotheses, nullptr);
     enqueue_step(Steps::devices, hypotheses, [&](const PlannedInstruction& in, const Run& run) {
       check.look(graph_, in, run);
     });
     stream_.synchronize();
-    graphs_.clear();  // the workspace may have moved
     if (check.culprit().empty()) throw Error(scores_are_not_numbers(error_step));
     throw Error("{}; the first result that is not finite is that of {}",
                 scores_are_not_numbers(error_step), check.culprit());

@@ -92,6 +92,30 @@ TEST(CudaExecutableSearch, TakesNoMemoryForBatchesThatItHasSeen) {
   EXPECT_EQ(emulated_cuda::allocations(), before);
 }
 
+TEST(CudaExecutableSearch, AWorkerSurvivesThatMemoryIsShort) {
+  const SearchOptions options = options_with(4);
+  const SearchModel model(options);
+  const auto reference = model.on_reference();
+  const auto cuda = model.on_cuda();
+  const auto few = random_sentences(6, 2, 4);
+  const auto expected = BeamSearch(*reference, options).search(few);
+  int failures = 0;
+  for (bool failed = true; failed; failures += failed) {
+    BeamSearch search(*cuda, options);
+    for (int i = 0; i < 2; ++i) search.search(few);
+    emulated_cuda::fail_allocation(failures + 1);
+    failed = false;
+    try {
+      search.search(random_sentences(7, 4, 8));
+    } catch (const Error&) {
+      failed = true;
+    }
+    emulated_cuda::fail_allocation(0);
+    for (int i = 0; i < 2; ++i) expect_same(search.search(few), expected);
+  }
+  EXPECT_GT(failures, 10) << "allocations of the larger batch";
+}
+
 std::string error_of(BeamSearch& search, const std::vector<WordIds>& sentences) {
   try {
     search.search(sentences);

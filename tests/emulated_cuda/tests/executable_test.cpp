@@ -1,6 +1,8 @@
+#include <cuda_runtime.h>
 #include <gmock/gmock.h>
 
 #include "backends/cuda/device/cuda_executable.h"
+#include "backends/cuda/device/device.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "emulated_cuda/control.h"
@@ -10,8 +12,10 @@
 namespace fuselage::cuda {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::random_sentences;
 using testing::run_trace;
+using ::testing::ThrowsMessage;
 using testing::toy_model;
 using testing::ToyModel;
 using testing::Trace;
@@ -85,14 +89,18 @@ TEST(CudaExecutable, TellsOfItself) {
 }
 
 TEST(CudaExecutable, SaysWhichDevicesThereAre) {
-  const ToyModel model = toy_model(9);
-  try {
-    make_cuda_executable(split_by_binding_time(model.graph), model.weights, {.device = 99},
-                         reference_kernels(), reference_factories());
-    FAIL() << "device 99";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("no CUDA device 99"));
-  }
+  EXPECT_THAT([] { use_device(99); },
+              ThrowsMessage<Error>(HasSubstr("no CUDA device 99: this machine has 1")));
+}
+
+TEST(CudaExecutable, SaysWhetherThereIsADriver) {
+  const auto use = [] { use_device(0); };
+  emulated_cuda::set_driver_version(0);
+  EXPECT_THAT(use, ThrowsMessage<Error>(HasSubstr("there is no NVIDIA driver")));
+  emulated_cuda::set_driver_version(12040);
+  EXPECT_THAT(use, ThrowsMessage<Error>(HasSubstr("driver is too old: it knows CUDA 12.4, not")));
+  emulated_cuda::set_driver_version(CUDART_VERSION);
+  EXPECT_NO_THROW(use());
 }
 
 }  // namespace
