@@ -26,7 +26,10 @@ domain sentence = sentence
 domain source = source of sentence
 domain parent = parent of sentence
 domain hyp = hypothesis of parent
+domain list = shortlist of sentence
+domain pairs = pairs of hyp, list
 map hyp.word : hyp -> words partial
+map list.word : list -> words
 %table = param() {name = "table", domain = words, dims = [12]}
 %v = param() {name = "v", dims = [12, 1]}
 %w = param() {name = "w", dims = [12, 100]}
@@ -47,11 +50,9 @@ std::string kernel_of(std::string_view equation) {
 }
 
 TEST(CudaKernels, RunEveryOpThatASearchNeeds) {
-  // Those of the load program, which the CPU runs, and what only stands for itself until it is
-  // fused.
-  const std::set<std::string_view> without{
-      "constant",  "import",        "param",           "segment_k_best",
-      "transpose", "slice_leading", "select_elements", "segment_log_softmax"};
+  // Those of the load program, which the CPU runs.
+  const std::set<std::string_view> without{"constant", "import", "param", "slice_leading",
+                                           "transpose"};
   for (const OpDef* op : all_ops().all()) {
     bool has_kernel = false;
     for (const KernelInfo* kernel : cuda::cuda_kernels()) has_kernel |= kernel->op == op->name;
@@ -98,6 +99,21 @@ TEST(CudaKernels, OfElementsTakeVectors) {
   EXPECT_EQ(kernel_of("%y = tanh(%x)\n"), "elements");
   EXPECT_EQ(kernel_of("%y = add(%x, %x)\n"), "elements");
   EXPECT_EQ(kernel_of("%y = add(%w, %w)\n"), "no kernel (elements: it works on one vector a row)");
+}
+
+TEST(CudaKernels, RankWordsOfShortlists) {
+  const std::string scores =
+      "%l = matmul(%x, %w)\n"
+      "%s = select_elements(%l) {row = [pairs.left], element = [pairs.right, list.word]}\n"
+      "%p = segment_log_softmax(%s) {to = [pairs.left]}\n";
+  const auto best = [](int k) {
+    return "%best, %word = segment_k_best(%p) {k = " + std::to_string(k) +
+           ", to = [pairs.left], words = [pairs.right, list.word]}\n";
+  };
+  EXPECT_EQ(kernel_of(scores), "segment_log_softmax");
+  EXPECT_EQ(kernel_of(scores + best(64)), "segment_k_best");
+  EXPECT_EQ(kernel_of(scores + best(65)),
+            "no kernel (segment_k_best: it finds the best 64 at most, not 65)");
 }
 
 TEST(CudaKernels, AllNodesWithoutAKernelAreNamed) {

@@ -20,6 +20,7 @@ struct Case {
   const char* model;
   const char* precision;
   float tolerance;  ///< of scores
+  const char* passes = "all";
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " in " << c.precision; }
@@ -58,8 +59,8 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
                               const SearchOptions& options,
                               const std::vector<WordIds>& shortlists = {}) {
   const auto sentences = random_sentences(vocabulary_of(graph));
-  const auto cpu = compile(graph, weights, {.precision = c.precision});
-  optimize(graph, {.backend = "cuda", .precision = c.precision});
+  const auto cpu = compile(graph, weights, {.passes = c.passes, .precision = c.precision});
+  optimize(graph, {.backend = "cuda", .passes = c.passes, .precision = c.precision});
   const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
                                          kernel_factories());
   const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences, shortlists);
@@ -91,9 +92,11 @@ TEST_F(CudaShortlist, IsSearchedAsOnTheCpu) {
   std::vector<WordIds> shortlists{{0, 3, 5, 70}, {0}, {0, 49}};
   WordIds& longest = shortlists.emplace_back();
   for (std::int32_t word = 0; word < 90; word += 3) longest.push_back(word);
-  expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
-                                               BeamSearch::candidates_per_row(options), false),
-                           model.weights, {"nematus", "fp32", 1e-3f}, options, shortlists);
+  for (const char* passes : {"all", "none"})
+    expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
+                                                 BeamSearch::candidates_per_row(options), false),
+                             model.weights, {"nematus", "fp32", 1e-3f, passes}, options,
+                             shortlists);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaModels,

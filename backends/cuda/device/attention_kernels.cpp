@@ -6,15 +6,16 @@
 namespace fuselage::cuda {
 namespace {
 
-/// Softmax over the pairs of left rows.
-class SegmentSoftmax final : public Kernel {
+/// Softmax or its logarithm over the pairs of left rows.
+template <auto kSoftmax>
+class OverPairs final : public Kernel {
  public:
-  SegmentSoftmax(const PlannedInstruction&, const Binding& binding)
+  OverPairs(const PlannedInstruction&, const Binding& binding)
       : map_(binding.node.attr<MapPath>("to").front()), left_(binding.graph.map(map_).to) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    segment_softmax(run.stream, all_rows(in, run, 0), cols_of(in), segments_of(map_, run),
-                    live_rows(left_, run), rows_out(in, run));
+    kSoftmax(run.stream, all_rows(in, run, 0), cols_of(in), segments_of(map_, run),
+             live_rows(left_, run), rows_out(in, run));
   }
 
  private:
@@ -74,7 +75,8 @@ class DotAttention final : public AttentionKernel {
 };
 
 constexpr KernelFactory kKernels[] = {
-    {"segment_softmax", make_kernel<SegmentSoftmax>},
+    {"segment_softmax", make_kernel<OverPairs<segment_softmax>>},
+    {"segment_log_softmax", make_kernel<OverPairs<segment_log_softmax>>},
     {"additive_attention", make_kernel<AdditiveAttention>},
     {"dot_attention", make_kernel<DotAttention>},
 };

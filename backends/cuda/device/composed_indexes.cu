@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/composed_indexes.h"
+#include "backends/cuda/device/index_path.h"
 #include "backends/cuda/device/launch.h"
 
 namespace fuselage::cuda {
@@ -15,11 +16,8 @@ __global__ void compose(const ComposedIndex* paths) {
   const std::int32_t rows = *path.rows;
   const auto begin = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const auto step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t r = begin; r < rows; r += step) {
-    std::int32_t row = path.maps[0][r];
-    for (std::int32_t i = 1; i < path.map_count && row >= 0; ++i) row = path.maps[i][row];
-    path.out[r] = row;
-  }
+  for (std::int64_t r = begin; r < rows; r += step)
+    path.out[r] = follow(path.maps, path.map_count, r);
 }
 
 }  // namespace

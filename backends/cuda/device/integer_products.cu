@@ -1,3 +1,4 @@
+#include "backends/cuda/device/integer_dots.h"
 #include "backends/cuda/device/integer_products.h"
 #include "backends/cuda/device/launch.h"
 
@@ -13,19 +14,6 @@ constexpr int kColumns = kThreadsAcross * kColumnsEach;
 constexpr int kDepth = 16;
 // Words between those of one depth and the next: neighbours in a warp meet other banks.
 constexpr int kGap = 4;
-
-/// A word of either side, of 4 integers or of 2.
-struct Bytes {
-  static constexpr int kPerWord = 4;
-  static __device__ int dot(int a, int b, int sum) { return __dp4a(a, b, sum); }
-};
-struct Shorts {
-  static constexpr int kPerWord = 2;
-  static __device__ int dot(int a, int b, int sum) {
-    return sum + static_cast<std::int16_t>(a) * static_cast<std::int16_t>(b) +
-           (a >> 16) * (b >> 16);
-  }
-};
 
 /// Words first … first + kDepth - 1 of kCount vectors or columns. `at(i)` is where those of number
 /// i begin, null where there are none.
@@ -53,11 +41,6 @@ __device__ inline void multiply_words(const int (&rows)[kDepth][kThreadsAcross *
       for (int c = 0; c < kColumnsEach; ++c)
         sums[r][c] =
             Integers::dot(rows[d][y * kEach + r], columns[d][x + c * kThreadsAcross], sums[r][c]);
-}
-
-/// All back-ends share this order of operations.
-__device__ inline float scaled(int sum, float column, float row) {
-  return __fmul_rn(__fmul_rn(static_cast<float>(sum), column), row);
 }
 
 /// Where the vectors of a tile are: null where they are zeros, or no longer live.

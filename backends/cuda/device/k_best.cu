@@ -150,7 +150,7 @@ __device__ void scan_chunks(const Scan& scan, const Members<T>& members, const R
 
 __device__ RowEnd end_of(const Scan& scan, const RowOfLogits& row) {
   RowEnd end{.log_softmax = scan.log_softmax, .columns = row.columns};
-  if (scan.lists.pairs.begin && row.columns > 0)
+  if (scan.lists.words && row.columns > 0)
     end.words = scan.lists.words + scan.lists.right[row.first];
   return end;
 }

@@ -28,7 +28,7 @@ struct Logits {
 struct ListedWords {
   Segments pairs;
   const std::int32_t* right = nullptr;  ///< from pairs to entries of lists; those of a row follow
-  const std::int32_t* words = nullptr;  ///< from these to columns
+  const std::int32_t* words = nullptr;  ///< from these to columns; null: ids are numbers in the row
   std::int32_t most_pairs = 0;
 };
 
@@ -71,7 +71,8 @@ template <typename T>
 void best_of_rows(cudaStream_t stream, const BestQuery& query, std::span<const Logits<T>> members,
                   const Workspace& workspace);
 
-/// The same for the words of shortlists; ids are columns. query.columns does not count.
+/// The same for the words of shortlists; ids are columns, if words are known. query.columns does
+/// not count.
 void best_of_lists(cudaStream_t stream, const BestQuery& query, const float* logits,
                    const ListedWords& lists, const Workspace& workspace);
 

@@ -19,13 +19,7 @@ template <int kThreads>
 __global__ void log_softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
   const std::int64_t r = RowTeam<kThreads>::number();
   if (r >= *rows.live) return;
-  const Numbers from{row_of(x, r)};
-  float* to = row_of(out, r);
-  const MaxSum all = max_sum<kThreads>(from, columns);
-  const float log_sum = all.sum == 0.0f ? 0.0f : logf(all.sum);
-  // One after the other: their sum would round away the logarithm beside a large score.
-  for (std::int64_t c = RowTeam<kThreads>::lane(); c < columns; c += kThreads)
-    to[c] = (from[c] - all.center()) - log_sum;
+  log_softmax_of<kThreads>({row_of(x, r)}, columns, row_of(out, r), 1);
 }
 
 template <int kThreads>

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/index_path.h"
 #include "backends/cuda/device/kernel.h"
+#include "base/error.h"
 
 namespace fuselage::cuda {
 
@@ -75,5 +77,13 @@ inline std::int32_t cols_of(const PlannedInstruction& in) {
 
 /// The pairs of each left row, by a map along which rows are grouped.
 inline Segments segments_of(MapId map, const Run& run) { return {run.rows[map].segments}; }
+
+/// A path as kernels follow it by themselves.
+inline IndexPath index_path(const MapPath& path, const Run& run) {
+  check(path.size() <= kMostMaps, "a path of more maps than there can be");
+  IndexPath followed;
+  for (const MapId map : path) followed.maps[followed.count++] = run.rows[map].index;
+  return followed;
+}
 
 }  // namespace fuselage::cuda

@@ -41,6 +41,35 @@ class KBest : public Kernel {
   }
 };
 
+/// segment_k_best: the best of the pairs of each left row, by number, and then what they stand for.
+class SegmentKBest : public Kernel {
+ public:
+  SegmentKBest(const PlannedInstruction&, const Binding& binding)
+      : to_(binding.node.attr<MapPath>("to").front()),
+        words_(binding.node.attr<MapPath>("words")),
+        pairs_(binding.graph.map(to_).from) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    check(in.operands[0].stride == 1, "segment_k_best: scores that do not lie side by side");
+    const BestQuery query = best_query(in, run, 0, false);
+    const Segments pairs = segments_of(to_, run);
+    best_of_lists(run.stream, query, data_at<const float>(in.operands[0], run),
+                  {.pairs = pairs, .most_pairs = run.rows[pairs_].most_live}, run.workspace);
+    follow_from_pairs(run.stream, index_path(words_, run), pairs, query.rows, query.k,
+                      query.out.ids);
+  }
+
+  std::size_t workspace_bytes(const PlannedInstruction& in,
+                              const RowBounds& bounds) const override {
+    return best_of_lists_bytes(bounds[in.domain].most_live, bounds[pairs_].most_live);
+  }
+
+ private:
+  MapId to_;
+  MapPath words_;
+  DomainId pairs_;
+};
+
 /// linear_k_best by way of logits.
 std::unique_ptr<Kernel> make_output_layer(const PlannedInstruction& in, const Binding& binding) {
   std::vector<LogitLayers::Member> only{
@@ -142,6 +171,7 @@ constexpr KernelFactory kFactories[] = {
     {"shortlist_output_layer", make_kernel<ShortlistOutput>},
     {"output_layers", make_output_layers},
     {"k_best", make_kernel<KBest>},
+    {"segment_k_best", make_kernel<SegmentKBest>},
 };
 
 }  // namespace

@@ -8,8 +8,10 @@ namespace {
 
 constexpr int kSlices = 8;  ///< of the pairs of a left row, each summed up by a warp
 
+constexpr int kManyPairs = 128;  ///< threads for the words of a shortlist
+
 /// A team for each head of each left row.
-template <int kThreads>
+template <int kThreads, bool kLog>
 __global__ void segment_softmax_kernel(RowsIn x, std::int64_t heads, Segments segments, Rows left,
                                        RowsOut out) {
   const std::int64_t team = RowTeam<kThreads>::number();
@@ -17,8 +19,13 @@ __global__ void segment_softmax_kernel(RowsIn x, std::int64_t heads, Segments se
   if (i >= *left.live) return;
   const std::int64_t head = team % heads;
   const std::int64_t begin = segments.begin[i];
-  softmax_of<kThreads>({row_of(x, begin) + head, x.stride}, segments.begin[i + 1] - begin,
-                       row_of(out, begin) + head, out.stride);
+  const Numbers from{row_of(x, begin) + head, x.stride};
+  const std::int64_t count = segments.begin[i + 1] - begin;
+  float* to = row_of(out, begin) + head;
+  if (kLog)
+    log_softmax_of<kThreads>(from, count, to, out.stride);
+  else
+    softmax_of<kThreads>(from, count, to, out.stride);
 }
 
 /// Sums f(pair, column) over the pairs of left row blockIdx.x, for the 32 columns that start at
@@ -78,8 +85,14 @@ Spread spread_sums(const Rows& left, std::int64_t columns) {
 
 void segment_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t heads,
                      const Segments& segments, const Rows& left, const RowsOut& out) {
-  launch(stream, segment_softmax_kernel<kWarp>, spread_teams<kWarp>(left.most * heads), x, heads,
-         segments, left, out);
+  launch(stream, segment_softmax_kernel<kWarp, false>, spread_teams<kWarp>(left.most * heads), x,
+         heads, segments, left, out);
+}
+
+void segment_log_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t heads,
+                         const Segments& segments, const Rows& left, const RowsOut& out) {
+  launch(stream, segment_softmax_kernel<kManyPairs, true>,
+         spread_teams<kManyPairs>(left.most * heads), x, heads, segments, left, out);
 }
 
 void mix_rows(cudaStream_t stream, const RowsIn& weights, const RowsIn& x, std::int64_t columns,

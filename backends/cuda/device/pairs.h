@@ -15,6 +15,10 @@ namespace fuselage::cuda {
 void segment_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t heads,
                      const Segments& segments, const Rows& left, const RowsOut& out);
 
+/// Log-softmax in the same way.
+void segment_log_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t heads,
+                         const Segments& segments, const Rows& left, const RowsOut& out);
+
 /// Row i of out is the sum over the pairs p of left row i of weights[p] x[p], where the columns are
 /// cut into as many heads as there are columns of weights. x is read for pairs through its index,
 /// and where that leads nowhere a pair does not count.

@@ -26,6 +26,20 @@ class CopyRows final : public Kernel {
   std::int64_t begin_;
 };
 
+class SelectElements final : public Kernel {
+ public:
+  SelectElements(const PlannedInstruction&, const Binding& binding)
+      : row_(binding.node.attr<MapPath>("row")), element_(binding.node.attr<MapPath>("element")) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    select_elements(run.stream, all_rows(in, run, 0), index_path(row_, run),
+                    index_path(element_, run), rows_of(in, run), rows_out(in, run));
+  }
+
+ private:
+  MapPath row_, element_;
+};
+
 void run_concat(const PlannedInstruction& in, const Run& run) {
   RowsOut out = rows_out(in, run);
   for (std::size_t i = 0; i < in.operands.size(); ++i) {
@@ -93,6 +107,7 @@ class MeanRows final : public Grouping {
 
 constexpr KernelFactory kKernels[] = {
     {"copy_rows", make_kernel<CopyRows>},
+    {"select_elements", make_kernel<SelectElements>},
     {"concat", make_kernel<PlainKernel<run_concat>>},
     {"position", make_kernel<PlainKernel<run_position>>},
     {"sinusoid", make_kernel<PlainKernel<run_sinusoid>>},

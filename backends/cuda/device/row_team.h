@@ -4,31 +4,9 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/warp.h"
+
 namespace fuselage::cuda {
-
-inline constexpr int kWarp = 32;
-inline constexpr unsigned kFullWarp = 0xffffffffu;
-
-__device__ inline float shuffle_xor(float value, int offset) {
-  return __shfl_xor_sync(kFullWarp, value, offset);
-}
-__device__ inline unsigned shuffle_xor(unsigned value, int offset) {
-  return __shfl_xor_sync(kFullWarp, value, offset);
-}
-
-struct Sum {
-  __device__ float operator()(float a, float b) const { return a + b; }
-};
-
-/// The value of `combine`, which is commutative to the last bit, over each kLanes lanes of a warp
-/// side by side, for all of them. Every lane of the warp must come.
-template <int kLanes, typename T, typename Combine>
-__device__ T combine_lanes(T value, Combine combine) {
-#pragma unroll
-  for (int offset = kLanes / 2; offset > 0; offset /= 2)
-    value = combine(value, shuffle_xor(value, offset));
-  return value;
-}
 
 /// kThreads threads that share a row or the like: a warp, or the whole block, of which there may be
 /// one in x alone.

@@ -5,12 +5,11 @@
 #include "backends/cuda/device/running_sum.h"
 #include "backends/cuda/device/search_kernels.h"
 #include "backends/cuda/device/shared_memory.h"
+#include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::int32_t kWarp = 32;
-constexpr std::uint32_t kAllLanes = 0xffffffffu;
 constexpr std::uint32_t kStartThreads = 256;
 constexpr std::uint32_t kExpandThreads = 128;
 constexpr std::uint32_t kMoveThreads = 128;
@@ -46,16 +45,15 @@ __device__ bool before(const Candidate& a, const Candidate& b) {
 __device__ Candidate no_candidate_yet() { return {INFINITY, 0.0f, -1, -1}; }
 __device__ Candidate no_candidate_left() { return {-INFINITY, 0.0f, INT_MAX, INT_MAX}; }
 
+__device__ Candidate shuffle_xor(const Candidate& value, int offset) {
+  return {cuda::shuffle_xor(value.path_score, offset), cuda::shuffle_xor(value.score, offset),
+          cuda::shuffle_xor(value.row, offset), cuda::shuffle_xor(value.word, offset)};
+}
+
 /// The first of the candidates that a warp's lanes have.
-__device__ Candidate first_of_warp(Candidate mine) {
-  for (std::int32_t distance = kWarp / 2; distance > 0; distance /= 2) {
-    const Candidate other{__shfl_xor_sync(kAllLanes, mine.path_score, distance),
-                          __shfl_xor_sync(kAllLanes, mine.score, distance),
-                          __shfl_xor_sync(kAllLanes, mine.row, distance),
-                          __shfl_xor_sync(kAllLanes, mine.word, distance)};
-    if (before(other, mine)) mine = other;
-  }
-  return mine;
+__device__ Candidate first_of_warp(const Candidate& own) {
+  return combine_lanes<kWarp>(
+      own, [](const Candidate& a, const Candidate& b) { return before(b, a) ? b : a; });
 }
 
 __device__ bool is_suppressed(const SearchArrays& search, std::int32_t word) {
@@ -87,7 +85,7 @@ __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows&
   const std::int32_t* row_words = row_of(words, rows.first + row);
   const float path_score = rows.live[row].path_score;
   Candidate first = no_candidate_left();
-  for (auto i = static_cast<std::int32_t>(threadIdx.x) % kWarp; i < words.columns; i += kWarp) {
+  for (auto i = lane_of_thread(); i < words.columns; i += kWarp) {
     const std::int32_t word = row_words[i];
     if (word < 0 || is_suppressed(search, word)) continue;
     const float sum = __fadd_rn(path_score, row_scores[i]);
@@ -100,7 +98,7 @@ __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows&
 /// The first candidate of all rows, given that of each. Work of a warp.
 __device__ Candidate first_of_rows(const Candidate* heads, std::int32_t rows) {
   Candidate first = no_candidate_left();
-  for (auto row = static_cast<std::int32_t>(threadIdx.x) % kWarp; row < rows; row += kWarp)
+  for (auto row = lane_of_thread(); row < rows; row += kWarp)
     if (before(heads[row], first)) first = heads[row];
   return first_of_warp(first);
 }

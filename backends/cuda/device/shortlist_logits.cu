@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cuda/device/exp_sum.h"
+#include "backends/cuda/device/integer_dots.h"
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/shared_memory.h"
@@ -22,18 +23,18 @@ constexpr std::int64_t kBlocksWanted = 528;
 //
 //     Term, kNumbersOfTerm  of the row, and how many numbers are in one
 //     kNumbers              in 16 bytes of a column
-//     Sum, add              of products, and those of 16 bytes
+//     Total, add            of products, and those of 16 bytes
 //     kScaled               whether rows and columns are integers with a scale
 
 template <typename T>
 struct RealDot {
   using Term = float;
-  using Sum = float;
+  using Total = float;
   static constexpr std::int32_t kNumbers = 16 / sizeof(T);
   static constexpr std::int32_t kNumbersOfTerm = 1;
   static constexpr bool kScaled = false;
 
-  static __device__ void add(const uint4& column, const Term* row, Sum& sum) {
+  static __device__ void add(const uint4& column, const Term* row, Total& sum) {
     T numbers[kNumbers];
     memcpy(static_cast<void*>(numbers), &column, sizeof numbers);
 #pragma unroll
@@ -41,25 +42,19 @@ struct RealDot {
   }
 };
 
-template <typename T>
+template <typename T, class Words>
 struct IntegerDot {
   using Term = std::int32_t;
-  using Sum = std::int32_t;
+  using Total = std::int32_t;
   static constexpr std::int32_t kNumbers = 16 / sizeof(T);
-  static constexpr std::int32_t kNumbersOfTerm = 4 / sizeof(T);
+  static constexpr std::int32_t kNumbersOfTerm = Words::kPerWord;
   static constexpr bool kScaled = true;
 
-  static __device__ void add(const uint4& column, const Term* row, Sum& sum) {
+  static __device__ void add(const uint4& column, const Term* row, Total& sum) {
     std::int32_t words[4];
     memcpy(words, &column, sizeof words);
 #pragma unroll
-    for (std::int32_t i = 0; i < 4; ++i) {
-      if constexpr (sizeof(T) == 1)
-        sum = __dp4a(words[i], row[i], sum);
-      else
-        sum += static_cast<std::int16_t>(words[i]) * static_cast<std::int16_t>(row[i]) +
-               (words[i] >> 16) * (row[i] >> 16);
-    }
+    for (std::int32_t i = 0; i < 4; ++i) sum = Words::dot(words[i], row[i], sum);
   }
 };
 
@@ -75,14 +70,6 @@ __device__ void load_row(const float* row, const DeviceMatrix& matrix, typename 
     terms[i] = row && left > 0 ? numbers[i] : typename Dot::Term{};
   }
   __syncthreads();
-}
-
-template <typename Sum>
-__device__ Sum sum_of_lanes(Sum sum) {
-#pragma unroll
-  for (std::int32_t step = kWarp / 2; step > 0; step /= 2)
-    sum += __shfl_xor_sync(kFullWarp, sum, step);
-  return sum;
 }
 
 /// A block for each row and share of its words, a warp for one word after the other.
@@ -106,11 +93,15 @@ __global__ void __launch_bounds__(kWarps* kWarp)
     const std::int64_t word = words[pair - begin];
     const auto* column =
         reinterpret_cast<const uint4*>(static_cast<const T*>(matrix.data) + word * matrix.stride);
-    typename Dot::Sum sum = 0;
+    typename Dot::Total sum = 0;
     for (std::int32_t i = lane_of_thread(); i < matrix.stride / Dot::kNumbers; i += kWarp)
       Dot::add(__ldg(column + i), terms + i * (Dot::kNumbers / Dot::kNumbersOfTerm), sum);
-    auto logit = static_cast<float>(sum_of_lanes(sum));
-    if (Dot::kScaled) logit = __fmul_rn(__fmul_rn(logit, matrix.scales[word]), row ? row[0] : 0.0f);
+    sum = combine_lanes<kWarp>(sum, Sum());
+    float logit = 0;
+    if constexpr (Dot::kScaled)
+      logit = scaled(sum, matrix.scales[word], row ? row[0] : 0.0f);
+    else
+      logit = sum;
     if (lane_of_thread() == 0) logits[pair] = bias ? __fadd_rn(logit, bias[word]) : logit;
   }
 }
@@ -136,11 +127,11 @@ void shortlist_logits(cudaStream_t stream, const RowsIn& x, const Rows& rows,
                       float* logits) {
   switch (matrix.dtype) {
     case DType::i8:
-      return run<std::int8_t, IntegerDot<std::int8_t>>(stream, x, rows, matrix, bias, lists,
-                                                       logits);
+      return run<std::int8_t, IntegerDot<std::int8_t, Bytes>>(stream, x, rows, matrix, bias, lists,
+                                                              logits);
     case DType::i16:
-      return run<std::int16_t, IntegerDot<std::int16_t>>(stream, x, rows, matrix, bias, lists,
-                                                         logits);
+      return run<std::int16_t, IntegerDot<std::int16_t, Shorts>>(stream, x, rows, matrix, bias,
+                                                                 lists, logits);
     case DType::bf16:
       return run<__nv_bfloat16, RealDot<__nv_bfloat16>>(stream, x, rows, matrix, bias, lists,
                                                         logits);

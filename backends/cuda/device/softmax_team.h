@@ -70,4 +70,15 @@ __device__ void softmax_of(const Numbers& x, std::int64_t count, float* y, std::
     y[i * stride] = expf(x[i] - all.center()) / divisor;
 }
 
+/// y[i] = x[i] - log sum exp(x), in the same way; -infinity where all are.
+template <int kThreads>
+__device__ void log_softmax_of(const Numbers& x, std::int64_t count, float* y,
+                               std::int64_t stride) {
+  const MaxSum all = max_sum<kThreads>(x, count);
+  const float log_sum = all.sum == 0.0f ? 0.0f : logf(all.sum);
+  // One after the other: their sum would round away the logarithm beside a large score.
+  for (std::int64_t i = RowTeam<kThreads>::lane(); i < count; i += kThreads)
+    y[i * stride] = (x[i] - all.center()) - log_sum;
+}
+
 }  // namespace fuselage::cuda
