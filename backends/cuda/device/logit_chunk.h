@@ -9,6 +9,7 @@
 #include "backends/cuda/device/k_best.h"
 #include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/ptx.h"
+#include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/warp_best.h"
 
 namespace fuselage::cuda {

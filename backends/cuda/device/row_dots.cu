@@ -1,30 +1,23 @@
-#include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/dots.h"
 #include "backends/cuda/device/row_dots.h"
+#include "backends/cuda/device/spread.h"
 
 namespace fuselage::cuda {
 namespace {
 
-constexpr int kWarp = 32;
-constexpr int kRows = 4;  // of a block, a warp each
-constexpr unsigned kAllLanes = 0xffffffffu;
-
-__global__ void dot(RowsIn x, Rows rows, const float* w, RowsOut out) {
-  const std::int64_t r =
-      static_cast<std::int64_t>(blockIdx.x) * kRows + static_cast<int>(threadIdx.x) / kWarp;
+/// A warp for each row.
+__global__ void dot_rows(RowsIn x, Rows rows, const float* w, RowsOut out) {
+  const std::int64_t r = RowTeam<kWarp>::number();
   if (r >= *rows.live) return;
-  const int lane = static_cast<int>(threadIdx.x) % kWarp;
-  const float* row = row_of(x, r);
-  float sum = 0;
-  for (std::int32_t c = lane; c < x.columns; c += kWarp) sum = fmaf(element(row, c), w[c], sum);
-  for (int step = kWarp / 2; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
-  if (lane == 0) *row_of(out, r) = sum;
+  const float sum = dot<kWarp>(Numbers{row_of(x, r)}, Numbers{w}, x.columns);
+  if (RowTeam<kWarp>::lane() == 0) *row_of(out, r) = sum;
 }
 
 }  // namespace
 
 void row_dots(cudaStream_t stream, const RowsIn& x, const Rows& rows, const float* w,
               const RowsOut& out) {
-  launch(stream, dot, {blocks_for(rows.most, kRows), kRows * kWarp}, x, rows, w, out);
+  launch(stream, dot_rows, spread_teams<kWarp>(rows.most), x, rows, w, out);
 }
 
 }  // namespace fuselage::cuda

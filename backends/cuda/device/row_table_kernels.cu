@@ -1,11 +1,11 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/row_table_kernels.h"
 #include "backends/cuda/device/running_sum.h"
+#include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::int32_t kWarp = 32;
 constexpr std::int32_t kWarpsOfParents = 4;
 constexpr std::uint32_t kScanThreads = 256;
 constexpr std::uint32_t kFillThreads = 256;
@@ -28,14 +28,14 @@ __global__ void find_parents(LiveRows live, RowScratch scratch) {
   }
   const auto s = static_cast<std::int32_t>(blockIdx.x * kWarpsOfParents + threadIdx.x / kWarp);
   if (s >= *live.sentences) return;
-  const auto lane = static_cast<std::int32_t>(threadIdx.x % kWarp);
+  const std::int32_t lane = lane_of_thread();
   const std::int32_t begin = live.begin[s];
   const std::int32_t end = live.begin[s + 1];
   std::int32_t parents = 0;
   for (std::int32_t start = begin; start < end; start += kWarp) {
     const std::int32_t h = start + lane;
     const bool first = h < end && first_sibling(live.rows, begin, h) == h;
-    const std::uint32_t firsts = __ballot_sync(0xffffffffu, first);
+    const std::uint32_t firsts = __ballot_sync(kFullWarp, first);
     if (first) scratch.parent[h] = parents + __popc(firsts & ((1u << lane) - 1));
     parents += __popc(firsts);
   }

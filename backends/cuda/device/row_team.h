@@ -4,10 +4,9 @@
 
 #include <cstdint>
 
-namespace fuselage::cuda {
+#include "backends/cuda/device/warp.h"
 
-inline constexpr int kWarp = 32;
-inline constexpr unsigned kFullWarp = 0xffffffffu;
+namespace fuselage::cuda {
 
 __device__ inline float shuffle_xor(float value, int offset) {
   return __shfl_xor_sync(kFullWarp, value, offset);

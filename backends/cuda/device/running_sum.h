@@ -4,26 +4,28 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/warp.h"
+
 namespace fuselage::cuda {
 
 /// Sum of `value` over the threads before this one, and in `total` over all threads of a
 /// one-dimensional block of whole warps. All of them must call it.
 __device__ inline std::int32_t sum_before(std::int32_t value, std::int32_t& total) {
-  __shared__ std::int32_t sums[32];
-  const std::int32_t lane = static_cast<std::int32_t>(threadIdx.x % 32);
-  const std::int32_t warp = static_cast<std::int32_t>(threadIdx.x / 32);
+  __shared__ std::int32_t sums[kWarp];
+  const std::int32_t lane = lane_of_thread();
+  const std::int32_t warp = static_cast<std::int32_t>(threadIdx.x / kWarp);
   std::int32_t sum = value;
-  for (std::int32_t distance = 1; distance < 32; distance *= 2) {
+  for (std::int32_t distance = 1; distance < kWarp; distance *= 2) {
     const std::int32_t before =
-        __shfl_up_sync(0xffffffffu, sum, static_cast<std::uint32_t>(distance));
+        __shfl_up_sync(kFullWarp, sum, static_cast<std::uint32_t>(distance));
     if (lane >= distance) sum += before;
   }
   __syncthreads();  // whoever reads the sums of an earlier call is done
-  if (lane == 31) sums[warp] = sum;
+  if (lane == kWarp - 1) sums[warp] = sum;
   __syncthreads();
   total = 0;
   std::int32_t before = 0;
-  for (std::int32_t w = 0; w < static_cast<std::int32_t>(blockDim.x / 32); ++w) {
+  for (std::int32_t w = 0; w < static_cast<std::int32_t>(blockDim.x / kWarp); ++w) {
     if (w < warp) before += sums[w];
     total += sums[w];
   }

@@ -5,12 +5,11 @@
 #include "backends/cuda/device/running_sum.h"
 #include "backends/cuda/device/search_kernels.h"
 #include "backends/cuda/device/shared_memory.h"
+#include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::int32_t kWarp = 32;
-constexpr std::uint32_t kAllLanes = 0xffffffffu;
 constexpr std::uint32_t kStartThreads = 256;
 constexpr std::uint32_t kExpandThreads = 128;
 constexpr std::uint32_t kMoveThreads = 128;
@@ -49,10 +48,10 @@ __device__ Candidate no_candidate_left() { return {-INFINITY, 0.0f, INT_MAX, INT
 /// The first of the candidates that a warp's lanes have.
 __device__ Candidate first_of_warp(Candidate mine) {
   for (std::int32_t distance = kWarp / 2; distance > 0; distance /= 2) {
-    const Candidate other{__shfl_xor_sync(kAllLanes, mine.path_score, distance),
-                          __shfl_xor_sync(kAllLanes, mine.score, distance),
-                          __shfl_xor_sync(kAllLanes, mine.row, distance),
-                          __shfl_xor_sync(kAllLanes, mine.word, distance)};
+    const Candidate other{__shfl_xor_sync(kFullWarp, mine.path_score, distance),
+                          __shfl_xor_sync(kFullWarp, mine.score, distance),
+                          __shfl_xor_sync(kFullWarp, mine.row, distance),
+                          __shfl_xor_sync(kFullWarp, mine.word, distance)};
     if (before(other, mine)) mine = other;
   }
   return mine;
@@ -87,7 +86,7 @@ __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows&
   const std::int32_t* row_words = row_of(words, rows.first + row);
   const float path_score = rows.live[row].path_score;
   Candidate first = no_candidate_left();
-  for (auto i = static_cast<std::int32_t>(threadIdx.x) % kWarp; i < words.columns; i += kWarp) {
+  for (std::int32_t i = lane_of_thread(); i < words.columns; i += kWarp) {
     const std::int32_t word = row_words[i];
     if (word < 0 || is_suppressed(search, word)) continue;
     const float sum = __fadd_rn(path_score, row_scores[i]);
@@ -100,7 +99,7 @@ __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows&
 /// The first candidate of all rows, given that of each. Work of a warp.
 __device__ Candidate first_of_rows(const Candidate* heads, std::int32_t rows) {
   Candidate first = no_candidate_left();
-  for (auto row = static_cast<std::int32_t>(threadIdx.x) % kWarp; row < rows; row += kWarp)
+  for (std::int32_t row = lane_of_thread(); row < rows; row += kWarp)
     if (before(heads[row], first)) first = heads[row];
   return first_of_warp(first);
 }
@@ -135,7 +134,7 @@ __device__ void take(const SearchArrays& search, const LiveRow& parent, const Ca
 __device__ std::int32_t take_best(const SearchArrays& search, const SentenceRows& rows,
                                   const RowsOf<float>& scores, const RowsOf<std::int32_t>& words,
                                   Candidate* heads) {
-  const bool writes = threadIdx.x % kWarp == 0;
+  const bool writes = lane_of_thread() == 0;
   const std::int32_t width = rows.live[0].token < 0 ? search.state->beam_size : rows.count;
   Taken taken;
   for (std::int32_t i = 0; i < width; ++i) {
@@ -170,7 +169,7 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
   const auto warps = static_cast<std::int32_t>(blockDim.x) / kWarp;
   for (std::int32_t row = warp; row < rows.count; row += warps) {
     const Candidate best = next_of_row(search, rows, scores, words, row, no_candidate_yet());
-    if (threadIdx.x % kWarp == 0) heads[row] = best;
+    if (lane_of_thread() == 0) heads[row] = best;
   }
   __syncthreads();
   if (warp != 0) return;

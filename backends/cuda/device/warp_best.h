@@ -5,13 +5,9 @@
 #include <cstdint>
 
 #include "backends/cuda/device/ranked.h"
-#include "backends/cuda/device/row_team.h"
+#include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
-
-__device__ inline std::int32_t lane_of_thread() {
-  return static_cast<std::int32_t>(threadIdx.x) % kWarp;
-}
 
 /// What a logit counts as among the best: NaN as -infinity.
 __device__ inline float rank_of(float logit) { return fmaxf(logit, kLowest); }
