@@ -1,5 +1,9 @@
 // What stands beside products: rows in other types, rows from tables, matrices of one column.
 
+#include <bit>
+#include <cmath>
+#include <iterator>
+
 #include "backends/cuda/device/convert_rows.h"
 #include "backends/cuda/device/finish_rows.h"
 #include "backends/cuda/device/frequent_rows.h"
@@ -39,6 +43,20 @@ TEST_F(ProductRowsTest, AreRoundedAndPaddedWithZeros) {
           ASSERT_EQ(got[static_cast<std::size_t>(r * stride + c)], want) << r << ", " << c;
         }
     }
+}
+
+TEST_F(ProductRowsTest, KeepTheUpperBitsOfNaNsInBfloat16) {
+  std::vector<float> x;
+  for (const std::uint32_t bits : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0xff812345u, 0x7fffffffu})
+    x.push_back(std::bit_cast<float>(bits));
+  x.insert(x.end(), {INFINITY, -INFINITY, -0.0f, 3.4e38f, 1 + 0x1p-8f, 1 + 0x3p-8f});
+  const Operand operand(x, static_cast<std::int64_t>(x.size()));
+  const LiveRows rows(1, 1);
+  DeviceArray<std::uint16_t> out(16);
+  convert_rows(stream(), {operand.rows(), rows.rows(), 1, std::ssize(x)}, DType::bf16, 16,
+               out.data());
+  const std::vector<std::uint16_t> got = out.to_host();
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(got[i], float_to_bfloat16(x[i])) << i;
 }
 
 TEST_F(ProductRowsTest, SeveralVectorsARowAreRowsOfTheirOwn) {

@@ -1,6 +1,4 @@
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+#include "backends/cuda/device/conversions.h"
 #include "backends/cuda/device/convert_rows.h"
 #include "backends/cuda/device/launch.h"
 
@@ -9,9 +7,6 @@ namespace {
 
 constexpr int kThreads = 128;
 
-__device__ inline void round_to(float x, __nv_bfloat16* out) { *out = __float2bfloat16_rn(x); }
-__device__ inline void round_to(float x, __half* out) { *out = __float2half_rn(x); }
-
 template <typename T>
 __global__ void convert(VectorsIn in, std::int64_t stride, T* out) {
   const std::int64_t i = blockIdx.x;
@@ -19,7 +14,7 @@ __global__ void convert(VectorsIn in, std::int64_t stride, T* out) {
   const float* vector = vector_of(in, i);
   T* to = out + i * stride;
   for (std::int64_t c = threadIdx.x; c < stride; c += kThreads)
-    round_to(vector && c < in.elements ? vector[c] : 0.0f, to + c);
+    to[c] = rounded<T>(vector && c < in.elements ? vector[c] : 0.0f);
 }
 
 /// The bytes of a word from the first one on that is no integer of the vector are zeros.

@@ -17,7 +17,7 @@ inline int lanes_for_dot(std::int64_t width) { return width <= 128 ? 8 : kWarp; 
 template <int kLanes>
 __device__ float dot(const Numbers& a, const Numbers& b, std::int64_t width) {
   float sum = 0;
-  for (std::int64_t c = threadIdx.x % kLanes; c < width; c += kLanes) sum += a[c] * b[c];
+  for (std::int64_t c = threadIdx.x % kLanes; c < width; c += kLanes) sum = fmaf(a[c], b[c], sum);
   return combine_lanes<kLanes>(sum, Sum());
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device/ptx.h"
 #include "backends/cuda/device/ranked.h"
+#include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/warp_best.h"
 
 namespace fuselage::cuda {

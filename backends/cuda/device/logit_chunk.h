@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "backends/cuda/device/conversions.h"
 #include "backends/cuda/device/exp_sum.h"
 #include "backends/cuda/device/k_best.h"
-#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/ptx.h"
+#include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/warp_best.h"
 
 namespace fuselage::cuda {

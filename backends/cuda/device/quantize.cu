@@ -1,6 +1,4 @@
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-
+#include "backends/cuda/device/conversions.h"
 #include "backends/cuda/device/quantize.h"
 #include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/softmax_team.h"
@@ -108,19 +106,6 @@ __global__ void dequantize_kernel(RowsIn x, Vectors vectors, RowsOut out) {
   }
 }
 
-__device__ void convert(float from, float& to) { to = from; }
-__device__ void convert(float from, __half& to) { to = __float2half_rn(from); }
-__device__ void convert(__half from, float& to) { to = __half2float(from); }
-__device__ void convert(__nv_bfloat16 from, float& to) { to = __bfloat162float(from); }
-/// As float_to_bfloat16(), which keeps the upper bits of a NaN.
-__device__ void convert(float from, __nv_bfloat16& to) {
-  const unsigned bits = __float_as_uint(from);
-  const unsigned rounded = bits + 0x7fffu + (bits >> 16 & 1u);
-  const bool is_nan = (bits & kMagnitude) > kInfinityBits;
-  to = __ushort_as_bfloat16(
-      static_cast<unsigned short>((is_nan ? bits | 0x400000u : rounded) >> 16));
-}
-
 template <typename From, typename To>
 __global__ void cast_kernel(Cast cast, Rows rows, std::int64_t columns) {
   const auto* x = static_cast<const From*>(cast.x) + (cast.x_first ? *cast.x_first : 0) * columns;
@@ -128,7 +113,7 @@ __global__ void cast_kernel(Cast cast, Rows rows, std::int64_t columns) {
   const std::int64_t size = *rows.live * columns;
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < size;
        i += std::int64_t{gridDim.x} * blockDim.x)
-    convert(x[i], out[i]);
+    out[i] = rounded<To>(as_float(x[i]));
 }
 
 template <int kBits, typename Integer>

@@ -11,7 +11,7 @@ namespace fuselage::cuda {
 /// Sum of `value` over the threads before this one, and in `total` over all threads of a
 /// one-dimensional block of whole warps. All of them must call it.
 __device__ inline std::int32_t sum_before(std::int32_t value, std::int32_t& total) {
-  __shared__ std::int32_t sums[32];
+  __shared__ std::int32_t sums[kWarp];
   const std::int32_t lane = lane_of_thread();
   const std::int32_t warp = static_cast<std::int32_t>(threadIdx.x / kWarp);
   std::int32_t sum = value;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cuda/device/conversions.h"
 #include "backends/cuda/device/exp_sum.h"
 #include "backends/cuda/device/integer_dots.h"
 #include "backends/cuda/device/launch.h"
-#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/shared_memory.h"
 #include "backends/cuda/device/shortlist_logits.h"
 
