@@ -172,7 +172,7 @@ void scale_sums(cudaStream_t stream, const VectorsIn& in, const std::int32_t* su
 }
 
 std::shared_ptr<const DeviceMatrix> dequantized(const DeviceMatrix& matrix) {
-  const std::int64_t columns = (matrix.n + 15) / 16 * 16;
+  const std::int64_t columns = padded_size(matrix.n);
   float* data = nullptr;
   expect_success(cudaMalloc(reinterpret_cast<void**>(&data),
                             static_cast<std::size_t>(columns * matrix.stride) * sizeof(float)),

@@ -92,7 +92,7 @@ class FusedOutput : public Kernel {
 /// Rows that are too long for the shared memory of a block have logits.
 std::unique_ptr<Kernel> make_fused_output(const PlannedInstruction& in, const Binding& binding) {
   const std::int64_t k = binding.graph.value(binding.node.operands[0]).type.dims.back();
-  if (!fused_shape((k + 15) / 16 * 16, cols_of(in))) return make_output_layer(in, binding);
+  if (!fused_shape(padded_size(k), cols_of(in))) return make_output_layer(in, binding);
   return std::make_unique<FusedOutput>(in, binding);
 }
 
