@@ -19,10 +19,6 @@ const float* third_as_bias(const PlannedInstruction& in, const Run& run) {
   return in.operands.size() > 2 ? data_at<const float>(in.operands[2], run) : nullptr;
 }
 
-Factors first_two(const Binding& binding) {
-  return {.x = 0, .w = 1, .transposed = binding.node.attr<bool>("transposed")};
-}
-
 /// k_best.
 class KBest : public Kernel {
  public:
