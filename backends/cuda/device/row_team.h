@@ -8,6 +8,11 @@
 
 namespace fuselage::cuda {
 
+/// The lane of a thread in a one-dimensional block.
+__device__ inline std::int32_t lane_of_thread() {
+  return static_cast<std::int32_t>(threadIdx.x) % kWarp;
+}
+
 __device__ inline float shuffle_xor(float value, int offset) {
   return __shfl_xor_sync(kFullWarp, value, offset);
 }
