@@ -167,6 +167,14 @@ class Writer {
 
 }  // namespace
 
+Formula element_formula(const Node& node) {
+  if (node.op->attribute_index("formula")) return parse_formula(node.attr<std::string>("formula"));
+  Formula formula{.steps = {{.op = node.op}}, .results = {{.kind = Kind::step}}};
+  for (std::uint32_t i = 0; i < node.operands.size(); ++i)
+    formula.steps[0].arguments.push_back({.index = i});
+  return formula;
+}
+
 std::string refuse_element_source(const Formula& formula) {
   for (const Formula::Step& step : formula.steps) {
     if (element_function(step.op->name).empty())

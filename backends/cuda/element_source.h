@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/graph.h"
 #include "ops/formula.h"
 
 namespace fuselage::cuda {
@@ -43,6 +44,9 @@ struct ElementResult {
 /// whose rows begin at multiples of 16 bytes. Both take the grid and block of spread_over().
 inline constexpr const char* kSingleElements = "elements";
 inline constexpr const char* kFourElements = "elements4";
+
+/// A node's own formula, or its op as the only step.
+Formula element_formula(const Node& node);
 
 /// CUDA C++ of the kernels of a formula; needs no headers. Operand i has one element a row, which
 /// stands for all columns, where scalar[i]. Each element is computed by the same operations in both

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "backends/cuda/element_source.h"
 #include "backends/cuda/limits.h"
 #include "backends/refusals.h"
 #include "base/quantized.h"
@@ -15,21 +16,17 @@ namespace {
 
 // --- Products ---
 
-DType matrix_type(const Graph& graph, const Node& node) {
-  return graph.value(node.operands[1]).type.dtype;
+/// Matrices are brought into another form when the executable is made.
+std::string refuse_matrix(const Graph& graph, ValueId w) {
+  if (!is_stored(graph, graph.producer(w)) || graph.binding(w) != BindingTime::load)
+    return "its matrix is not stored";
+  const bool is_taken = graph.value(w).type.dtype != DType::qlog4;
+  return is_taken ? "" : "it multiplies with no matrices of qlog4";
 }
 
-std::string refuse_matrix_type(DType dtype) {
-  return dtype == DType::qlog4 ? "it multiplies with no matrices of qlog4" : "";
-}
-
-/// Matrices are brought into another form when the plan is made; of floats, when the node runs too.
 std::string refuse_product(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
-  const DType dtype = matrix_type(graph, node);
-  if (dtype != DType::f32 && !graph.producer(node.operands[1]).has(Trait::external))
-    return "its matrix is not stored";
-  return refuse_matrix_type(dtype);
+  return refuse_matrix(graph, node.operands[1]);
 }
 
 std::string refuse_gemm(const Graph& graph, const Node& node) {
@@ -39,11 +36,14 @@ std::string refuse_gemm(const Graph& graph, const Node& node) {
 
 std::string refuse_gemm_elements(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_product(graph, node); !reason.empty()) return reason;
-  return refuse_elements(graph, node, 1);
+  if (std::string reason = refuse_elements(graph, node, 1); !reason.empty()) return reason;
+  return refuse_element_source(element_formula(node));
 }
 
-std::string refuse_pointwise(const Graph& graph, const Node& node) {
-  return refuse_elements(graph, node, node.operands.size());
+std::string refuse_formula(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_elements(graph, node, node.operands.size()); !reason.empty())
+    return reason;
+  return refuse_element_source(element_formula(node));
 }
 
 std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
@@ -63,30 +63,28 @@ std::string refuse_many(const Graph&, const Node& node) {
 
 std::string refuse_logits(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
-  if (std::string reason = refuse_matrix_type(matrix_type(graph, node)); !reason.empty())
-    return reason;
+  if (std::string reason = refuse_matrix(graph, node.operands[1]); !reason.empty()) return reason;
   return refuse_many(graph, node);
 }
 
 std::string refuse_fused_output(const Graph& graph, const Node& node) {
-  if (!is_half(matrix_type(graph, node))) return "it multiplies with matrices of bf16 or f16";
+  if (!is_half(graph.value(node.operands[1]).type.dtype))
+    return "it multiplies with matrices of bf16 or f16";
   return refuse_logits(graph, node);
 }
 
 std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_shortlist(graph, node); !reason.empty()) return reason;
-  if (std::string reason = refuse_matrix_type(matrix_type(graph, node)); !reason.empty())
-    return reason;
+  if (std::string reason = refuse_matrix(graph, node.operands[1]); !reason.empty()) return reason;
   return refuse_many(graph, node);
 }
 
 std::string refuse_output_layers(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_ensemble(graph, node, kMostMembers); !reason.empty())
     return reason;
-  for (const MemberOperands& member : ensemble_members(node)) {
-    const DType dtype = graph.value(node.operands[member.w]).type.dtype;
-    if (std::string reason = refuse_matrix_type(dtype); !reason.empty()) return reason;
-  }
+  for (const MemberOperands& member : ensemble_members(node))
+    if (std::string reason = refuse_matrix(graph, node.operands[member.w]); !reason.empty())
+      return reason;
   return refuse_many(graph, node);
 }
 
@@ -107,7 +105,7 @@ constexpr KernelInfo kRows[] = {
     {"quantize", "quantize_rows", kFirst, refuse_quantize},
     {"dequantize", "dequantize_rows", kFirst},
     {"cast", "cast"},
-    {"pointwise", "elements", kAll, refuse_pointwise},
+    {"pointwise", "elements", kAll, refuse_formula},
     {"softmax", "softmax", kFirst, needs_vector_input},
     {"log_softmax", "log_softmax", kFirst, needs_vector_input},
     {"log_sum_exp", "log_sum_exp", kFirst, needs_vector_input},
@@ -144,7 +142,7 @@ std::vector<KernelInfo> element_rows() {
   std::vector<KernelInfo> rows;
   for (const OpDef* op : all_ops().all())
     if (op->has(Trait::elementwise) && !op->attribute_index("formula"))
-      rows.push_back({op->name, "elements", kAll, needs_vectors});
+      rows.push_back({op->name, "elements", kAll, refuse_formula});
   return rows;
 }
 

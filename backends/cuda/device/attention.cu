@@ -1,5 +1,6 @@
 #include "backends/cuda/device/attention.h"
 #include "backends/cuda/device/dots.h"
+#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/pairs.h"
 #include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/softmax_team.h"

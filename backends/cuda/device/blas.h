@@ -25,7 +25,7 @@ struct Product {
   /// Behind each row of x there are zeros up to the matrix's stride. Needed for i8.
   bool padded = false;
   void* out = nullptr;
-  /// At least n; for i8, at least n rounded up to 16, up to which all columns are written.
+  /// At least n; for i8, at least padded_size(n), up to which all columns are written.
   std::int64_t out_stride = 0;
   DType out_type = DType::f32;  ///< f32, or the matrix's type where that is bf16 or f16; i8: i32
   const float* bias = nullptr;  ///< n numbers that are added to each row; with an out of f32 alone

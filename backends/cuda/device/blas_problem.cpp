@@ -7,8 +7,6 @@
 namespace fuselage::cuda {
 namespace {
 
-std::int64_t round_up_to_16(std::int64_t count) { return (count + 15) / 16 * 16; }
-
 void verify(const BlasProblem& problem, bool padded) {
   const bool is_f32 = problem.type == DType::f32;
   const bool is_half = problem.type == DType::bf16 || problem.type == DType::f16;
@@ -93,7 +91,7 @@ BlasProblem::BlasProblem(const DeviceMatrix& matrix, const Product& product)
       relu(product.relu),
       rows(product.rows),
       k(product.padded ? matrix.stride : matrix.k),
-      n(matrix.dtype == DType::i8 ? round_up_to_16(matrix.n) : matrix.n),
+      n(matrix.dtype == DType::i8 ? padded_size(matrix.n) : matrix.n),
       matrix_stride(matrix.stride),
       // A stride counts for nothing with one row, but it must be one.
       x_stride(rows == 1 ? std::max(product.x_stride, k) : product.x_stride),

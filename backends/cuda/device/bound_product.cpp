@@ -28,11 +28,11 @@ RowProduct product_of(const PlannedInstruction& in, const Binding& binding,
   return {stored_matrix(in, binding, factors), x.dtype, row_size(x) / x.dims.back()};
 }
 
+}  // namespace
+
 Factors first_two(const Binding& binding) {
   return {.x = 0, .w = 1, .transposed = binding.node.attr<bool>("transposed")};
 }
-
-}  // namespace
 
 std::shared_ptr<const DeviceMatrix> stored_matrix(const PlannedInstruction& in,
                                                   const Binding& binding, const Factors& factors) {

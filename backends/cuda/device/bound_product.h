@@ -17,6 +17,9 @@ struct Factors {
   bool transposed = false;
 };
 
+/// The first operand and the second, by the node's attribute "transposed".
+Factors first_two(const Binding& binding);
+
 /// The stored matrix that is an operand of a node.
 std::shared_ptr<const DeviceMatrix> stored_matrix(const PlannedInstruction& in,
                                                   const Binding& binding, const Factors& factors);
@@ -25,7 +28,7 @@ std::shared_ptr<const DeviceMatrix> stored_matrix(const PlannedInstruction& in,
 /// does with that may differ. Its first result has as many vectors a row as the operand.
 class BoundProduct {
  public:
-  /// Of the first operand and the second, by the node's attribute "transposed".
+  /// Of the first two.
   BoundProduct(const PlannedInstruction& in, const Binding& binding);
   BoundProduct(const PlannedInstruction& in, const Binding& binding, const Factors& factors);
 

@@ -9,6 +9,12 @@
 
 namespace fuselage::cuda {
 
+/// What the sizes of matrices are rounded up to multiples of.
+inline constexpr std::int64_t kMatrixTile = 16;
+constexpr std::int64_t padded_size(std::int64_t size) {
+  return (size + kMatrixTile - 1) / kMatrixTile * kMatrixTile;
+}
+
 /// A matrix of products in device memory: n columns of k numbers, each column in one piece. The
 /// operand of a product is its left side, x [rows, k]; the result has n columns.
 struct DeviceMatrix {
@@ -16,8 +22,8 @@ struct DeviceMatrix {
   DType dtype = DType::f32;  ///< f32, f16, bf16, or i8 and i16: integers with `scales`
   std::int64_t k = 0;
   std::int64_t n = 0;
-  /// Numbers from column to column: k rounded up to 16, filled with zeros. There are zero columns
-  /// behind the last one, up to a multiple of 16 of them.
+  /// Numbers from column to column: padded_size(k), filled with zeros. There are zero columns
+  /// behind the last one, up to padded_size(n) of them.
   std::int64_t stride = 0;
   const float* scales = nullptr;  ///< of integers: n of them
 };

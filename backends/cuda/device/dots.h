@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/row_team.h"
-#include "backends/cuda/device/softmax_team.h"
 
 namespace fuselage::cuda {
 

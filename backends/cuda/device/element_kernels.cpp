@@ -40,15 +40,6 @@ class Parameters {
   std::size_t size_ = 0;
 };
 
-/// A node's own formula, or its op as the only step.
-Formula formula_of(const Node& node) {
-  if (node.op->attribute_index("formula")) return parse_formula(node.attr<std::string>("formula"));
-  Formula formula{.steps = {{.op = node.op}}, .results = {{.kind = Formula::Argument::Kind::step}}};
-  for (std::uint32_t i = 0; i < node.operands.size(); ++i)
-    formula.steps[0].arguments.push_back({.index = i});
-  return formula;
-}
-
 std::vector<bool> scalar_operands(const PlannedInstruction& in) {
   std::vector<bool> scalar;
   for (const Place& operand : in.operands) scalar.push_back(operand.cols != in.results[0].cols);
@@ -58,7 +49,7 @@ std::vector<bool> scalar_operands(const PlannedInstruction& in) {
 class Elements final : public Kernel {
  public:
   Elements(const PlannedInstruction& in, const Binding& binding)
-      : kernel_(formula_of(binding.node), scalar_operands(in)) {}
+      : kernel_(element_formula(binding.node), scalar_operands(in)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     std::array<RowsIn, kMaxElementOperands> operands;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/warp.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {
@@ -12,17 +13,14 @@ namespace {
 constexpr std::size_t kMostShared = 227 * 1024;
 constexpr std::size_t kHalfOfShared = 113 * 1024;
 
-// Floats of a warp's logits on their way from registers to threads: 32 rows of 16, padded to 20.
-constexpr std::size_t kStagedFloats = 32 * 20;
-
 std::size_t shared_bytes(const FusedShape& shape, std::int64_t stride, std::int32_t k) {
   const auto slabs = static_cast<std::size_t>((stride + kFusedSlab - 1) / kFusedSlab);
   const auto rows = static_cast<std::size_t>(shape.rows());
-  const auto warps = static_cast<std::size_t>(shape.threads() / 32);
+  const auto warps = static_cast<std::size_t>(shape.threads() / kWarp);
   constexpr std::size_t kSlabBytes = kFusedSlab * 2;
+  constexpr std::size_t kStagedBytes = kWarp * kFusedStagedStride * sizeof(float);
   return (slabs * rows + kFusedStages * kFusedColumns) * kSlabBytes +
-         warps *
-             (kStagedFloats * sizeof(float) + 32 * static_cast<std::size_t>(k) * sizeof(Ranked));
+         warps * (kStagedBytes + kWarp * static_cast<std::size_t>(k) * sizeof(Ranked));
 }
 
 std::int64_t tiles_of(std::int64_t columns) {

@@ -12,11 +12,6 @@
 namespace fuselage::cuda {
 namespace {
 
-// Logits of a row that are on their way at a time, and floats from row to row, which the fewest of
-// the warp's threads then want of one bank.
-constexpr std::int32_t kPart = 16;
-constexpr std::int32_t kStagedStride = 20;
-
 template <typename T>
 struct Layer {
   Rows rows;
@@ -49,7 +44,7 @@ struct Shared {
     rows = dynamic_shared<uint4>();
     columns = rows + slabs * kRows * kPieces;
     auto* all_staged = reinterpret_cast<float*>(columns + kFusedStages * kStage);
-    constexpr std::int32_t kStaged = kWarp * kStagedStride;
+    constexpr std::int32_t kStaged = kWarp * kFusedStagedStride;
     staged = all_staged + warp * kStaged;
     lists = reinterpret_cast<Ranked*>(all_staged + kWarpsM * kWarpsN * kStaged) + warp * kWarp * k;
   }
@@ -62,7 +57,7 @@ __device__ void stage(const WarpSums<kTiles>& sums, std::int32_t tile, std::int3
                       const float* bias, std::int32_t columns, float* staged) {
   const std::int32_t lane = lane_of_thread();
 #pragma unroll
-  for (std::int32_t n = 0; n < kPart / 8; ++n) {
+  for (std::int32_t n = 0; n < kFusedPart / 8; ++n) {
     const std::int32_t within = 8 * n + lane % 4 * 2;
 #pragma unroll
     for (std::int32_t i = 0; i < 2; ++i) {
@@ -70,9 +65,9 @@ __device__ void stage(const WarpSums<kTiles>& sums, std::int32_t tile, std::int3
       const float added = column < columns ? (bias ? __ldg(bias + column) : 0.0f) : kLowest;
 #pragma unroll
       for (std::int32_t m = 0; m < 2; ++m) {
-        float* row = staged + (16 * m + lane / 4) * kStagedStride + within + i;
+        float* row = staged + (16 * m + lane / 4) * kFusedStagedStride + within + i;
         row[0] = sums[m][tile + n][i] + added;
-        row[8 * kStagedStride] = sums[m][tile + n][i + 2] + added;
+        row[8 * kFusedStagedStride] = sums[m][tile + n][i + 2] + added;
       }
     }
   }
@@ -81,9 +76,9 @@ __device__ void stage(const WarpSums<kTiles>& sums, std::int32_t tile, std::int3
 /// Takes in a part of a row's logits, from `first_column` on.
 __device__ void take_part(const float* staged, std::int32_t first_column, std::int32_t columns,
                           bool log_softmax, ExpSum& sum, ThreadBest& best) {
-  float logits[kPart];
+  float logits[kFusedPart];
 #pragma unroll
-  for (std::int32_t i = 0; i < kPart; i += 4) {
+  for (std::int32_t i = 0; i < kFusedPart; i += 4) {
     const float4 four = *reinterpret_cast<const float4*>(staged + i);
     logits[i] = four.x;
     logits[i + 1] = four.y;
@@ -92,12 +87,12 @@ __device__ void take_part(const float* staged, std::int32_t first_column, std::i
   }
   float top = kLowest;
 #pragma unroll
-  for (std::int32_t i = 0; i < kPart; ++i) top = fmaxf(top, logits[i]);
+  for (std::int32_t i = 0; i < kFusedPart; ++i) top = fmaxf(top, logits[i]);
   if (log_softmax) add_part(sum, logits, top);
   if (top < best.last().value) return;
   unsigned candidates = 0;
 #pragma unroll
-  for (std::int32_t i = 0; i < kPart; ++i)
+  for (std::int32_t i = 0; i < kFusedPart; ++i)
     candidates |= static_cast<unsigned>(rank_of(logits[i]) >= best.last().value) << i;
   for (; candidates != 0; candidates &= candidates - 1) {
     const std::int32_t i = __ffs(static_cast<int>(candidates)) - 1;
@@ -157,12 +152,12 @@ __device__ ExpSum take_tile(const Work<kWarpsM, kWarpsN>& work, const Layer<T>& 
                             std::int32_t tile, float* staged, ThreadBest& best) {
   ExpSum sum;
 #pragma unroll
-  for (std::int32_t part = 0; part < work.kWide / kPart; ++part) {
-    const std::int32_t column = tile * kFusedColumns + work.warp_column + part * kPart;
-    stage(sums, part * (kPart / 8), column, layer.bias, layer.columns, staged);
+  for (std::int32_t part = 0; part < work.kWide / kFusedPart; ++part) {
+    const std::int32_t column = tile * kFusedColumns + work.warp_column + part * kFusedPart;
+    stage(sums, part * (kFusedPart / 8), column, layer.bias, layer.columns, staged);
     __syncwarp();
-    take_part(staged + lane_of_thread() * kStagedStride, column, layer.columns, layer.log_softmax,
-              sum, best);
+    take_part(staged + lane_of_thread() * kFusedStagedStride, column, layer.columns,
+              layer.log_softmax, sum, best);
     __syncwarp();
   }
   return sum;

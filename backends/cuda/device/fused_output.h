@@ -30,6 +30,11 @@ inline constexpr std::int32_t kFusedColumns = 128;
 inline constexpr std::int32_t kFusedSlab = 32;
 inline constexpr std::int32_t kFusedStages = 3;
 
+/// Logits of a row that are at a time on their way from registers to threads, and floats from row
+/// to row, which the fewest of the warp's threads then want of one bank.
+inline constexpr std::int32_t kFusedPart = 16;
+inline constexpr std::int32_t kFusedStagedStride = 20;
+
 /// What suits rows of `stride` numbers and the k best; nothing if the rows do not fit into shared
 /// memory. It does not depend on how many rows there are, and so the bits of a row do not.
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);

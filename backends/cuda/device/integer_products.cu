@@ -1,6 +1,9 @@
+#include <utility>
+
 #include "backends/cuda/device/integer_dots.h"
 #include "backends/cuda/device/integer_products.h"
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/memory.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -14,6 +17,9 @@ constexpr int kColumns = kThreadsAcross * kColumnsEach;
 constexpr int kDepth = 16;
 // Words between those of one depth and the next: neighbours in a warp meet other banks.
 constexpr int kGap = 4;
+
+constexpr Purpose kDequantized{"a matrix of integers as float32",
+                               "use another --precision or another --device"};
 
 /// Words first … first + kDepth - 1 of kCount vectors or columns. `at(i)` is where those of number
 /// i begin, null where there are none.
@@ -155,12 +161,10 @@ void scale_sums(cudaStream_t stream, const VectorsIn& in, const std::int32_t* su
 }
 
 std::shared_ptr<const DeviceMatrix> dequantized(const DeviceMatrix& matrix) {
-  const std::int64_t columns = (matrix.n + 15) / 16 * 16;
-  float* data = nullptr;
-  expect_success(cudaMalloc(reinterpret_cast<void**>(&data),
-                            static_cast<std::size_t>(columns * matrix.stride) * sizeof(float)),
-                 "memory for a matrix");
-  const std::shared_ptr<const void> memory(data, [](float* pointer) { cudaFree(pointer); });
+  const std::int64_t columns = padded_size(matrix.n);
+  DeviceMemory memory(static_cast<std::size_t>(columns * matrix.stride) * sizeof(float),
+                      kDequantized);
+  auto* data = reinterpret_cast<float*>(memory.data());
   const Spread spread{static_cast<std::uint32_t>(columns), kThreads};
   if (matrix.dtype == DType::i8)
     launch(nullptr, dequantize<std::int8_t>, spread, matrix, data);
@@ -169,10 +173,10 @@ std::shared_ptr<const DeviceMatrix> dequantized(const DeviceMatrix& matrix) {
   expect_success(cudaStreamSynchronize(nullptr), "conversion of a matrix");
   struct Owner {
     DeviceMatrix matrix;
-    std::shared_ptr<const void> memory;
+    DeviceMemory memory;
   };
-  const auto owner = std::make_shared<Owner>(
-      Owner{{.data = data, .k = matrix.k, .n = matrix.n, .stride = matrix.stride}, memory});
+  const auto owner = std::make_shared<Owner>(Owner{
+      {.data = data, .k = matrix.k, .n = matrix.n, .stride = matrix.stride}, std::move(memory)});
   return {owner, &owner->matrix};
 }
 

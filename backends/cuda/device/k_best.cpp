@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
+#include "backends/cuda/device/launch.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {
 namespace {
-
-// Blocks that keep the memory of a large GPU busy.
-constexpr std::int64_t kBlocksWanted = 528;
 
 void check_count(std::int32_t k) {
   check(k > 0 && k <= kMostBest, "k_best: so many of the best are not found");
@@ -22,7 +20,7 @@ std::int64_t most_shards(std::int32_t chunks) {
 }  // namespace
 
 std::int32_t best_shards(std::int64_t rows, std::int32_t chunks) {
-  const std::int64_t wanted = (kBlocksWanted + rows - 1) / std::max<std::int64_t>(rows, 1);
+  const std::int64_t wanted = (kBusyBlocks + rows - 1) / std::max<std::int64_t>(rows, 1);
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(wanted, 1, most_shards(chunks)));
 }
 
@@ -34,7 +32,7 @@ std::size_t best_of_rows_bytes(std::int64_t rows, std::int32_t columns, std::int
                                std::int32_t members) {
   const std::int32_t chunks = best_chunks(columns);
   // Fewer rows may have more lists, as more blocks share each; but not more than these.
-  const std::int64_t lists = std::min(rows * most_shards(chunks), rows + kBlocksWanted - 1);
+  const std::int64_t lists = std::min(rows * most_shards(chunks), rows + kBusyBlocks - 1);
   return best_sums_bytes(rows, chunks, members) +
          static_cast<std::size_t>(lists * k) * sizeof(Ranked);
 }

@@ -43,6 +43,9 @@ void launch(cudaStream_t stream, void (*kernel)(Parameters...), const Spread& sp
       "launch of a kernel");
 }
 
+/// Blocks that keep the memory of a large GPU busy: 4 for each of 132 multiprocessors.
+inline constexpr std::int64_t kBusyBlocks = 528;
+
 /// Blocks for `count` things at `per_block` each; grids in x may have 2^31 - 1.
 inline std::uint32_t blocks_for(std::int64_t count, std::int64_t per_block) {
   return static_cast<std::uint32_t>((count + per_block - 1) / per_block);

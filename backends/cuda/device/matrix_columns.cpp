@@ -9,10 +9,6 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::int64_t kTile = 16;  ///< k and n are rounded up to multiples of it
-
-std::int64_t padded(std::int64_t size) { return (size + kTile - 1) / kTile * kTile; }
-
 template <typename T>
 void copy_columns(const Tensor& matrix, const MatrixForm& form, MatrixColumns& out) {
   const T* from = matrix.data<T>();
@@ -23,16 +19,16 @@ void copy_columns(const Tensor& matrix, const MatrixForm& form, MatrixColumns& o
     return;
   }
   // Some columns at a time, so that what is written stays in the cache.
-  for (std::int64_t begin = 0; begin < form.n; begin += kTile)
+  for (std::int64_t begin = 0; begin < form.n; begin += kMatrixTile)
     for (std::int64_t i = 0; i < form.k; ++i)
-      for (std::int64_t c = begin; c < std::min(begin + kTile, form.n); ++c)
+      for (std::int64_t c = begin; c < std::min(begin + kMatrixTile, form.n); ++c)
         to[c * out.stride + i] = from[i * form.n + c];
 }
 
 void split_vectors(const Tensor& matrix, const MatrixForm& form, MatrixColumns& out) {
   check(form.transposed, "a quantized matrix is stored by columns");
   if (matrix.dtype() == DType::qint16) expect_bounded_sums(matrix.bytes(), form.n, form.k);
-  out.scales.assign(static_cast<std::size_t>(padded(form.n)), 0.0f);
+  out.scales.assign(static_cast<std::size_t>(padded_size(form.n)), 0.0f);
   const auto size = static_cast<std::int64_t>(size_of(out.dtype));
   const std::byte* vector = matrix.bytes();
   for (std::int64_t c = 0; c < form.n; ++c) {
@@ -52,8 +48,9 @@ DType column_type(DType stored) {
 
 MatrixColumns matrix_columns(const Tensor& matrix, const MatrixForm& form) {
   check(matrix.size() == form.k * form.n, "a matrix of another size than its product reads");
-  MatrixColumns out{.dtype = column_type(matrix.dtype()), .stride = padded(form.k)};
-  out.numbers.resize(static_cast<std::size_t>(padded(form.n) * out.stride) * size_of(out.dtype));
+  MatrixColumns out{.dtype = column_type(matrix.dtype()), .stride = padded_size(form.k)};
+  out.numbers.resize(static_cast<std::size_t>(padded_size(form.n) * out.stride) *
+                     size_of(out.dtype));
   switch (matrix.dtype()) {
     case DType::qint8:
     case DType::qint16:

@@ -13,8 +13,8 @@ namespace fuselage::cuda {
 struct MatrixColumns {
   DType dtype = DType::f32;
   std::int64_t stride = 0;
-  std::vector<std::byte> numbers;  ///< [n rounded up to 16][stride]
-  std::vector<float> scales;       ///< of integers: n rounded up to 16 of them
+  std::vector<std::byte> numbers;  ///< [padded_size(n)][stride]
+  std::vector<float> scales;       ///< of integers: padded_size(n) of them
 };
 
 /// Brings a matrix that a graph stores as [k, n], or transposed as [n, k], into the form of

@@ -1,4 +1,5 @@
 #include "backends/cuda/device/normalize.h"
+#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/softmax_team.h"
 #include "backends/cuda/device/spread.h"

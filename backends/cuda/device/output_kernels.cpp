@@ -19,10 +19,6 @@ const float* third_as_bias(const PlannedInstruction& in, const Run& run) {
   return in.operands.size() > 2 ? data_at<const float>(in.operands[2], run) : nullptr;
 }
 
-Factors first_two(const Binding& binding) {
-  return {.x = 0, .w = 1, .transposed = binding.node.attr<bool>("transposed")};
-}
-
 /// k_best.
 class KBest : public Kernel {
  public:
@@ -121,7 +117,7 @@ class FusedOutput : public Kernel {
 /// Rows that are too long for the shared memory of a block have logits.
 std::unique_ptr<Kernel> make_fused_output(const PlannedInstruction& in, const Binding& binding) {
   const std::int64_t k = binding.graph.value(binding.node.operands[0]).type.dims.back();
-  if (!fused_shape((k + 15) / 16 * 16, cols_of(in))) return make_output_layer(in, binding);
+  if (!fused_shape(padded_size(k), cols_of(in))) return make_output_layer(in, binding);
   return std::make_unique<FusedOutput>(in, binding);
 }
 

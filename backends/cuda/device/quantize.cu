@@ -1,7 +1,7 @@
 #include "backends/cuda/device/conversions.h"
+#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/quantize.h"
 #include "backends/cuda/device/row_team.h"
-#include "backends/cuda/device/softmax_team.h"
 #include "backends/cuda/device/spread.h"
 
 namespace fuselage::cuda {
@@ -62,7 +62,7 @@ __device__ float scale_for(unsigned top, float given, float largest) {
 
 /// A team for each vector.
 template <int kThreads, int kBits, typename Integer>
-__global__ void quantize_kernel(RowsIn x, Vectors vectors, float largest, const float* given,
+__global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, const float* given,
                                 Integer nearest, RowsOut out) {
   constexpr int kInWord = 32 / kBits;
   const std::int64_t team = RowTeam<kThreads>::number();
@@ -87,7 +87,7 @@ __global__ void quantize_kernel(RowsIn x, Vectors vectors, float largest, const 
 }
 
 template <int kBits>
-__global__ void dequantize_kernel(RowsIn x, Vectors vectors, RowsOut out) {
+__global__ void dequantize_kernel(RowsIn x, RowVectors vectors, RowsOut out) {
   constexpr int kInWord = 32 / kBits;
   const std::int64_t k = vectors.k;
   const std::int64_t columns = vectors.in_a_row * k;
@@ -117,7 +117,7 @@ __global__ void cast_kernel(Cast cast, Rows rows, std::int64_t columns) {
 }
 
 template <int kBits, typename Integer>
-void launch_quantize(cudaStream_t stream, const RowsIn& x, const Vectors& vectors, float largest,
+void launch_quantize(cudaStream_t stream, const RowsIn& x, const RowVectors& vectors, float largest,
                      const float* given, const Integer& nearest, const RowsOut& out) {
   with_team(vectors.k, [&](auto threads) {
     launch(stream, quantize_kernel<threads, kBits, Integer>,
@@ -129,7 +129,7 @@ void launch_quantize(cudaStream_t stream, const RowsIn& x, const Vectors& vector
 }  // namespace
 
 void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float* scale,
-                   const RowsIn& x, const Vectors& vectors, const RowsOut& out) {
+                   const RowsIn& x, const RowVectors& vectors, const RowsOut& out) {
   const auto largest = static_cast<float>(quantizer.largest);
   if (quantizer.logarithmic)
     launch_quantize<8>(stream, x, vectors, largest, scale, NearestPower(), out);
@@ -139,7 +139,7 @@ void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float*
     launch_quantize<16>(stream, x, vectors, largest, scale, Nearest{largest}, out);
 }
 
-void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const Vectors& vectors,
+void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,
                      const RowsOut& out) {
   const Spread spread = spread_over(vectors.rows, vectors.in_a_row * vectors.k);
   launch(stream, from == DType::qint8 ? dequantize_kernel<8> : dequantize_kernel<16>, spread, x,

@@ -10,7 +10,7 @@
 namespace fuselage::cuda {
 
 /// Vectors that lie in rows side by side.
-struct Vectors {
+struct RowVectors {
   Rows rows;
   std::int64_t in_a_row = 1;
   std::int64_t k = 0;  ///< elements of a vector
@@ -20,10 +20,10 @@ struct Vectors {
 /// quantize_vector() gives them. `scale`, in device memory, is that of all vectors; where it is
 /// null or not positive, each has its own. The quantizer bounds no sums.
 void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float* scale,
-                   const RowsIn& x, const Vectors& vectors, const RowsOut& out);
+                   const RowsIn& x, const RowVectors& vectors, const RowsOut& out);
 
 /// The numbers that quantized vectors stand for.
-void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const Vectors& vectors,
+void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,
                      const RowsOut& out);
 
 /// The nearest numbers of a shorter type, ties to even, and back: from f32 to bf16, f16 or itself,

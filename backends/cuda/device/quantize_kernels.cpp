@@ -16,7 +16,7 @@ class VectorKernel : public Kernel {
  protected:
   const Type& type() const { return type_; }
 
-  Vectors vectors(const PlannedInstruction& in, const Run& run) const {
+  RowVectors vectors(const PlannedInstruction& in, const Run& run) const {
     const std::int64_t k = type_.dims.back();
     return {.rows = rows_of(in, run), .in_a_row = row_size(type_) / k, .k = k};
   }

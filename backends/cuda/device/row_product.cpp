@@ -14,8 +14,6 @@ namespace {
 /// apart for cuBLASLt.
 constexpr std::int64_t kFewVectors = 16;
 
-std::int64_t round_up_to_16(std::int64_t count) { return (count + 15) / 16 * 16; }
-
 DType quantized_type(DType integers) {
   return integers == DType::i8 ? DType::qint8 : DType::qint16;
 }
@@ -29,7 +27,7 @@ struct RowProduct::Memory {
   float* results = nullptr;            ///< [rows, vectors * n]
   std::byte* integers = nullptr;       ///< x [rows * vectors, stride]
   float* scales = nullptr;             ///< [rows * vectors]
-  std::int32_t* sums = nullptr;        ///< [rows * vectors, n rounded up to 16]
+  std::int32_t* sums = nullptr;        ///< [rows * vectors, padded_size(n)]
   std::size_t bytes = 0;
 };
 
@@ -63,7 +61,7 @@ RowProduct::Memory RowProduct::memory_for(std::int64_t rows, const Detours& deto
   if (takes_sums(vectors)) {
     memory.integers = pieces.take<std::byte>(vectors * matrix_->stride);
     memory.scales = pieces.take<float>(vectors);
-    memory.sums = pieces.take<std::int32_t>(vectors * round_up_to_16(matrix_->n));
+    memory.sums = pieces.take<std::int32_t>(vectors * padded_size(matrix_->n));
   }
   memory.bytes = pieces.bytes();
   return memory;
@@ -124,7 +122,7 @@ void RowProduct::multiply_integers(const Call& call, const Memory& memory) const
     integer_products(call.stream, in, *matrix_, out);
     return;
   }
-  const std::int64_t stride = round_up_to_16(matrix_->n);
+  const std::int64_t stride = padded_size(matrix_->n);
   split_rows(call.stream, in, matrix_->k, matrix_->stride, memory.integers, memory.scales);
   call.blas.product(call.stream, *matrix_,
                     {.x = memory.integers,

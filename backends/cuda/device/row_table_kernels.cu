@@ -1,7 +1,7 @@
 #include "backends/cuda/device/launch.h"
 #include "backends/cuda/device/row_table_kernels.h"
+#include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/running_sum.h"
-#include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
 namespace {

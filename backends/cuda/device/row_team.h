@@ -3,10 +3,39 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
+
+/// The lane of a thread in a one-dimensional block.
+__device__ inline std::int32_t lane_of_thread() {
+  return static_cast<std::int32_t>(threadIdx.x) % kWarp;
+}
+
+template <typename T>
+requires std::is_arithmetic_v<T> __device__ T shuffle_xor(T value, int offset) {
+  return __shfl_xor_sync(kFullWarp, value, offset);
+}
+
+struct Sum {
+  template <typename T>
+  __device__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+/// The value of `combine`, which is commutative to the last bit, over each kLanes lanes of a warp
+/// side by side, for all of them. Every lane of the warp must come. What is no number has a
+/// shuffle_xor() of its own.
+template <int kLanes, typename T, typename Combine>
+__device__ T combine_lanes(T value, Combine combine) {
+#pragma unroll
+  for (int offset = kLanes / 2; offset > 0; offset /= 2)
+    value = combine(value, shuffle_xor(value, offset));
+  return value;
+}
 
 /// kThreads threads that share a row or the like: a warp, or the whole block, of which there may be
 /// one in x alone.

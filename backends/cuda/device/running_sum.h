@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "backends/cuda/device/warp.h"
+#include "backends/cuda/device/row_team.h"
 
 namespace fuselage::cuda {
 

@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/row_team.h"
 #include "backends/cuda/device/running_sum.h"
 #include "backends/cuda/device/search_kernels.h"
 #include "backends/cuda/device/shared_memory.h"
-#include "backends/cuda/device/warp.h"
 
 namespace fuselage::cuda {
 namespace {

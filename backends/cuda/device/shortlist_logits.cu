@@ -15,9 +15,6 @@ namespace {
 
 constexpr std::int32_t kWarps = 8;
 
-// Blocks that keep a large GPU busy; rows that are fewer are shared by several.
-constexpr std::int64_t kBlocksWanted = 528;
-
 // What a dot is: the products of 16 bytes of a column with as many terms of a row, which are kept
 // in the form that this takes, zeros behind the last one:
 //
@@ -111,8 +108,9 @@ void run(cudaStream_t stream, const RowsIn& x, const Rows& rows, const DeviceMat
          const float* bias, const ListedWords& lists, float* logits) {
   const std::int64_t most = std::max(rows.most, 1);
   const std::int64_t share = (lists.most_pairs / most + kWarps - 1) / kWarps;
+  // Rows that are fewer than keep a GPU busy are shared by several blocks.
   const auto blocks = static_cast<unsigned>(
-      std::clamp<std::int64_t>(kBlocksWanted / most, 1, std::max<std::int64_t>(share, 1)));
+      std::clamp<std::int64_t>(kBusyBlocks / most, 1, std::max<std::int64_t>(share, 1)));
   const auto terms = static_cast<std::size_t>(matrix.stride / Dot::kNumbersOfTerm);
   launch(stream, multiply_listed<T, Dot>,
          {dim3(static_cast<unsigned>(rows.most), blocks), dim3(kWarps * kWarp),

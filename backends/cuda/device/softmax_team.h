@@ -4,17 +4,10 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/numbers.h"
 #include "backends/cuda/device/row_team.h"
 
 namespace fuselage::cuda {
-
-/// Numbers at equal distances; zeros where there is no data.
-struct Numbers {
-  const float* data = nullptr;
-  std::int64_t stride = 1;
-
-  __device__ float operator[](std::int64_t i) const { return data ? data[i * stride] : 0.0f; }
-};
 
 /// The largest of some numbers, and the sum of exp(x - largest) over them (Milakov and Gimelshein
 /// 2018, "Online normalizer calculation for softmax", section 3). A NaN is never the largest, and

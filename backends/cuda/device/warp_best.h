@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/cuda/device/ranked.h"
-#include "backends/cuda/device/warp.h"
+#include "backends/cuda/device/row_team.h"
 
 namespace fuselage::cuda {
 

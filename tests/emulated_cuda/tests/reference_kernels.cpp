@@ -164,13 +164,13 @@ void scatter(const Launch& launch) {
 }
 
 /// A kernel that is a function of the host.
-template <void (*function)(const Launch&)>
+template <void (*kFunction)(const Launch&)>
 class HostKernel : public Kernel {
  public:
   explicit HostKernel(const Graph& graph) : graph_(graph) {}
   void launch(const PlannedInstruction& in, const Run& run) const override {
     enqueue(run.stream, [launch = Launch{graph_, in, run.rows, run.plan_buffers, run.buffers,
-                                         run.indexes, run.blas}] { function(launch); });
+                                         run.indexes, run.blas}] { kFunction(launch); });
   }
   static std::unique_ptr<Kernel> make(const PlannedInstruction&, const Binding& binding) {
     return std::make_unique<HostKernel>(binding.graph);
