@@ -161,7 +161,7 @@ void compare_ensembles(int pairs, std::size_t vocabulary, std::size_t k, DType d
   fmt::print("\ntwo models\n{:>5} {:>4}  {:>8}  {:>8} {:>7}  {:>6}  {}\n", "rows", "d", "products",
              "separate", "fused", "cap", "ratio");
   for (const std::size_t d : {256, 512})
-    for (const std::size_t rows : {6, 64}) {
+    for (const std::size_t rows : {6, 64, 192}) {
       Ensemble ensemble({rows, d, vocabulary, k, dtype});
       Best separate(rows * k), fused(rows * k);
       ensemble.separate(separate);
@@ -198,7 +198,7 @@ void run(const std::vector<std::string>& arguments) {
              "d", "product", "bias", "softmax", "k best", "separate", "fused", "floor", "eff.",
              "cap", "ratio");
   for (const std::size_t d : {256, 512})
-    for (const std::size_t rows : {6, 64}) {
+    for (const std::size_t rows : {6, 64, 192}) {
       OutputLayer layer({rows, d, vocabulary, k, *dtype});
       Best separate(rows * k), fused(rows * k);
       layer.separate(separate);
