@@ -25,6 +25,7 @@ class Generator {
     scan(forward_);
     grow(source_, 4);
     scan(backward_);
+    keep(source_, recurrent_layer(chance(2) ? forward_ : backward_));
     attend(source_, source_pairs_, source_);
     keep(sentence_,
          add("mean_rows", {pick(source_)}, {{"to", MapPath{graph_.find_map("src.sentence")}}}));
@@ -75,6 +76,17 @@ class Generator {
     grow(domain, 5);
     for (const ValueId state : states) add_next(domain, state);
     for (int i = 0; i < 2; ++i) keep(source_, add("collect", {pick(domain)}));
+  }
+
+  ValueId recurrent_layer(DomainId over) {
+    const bool gru = chance(2);
+    const std::int64_t size = 1 + below(4);
+    const std::int64_t columns = (gru ? 3 : 4) * size;
+    const ValueId x = pick(source_);
+    return add("recurrent_layer",
+               {x, param(graph_.none(), width(x), columns), param(graph_.none(), size, columns),
+                param(graph_.none(), columns), param(graph_.none(), columns)},
+               {{"cell", std::string(gru ? "gru" : "lstm")}, {"over", over}});
   }
 
   void step() {
