@@ -9,6 +9,7 @@ namespace fuselage {
 // One function a file of ops/: the definitions that it holds.
 std::span<const OpDef> leaf_ops();
 std::span<const OpDef> loop_ops();
+std::span<const OpDef> recurrent_ops();
 std::span<const OpDef> pointwise_ops();
 std::span<const OpDef> matmul_ops();
 std::span<const OpDef> quantize_ops();

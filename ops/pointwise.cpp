@@ -6,6 +6,7 @@
 #include "ops/eigen_view.h"
 #include "ops/families.h"
 #include "ops/infer.h"
+#include "ops/sigmoid.h"
 
 namespace fuselage {
 namespace {
@@ -50,11 +51,6 @@ template <typename T, typename F>
 void evaluate_unary(EvalContext<T>& context, F f) {
   const auto& in = context.operands[0]->data;
   std::transform(in.begin(), in.end(), context.results[0].data.begin(), f);
-}
-
-template <typename T>
-T sigmoid(T x) {
-  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
 /// An op from its formula, a lambda that works in float and in double.

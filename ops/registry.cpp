@@ -9,9 +9,9 @@ const OpRegistry& all_ops() {
   static const OpRegistry registry = [] {
     OpRegistry made;
     for (const auto family :
-         {leaf_ops, loop_ops, pointwise_ops, matmul_ops, quantize_ops, normalization_ops,
-          softmax_ops, shape_ops, row_ops, frequent_row_ops, attention_ops, position_ops,
-          search_ops, shortlist_ops, fused_ops, output_ops})
+         {leaf_ops, loop_ops, recurrent_ops, pointwise_ops, matmul_ops, quantize_ops,
+          normalization_ops, softmax_ops, shape_ops, row_ops, frequent_row_ops, attention_ops,
+          position_ops, search_ops, shortlist_ops, fused_ops, output_ops})
       made.add(family());
     return made;
   }();

@@ -40,6 +40,13 @@ return c = %c
 %c = history(%x) {domain = prefix}
 return c = %c
 )"},
+        {"recurrent_layer", R"(%x = import() {name = "x", domain = source, dims = [2]}
+%w = param() {name = "w", dims = [2, 12]}
+%u = param() {name = "u", dims = [3, 12]}
+%b = param() {name = "b", dims = [12]}
+%h = recurrent_layer(%x, %w, %u, %b, %b) {cell = "lstm", over = bwd}
+return h = %h
+)"},
         {"add", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = param() {name = "b", dims = [2]}
 %y = add(%x, %b)

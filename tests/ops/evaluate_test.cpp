@@ -2,6 +2,8 @@
 
 #include "ops/evaluate.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 #include <set>
@@ -48,6 +50,42 @@ struct Case {
 };
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// States of a GRU, or an LSTM, of one unit whose weights are all 1, but for a bias of 0.5 beside
+/// the state's products; `sums` are the elements of each row of its input together.
+std::vector<double> gru_of_ones(const std::vector<double>& sums) {
+  double h = 0;
+  std::vector<double> states;
+  for (const double x : sums) {
+    const double gate = logistic(x + h + 0.5);
+    h = (1 - gate) * std::tanh(x + gate * (h + 0.5)) + gate * h;
+    states.push_back(h);
+  }
+  return states;
+}
+
+std::vector<double> lstm_of_ones(const std::vector<double>& sums) {
+  double h = 0, cell = 0;
+  std::vector<double> states;
+  for (const double x : sums) {
+    const double gate = logistic(x + h + 0.5);
+    cell = gate * cell + gate * std::tanh(x + h + 0.5);
+    h = gate * std::tanh(cell);
+    states.push_back(h);
+  }
+  return states;
+}
+
+/// A layer of those weights over the rows of %x.
+std::string layer_of_ones(const std::string& cell, int gates, const std::string& over) {
+  const std::string vector = fmt::format("dims = [{}]}}\n", gates);
+  return fmt::format("%w = constant() {{values = [1], dims = [2, {}]}}\n", gates) +
+         fmt::format("%u = constant() {{values = [1], dims = [1, {}]}}\n", gates) +
+         "%b = constant() {values = [0], " + vector + "%k = constant() {values = [0.5], " + vector +
+         fmt::format("%y = recurrent_layer(%x, %w, %u, %b, %k) {{cell = \"{}\", over = {}}}", cell,
+                     over);
+}
+
 double phi(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
 
 /// The largest of five log-probabilities whose logits are equally far apart.
@@ -317,6 +355,19 @@ const std::vector<Case>& cases() {
       {"linear",
        "%y = linear(%h, %m, %h1) {formula = \"abs(sub(x0, x1))\"}",
        {{8.0, 9.0, 10.0, 10.5, 14.0, 17.5, 4.0, 5.0, 6.0, 6.0, 10.0, 14.0}}},
+      // Sentences of two rows and of one.
+      {"recurrent_layer",
+       layer_of_ones("gru", 3, "fwd"),
+       {{gru_of_ones({3, 7})[0], gru_of_ones({3, 7})[1], gru_of_ones({11})[0]}}},
+      {"recurrent_layer",
+       layer_of_ones("gru", 3, "bwd"),
+       {{gru_of_ones({7, 3})[1], gru_of_ones({7, 3})[0], gru_of_ones({11})[0]}}},
+      {"recurrent_layer",
+       layer_of_ones("lstm", 4, "fwd"),
+       {{lstm_of_ones({3, 7})[0], lstm_of_ones({3, 7})[1], lstm_of_ones({11})[0]}}},
+      {"recurrent_layer",
+       layer_of_ones("lstm", 4, "bwd"),
+       {{lstm_of_ones({7, 3})[1], lstm_of_ones({7, 3})[0], lstm_of_ones({11})[0]}}},
       // What is quantized stands behind all else, in the order asked for.
       {"pointwise",
        "%y, %t, %qt, %q = pointwise(%h, %s) {formula = \"t0 = neg(x0); t0; mul(x1, t0)\", "

@@ -31,6 +31,10 @@ constexpr Good kGood[] = {
     {"%y = state(%sent) {domain = bwd}", "bwd f32[2]"},
     {"%y = collect(%f)", "source f32[2]"},
     {"%y = history(%h22) {domain = prefix}", "prefix f32[2, 2]"},
+    {"%w = param() {name = \"w\", dims = [2, 9]}\n%u = param() {name = \"u\", dims = [3, 9]}\n"
+     "%b = param() {name = \"b\", dims = [9]}\n"
+     "%y = recurrent_layer(%x, %w, %u, %b, %b) {cell = \"gru\", over = fwd}",
+     "source f32[3]"},
     {"%y = neg(%h22)", "hyp f32[2, 2]"},
     {"%y = add(%h, %v)", "hyp f32[2]"},
     {"%y = add(%v, %h)", "hyp f32[2]"},
@@ -296,6 +300,24 @@ constexpr Bad kBad[] = {
      "its members have 3 operands, but there are 4"},
     {"%y, %ids = ensemble_k_best(%h, %m, %h, %e) {k = 1, weights = [1, 1], transposed = [0, 1]}",
      "one member gives f32[3] and another f32[5]"},
+    {"%y = recurrent_layer(%x, %m, %m, %v, %v) {cell = \"rnn\", over = fwd}",
+     "its cell must be 'gru' or 'lstm', not 'rnn'"},
+    {"%y = recurrent_layer(%x, %m, %m, %v, %v) {cell = \"gru\", over = source}",
+     "it runs over a scan, but 'source' is a source domain"},
+    {"%y = recurrent_layer(%h, %m, %m, %v, %v) {cell = \"gru\", over = fwd}",
+     "'fwd' runs over rows of 'source', but the input is hyp f32[2]"},
+    {"%y = recurrent_layer(%x, %m, %e, %v, %v) {cell = \"gru\", over = fwd}",
+     "operand 2 must be a matrix without rows, not vocab f32[2]"},
+    {"%y = recurrent_layer(%x, %m, %m, %v, %v) {cell = \"gru\", over = fwd}",
+     "operand 2, f32[2, 3], must have 6 columns, 3 gates of the state's 2"},
+    {"%u = param() {name = \"u\", dims = [1, 3]}\n%w = param() {name = \"w\", dims = [3, 3]}\n"
+     "%y = recurrent_layer(%x, %w, %u, %v, %v) {cell = \"gru\", over = fwd}",
+     "operand 1 must be f32[2, 3], for the input source f32[2] and the state's f32[1, 3], not "
+     "f32[3, "
+     "3]"},
+    {"%u = param() {name = \"u\", dims = [1, 3]}\n"
+     "%y = recurrent_layer(%x, %m, %u, %v, %v) {cell = \"gru\", over = fwd}",
+     "operand 3 must be f32[3] without rows, not f32[2]"},
     {"%y = pointwise(%h4) {formula = \"add(x0, x1)\"}",
      "its formula is for 2 operands, but there are 1"},
     {"%y = pointwise(%h4) {formula = \"tan(x0)\"}", "'tan' is no elementwise op"},
@@ -381,6 +403,11 @@ TEST(Cost, CountsWorkAndTraffic) {
   // A fused op does all the work, and moves only what comes in and goes out.
   expect("%y = linear(%h, %m, %h1) {formula = \"tanh(add(x0, x1))\"}",
          {.flop = 12 + 3 + 3, .bytes = 4 * (2 + 1 + 3), .weight_bytes = 4 * 6});
+  expect(
+      "%w = param() {name = \"w\", dims = [2, 9]}\n%u = param() {name = \"u\", dims = [3, 9]}\n"
+      "%b = param() {name = \"b\", dims = [9]}\n"
+      "%y = recurrent_layer(%x, %w, %u, %b, %b) {cell = \"gru\", over = fwd}",
+      {.flop = (2 * 5 + 4) * 9, .bytes = 4 * (2 + 3), .weight_bytes = 4 * (2 + 3 + 2) * 9});
   expect("%y = constant() {values = [1], dims = [100]}", {});
   for (const char* equation :
        {"%y = softmax(%h4)", "%y = log_softmax(%h4)", "%y = layer_norm(%h4, %v4) {epsilon = 1}",
