@@ -141,8 +141,8 @@ TEST_F(DeviceWeightsTest, HoldsEachWeightOnceInEachForm) {
   EXPECT_EQ(weights.matrix(other.plan, other.matrix, {5, 3, false}), matrix);
   EXPECT_NE(weights.matrix(small.plan, small.matrix, {3, 5, true}), matrix);
   EXPECT_EQ(weights.matrix_bytes(), 2 * 16 * 16 * sizeof(float));
-  EXPECT_TRUE(weights.is_matrix(small.matrix));
-  EXPECT_FALSE(weights.is_matrix(small.constant));
+  EXPECT_TRUE(weights.has_own_form(small.matrix));
+  EXPECT_FALSE(weights.has_own_form(small.constant));
 }
 
 TEST_F(DeviceWeightsTest, HoldsConstants) {

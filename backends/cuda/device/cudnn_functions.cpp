@@ -1,0 +1,27 @@
+#include "backends/cuda/device/cudnn_functions.h"
+
+#include <dlfcn.h>
+
+#include "backends/cuda/cudnn.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+
+CudnnFunction::CudnnFunction(const char* name)
+    : address_(cudnn_library() ? ::dlsym(cudnn_library(), name) : nullptr) {
+  if (!address_)
+    throw Error("cuDNN has no {}; it must be of version 9, where the loader finds it or {}", name,
+                "FUSELAGE_CUDNN says, or use --passes all,-fuse_recurrence");
+}
+
+const CudnnFunctions& cudnn() {
+  static const CudnnFunctions functions;
+  return functions;
+}
+
+void expect_success(cudnnStatus_t status, std::string_view what) {
+  if (status != CUDNN_STATUS_SUCCESS)
+    throw Error("{}: cuDNN says '{}'", what, cudnn().error_string(status));
+}
+
+}  // namespace fuselage::cuda

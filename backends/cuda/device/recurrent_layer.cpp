@@ -1,0 +1,125 @@
+#include "backends/cuda/device/recurrent_layer.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "backends/cuda/device/memory.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr Purpose kWeights{"the weights of a recurrent layer", "use another --device"};
+
+/// Dropout of nothing, which takes no states.
+CudnnDropout no_dropout(cudnnHandle_t handle) {
+  auto dropout = make_owned<CudnnDropout>(cudnn().create_dropout, "dropout of a recurrent layer");
+  expect_success(cudnn().set_dropout(dropout.get(), handle, 0, nullptr, 0, 0),
+                 "dropout of a recurrent layer");
+  return dropout;
+}
+
+cudnnRNNMode_t mode_of(RecurrentCell cell) {
+  return cell == RecurrentCell::gru ? CUDNN_GRU : CUDNN_LSTM;
+}
+
+/// Where a part of the parameters is within a layer's space.
+class Part {
+ public:
+  Part(const RecurrentShape& shape, std::byte* host, const std::byte* device, std::size_t bytes)
+      : shape_(shape), host_(host), device_(device), bytes_(bytes) {}
+
+  /// Copies columns of a matrix [rows, gates · units] so that each is one row: what gives a unit.
+  void fill(cudnnTensorDescriptor_t described, const void* address, const float* matrix,
+            std::int32_t rows, std::int32_t gate) const {
+    expect_size(described, rows);
+    float* out = place_of(address, std::size_t{sizeof(float)} * static_cast<std::size_t>(rows) *
+                                       static_cast<std::size_t>(shape_.units));
+    const std::int64_t stride = gate_count(shape_.cell) * shape_.units;
+    const std::int64_t first = std::int64_t{gate} * shape_.units;
+    for (std::int64_t unit = 0; unit < shape_.units; ++unit)
+      for (std::int64_t row = 0; row < rows; ++row) *out++ = matrix[row * stride + first + unit];
+  }
+
+ private:
+  /// Parts are f32 [1, units, rows] without gaps.
+  void expect_size(cudnnTensorDescriptor_t described, std::int32_t rows) const {
+    constexpr int kDims = 3;
+    cudnnDataType_t type{};
+    int count = 0;
+    int dims[kDims] = {}, strides[kDims] = {};
+    expect_success(cudnn().get_tensor(described, kDims, &type, &count, dims, strides),
+                   "weights of a recurrent layer");
+    check(type == CUDNN_DATA_FLOAT && count == kDims && dims[0] == 1 && dims[1] == shape_.units &&
+              dims[2] == rows,
+          "cuDNN has a layer's weights in another shape");
+  }
+
+  float* place_of(const void* address, std::size_t size) const {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - device_);
+    check(address && offset + size <= bytes_, "cuDNN has a layer's weights elsewhere");
+    return reinterpret_cast<float*>(host_ + offset);
+  }
+
+  const RecurrentShape& shape_;
+  std::byte* host_;
+  const std::byte* device_;
+  std::size_t bytes_;
+};
+
+}  // namespace
+
+std::string show(const RecurrentShape& shape) {
+  return fmt::format("recurrent layer ({}, {} to {})",
+                     shape.cell == RecurrentCell::gru ? "gru" : "lstm", shape.inputs, shape.units);
+}
+
+CudnnHandle make_cudnn_handle() {
+  return make_owned<CudnnHandle>(cudnn().create, "start of cuDNN");
+}
+
+RecurrentDescriptor::RecurrentDescriptor(cudnnHandle_t handle, const RecurrentShape& shape,
+                                         bool tf32)
+    : dropout_(no_dropout(handle)),
+      layer_(make_owned<CudnnLayer>(cudnn().create_layer, show(shape))) {
+  // The persistent algorithms take some sizes and devices only, and the one for small layers no
+  // sentences of different lengths. Of the default kind of products TF32 is a part.
+  expect_success(
+      cudnn().set_layer(layer_.get(), CUDNN_RNN_ALGO_STANDARD, mode_of(shape.cell),
+                        CUDNN_RNN_DOUBLE_BIAS, CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
+                        CUDNN_DATA_FLOAT, CUDNN_DATA_FLOAT,
+                        tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH, shape.inputs, shape.units,
+                        shape.units, 1, dropout_.get(), CUDNN_RNN_PADDED_IO_DISABLED),
+      show(shape));
+}
+
+std::vector<std::byte> recurrent_weights(const RecurrentShape& shape,
+                                         const RecurrentParameters& parameters) {
+  const CudnnHandle handle = make_cudnn_handle();
+  const RecurrentDescriptor layer(handle.get(), shape, false);
+  std::size_t bytes = 0;
+  expect_success(cudnn().weight_size(handle.get(), layer.get(), &bytes), show(shape));
+  // cuDNN tells addresses within a space that there is.
+  const DeviceMemory space(bytes, kWeights);
+  std::vector<std::byte> weights(bytes);
+  const Part part(shape, weights.data(), space.data(), bytes);
+  const auto matrix = make_owned<CudnnTensor>(cudnn().create_tensor, show(shape));
+  const auto bias = make_owned<CudnnTensor>(cudnn().create_tensor, show(shape));
+  // First the products of the input, a matrix a gate, then those of the state.
+  const auto gates = static_cast<std::int32_t>(gate_count(shape.cell));
+  for (std::int32_t i = 0; i < 2 * gates; ++i) {
+    void *matrix_at = nullptr, *bias_at = nullptr;
+    expect_success(cudnn().weight_places(handle.get(), layer.get(), 0, bytes, space.data(), i,
+                                         matrix.get(), &matrix_at, bias.get(), &bias_at),
+                   show(shape));
+    const bool is_input = i < gates;
+    const std::int32_t gate = i % gates;
+    part.fill(matrix.get(), matrix_at, is_input ? parameters.w : parameters.u,
+              is_input ? shape.inputs : shape.units, gate);
+    part.fill(bias.get(), bias_at, is_input ? parameters.b : parameters.c, 1, gate);
+  }
+  return weights;
+}
+
+}  // namespace fuselage::cuda
