@@ -54,11 +54,10 @@ struct Cudnn::State {
 
   /// Memory for rows that were described.
   std::size_t reserve(cudaStream_t stream, const Layer& layer) {
-    std::size_t bytes = 0, reserve_bytes = 0;
+    std::size_t bytes = 0, for_training = 0;
     expect_success(cudnn().work_sizes(handle.get(), layer.descriptor.get(),
-                                      CUDNN_FWD_MODE_INFERENCE, x.get(), &bytes, &reserve_bytes),
+                                      CUDNN_FWD_MODE_INFERENCE, x.get(), &bytes, &for_training),
                    "memory of a recurrent layer");
-    check(reserve_bytes == 0, "what is kept for training");
     if (bytes <= workspace.size_bytes()) return bytes;
     expect_success(cudaStreamSynchronize(stream), "work on the device");
     workspace = {};
@@ -84,13 +83,15 @@ void Cudnn::run(cudaStream_t stream, const RecurrentShape& shape, const Recurren
   expect_success(cudnn().set_stream(state.handle.get(), stream), show(shape));
   state.describe(shape, call.lengths);
   const std::size_t bytes = state.reserve(stream, layer);
-  // Lengths need not be on the device since cuDNN 8.9.1. States begin as zeros, and what they are
-  // behind a sentence is not asked for.
+  // Lengths need not be on the device since cuDNN 8.9.1. Null states begin as zeros, and what they
+  // are behind a sentence is not asked for.
+  const cudnnTensorDescriptor_t last = state.last.get();
+  const cudnnTensorDescriptor_t last_cell = shape.cell == RecurrentCell::lstm ? last : nullptr;
   expect_success(
       cudnn().forward(state.handle.get(), layer.descriptor.get(), CUDNN_FWD_MODE_INFERENCE, nullptr,
-                      state.x.get(), call.x, state.y.get(), call.y, state.last.get(), nullptr,
-                      nullptr, state.last.get(), nullptr, nullptr, call.weights.size(),
-                      call.weights.data(), bytes, state.workspace.data(), 0, nullptr),
+                      state.x.get(), call.x, state.y.get(), call.y, last, nullptr, nullptr,
+                      last_cell, nullptr, nullptr, call.weights.size(), call.weights.data(), bytes,
+                      state.workspace.data(), 0, nullptr),
       show(shape));
 }
 

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "backends/cuda/device/memory.h"
 #include "base/error.h"
@@ -45,14 +46,14 @@ class Part {
  private:
   /// Parts are f32 [1, units, rows] without gaps.
   void expect_size(cudnnTensorDescriptor_t described, std::int32_t rows) const {
-    constexpr int kDims = 3;
     cudnnDataType_t type{};
     int count = 0;
-    int dims[kDims] = {}, strides[kDims] = {};
-    expect_success(cudnn().get_tensor(described, kDims, &type, &count, dims, strides),
+    int dims[CUDNN_DIM_MAX] = {}, strides[CUDNN_DIM_MAX] = {};
+    expect_success(cudnn().get_tensor(described, CUDNN_DIM_MAX, &type, &count, dims, strides),
                    "weights of a recurrent layer");
-    check(type == CUDNN_DATA_FLOAT && count == kDims && dims[0] == 1 && dims[1] == shape_.units &&
-              dims[2] == rows,
+    const std::int64_t size =
+        std::accumulate(dims, dims + count, std::int64_t{1}, std::multiplies<>());
+    check(type == CUDNN_DATA_FLOAT && size == std::int64_t{shape_.units} * rows,
           "cuDNN has a layer's weights in another shape");
   }
 
