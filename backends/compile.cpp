@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cuda/cudnn.h"
 #include "backends/cuda/kernel_rows.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
@@ -23,6 +24,8 @@ Optimizer make_optimizer(const CompileOptions& options) {
   const KernelSet kernels = kernels_of(options.backend, BindingTime::step);
   pipeline.quantizing_kernels = std::any_of(
       kernels.begin(), kernels.end(), [](const KernelInfo* kernel) { return kernel->quantizes; });
+  pipeline.recurrent_kernels =
+      options.backend == "cuda" && !options.cuda.deterministic && cuda::has_recurrent_layers();
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
            .allow_approximation = pipeline.activations != Activations::exact,

@@ -17,8 +17,8 @@ namespace {
 enum Operand : std::size_t { kX, kW, kU, kB, kC };
 
 std::optional<RecurrentCell> find_cell(std::string_view name) {
-  if (name == "gru") return RecurrentCell::gru;
-  if (name == "lstm") return RecurrentCell::lstm;
+  for (const RecurrentCell cell : {RecurrentCell::gru, RecurrentCell::lstm})
+    if (name == to_string(cell)) return cell;
   return std::nullopt;
 }
 
@@ -155,6 +155,10 @@ const OpDef kOps[] = {
 };
 
 }  // namespace
+
+std::string_view to_string(RecurrentCell cell) {
+  return cell == RecurrentCell::gru ? "gru" : "lstm";
+}
 
 RecurrentCell recurrent_cell(const Node& node) {
   const auto cell = find_cell(node.attr<std::string>("cell"));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "graph/graph.h"
 
@@ -11,6 +12,9 @@ enum class RecurrentCell : std::uint8_t {
   gru,   ///< gates reset, update, candidate
   lstm,  ///< gates input, forget, candidate, output
 };
+
+/// Its name in the attribute `cell`.
+std::string_view to_string(RecurrentCell cell);
 
 /// The cell of a recurrent_layer node.
 RecurrentCell recurrent_cell(const Node& node);

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -19,6 +18,7 @@
 #include "passes/fuse_output.h"
 #include "passes/fuse_pointwise.h"
 #include "passes/fuse_quantize.h"
+#include "passes/fuse_recurrence.h"
 #include "passes/merge_attention.h"
 #include "passes/merge_common_subexpressions.h"
 #include "passes/merge_products.h"
@@ -30,12 +30,23 @@
 
 namespace fuselage {
 
-std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
+namespace {
+
+std::vector<PipelineStep> cleaning_steps(const PipelineOptions& options) {
   std::vector<PipelineStep> steps = {
       {simplify(), "one spelling for each computation, so that a later pattern is one pattern"},
       {fold_constants(), "what is written in the graph is computed before anything is planned"},
       {merge_common_subexpressions(), "equal values are one value, so that uses can be counted"},
       {remove_dead_code(), "nothing is planned, moved or fused that no output needs"},
+  };
+  // A layer would hide products that are to be computed in fewer bits.
+  if (options.recurrent_kernels && options.precision == Precision::fp32)
+    steps.push_back({fuse_recurrence(), "loops are still as their model has them"});
+  return steps;
+}
+
+std::vector<PipelineStep> moving_steps(const PipelineOptions& options) {
+  std::vector<PipelineStep> steps = {
       {split_products(options.commute),
        "a product that could move only in parts is cut into those parts"},
       {commute_rows(options.commute),
@@ -50,7 +61,11 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
     steps.push_back({quantize(options.precision), "which may be where they are stored"});
     steps.push_back({merge_common_subexpressions(), "and each of them once"});
   }
-  std::vector<PipelineStep> others = {
+  return steps;
+}
+
+std::vector<PipelineStep> fusing_steps(const PipelineOptions& options) {
+  std::vector<PipelineStep> steps = {
       {frequent_rows(options.commute, options.ranks),
        "tables of the rows met most, out of what complete tables and merged products left"},
       {simplify(), "parts of merged products that go on together are one part"},
@@ -67,9 +82,17 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
       {simplify(), "slices that moved before a chain meet those that were there"},
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
   };
-  std::move(others.begin(), others.end(), std::back_inserter(steps));
   if (options.quantizing_kernels)
     steps.push_back({fuse_quantize(), "what computes a row has it at hand, fused as it now is"});
+  return steps;
+}
+
+}  // namespace
+
+std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
+  std::vector<PipelineStep> steps = cleaning_steps(options);
+  for (const auto& more : {moving_steps(options), fusing_steps(options)})
+    steps.insert(steps.end(), more.begin(), more.end());
   return steps;
 }
 

@@ -17,6 +17,7 @@ struct PipelineOptions {
   RankWeights ranks;
   Precision precision = Precision::fp32;
   Activations activations = Activations::exact;
+  bool recurrent_kernels = false;  ///< what runs the graph has kernels for whole recurrent layers
   bool quantizing_kernels = true;  ///< what runs the graph can quantize results as it makes them
 };
 

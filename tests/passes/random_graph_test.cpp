@@ -43,6 +43,7 @@ void expect_same_results(const std::vector<Pass>& passes, std::uint64_t seed) {
 PipelineOptions little_memory() {
   PipelineOptions options;
   options.commute.table_bytes = 200;
+  options.recurrent_kernels = true;
   return options;
 }
 
