@@ -34,9 +34,9 @@ if(FUSELAGE_CUDA_FOUND)
   find_path(FUSELAGE_CUDNN_INCLUDE cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   mark_as_advanced(FUSELAGE_CUDNN_INCLUDE)
   if(FUSELAGE_CUDNN_INCLUDE)
-    file(STRINGS ${FUSELAGE_CUDNN_INCLUDE}/cudnn_version.h version REGEX "define CUDNN_MAJOR +9$")
+    file(STRINGS ${FUSELAGE_CUDNN_INCLUDE}/cudnn_version.h cudnn_9 REGEX "define CUDNN_MAJOR +9$")
   endif()
-  if(version)
+  if(cudnn_9)
     set(FUSELAGE_CUDNN_FOUND TRUE)
     message(STATUS "CUDA: recurrent layers by cuDNN 9, where it is found when a GPU is asked for")
   else()
@@ -44,11 +44,12 @@ if(FUSELAGE_CUDA_FOUND)
   endif()
 endif()
 
-# fuselage_cudnn_sources(VARIABLE): of a list of sources, tells those that ask for cuDNN's header where
-# it is or, without one, leaves out those that need it.
+# fuselage_cudnn_sources(VARIABLE): of a list of sources, tells those that ask for cuDNN's header
+# where it is or, without one, leaves out those that need it.
 function(fuselage_cudnn_sources variable)
   set(asking ${${variable}})
-  list(FILTER asking INCLUDE REGEX "/([a-z_]*cudnn[a-z_]*|recurrent_[a-z_]+|kernel_factories)\\.cpp$")
+  list(FILTER asking INCLUDE REGEX
+       "/([a-z_]*cudnn[a-z_]*|recurrent_[a-z_]+|kernel_factories)\\.cpp$")
   if(FUSELAGE_CUDNN_FOUND)
     set_source_files_properties(${asking} PROPERTIES COMPILE_DEFINITIONS FUSELAGE_CUDNN_FOUND
                                                      INCLUDE_DIRECTORIES ${FUSELAGE_CUDNN_INCLUDE})

@@ -6,12 +6,15 @@
 #include "base/error.h"
 
 namespace fuselage::cuda {
+namespace {
+
+constexpr const char* kAdvice = "set FUSELAGE_CUDNN=none to go without cuDNN";
+
+}  // namespace
 
 CudnnFunction::CudnnFunction(const char* name)
     : address_(cudnn_library() ? ::dlsym(cudnn_library(), name) : nullptr) {
-  if (!address_)
-    throw Error("cuDNN has no {}; it must be of version 9, where the loader finds it or {}", name,
-                "FUSELAGE_CUDNN says, or use --passes all,-fuse_recurrence");
+  if (!address_) throw Error("cuDNN has no {}; it must be of version 9, or {}", name, kAdvice);
 }
 
 const CudnnFunctions& cudnn() {
@@ -21,7 +24,7 @@ const CudnnFunctions& cudnn() {
 
 void expect_success(cudnnStatus_t status, std::string_view what) {
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error("{}: cuDNN says '{}'", what, cudnn().error_string(status));
+    throw Error("{}: cuDNN says '{}'; {}", what, cudnn().error_string(status), kAdvice);
 }
 
 }  // namespace fuselage::cuda
