@@ -52,6 +52,15 @@ TEST(SelectPasses, ARuleStandsForItsPassWithThatRuleAlone) {
   EXPECT_EQ(passes[0].rules[0].name, "embeddings");
 }
 
+TEST(SelectPasses, TakesWholeLayersWhereTheyHaveKernelsAndHideNoIntegers) {
+  EXPECT_FALSE(has_pass(select_passes("all"), "fuse_recurrence"));
+  EXPECT_TRUE(has_pass(select_passes("all", {.recurrent_kernels = true}), "fuse_recurrence"));
+  for (const Precision precision : {Precision::bf16, Precision::int8})
+    EXPECT_FALSE(has_pass(select_passes("all", {.precision = precision, .recurrent_kernels = true}),
+                          "fuse_recurrence"))
+        << to_string(precision);
+}
+
 TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
   EXPECT_THAT([] { select_passes("all,-merge-state"); },
               ThrowsMessage<Error>(HasSubstr("there is no pass 'merge_state'; did you mean "

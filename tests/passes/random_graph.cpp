@@ -25,7 +25,7 @@ class Generator {
     scan(forward_);
     grow(source_, 4);
     scan(backward_);
-    keep(source_, recurrent_layer(chance(2) ? forward_ : backward_));
+    gru(graph_.add_scan("layer", source_, /*reversed=*/chance(2)));
     attend(source_, source_pairs_, source_);
     keep(sentence_,
          add("mean_rows", {pick(source_)}, {{"to", MapPath{graph_.find_map("src.sentence")}}}));
@@ -78,15 +78,23 @@ class Generator {
     for (int i = 0; i < 2; ++i) keep(source_, add("collect", {pick(domain)}));
   }
 
-  ValueId recurrent_layer(DomainId over) {
-    const bool gru = chance(2);
-    const std::int64_t size = 1 + below(4);
-    const std::int64_t columns = (gru ? 3 : 4) * size;
-    const ValueId x = pick(source_);
-    return add("recurrent_layer",
-               {x, param(graph_.none(), width(x), columns), param(graph_.none(), size, columns),
-                param(graph_.none(), columns), param(graph_.none(), columns)},
-               {{"cell", std::string(gru ? "gru" : "lstm")}, {"over", over}});
+  /// A loop that is a recurrent layer.
+  void gru(DomainId domain) {
+    const ValueId s = add("state", {vector(0, 2)}, {{"domain", domain}});
+    const ValueId x = add("select_rows", {of_width(pick(source_), 4)},
+                          {{"via", MapPath{graph_.map_of(domain, MapKind::structural)}}});
+    const auto product = [&](ValueId of, std::int64_t columns) {
+      return add("matmul", {of, param(graph_.none(), width(of), columns)});
+    };
+    const ValueId gates = add("sigmoid", {add("add", {product(x, 4), product(s, 4)})});
+    const ValueId z = of_width(gates, 2);
+    const ValueId r = add("slice", {gates}, {{"begin", std::int64_t{2}}, {"end", std::int64_t{4}}});
+    const ValueId reset = add("mul", {r, product(s, 2)});
+    const ValueId n = add("tanh", {add("add", {product(x, 2), reset})});
+    const ValueId taken = add("mul", {add("sub", {vector(1, 2), z}), n});
+    const ValueId h = add("add", {taken, add("mul", {z, s})});
+    graph_.add_node(op("next"), {s, h});
+    keep(source_, add("collect", {h}));
   }
 
   void step() {
