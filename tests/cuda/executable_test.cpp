@@ -1,7 +1,6 @@
 #include <thread>
 
 #include "backends/compile.h"
-#include "backends/cuda/cudnn.h"
 #include "backends/cuda/device/cuda_executable.h"
 #include "backends/cuda/device/kernel_factories.h"
 #include "backends/cuda/kernel_rows.h"
@@ -61,7 +60,6 @@ TEST_F(CudaExecutableTest, AgreesWithTheReferenceInterpreter) {
 }
 
 TEST_F(CudaExecutableTest, RunsRandomGraphs) {
-  if (!has_recurrent_layers()) GTEST_SKIP() << "they have recurrent layers, and there is no cuDNN";
   for (unsigned seed = 30; seed < 34; ++seed) {
     const Graph graph = random_graph(seed);
     const TensorMap weights = random_weights(graph, seed, false);

@@ -46,7 +46,7 @@ bool export_symbols() {
   return dladdr(reinterpret_cast<const void*>(&size_of), &self) != 0 &&
          dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) != nullptr;
 }
-[[maybe_unused]] const bool exported = export_symbols();
+[[maybe_unused]] const bool kExported = export_symbols();
 
 void load(const void* code, CUlib_st& library) {
   Elf64_Ehdr header;
