@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "backends/cuda/device/memory.h"
 #include "base/error.h"
@@ -25,15 +26,19 @@ cudnnRNNMode_t mode_of(RecurrentCell cell) {
   return cell == RecurrentCell::gru ? CUDNN_GRU : CUDNN_LSTM;
 }
 
-/// Where a part of the parameters is within a layer's space.
-class Part {
+/// A layer's space, which is filled on the host at the addresses that cuDNN tells within one on the
+/// device.
+class WeightSpace {
  public:
-  Part(const RecurrentShape& shape, std::byte* host, const std::byte* device, std::size_t bytes)
-      : shape_(shape), host_(host), device_(device), bytes_(bytes) {}
+  WeightSpace(const RecurrentShape& shape, std::size_t bytes)
+      : shape_(shape), host_(bytes), device_(bytes, kWeights) {}
+
+  const void* address() const { return device_.data(); }
+  std::vector<std::byte> take() { return std::move(host_); }
 
   /// Copies columns of a matrix [rows, gates · units] so that each is one row: what gives a unit.
   void fill(cudnnTensorDescriptor_t described, const void* address, const float* matrix,
-            std::int32_t rows, std::int32_t gate) const {
+            std::int32_t rows, std::int32_t gate) {
     expect_size(described, rows);
     float* out = place_of(address, std::size_t{sizeof(float)} * static_cast<std::size_t>(rows) *
                                        static_cast<std::size_t>(shape_.units));
@@ -57,16 +62,16 @@ class Part {
           "cuDNN has a layer's weights in another shape");
   }
 
-  float* place_of(const void* address, std::size_t size) const {
-    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - device_);
-    check(address && offset + size <= bytes_, "cuDNN has a layer's weights elsewhere");
-    return reinterpret_cast<float*>(host_ + offset);
+  float* place_of(const void* address, std::size_t size) {
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(address) - device_.data());
+    check(address && offset + size <= host_.size(), "cuDNN has a layer's weights elsewhere");
+    return reinterpret_cast<float*>(host_.data() + offset);
   }
 
   const RecurrentShape& shape_;
-  std::byte* host_;
-  const std::byte* device_;
-  std::size_t bytes_;
+  std::vector<std::byte> host_;
+  DeviceMemory device_;
 };
 
 }  // namespace
@@ -84,8 +89,8 @@ RecurrentDescriptor::RecurrentDescriptor(cudnnHandle_t handle, const RecurrentSh
                                          bool tf32)
     : dropout_(no_dropout(handle)),
       layer_(make_owned<CudnnLayer>(cudnn().create_layer, show(shape))) {
-  // The persistent algorithms take some sizes and devices only, and the one for small layers no
-  // sentences of different lengths. Of the default kind of products TF32 is a part.
+  // The persistent algorithms take only some sizes and devices, and that for small layers no
+  // sentences of different lengths. Default products may be of TF32.
   expect_success(
       cudnn().set_layer(layer_.get(), CUDNN_RNN_ALGO_STANDARD, mode_of(shape.cell),
                         CUDNN_RNN_DOUBLE_BIAS, CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
@@ -101,26 +106,23 @@ std::vector<std::byte> recurrent_weights(const RecurrentShape& shape,
   const RecurrentDescriptor layer(handle.get(), shape, false);
   std::size_t bytes = 0;
   expect_success(cudnn().weight_size(handle.get(), layer.get(), &bytes), show(shape));
-  // cuDNN tells addresses within a space that there is.
-  const DeviceMemory space(bytes, kWeights);
-  std::vector<std::byte> weights(bytes);
-  const Part part(shape, weights.data(), space.data(), bytes);
+  WeightSpace space(shape, bytes);
   const auto matrix = make_owned<CudnnTensor>(cudnn().create_tensor, show(shape));
   const auto bias = make_owned<CudnnTensor>(cudnn().create_tensor, show(shape));
   // First the products of the input, a matrix a gate, then those of the state.
   const auto gates = static_cast<std::int32_t>(gate_count(shape.cell));
   for (std::int32_t i = 0; i < 2 * gates; ++i) {
     void *matrix_at = nullptr, *bias_at = nullptr;
-    expect_success(cudnn().weight_places(handle.get(), layer.get(), 0, bytes, space.data(), i,
+    expect_success(cudnn().weight_places(handle.get(), layer.get(), 0, bytes, space.address(), i,
                                          matrix.get(), &matrix_at, bias.get(), &bias_at),
                    show(shape));
     const bool is_input = i < gates;
     const std::int32_t gate = i % gates;
-    part.fill(matrix.get(), matrix_at, is_input ? parameters.w : parameters.u,
-              is_input ? shape.inputs : shape.units, gate);
-    part.fill(bias.get(), bias_at, is_input ? parameters.b : parameters.c, 1, gate);
+    space.fill(matrix.get(), matrix_at, is_input ? parameters.w : parameters.u,
+               is_input ? shape.inputs : shape.units, gate);
+    space.fill(bias.get(), bias_at, is_input ? parameters.b : parameters.c, 1, gate);
   }
-  return weights;
+  return space.take();
 }
 
 }  // namespace fuselage::cuda

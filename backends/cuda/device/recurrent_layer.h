@@ -3,8 +3,8 @@
 #include <cudnn.h>
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
