@@ -14,7 +14,12 @@
 namespace fuselage {
 namespace {
 
-enum Operand : std::size_t { kX, kW, kU, kB, kC };
+// Numbers of operands.
+constexpr std::size_t kX = 0;
+constexpr std::size_t kW = 1;
+constexpr std::size_t kU = 2;
+constexpr std::size_t kB = 3;
+constexpr std::size_t kC = 4;
 
 std::optional<RecurrentCell> find_cell(std::string_view name) {
   for (const RecurrentCell cell : {RecurrentCell::gru, RecurrentCell::lstm})
@@ -35,7 +40,7 @@ std::pair<std::int64_t, std::int64_t> expect_matrix(const InferContext& in, std:
 std::int64_t state_size(const InferContext& in, std::int64_t gates) {
   const auto [size, columns] = expect_matrix(in, kU);
   if (columns != gates * size)
-    in.fail(fmt::format("operand {}, {}, must have {} columns, {} gates of the state's {}", +kU,
+    in.fail(fmt::format("operand {}, {}, must have {} columns, {} gates of the state's {}", kU,
                         in.show(in.operand(kU)), gates * size, gates, size));
   return size;
 }
@@ -60,7 +65,7 @@ std::vector<Type> infer_layer(const InferContext& in) {
     in.fail(
         fmt::format("operand {} must be f32[{}, {}], for the input {} and the state's {}, not "
                     "{}",
-                    +kW, width, gates * size, in.show(in.operand(kX)), in.show(in.operand(kU)),
+                    kW, width, gates * size, in.show(in.operand(kX)), in.show(in.operand(kU)),
                     in.show(in.operand(kW))));
   expect_gain(in, kB, gates * size);
   expect_gain(in, kC, gates * size);

@@ -164,10 +164,10 @@ class CellFinder {
   }
 
   LoopInput input_of(ValueId value) const {
-    const DomainId source = graph_.domain(scan_).of;
-    if (graph_.value(value).type.domain == source) return {{value}, {}};
+    const Type& type = graph_.value(value).type;
     const Node& node = graph_.producer(value);
-    if (node.op->name == "select_rows") {
+    if (type.dtype == DType::f32 && type.domain == graph_.domain(scan_).of) return {{value}, {}};
+    if (node.op->name == "select_rows" && type.dtype == DType::f32) {
       MapPath via = node.attr<MapPath>("via");
       if (via[0] == graph_.map_of(scan_, MapKind::structural)) {
         via.erase(via.begin());
@@ -175,7 +175,7 @@ class CellFinder {
         return {node.operands, via};
       }
     }
-    throw OtherCell{fmt::format("{} is neither the state nor known before the loop",
+    throw OtherCell{fmt::format("{} is neither the state nor floats known before the loop",
                                 graph_.describe(graph_.value(value).producer))};
   }
 

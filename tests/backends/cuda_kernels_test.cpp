@@ -73,6 +73,15 @@ TEST(CudaKernels, RunAWholeModel) {
   }
 }
 
+TEST(CudaKernels, AreNotThereForWholeLayersThatMustBeDeterministicOrInFewBits) {
+  for (const CompileOptions& options :
+       {CompileOptions{}, CompileOptions{.backend = "reference"},
+        CompileOptions{.backend = "cuda", .cuda = {.deterministic = true}},
+        CompileOptions{.backend = "cuda", .precision = "int8"}})
+    for (const Pass& pass : make_optimizer(options).passes)
+      EXPECT_NE(pass.name, "fuse_recurrence") << options.backend << " " << options.precision;
+}
+
 TEST(CudaKernels, MultiplyByTheTypeOfTheMatrix) {
   EXPECT_EQ(kernel_of("%y = matmul(%x, %w)\n"), "gemm");
   EXPECT_EQ(kernel_of("%y = matmul(%x, %half)\n"), "gemm");

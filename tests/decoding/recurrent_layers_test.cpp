@@ -6,7 +6,10 @@
 #include <cmath>
 #include <random>
 
+#include "backends/compile.h"
 #include "backends/reference/interpreter.h"
+#include "decoding/beam_search.h"
+#include "decoding/search_head.h"
 #include "models/load_model.h"
 #include "passes/pass_manager.h"
 #include "passes/pipeline.h"
@@ -96,12 +99,29 @@ TEST_P(RecurrentLayers, GiveTheStatesOfTheLoops) {
   const std::vector<WordIds> sentences = ragged_sentences(model.graph);
   const auto expected = collected(model.graph, model.weights, sentences);
   const auto actual = collected(fused, model.weights, sentences);
+  ASSERT_FALSE(expected.empty());
   ASSERT_EQ(actual.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
     ASSERT_EQ(actual[i].data.size(), expected[i].data.size());
     for (std::size_t k = 0; k < expected[i].data.size(); ++k)
       ASSERT_NEAR(actual[i].data[k], expected[i].data[k], 1e-5) << "loop " << i;
   }
+}
+
+// No kernel of the CPU runs them, so their own evaluation does.
+TEST_P(RecurrentLayers, TranslateOnTheCpu) {
+  const Model model = load_model(path_).model;
+  const SearchOptions options{.beam_size = 2, .max_length_factor = 1};
+  const Graph graph =
+      with_search_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options));
+  const auto search = [&](const Graph& searched) {
+    const auto executable = compile(searched, model.weights, {.passes = "none"});
+    return BeamSearch(*executable, options).search(ragged_sentences(graph));
+  };
+  const std::vector<NBest> expected = search(graph);
+  const std::vector<NBest> actual = search(with_layers(graph));
+  for (std::size_t s = 0; s < expected.size(); ++s)
+    EXPECT_EQ(actual[s][0].words, expected[s][0].words);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, RecurrentLayers,

@@ -111,7 +111,7 @@ TEST_P(RandomGraph, GivesTheSameInThreePrograms) {
   for (const char* passes : {"none", "all"}) {
     Graph graph = random_graph(GetParam());
     const TensorMap weights = random_weights(graph, GetParam(), /*special=*/true);
-    run_passes(select_passes(passes), graph);
+    run_passes(select_passes(passes, little_memory()), graph);
     EXPECT_EQ(difference(execute<float>(graph, weights, GetParam()),
                          execute<float>(split_by_binding_time(graph), weights, GetParam()), 0),
               "");
