@@ -50,7 +50,7 @@ std::string kernel_of(std::string_view equation) {
 }
 
 TEST(CudaKernels, RunEveryOpThatASearchNeeds) {
-  // Those of the load program, which the CPU runs, and what no search makes yet.
+  // Those of the load program, which the CPU runs.
   const std::set<std::string_view> without{"constant", "import", "param", "slice_leading",
                                            "transpose"};
   for (const OpDef* op : all_ops().all()) {

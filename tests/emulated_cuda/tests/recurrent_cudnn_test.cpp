@@ -1,11 +1,15 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "backends/cuda/device/cudnn.h"
 #include "backends/cuda/device/recurrent_layer.h"
 #include "backends/cuda/device/stream.h"
+#include "backends/cuda/kernel_rows.h"
 #include "base/error.h"
 #include "emulated_cuda/control.h"
 #include "tests/cuda/device_array.h"
+#include "tests/cuda/op_program.h"
+#include "tests/graph/support.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -81,6 +85,22 @@ TEST_F(RecurrentCudnn, TakesWeightsOfItsShape) {
   SmallLayer layer;
   layer.shape.cell = RecurrentCell::gru;
   EXPECT_THROW(layer.run(stream()), InternalError);
+}
+
+TEST_F(RecurrentCudnn, RunsLayersWhoseParametersAreStored) {
+  const auto kernel_of = [](std::string_view w) {
+    const Graph graph =
+        graph_of(with(fmt::format(R"(%x = import() {{name = "x", domain = source, dims = [2]}}
+%m = param() {{name = "m", dims = [2, $n]}}
+%b = param() {{name = "b", dims = [$n]}}
+{}%y = recurrent_layer(%x, %w, %m, %b, %b) {{cell = "gru", over = bwd}}
+)",
+                                  w),
+                      "$n", 6));
+    return describe_kernel(graph, node_named(graph, "y"), cuda_kernels());
+  };
+  EXPECT_EQ(kernel_of("%w = param() {name = \"w\", dims = [2, $n]}\n"), "recurrent_layer");
+  EXPECT_THAT(kernel_of("%w = relu(%m)\n"), HasSubstr("its parameters are not stored"));
 }
 
 TEST_F(RecurrentCudnn, TakesNoMemoryForBatchesThatItHasSeen) {
