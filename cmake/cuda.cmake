@@ -28,6 +28,38 @@ else()
                       "and NVRTC, with nvcc in PATH")
 endif()
 
+# cuDNN's header alone: the library is loaded where there is one, so nothing needs it.
+# FUSELAGE_CUDNN_FOUND says whether it is there.
+if(FUSELAGE_CUDA_FOUND)
+  find_path(FUSELAGE_CUDNN_INCLUDE cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  mark_as_advanced(FUSELAGE_CUDNN_INCLUDE)
+  if(FUSELAGE_CUDNN_INCLUDE)
+    file(STRINGS ${FUSELAGE_CUDNN_INCLUDE}/cudnn_version.h cudnn_9 REGEX "define CUDNN_MAJOR +9$")
+  endif()
+  if(cudnn_9)
+    set(FUSELAGE_CUDNN_FOUND TRUE)
+    message(STATUS "CUDA: recurrent layers by cuDNN 9, where it is found when a GPU is asked for")
+  else()
+    message(STATUS "CUDA: no recurrent layers by cuDNN, as there is no header of version 9")
+  endif()
+endif()
+
+# fuselage_cudnn_sources(VARIABLE): of a list of sources, tells those that ask for cuDNN's header
+# where it is or, without one, leaves out those that need it.
+function(fuselage_cudnn_sources variable)
+  set(asking ${${variable}})
+  list(FILTER asking INCLUDE REGEX
+       "/([a-z_]*cudnn[a-z_]*|recurrent_[a-z_]+|kernel_factories)\\.cpp$")
+  if(FUSELAGE_CUDNN_FOUND)
+    set_source_files_properties(${asking} PROPERTIES COMPILE_DEFINITIONS FUSELAGE_CUDNN_FOUND
+                                                     INCLUDE_DIRECTORIES ${FUSELAGE_CUDNN_INCLUDE})
+  else()
+    list(FILTER asking EXCLUDE REGEX "/(cuda/cudnn|kernel_factories)\\.cpp$")
+    list(REMOVE_ITEM ${variable} ${asking})
+    set(${variable} ${${variable}} PARENT_SCOPE)
+  endif()
+endfunction()
+
 # fuselage_cuda_module(): the module, and fuselage_cuda_device with its object files for tests. The
 # program that loads it has the layers that it uses.
 function(fuselage_cuda_module)
@@ -36,6 +68,7 @@ function(fuselage_cuda_module)
   if(NOT sources)
     return()
   endif()
+  fuselage_cudnn_sources(sources)
   add_library(fuselage_cuda_device OBJECT ${sources})
   target_include_directories(fuselage_cuda_device PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(fuselage_cuda_device PUBLIC fmt::fmt CUDA::cudart_static CUDA::cublasLt

@@ -3,8 +3,9 @@
 # (build): the tests, translations against the CPU's (gpu_agreement.sh), the tests again under each
 # tool of compute-sanitizer, then the benchmarks. All output goes to BUILD/gpu_check.log too. Without
 # a GPU it exits with 77.
-# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs what that needs, CUDA's libraries excepted, for a
-# machine without the sources: unpack it there and run gpu_check/scripts/gpu_check.sh.
+# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs what that needs, CUDA's libraries excepted but
+# cuDNN's with it where there is one, for a machine without the sources: unpack it there and run
+# gpu_check/scripts/gpu_check.sh.
 # FILTER, as of googletest, chooses the tests for compute-sanitizer; SECONDS_EACH limits a step; TEXT
 # is a file of English sentences that the bundled model translates, and which a bundle takes along.
 set -euo pipefail
@@ -27,6 +28,12 @@ libraries() {
   ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | grep -vE "/($own)[^/]*$"
 }
 
+# cudnn_libraries: those of cuDNN that recurrent layers and softmax need, if there are any. Programs
+# load them, so nothing else names them.
+cudnn_libraries() {
+  /sbin/ldconfig -p | awk '$1 ~ /^libcudnn(_graph|_ops|_adv)?\.so\.9$/ && !seen[$1]++ {print $NF}'
+}
+
 bundle() {
   local file=$1 build=$2 files
   mapfile -t files < <(programs "$build")
@@ -41,7 +48,7 @@ bundle() {
   cp -L --parents "${files[@]}" "$work/gpu_check/"
   cp -r --parents scripts/gpu_*.sh tests/data models bench/*.ir "$work/gpu_check/"
   [[ -z ${TEXT-} ]] || cp "$TEXT" "$work/gpu_check/text"
-  libraries "${files[@]}" | xargs -I{} cp -L {} "$work/gpu_check/lib/"
+  { libraries "${files[@]}" && cudnn_libraries; } | xargs -I{} cp -L {} "$work/gpu_check/lib/"
   tar -czf "$file" -C "$work" gpu_check
   echo "$file: unpack it on a machine with a GPU and run gpu_check/scripts/gpu_check.sh $build"
 }

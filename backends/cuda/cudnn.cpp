@@ -7,22 +7,28 @@
 namespace fuselage::cuda {
 namespace {
 
+constexpr const char* kLibraryFile = "libcudnn.so.9";
+constexpr const char* kLibraryVariable = "FUSELAGE_CUDNN";
+
 #ifdef FUSELAGE_CUDNN_FOUND
-/// Loads the library, which stays.
-bool loads() {
-  const char* const named = std::getenv("FUSELAGE_CUDNN");
-  const bool is_named = named != nullptr && *named != '\0';
-  return ::dlopen(is_named ? named : "libcudnn.so.9", RTLD_NOW | RTLD_LOCAL) != nullptr;
-}
+constexpr bool kBuiltIn = true;
 #else
-bool loads() { return false; }
+constexpr bool kBuiltIn = false;
 #endif
+
+void* load_library() {
+  const char* named = std::getenv(kLibraryVariable);
+  const bool is_named = named != nullptr && *named != '\0';
+  return ::dlopen(is_named ? named : kLibraryFile, RTLD_LAZY | RTLD_LOCAL);
+}
 
 }  // namespace
 
-bool has_recurrent_layers() {
-  static const bool has = loads();
-  return has;
+void* cudnn_library() {
+  static void* const library = kBuiltIn ? load_library() : nullptr;
+  return library;
 }
+
+bool has_recurrent_layers() { return cudnn_library() != nullptr; }
 
 }  // namespace fuselage::cuda

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "backends/cuda/cudnn.h"
 #include "backends/cuda/element_source.h"
 #include "backends/cuda/limits.h"
 #include "backends/refusals.h"
@@ -88,6 +89,18 @@ std::string refuse_output_layers(const Graph& graph, const Node& node) {
   return refuse_many(graph, node);
 }
 
+// --- Recurrent layers ---
+
+/// cuDNN reads a layer's parameters in a form of its own, in which they are uploaded.
+std::string refuse_recurrent_layer(const Graph& graph, const Node& node) {
+  if (!has_recurrent_layers()) return "it is cuDNN's, which does not load";
+  for (std::size_t i = 1; i < node.operands.size(); ++i)
+    if (const ValueId parameter = node.operands[i]; !is_stored(graph, graph.producer(parameter)) ||
+                                                    graph.binding(parameter) != BindingTime::load)
+      return "its parameters are not stored";
+  return "";
+}
+
 constexpr std::uint32_t kFirst = 1;
 constexpr std::uint32_t kSecond = 2;
 constexpr std::uint32_t kFirstTwo = 3;
@@ -134,6 +147,7 @@ constexpr KernelInfo kRows[] = {
     {"state", "state", 0, needs_f32},
     {"next", "next", kAll, needs_f32},
     {"collect", "scatter_rows", kFirst, needs_f32},
+    {"recurrent_layer", "recurrent_layer", 0, refuse_recurrent_layer, kFirst},
     {"history", "append_rows", kFirst, needs_f32},
 };
 

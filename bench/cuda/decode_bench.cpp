@@ -1,5 +1,6 @@
 // What the CUDA back-end's searches gain by batches, by recorded steps, by fewer live rows, by
-// narrower numbers and by fusion: ratios in one run. See docs/benchmarks/README.md.
+// narrower numbers, by fusion and by cuDNN's recurrent layers: ratios in one run. See
+// docs/benchmarks/README.md.
 //
 //   cuda_decode_bench GRAPH [pairs]
 //
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "backends/compile.h"
+#include "backends/cuda/cudnn.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "bench/measure.h"
@@ -58,12 +60,19 @@ std::vector<WordIds> sentences(std::size_t count) {
   return sentences(std::vector<std::int32_t>(count, kLength));
 }
 
-/// A model on the GPU that translates each sentence to as many words as it has.
+/// How long translations are.
+enum class Words : std::uint8_t { as_source, one };
+
+/// A model on the GPU that translates each sentence to as many words as it has, or to one.
 class Contestant {
  public:
   Contestant(const Graph& graph, const TensorMap& weights, const CompileOptions& options,
-             std::int32_t beam = 1)
-      : options_({.beam_size = beam, .max_length_factor = 1, .end_id = 0, .suppressed = {0}}),
+             Words words = Words::as_source)
+      : words_(words),
+        options_({.beam_size = 1,
+                  .max_length_factor = words == Words::one ? 0.01f : 1.0f,
+                  .end_id = 0,
+                  .suppressed = {0}}),
         executable_(compile(with_search_head(graph, SearchHead::k_best,
                                              BeamSearch::candidates_per_row(options_), false),
                             weights, options)),
@@ -72,11 +81,12 @@ class Contestant {
   void run(const std::vector<WordIds>& batch) {
     const std::vector<NBest> results = search_.search(batch);
     for (std::size_t s = 0; s < batch.size(); ++s)
-      check(results[s].at(0).words.size() == batch[s].size(),
-            "a translation is as long as its sentence");
+      check(results[s].at(0).words.size() == (words_ == Words::one ? 1 : batch[s].size()),
+            "a translation is as long as was asked for");
   }
 
  private:
+  Words words_;
   SearchOptions options_;
   std::unique_ptr<Executable> executable_;
   BeamSearch search_;
@@ -93,8 +103,8 @@ class Decoding {
   Decoding(Graph graph, int pairs)
       : graph_(std::move(graph)), weights_(random_weights(graph_)), pairs_(pairs) {}
 
-  Contestant contestant(const CompileOptions& options, std::int32_t beam = 1) const {
-    return {graph_, weights_, options, beam};
+  Contestant contestant(const CompileOptions& options, Words words = Words::as_source) const {
+    return {graph_, weights_, options, words};
   }
 
   /// Both run each batch once before they are measured, so that memory and graphs are there.
@@ -128,6 +138,19 @@ class Decoding {
     Contestant fused = contestant({.backend = "cuda", .precision = "bf16"});
     print(fmt::format("fusions on over off, bf16, batch {}", batch),
           compare_on(apart, text, fused, text));
+  }
+
+  /// Loops of kernels of ours against whole layers: with as little of the decoder as can be, and in
+  /// whole searches.
+  void compare_encoders(std::size_t batch) const {
+    const auto text = sentences(batch);
+    for (const Words words : {Words::one, Words::as_source}) {
+      Contestant loops = contestant({.backend = "cuda", .passes = "all,-fuse_recurrence"}, words);
+      Contestant layers = contestant({.backend = "cuda"}, words);
+      print(fmt::format("cuDNN's encoder over ours, {}, batch {}",
+                        words == Words::one ? "one word" : "fp32", batch),
+            compare_on(loops, text, layers, text));
+    }
   }
 
   void compare_graphs() const {
@@ -187,6 +210,10 @@ void run(const std::vector<std::string>& arguments) {
   decoding.compare_shrinking(1280);
   for (const std::size_t batch : {64, 1280}) decoding.compare_numbers(batch);
   for (const std::size_t batch : {64, 1280}) decoding.compare_fusion(batch);
+  if (!cuda::has_recurrent_layers())
+    fmt::print("cuDNN's encoder is left out: there is no cuDNN\n");
+  else
+    for (const std::size_t batch : {1, 64, 1280}) decoding.compare_encoders(batch);
 }
 
 }  // namespace

@@ -3,9 +3,10 @@
 //   cuda_output_bench [rounds] [vocabulary] [batch]
 //
 // g.kbest ranks logits of f32 that are in memory: by one kernel against the three of Hoang et al.
-// (WNMT 2018), against the best separate kernels, and against reading the logits at all. g.out has
-// the product in it: without logits in memory against cuBLASLt and those kernels. All are graphs,
-// replayed in turn; ratios are medians with their quartiles. Results are compared before.
+// (WNMT 2018), against cuDNN's softmax, where there is cuDNN, between other kernels, against the
+// best separate kernels, and against reading the logits at all. g.out has the product in it:
+// without logits in memory against cuBLASLt and those kernels. All are graphs, replayed in turn;
+// ratios are medians with their quartiles. Results are compared before.
 
 #include <fmt/format.h>
 
@@ -63,17 +64,20 @@ double race(OutputWorkload& workload, const Stream& stream, const Enqueue& candi
   return seconds;
 }
 
-void rank_logits(const Stream& stream, const OutputShape& shape, int rounds) {
+void rank_logits(const Stream& stream, const OutputShape& shape, const LogSoftmax& softmax,
+                 int rounds) {
   fmt::print("g.kbest: {} x {} f32, best {}\n", shape.rows, shape.columns, shape.k);
   OutputWorkload workload(shape, stream);
   workload.multiply(stream.get(), DType::f32);
   const Enqueue one_read = [&](cudaStream_t s) { workload.rank_in_one_read(s, DType::f32); };
-  const double seconds = race(workload, stream, one_read,
-                              {{"bias; softmax in passes; best in passes",
+  std::vector<Rival> rivals = {{"bias; softmax in passes; best in passes",
                                 [&](cudaStream_t s) { workload.rank_in_three_kernels(s); }},
                                {"normalizer; log-softmax; best",
-                                [&](cudaStream_t s) { workload.rank_in_separate_kernels(s); }}},
-                              rounds);
+                                [&](cudaStream_t s) { workload.rank_in_separate_kernels(s); }}};
+  if (softmax)
+    rivals.push_back({"bias; cuDNN's softmax; best",
+                      [&](cudaStream_t s) { workload.rank_by_softmax(s, softmax); }});
+  const double seconds = race(workload, stream, one_read, rivals, rounds);
   const Replay reading(stream, [&](cudaStream_t s) { workload.read_logits(s); });
   const DeviceComparison roof = compare(reading, Replay(stream, one_read), rounds);
   const auto bytes = static_cast<double>(workload.logit_bytes());
@@ -82,7 +86,8 @@ void rank_logits(const Stream& stream, const OutputShape& shape, int rounds) {
              100 * roof.ratio.median);
 }
 
-void multiply_and_rank(const Stream& stream, const OutputShape& shape, double peak, int rounds) {
+void multiply_and_rank(const Stream& stream, const OutputShape& shape, const LogSoftmax& softmax,
+                       double peak, int rounds) {
   fmt::print("g.out: {} x {} x {} bf16, best {}\n", shape.rows, shape.columns, shape.depth,
              shape.k);
   OutputWorkload workload(shape, stream);
@@ -96,13 +101,18 @@ void multiply_and_rank(const Stream& stream, const OutputShape& shape, double pe
     return [&workload, logits](cudaStream_t s) { workload.rank_in_one_read(s, logits); };
   };
   // Logits of bf16 are off by up to 2^-9 of their own.
+  std::vector<Rival> rivals = {
+      {"cuBLASLt; normalizer; log-softmax; best",
+       behind_product(DType::f32, [&](cudaStream_t s) { workload.rank_in_separate_kernels(s); })},
+      {"cuBLASLt; in one read", behind_product(DType::f32, one_read(DType::f32))},
+      {"cuBLASLt to bf16; in one read", behind_product(DType::bf16, one_read(DType::bf16)), 0.1}};
+  if (softmax)
+    rivals.push_back(
+        {"cuBLASLt; bias; cuDNN's softmax; best", behind_product(DType::f32, [&](cudaStream_t s) {
+           workload.rank_by_softmax(s, softmax);
+         })});
   const double seconds = race(
-      workload, stream, [&](cudaStream_t s) { workload.multiply_and_rank(s); },
-      {{"cuBLASLt; normalizer; log-softmax; best",
-        behind_product(DType::f32, [&](cudaStream_t s) { workload.rank_in_separate_kernels(s); })},
-       {"cuBLASLt; in one read", behind_product(DType::f32, one_read(DType::f32))},
-       {"cuBLASLt to bf16; in one read", behind_product(DType::bf16, one_read(DType::bf16)), 0.1}},
-      rounds);
+      workload, stream, [&](cudaStream_t s) { workload.multiply_and_rank(s); }, rivals, rounds);
   fmt::print("  {:<44} {:>9.1f} us  {:.0f} TFLOP/s of a roof of {:.0f}: {:.0f} %\n\n",
              "without logits", 1e6 * seconds, 1e-12 * workload.product_flop() / seconds,
              1e-12 * peak, 100 * workload.product_flop() / seconds / peak);
@@ -120,12 +130,14 @@ void run(int rounds, std::int32_t columns, std::int64_t batch) {
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     throw Error("there is no GPU; this benchmark needs one");
   const Stream stream;
+  const LogSoftmax softmax = cudnn_log_softmax();
+  if (!softmax) fmt::print("cuDNN's softmax is left out: there is no cuDNN\n\n");
   for (const std::int32_t beam : {1, 3, 9})
-    rank_logits(stream, {batch * beam, 256, columns, beam}, rounds);
+    rank_logits(stream, {batch * beam, 256, columns, beam}, softmax, rounds);
   const double peak = product_peak(stream, rounds);
   for (const std::int32_t depth : {256, 512})
     for (const std::int32_t beam : {1, 3, 9})
-      multiply_and_rank(stream, {batch * beam, depth, columns, beam}, peak, rounds);
+      multiply_and_rank(stream, {batch * beam, depth, columns, beam}, softmax, peak, rounds);
 }
 
 }  // namespace

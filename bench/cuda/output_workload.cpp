@@ -52,6 +52,7 @@ OutputWorkload::OutputWorkload(const OutputShape& shape, const Stream& stream)
       bias_(random_numbers<float>(shape.columns, 1, 3)),
       logits_(room_for(logit_count(shape) * sizeof(float))),
       scores_(room_for(logit_count(shape) * sizeof(float))),
+      finished_(room_for(logit_count(shape) * sizeof(float))),
       small_(room_for(static_cast<std::size_t>(shape.rows) * 2 * sizeof(float) + 256)),
       results_(room_for(static_cast<std::size_t>(shape.rows * shape.k) * 8)),
       matrix_{.data = weights_.data(),
@@ -89,6 +90,12 @@ BestQuery OutputWorkload::query(bool log_softmax) const {
           .out = {{values(), shape_.k, nullptr}, {ids(), shape_.k, nullptr}}};
 }
 
+void OutputWorkload::find_best(cudaStream_t stream, const float* finished) {
+  const Logits<float> logits[] = {
+      {.stored = {.data = finished, .stride = shape_.columns, .columns = shape_.columns}}};
+  best_of_rows<float>(stream, query(false), logits, {workspace_.data(), workspace_.size_bytes()});
+}
+
 void OutputWorkload::multiply(cudaStream_t stream, DType logits) {
   blas_.product(stream, matrix_,
                 {.x = x_.data(),
@@ -110,9 +117,13 @@ void OutputWorkload::rank_in_separate_kernels(cudaStream_t stream) {
   log_softmax_in_two_reads(stream,
                            {as<float>(logits_), as<float>(bias_), shape_.rows, shape_.columns},
                            as<float>(small_) + 64, scores());
-  const Logits<float> finished[] = {
-      {.stored = {.data = scores(), .stride = shape_.columns, .columns = shape_.columns}}};
-  best_of_rows<float>(stream, query(false), finished, {workspace_.data(), workspace_.size_bytes()});
+  find_best(stream, scores());
+}
+
+void OutputWorkload::rank_by_softmax(cudaStream_t stream, const LogSoftmax& softmax) {
+  add_bias(stream, {as<float>(logits_), as<float>(bias_), shape_.rows, shape_.columns}, scores());
+  softmax(stream, scores(), as<float>(finished_), shape_.rows, shape_.columns);
+  find_best(stream, as<float>(finished_));
 }
 
 void OutputWorkload::rank_in_one_read(cudaStream_t stream, DType logits) {

@@ -10,6 +10,7 @@
 #include "backends/cuda/device/k_best.h"
 #include "backends/cuda/device/memory.h"
 #include "backends/cuda/device/stream.h"
+#include "bench/cuda/cudnn_softmax.h"
 
 namespace fuselage::cuda {
 
@@ -38,9 +39,10 @@ class OutputWorkload {
   /// The product, to logits of f32 or bf16.
   void multiply(cudaStream_t stream, DType logits);
   /// From logits of f32: as Hoang et al. had it before they fused it, as well as separate kernels
-  /// can, and by one kernel that reads them once.
+  /// can, with another softmax between a bias and the best, and by one kernel that reads them once.
   void rank_in_three_kernels(cudaStream_t stream);
   void rank_in_separate_kernels(cudaStream_t stream);
+  void rank_by_softmax(cudaStream_t stream, const LogSoftmax& softmax);
   void rank_in_one_read(cudaStream_t stream, DType logits);
   /// All of it, without logits.
   void multiply_and_rank(cudaStream_t stream);
@@ -51,6 +53,8 @@ class OutputWorkload {
 
  private:
   BestQuery query(bool log_softmax) const;
+  /// The best of logarithms of probabilities.
+  void find_best(cudaStream_t stream, const float* finished);
   float* values() const;
   std::int32_t* ids() const;
   float* scores() const;
@@ -58,7 +62,7 @@ class OutputWorkload {
   OutputShape shape_;
   const Stream& stream_;
   Blas blas_;
-  DeviceMemory x_, weights_, bias_, logits_, scores_, small_, results_, workspace_;
+  DeviceMemory x_, weights_, bias_, logits_, scores_, finished_, small_, results_, workspace_;
   DeviceMatrix matrix_;
 };
 

@@ -100,6 +100,8 @@ TEST_F(DeviceRowMemoryTest, HasTheHostsRows) {
 TEST_F(DeviceRowMemoryTest, HasAllIterationsOfScans) {
   begin({{1, 0}, {1, 2, 3, 4, 0}, {0}, {5, 6, 0}});
   ASSERT_EQ(memory_.iterations(), 5);
+  const auto begins = memory_.rows(layout_.rows).iteration_begin;
+  EXPECT_EQ(Numbers(begins.begin(), begins.end()), (Numbers{0, 4, 7, 9, 10, 11}));
   for (const std::string_view name : {"forward", "backward"}) {
     const DomainId scan = graph_.find_domain(name);
     const MapId map = graph_.map_of(scan, MapKind::structural);

@@ -141,8 +141,20 @@ TEST_F(DeviceWeightsTest, HoldsEachWeightOnceInEachForm) {
   EXPECT_EQ(weights.matrix(other.plan, other.matrix, {5, 3, false}), matrix);
   EXPECT_NE(weights.matrix(small.plan, small.matrix, {3, 5, true}), matrix);
   EXPECT_EQ(weights.matrix_bytes(), 2 * 16 * 16 * sizeof(float));
-  EXPECT_TRUE(weights.is_matrix(small.matrix));
-  EXPECT_FALSE(weights.is_matrix(small.constant));
+  EXPECT_TRUE(weights.has_own_form(small.matrix));
+  EXPECT_FALSE(weights.has_own_form(small.constant));
+}
+
+TEST_F(DeviceWeightsTest, GivesNumbersForAnotherForm) {
+  const Tensor a = random_matrix(5, 3, 5);
+  const SmallPlan small;
+  DeviceWeights weights({{"a", a}});
+  EXPECT_FALSE(weights.has_own_form(small.matrix));
+  const Tensor numbers = weights.host_numbers(small.plan, small.matrix);
+  EXPECT_EQ(std::vector<float>(numbers.data<float>(), numbers.data<float>() + 15),
+            std::vector<float>(a.data<float>(), a.data<float>() + 15));
+  EXPECT_TRUE(weights.has_own_form(small.matrix));
+  EXPECT_EQ(weights.size_bytes(), 0u);
 }
 
 TEST_F(DeviceWeightsTest, HoldsConstants) {

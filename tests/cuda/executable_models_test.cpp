@@ -5,13 +5,19 @@
 #include <vector>
 
 #include "backends/compile.h"
+#include "backends/cuda/cudnn.h"
 #include "backends/cuda/device/cuda_executable.h"
 #include "backends/cuda/device/kernel_factories.h"
 #include "backends/cuda/kernel_rows.h"
+#include "base/file.h"
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"
 #include "device_array.h"
+#include "graph/text.h"
 #include "models/load_model.h"
+#include "ops/registry.h"
+#include "tests/cuda/op_program.h"
+#include "tests/passes/execute.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -54,6 +60,15 @@ Model trained_model(const std::string& name) {
   return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
 }
 
+/// The graph of a benchmark with small sizes.
+Graph small_quinn() {
+  std::string text = read_file(std::string(FUSELAGE_TEST_DATA) + "/../../bench/quinn.ir");
+  constexpr std::pair<const char*, int> kSizes[] = {
+      {"1000", 13}, {"2000", 26}, {"620", 7}, {"8000", 90}, {"57867", 90}};
+  for (const auto& [from, to] : kSizes) text = with(text, from, to);
+  return parse_graph(text, "quinn.ir", all_ops());
+}
+
 /// Translates with `graph`, which has a search head, on both, twice on the GPU.
 void expect_same_translations(Graph graph, const TensorMap& weights, const Case& c,
                               const SearchOptions& options,
@@ -82,6 +97,42 @@ TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
   expect_same_translations(with_search_head(model.graph, SearchHead::k_best,
                                             BeamSearch::candidates_per_row(options), false),
                            model.weights, GetParam(), options);
+}
+
+/// A model whose encoder has a plain GRU a direction.
+class CudaEncoder : public CudaTest {
+ protected:
+  /// Recurrent layers that cuDNN runs of it.
+  std::int64_t cudnn_layers(CompileOptions options) const {
+    options.backend = "cuda";
+    Graph graph = graph_;
+    optimize(graph, options);
+    const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights_, {},
+                                           cuda_kernels(), kernel_factories());
+    const std::vector<PlannedNode> plan = cuda->plan(BindingTime::source);
+    return std::count_if(plan.begin(), plan.end(),
+                         [](const PlannedNode& node) { return node.kernel == "recurrent_layer"; });
+  }
+
+  const Graph graph_ = with_search_head(small_quinn(), SearchHead::k_best,
+                                        BeamSearch::candidates_per_row(kOptions), false);
+  const TensorMap weights_ = random_weights(graph_, 3, false);
+  static constexpr SearchOptions kOptions{.beam_size = 3, .max_length_factor = 1};
+};
+
+TEST_F(CudaEncoder, IsCudnnsWhereItMayBe) {
+  if (!has_recurrent_layers()) GTEST_SKIP() << "there is no cuDNN";
+  EXPECT_EQ(cudnn_layers({}), 2);
+  EXPECT_EQ(cudnn_layers({.cuda = {.tf32 = true}}), 2);
+  EXPECT_EQ(cudnn_layers({.cuda = {.deterministic = true}}), 0);
+  EXPECT_EQ(cudnn_layers({.precision = "bf16"}), 0);
+  EXPECT_EQ(cudnn_layers({.exact = true}), 0);
+}
+
+TEST_F(CudaEncoder, IsTheCpusWithCudnnAndWithout) {
+  expect_same_translations(graph_, weights_, {"quinn", "fp32", 1e-3f}, kOptions);
+  expect_same_translations(graph_, weights_, {"quinn", "fp32", 1e-3f, "none"}, kOptions);
+  expect_same_translations(graph_, weights_, {"quinn", "int8", 1e-3f}, kOptions);
 }
 
 using CudaShortlist = CudaTest;

@@ -174,7 +174,8 @@ void OpProgram::run(cudaStream_t stream) {
                 .buffers = buffers_,
                 .indexes = indexes_,
                 .workspace = {},
-                .blas = unused<Blas>()};
+                .blas = unused<Blas>(),
+                .cudnn = unused<Cudnn>()};
   for (std::size_t i = 0; i < kernels_.size(); ++i)
     if (kernels_[i]) kernels_[i]->launch(plan_.instructions[i], run);
 }

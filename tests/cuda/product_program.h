@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/cuda/device/blas.h"
+#include "backends/cuda/device/cudnn.h"
 #include "backends/cuda/device/device_program.h"
 #include "backends/cuda/device/device_row_memory.h"
 #include "backends/cuda/device/program_runner.h"
@@ -52,7 +53,7 @@ inline std::vector<double> numbers_of(const Tensor& tensor) {
   return {floats.data<float>(), floats.data<float>() + floats.size()};
 }
 
-/// A graph over kDomains behind two steps of a batch of three sentences.
+/// A graph over kDomains behind two steps of a batch of three sentences, or before any step.
 class ProgramTest : public CudaTest {
  protected:
   /// Runs `body` with random numbers in its params and imports.
@@ -88,6 +89,8 @@ class ProgramTest : public CudaTest {
 
   Inputs& inputs() { return inputs_; }
 
+  /// Graphs of steps need three.
+  std::vector<WordIds> sentences_ = {{1, 2, 0}, {3, 0}, {4, 4, 4, 0}};
   const std::vector<std::int32_t> words_ = {4, 0, -1, 1, 3, 0};  ///< of the last step
   std::vector<WordIds> lists_;  ///< of sentences, for graphs with a shortlist
   std::vector<KernelFactory> factories_ = test_factories();
@@ -96,13 +99,19 @@ class ProgramTest : public CudaTest {
  private:
   void begin_steps() {
     frame_->begin_batch(sentences_, lists_);
-    frame_->reserve_steps(limits_);
+    frame_->reserve_steps(limits());
+    if (sentences_.size() != 3) return;
     const std::vector<std::int32_t> fresh = {-1, -1, -1}, all = {0, 1, 2}, zeros = {0, 0, 0};
     frame_->begin_step({fresh, all, all, fresh, zeros});
     const std::vector<std::int32_t> parents = {2, 0}, parent_sentence = {2, 0};
     const std::vector<std::int32_t> parent = {1, 0, 1, 0, 0, 1};
     const std::vector<std::int32_t> ones(words_.size(), 1);
     frame_->begin_step({parents, parent_sentence, parent, words_, ones});
+  }
+
+  StepLimits limits() const {
+    const std::vector<std::int32_t> each(sentences_.size(), 4);
+    return {.hypotheses = each, .steps = each};
   }
 
   void make_inputs(const RowTable& rows) {
@@ -127,7 +136,7 @@ class ProgramTest : public CudaTest {
   }
 
   void run() {
-    const Layout layout = layout_of(*frame_, sentences_, lists_, limits_);
+    const Layout layout = layout_of(*frame_, sentences_, lists_, limits());
     weights_on_device_ = std::make_unique<DeviceWeights>(weights_);
     program_ = std::make_unique<DeviceProgram>(plan_program(graph_, cuda_kernels()),
                                                *weights_on_device_, factories_);
@@ -135,7 +144,7 @@ class ProgramTest : public CudaTest {
     memory_->place(layout);
     memory_->upload_source(*frame_, stream_);
     memory_->upload_step(frame_->table(), stream_);
-    runner_ = std::make_unique<ProgramRunner>(*program_, *memory_, stream_, blas_);
+    runner_ = std::make_unique<ProgramRunner>(*program_, *memory_, stream_, blas_, cudnn_);
     runner_->place(layout);
     give_imports(layout);
     const DeviceRows rows =
@@ -172,14 +181,13 @@ class ProgramTest : public CudaTest {
     }
   }
 
-  const std::vector<WordIds> sentences_ = {{1, 2, 0}, {3, 0}, {4, 4, 4, 0}};
-  const StepLimits limits_{.hypotheses = {4, 4, 4}, .steps = {4, 4, 4}};
   Graph graph_;
   std::optional<RowFrame> frame_;
   Inputs inputs_;
   TensorMap weights_;
   Stream stream_;
   Blas blas_;
+  Cudnn cudnn_;
   std::unique_ptr<DeviceWeights> weights_on_device_;
   std::unique_ptr<DeviceProgram> program_;
   std::unique_ptr<DeviceRowMemory> memory_;

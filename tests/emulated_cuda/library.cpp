@@ -39,15 +39,16 @@ std::size_t size_of(const Elf64_Ehdr& header) {
   return header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
 }
 
-/// Kernels find the emulation too where it is part of a module that was loaded for itself.
-void export_symbols() {
+/// Kernels and the emulated cuDNN find the emulation too where it is part of a module that was
+/// loaded for itself.
+bool export_symbols() {
   Dl_info self;
-  if (dladdr(reinterpret_cast<const void*>(&size_of), &self) != 0)
-    dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+  return dladdr(reinterpret_cast<const void*>(&size_of), &self) != 0 &&
+         dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) != nullptr;
 }
+[[maybe_unused]] const bool kExported = export_symbols();
 
 void load(const void* code, CUlib_st& library) {
-  export_symbols();
   Elf64_Ehdr header;
   std::memcpy(&header, code, SELFMAG);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return;

@@ -24,7 +24,7 @@ void DeviceProgram::bind(const PlannedInstruction& in, DeviceWeights& weights,
   const Binding binding{plan_.graph, plan_.graph.node(in.node), plan_, weights};
   kernels_.back() = factory->make(in, binding);
   for (const Place& operand : in.operands)
-    if (!weights.is_matrix(operand)) upload(operand, weights);
+    if (!weights.has_own_form(operand)) upload(operand, weights);
 }
 
 void DeviceProgram::upload(const Place& place, DeviceWeights& weights) {

@@ -95,6 +95,7 @@ void DeviceRowMemory::point_at_arrays(const Layout& layout) {
 DeviceRows DeviceRowMemory::rows(std::span<const std::int32_t> live_bounds) const {
   DeviceRows rows = rows_;
   for (std::size_t i = 0; i < rows.domains.size(); ++i) rows.domains[i].most_live = live_bounds[i];
+  rows.iteration_begin = scan_begin_;
   return rows;
 }
 

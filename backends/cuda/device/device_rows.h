@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -36,6 +37,9 @@ class DeviceRows {
 
   std::vector<DomainRows> domains;
   std::vector<MapRows> maps;
+  /// On the host: the first row of each iteration among those of all iterations of a scan in this
+  /// batch, and one past the last. An iteration's rows are the longest sentences, longest first.
+  std::span<const std::int32_t> iteration_begin;
 };
 
 }  // namespace fuselage::cuda

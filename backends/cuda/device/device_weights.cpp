@@ -52,11 +52,18 @@ struct DeviceWeights::State {
     return cpu::checked_weight(cpu::weight_type(plan.graph, buffer), host);
   }
 
+  /// The buffer of a place that a kernel reads in another form.
+  const Buffer& take(const ProgramPlan& plan, const Place& place) {
+    check(place.offset == 0 && place.index == kNone, "a matrix is a whole weight");
+    own_forms.insert(&place);
+    return plan.buffers[place.buffer];
+  }
+
   TensorMap host;
   std::vector<DeviceMemory> memory;
   std::vector<Stored> stored;
   std::vector<Matrix> matrices;
-  std::set<const Place*> matrix_places;
+  std::set<const Place*> own_forms;
   std::size_t matrix_bytes = 0;
 };
 
@@ -79,9 +86,7 @@ const std::byte* DeviceWeights::stored(const ProgramPlan& plan, const Buffer& bu
 std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& plan,
                                                           const Place& place,
                                                           const MatrixForm& form) {
-  check(place.offset == 0 && place.index == kNone, "a matrix is a whole weight");
-  state_->matrix_places.insert(&place);
-  const Buffer& buffer = plan.buffers[place.buffer];
+  const Buffer& buffer = state_->take(plan, place);
   const Source source = source_of(plan, buffer);
   for (const State::Matrix& known : state_->matrices)
     if (known.source == source && known.form == form) return known.matrix;
@@ -104,8 +109,12 @@ std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& pla
   return matrix;
 }
 
-bool DeviceWeights::is_matrix(const Place& place) const {
-  return state_->matrix_places.contains(&place);
+Tensor DeviceWeights::host_numbers(const ProgramPlan& plan, const Place& place) {
+  return state_->tensor(plan, state_->take(plan, place));
+}
+
+bool DeviceWeights::has_own_form(const Place& place) const {
+  return state_->own_forms.contains(&place);
 }
 
 const std::byte* DeviceWeights::upload(const void* data, std::size_t bytes) {

@@ -52,8 +52,13 @@ class DeviceWeights {
   std::shared_ptr<const DeviceMatrix> matrix(const ProgramPlan& plan, const Place& place,
                                              const MatrixForm& form);
 
-  /// Whether matrix() was asked for this place: what reads it needs no stored numbers.
-  bool is_matrix(const Place& place) const;
+  /// The numbers that a place of a plan holds, on the host: for a kernel that uploads them in a
+  /// form of its own. `place` is an operand in the plan.
+  Tensor host_numbers(const ProgramPlan& plan, const Place& place);
+
+  /// Whether matrix() or host_numbers() was asked for this place: what reads it needs no stored
+  /// numbers.
+  bool has_own_form(const Place& place) const;
 
   /// A copy of host memory on the device, kept as long as this.
   const std::byte* upload(const void* data, std::size_t bytes);

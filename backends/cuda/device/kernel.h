@@ -16,6 +16,7 @@
 namespace fuselage::cuda {
 
 class Blas;           // blas.h
+class Cudnn;          // cudnn.h
 class DeviceWeights;  // device_weights.h
 
 /// Device memory that kernels of one stream may use one after the other; what is in it does not
@@ -34,6 +35,7 @@ struct Run {
   const std::vector<const std::int32_t*>& indexes;  ///< in device memory, by number of the slot
   Workspace workspace;
   Blas& blas;
+  Cudnn& cudnn;
 };
 
 /// What a kernel may look at when it is bound to a node.
@@ -77,5 +79,6 @@ std::span<const KernelFactory> loop_kernels();
 std::span<const KernelFactory> quantize_kernels();
 std::span<const KernelFactory> product_kernels();
 std::span<const KernelFactory> output_kernels();
+std::span<const KernelFactory> recurrent_kernels();  // with cuDNN's header
 
 }  // namespace fuselage::cuda

@@ -8,6 +8,9 @@ std::vector<KernelFactory> kernel_factories() {
        {element_kernels(), row_kernels(), normalization_kernels(), attention_kernels(),
         loop_kernels(), quantize_kernels(), product_kernels(), output_kernels()})
     all.insert(all.end(), factories.begin(), factories.end());
+#ifdef FUSELAGE_CUDNN_FOUND
+  all.insert(all.end(), recurrent_kernels().begin(), recurrent_kernels().end());
+#endif
   return all;
 }
 

@@ -22,11 +22,12 @@ std::uint32_t instruction_count(const ProgramPlan& plan) {
 }  // namespace
 
 ProgramRunner::ProgramRunner(const DeviceProgram& program, const DeviceRowMemory& rows,
-                             const Stream& stream, Blas& blas)
+                             const Stream& stream, Blas& blas, Cudnn& cudnn)
     : program_(program),
       row_memory_(rows),
       stream_(stream),
       blas_(blas),
+      cudnn_(cudnn),
       indexes_(program.plan(), rows),
       buffers_(program.plan().buffers.size(), nullptr) {
   // Kernels only read weights; the table holds one kind of pointer for all.
@@ -146,7 +147,8 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Devi
                 .buffers = buffers_,
                 .indexes = indexes,
                 .workspace = {workspace_.data(), workspace_.size_bytes()},
-                .blas = blas_};
+                .blas = blas_,
+                .cudnn = cudnn_};
   for (std::uint32_t i = begin; i < end; ++i) {
     const Kernel* kernel = program_.kernel(i);
     if (!kernel) continue;

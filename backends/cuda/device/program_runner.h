@@ -24,7 +24,7 @@ class ProgramRunner {
 
   /// All must outlive the runner.
   ProgramRunner(const DeviceProgram& program, const DeviceRowMemory& rows, const Stream& stream,
-                Blas& blas);
+                Blas& blas, Cudnn& cudnn);
 
   /// Places all buffers for batches of the layout, for which `rows` has been placed. The stream
   /// must have nothing left to do.
@@ -64,6 +64,7 @@ class ProgramRunner {
   const DeviceRowMemory& row_memory_;
   const Stream& stream_;
   Blas& blas_;
+  Cudnn& cudnn_;
   IndexSlots indexes_;
   DeviceMemory arena_, workspace_;
   std::vector<std::byte*> buffers_;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/cuda/device/beam_search.h"
+#include "backends/cuda/device/cudnn.h"
 #include "backends/cuda/device/device.h"
 #include "backends/cuda/device/device_row_memory.h"
 #include "backends/cuda/device/fetched_outputs.h"
@@ -61,9 +62,10 @@ class CudaWorker : public Worker {
         source_graph_(source.plan().graph),
         frame_(graph_),
         blas_(options.blas),
+        cudnn_(options.blas.tf32),
         rows_(graph_),
-        source_(source, rows_, stream_, blas_),
-        step_(step, rows_, stream_, blas_),
+        source_(source, rows_, stream_, blas_, cudnn_),
+        step_(step, rows_, stream_, blas_, cudnn_),
         outputs_(graph_, step_, stream_),
         best_(search_outputs(graph_)),
         arena_(arena) {}
@@ -255,6 +257,7 @@ class CudaWorker : public Worker {
   RowFrame frame_;
   Stream stream_;
   Blas blas_;
+  Cudnn cudnn_;
   DeviceRowMemory rows_;
   ProgramRunner source_, step_;
   mutable FetchedOutputs outputs_;

@@ -21,8 +21,9 @@ struct Launch {
   std::vector<std::byte*> buffers;
   std::vector<const std::int32_t*> indexes;
   Blas& blas;
+  Cudnn& cudnn;
 
-  Run run() const { return {nullptr, rows, plan_buffers, buffers, indexes, {}, blas}; }
+  Run run() const { return {nullptr, rows, plan_buffers, buffers, indexes, {}, blas, cudnn}; }
 };
 
 /// Work of a stream on the host; it must live as long as anything that captured it.
@@ -170,7 +171,7 @@ class HostKernel : public Kernel {
   explicit HostKernel(const Graph& graph) : graph_(graph) {}
   void launch(const PlannedInstruction& in, const Run& run) const override {
     enqueue(run.stream, [launch = Launch{graph_, in, run.rows, run.plan_buffers, run.buffers,
-                                         run.indexes, run.blas}] { kFunction(launch); });
+                                         run.indexes, run.blas, run.cudnn}] { kFunction(launch); });
   }
   static std::unique_ptr<Kernel> make(const PlannedInstruction&, const Binding& binding) {
     return std::make_unique<HostKernel>(binding.graph);
