@@ -35,13 +35,14 @@ inline std::vector<std::string> vocabularies() {
 }
 
 /// Whether the module that the environment variable FUSELAGE_EMULATED_CUDA names stands in for CUDA
-/// and a GPU; if so, it is the one that will be loaded.
+/// and a GPU; if so, it is the one that will be loaded, with the emulated cuDNN beside it.
 inline bool emulates_cuda() {
   static const char* const module = std::getenv("FUSELAGE_EMULATED_CUDA");
   if (module == nullptr) return false;
-  const std::string cache = std::filesystem::path(module).parent_path() / "cache";
+  const std::filesystem::path folder = std::filesystem::path(module).parent_path();
   return ::setenv("FUSELAGE_CUDA_MODULE", module, 1) == 0 &&
-         ::setenv("XDG_CACHE_HOME", cache.c_str(), 1) == 0;
+         ::setenv("FUSELAGE_CUDNN", (folder / "libcudnn_emulated.so").c_str(), 1) == 0 &&
+         ::setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1) == 0;
 }
 
 /// Why nothing can run on a GPU here, if so.
