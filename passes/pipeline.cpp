@@ -122,6 +122,14 @@ std::vector<std::string_view> names_of(const std::vector<PipelineStep>& steps) {
   return names;
 }
 
+/// Whether a pass or rule of that name is in the pipeline for back-ends that can do everything.
+bool runs_elsewhere(const std::string& name) {
+  const std::vector<PipelineStep> steps =
+      default_pipeline({.recurrent_kernels = true, .quantizing_kernels = true});
+  const std::vector<std::string_view> names = names_of(steps);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// Appends the pass of that name, or the pass of the rule of that name with this rule alone; false
 /// when there is neither.
 bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& steps,
@@ -162,12 +170,13 @@ std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& o
     const std::string_view item = names.substr(0, comma);
     const bool out = item.starts_with('-');
     const std::string name = with_underscores(item.substr(out ? 1 : 0));
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (item == "all")
       for (const PipelineStep& step : steps) selected.push_back(step.pass);
-    else if (std::find(known.begin(), known.end(), name) == known.end())
+    else if (!is_known && !(out && runs_elsewhere(name)))
       throw Error("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
                   did_you_mean(name, known), fmt::join(pass_names(steps), ", "));
-    else if (!(out ? leave_out(selected, name) : append_named(selected, steps, name)))
+    else if (is_known && !(out ? leave_out(selected, name) : append_named(selected, steps, name)))
       throw Error("{} leaves out what is not there before it; write 'all,{}'", in_quotes(item),
                   item);
     if (comma == names.size()) return selected;

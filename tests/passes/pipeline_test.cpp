@@ -61,6 +61,15 @@ TEST(SelectPasses, TakesWholeLayersWhereTheyHaveKernelsAndHideNoIntegers) {
         << to_string(precision);
 }
 
+TEST(SelectPasses, LeavesOutWhatOnlyOtherOptionsBring) {
+  const std::vector<Pass> all = select_passes("all");
+  for (const char* names : {"all,-fuse_recurrence", "all,-recurrent-layers"})
+    EXPECT_EQ(select_passes(names).size(), all.size()) << names;
+  EXPECT_FALSE(has_pass(select_passes("all,-fuse_recurrence", {.recurrent_kernels = true}),
+                        "fuse_recurrence"));
+  EXPECT_THROW(select_passes("fuse_recurrence"), Error);
+}
+
 TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
   EXPECT_THAT([] { select_passes("all,-merge-state"); },
               ThrowsMessage<Error>(HasSubstr("there is no pass 'merge_state'; did you mean "
