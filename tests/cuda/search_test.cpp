@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <random>
 
@@ -30,12 +31,14 @@ Graph decoder(std::int64_t vocabulary) {
 }
 
 /// A worker that searches on the device. Only the scores come from the host, which finds there what
-/// it needs for them: the rows that a step program would read.
+/// it needs for them: the rows that a step program would read. With fewer places than sentences,
+/// those that are left wait until one has ended.
 class DeviceWorker : public HashWorker {
  public:
-  DeviceWorker(const ScoreShape& shape, std::int64_t vocabulary)
+  DeviceWorker(const ScoreShape& shape, std::int64_t vocabulary, std::size_t places = 1000)
       : HashWorker(shape),
         shape_(shape),
+        places_(places),
         graph_(decoder(vocabulary)),
         frame_(graph_),
         memory_(graph_),
@@ -44,7 +47,6 @@ class DeviceWorker : public HashWorker {
   void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
              const StepLimits& limits) override {
     HashWorker::begin(sentences, shortlists, limits);
-    sentences_ = static_cast<std::int32_t>(sentences.size());
     frame_.begin_batch(sentences);
     frame_.reserve_steps(limits);
     const Layout layout = layout_of(frame_, sentences, {}, limits);
@@ -60,15 +62,9 @@ class DeviceWorker : public HashWorker {
   }
 
   bool search(const SearchSettings& settings, SearchRecord& record) override {
-    const std::vector<std::int32_t>& limits = settings.length_limits;
-    const bool moved =
-        search_.reserve({.sentences = sentences_,
-                         .beam_size = settings.beam_size,
-                         .steps = *std::max_element(limits.begin(), limits.end()),
-                         .suppressed = static_cast<std::int32_t>(settings.suppressed.size())});
-    if (moved || !begin_step_) capture();
-    search_.begin(stream_.get(), settings, sentences_);
-    while (live_rows() > 0) {
+    start(settings);
+    std::vector<SearchRecord::Finished> finished;
+    while (refill(settings, record, finished) || live_rows() > 0) {
       begin_step_->launch(stream_);
       run_model();
       end_step_->launch(stream_);
@@ -81,10 +77,53 @@ class DeviceWorker : public HashWorker {
     EXPECT_EQ(live_rows(), 0);
     EXPECT_EQ(status_.steps, steps);
     search_.read(stream_.get(), record);
+    collect(record, finished);
+    record.finished = finished;
     return true;
   }
 
  private:
+  /// Begins the search of as many sentences as have places.
+  void start(SearchSettings settings) {
+    std::vector<std::int32_t>& limits = settings.length_limits;
+    const auto all = std::accumulate(limits.begin(), limits.end(), 0);
+    limits.resize(std::min(limits.size(), places_));
+    occupants_.resize(limits.size());
+    std::iota(occupants_.begin(), occupants_.end(), 0);
+    const bool moved =
+        search_.reserve({.sentences = static_cast<std::int32_t>(limits.size()),
+                         .beam_size = settings.beam_size,
+                         .steps = all,
+                         .suppressed = static_cast<std::int32_t>(settings.suppressed.size())});
+    if (moved || !begin_step_) capture();
+    search_.begin(stream_.get(), settings, static_cast<std::int32_t>(limits.size()));
+    next_ = limits.size();
+  }
+
+  /// Gives the places of sentences that have ended to those that wait. Whether there were some.
+  bool refill(const SearchSettings& settings, SearchRecord& record,
+              std::vector<SearchRecord::Finished>& finished) {
+    std::vector<DeviceSearch::Place> places;
+    if (next_ < settings.length_limits.size())
+      for (const std::int32_t place : search_.ended(stream_.get()))
+        if (const std::size_t next = next_ + places.size(); next < settings.length_limits.size())
+          places.push_back({place, settings.length_limits[next]});
+    if (places.empty()) return false;
+    search_.refill(stream_.get(), places, record);
+    collect(record, finished);
+    for (const DeviceSearch::Place& place : places)
+      occupants_[static_cast<std::size_t>(place.sentence)] = static_cast<std::int32_t>(next_++);
+    return true;
+  }
+
+  /// Appends the hypotheses of places as those of the sentences that have them.
+  void collect(const SearchRecord& record, std::vector<SearchRecord::Finished>& finished) const {
+    for (SearchRecord::Finished hypothesis : record.finished) {
+      hypothesis.sentence = occupants_[static_cast<std::size_t>(hypothesis.sentence)];
+      finished.push_back(hypothesis);
+    }
+  }
+
   void capture() {
     begin_step_.emplace(stream_, [&] { search_.enqueue_rows(stream_.get(), rows_); });
     end_step_.emplace(stream_, [&] {
@@ -119,8 +158,11 @@ class DeviceWorker : public HashWorker {
     const auto index = [&](DomainId id) {
       return rows_[graph_.map_of(id, MapKind::structural)].index;
     };
+    std::vector<std::int32_t> parent_sentence = on_device(index(parents), parent_count);
+    for (std::int32_t& sentence : parent_sentence)
+      sentence = occupants_[static_cast<std::size_t>(sentence)];
     step({.parents = on_device(rows_[parents].previous, parent_count),
-          .parent_sentence = on_device(index(parents), parent_count),
+          .parent_sentence = parent_sentence,
           .hypothesis_parent = on_device(index(hypotheses), count),
           .words = on_device(rows_[graph_.find_map("word")].index, count),
           .positions = on_device(rows_[hypotheses].positions, count)});
@@ -136,13 +178,15 @@ class DeviceWorker : public HashWorker {
   }
 
   ScoreShape shape_;
+  std::size_t places_;
   Graph graph_;
   RowFrame frame_;
   Stream stream_;
   DeviceRowMemory memory_;
   DeviceSearch search_;
   DeviceSearch::Status status_;
-  std::int32_t sentences_ = 0;
+  std::vector<std::int32_t> occupants_;  ///< sentences that have the places
+  std::size_t next_ = 0;                 ///< that waits for one
   Layout most_;
   DeviceRows rows_;
   std::optional<DeviceArray<float>> scores_;
@@ -163,11 +207,12 @@ class FakeExecutable : public Executable {
 /// One search of the host's and one of the device's, with the same scores.
 class BothSearches {
  public:
-  BothSearches(const ScoreShape& shape, const SearchOptions& options)
+  BothSearches(const ScoreShape& shape, const SearchOptions& options, std::size_t places = 1000)
       : host_(FakeExecutable([&] { return std::make_unique<HashWorker>(shape); }), options),
-        device_(
-            FakeExecutable([&] { return std::make_unique<DeviceWorker>(shape, shape.vocabulary); }),
-            options) {}
+        device_(FakeExecutable([&] {
+                  return std::make_unique<DeviceWorker>(shape, shape.vocabulary, places);
+                }),
+                options) {}
 
   void expect_same(const std::vector<WordIds>& sentences) {
     std::string host_error, device_error;
@@ -221,8 +266,8 @@ using SearchTest = CudaTest;
 
 /// Batches of various sizes, one after the other through the same search.
 void compare(const ScoreShape& shape, const SearchOptions& options,
-             std::initializer_list<int> batches = {1, 5, 17, 2}) {
-  BothSearches searches(shape, options);
+             std::initializer_list<int> batches = {1, 5, 17, 2}, std::size_t places = 1000) {
+  BothSearches searches(shape, options, places);
   for (const int sentences : batches) {
     searches.expect_same(some_sentences(sentences, static_cast<std::uint32_t>(sentences)));
     if (::testing::Test::HasFailure()) break;
@@ -250,6 +295,13 @@ TEST_F(SearchTest, IsThatOfTheHostForManySentences) {
 TEST_F(SearchTest, BreaksTiesAsTheHostDoes) {
   for (const std::uint32_t levels : {1u, 2u, 5u})
     compare({.vocabulary = 12, .columns = 6, .levels = levels}, {.beam_size = 6}, {1, 7});
+}
+
+TEST_F(SearchTest, GivesThePlacesOfSentencesThatEndedToOthers) {
+  for (const std::size_t places : {1u, 3u, 17u})
+    for (const std::int32_t beam : {1, 4})
+      compare({.vocabulary = 30, .columns = beam}, {.beam_size = beam, .max_length_factor = 2},
+              {1, 5, 40}, places);
 }
 
 TEST_F(SearchTest, CutsWhatIsTooLong) {

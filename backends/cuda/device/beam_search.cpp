@@ -45,7 +45,7 @@ bool DeviceSearch::reserve(const Bounds& bounds) {
   if (tokens > size(std::numeric_limits<std::int32_t>::max()))
     throw Error("a search of {} sentences with {} hypotheses of up to {} words is too large; {}",
                 all.sentences, all.beam_size, all.steps, kPurpose.advice);
-  const std::size_t integers = kStateSize + 4 * sentences + 1 + size(all.suppressed);
+  const std::size_t integers = kStateSize + 5 * sentences + 1 + size(all.suppressed);
   bounds_ = {};  // if something fails
   bool moved = tables_.reserve({.sentences = all.sentences,
                                 .hypotheses = static_cast<std::int32_t>(rows),
@@ -65,11 +65,12 @@ DeviceSearch::Arrays DeviceSearch::arrays() const {
   const auto cut = [&](std::size_t count) { return std::exchange(next, next + count); };
   SearchArrays& search = at.search;
   search.state = reinterpret_cast<SearchState*>(cut(kStateSize));
-  search.length_limits = at.length_limits = cut(sentences);
-  search.suppressed = at.suppressed = cut(size(bounds_.suppressed));
+  search.length_limits = cut(sentences);
+  search.suppressed = cut(size(bounds_.suppressed));
   search.live_begin = cut(sentences + 1);
   search.survivor_count = cut(sentences);
   search.finished_count = cut(sentences);
+  at.refill_limits = cut(sentences);
   search.live = live_.data();
   search.survivors = live_.data() + sentences * size(bounds_.beam_size);
   search.tokens = tokens_.data();
@@ -95,11 +96,11 @@ void DeviceSearch::begin(cudaStream_t stream, const SearchSettings& settings,
                           .end_id = settings.end_id,
                           .vocabulary = tables_.vocabulary(),
                           .suppressed = suppressed};
-  const Arrays at = arrays();
-  upload(stream, at.length_limits, limits.data(), limits.size());
-  upload(stream, at.suppressed, settings.suppressed.data(), settings.suppressed.size());
+  const SearchArrays search = arrays().search;
+  upload(stream, search.length_limits, limits.data(), limits.size());
+  upload(stream, search.suppressed, settings.suppressed.data(), settings.suppressed.size());
   tables_.begin(stream);
-  launch_start_search(stream, at.search, state);
+  launch_start_search(stream, search, state);
 }
 
 void DeviceSearch::enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const {
@@ -117,29 +118,66 @@ void DeviceSearch::enqueue_status(cudaStream_t stream, Status* status) const {
   download(stream, status, &arrays().search.state->status, 1);
 }
 
-void DeviceSearch::read(cudaStream_t stream, SearchRecord& record) const {
+void DeviceSearch::Results::append(std::size_t sentence, std::size_t beam_size,
+                                   SearchRecord& record) const {
+  check(live_begin[sentence] == live_begin[sentence + 1], "a sentence is read before its end");
+  const auto begin = finished.begin() + static_cast<std::ptrdiff_t>(sentence * beam_size);
+  record.finished.insert(record.finished.end(), begin, begin + finished_count[sentence]);
+}
+
+DeviceSearch::Results DeviceSearch::results(cudaStream_t stream, SearchRecord& record) const {
   const SearchArrays search = arrays().search;
-  Status status;
-  download(stream, &status, &search.state->status, 1);
+  Results results;
+  download(stream, &results.status, &search.state->status, 1);
   expect_success(cudaStreamSynchronize(stream), "a search");
+  const Status& status = results.status;
   if (status.error_step >= 0) throw Error(scores_are_not_numbers(status.error_step));
   if (status.unknown_word >= 0)
     throw Error("the model chose word {}, but its vocabulary has {} entries", status.unknown_word,
                 tables_.vocabulary());
-  check(status.live_rows == 0, "a search is read before its end");
   const std::size_t slots = size(sentences_) * size(beam_size_);
-  std::vector<SearchRecord::Finished> finished(slots);
-  std::vector<std::int32_t> counts(size(sentences_));
+  results.finished.resize(slots);
+  results.finished_count.resize(size(sentences_));
+  results.live_begin.resize(size(sentences_) + 1);
+  record.finished.clear();
   record.tokens.resize(size(status.steps) * slots);
   download(stream, record.tokens.data(), search.tokens, record.tokens.size());
-  download(stream, finished.data(), search.finished, slots);
-  download(stream, counts.data(), search.finished_count, counts.size());
+  download(stream, results.finished.data(), search.finished, slots);
+  download(stream, results.finished_count.data(), search.finished_count,
+           results.finished_count.size());
+  download(stream, results.live_begin.data(), search.live_begin, results.live_begin.size());
   expect_success(cudaStreamSynchronize(stream), "reading a search");
-  record.finished.clear();
-  for (std::size_t s = 0; s < counts.size(); ++s) {
-    const auto begin = finished.begin() + static_cast<std::ptrdiff_t>(s * size(beam_size_));
-    record.finished.insert(record.finished.end(), begin, begin + counts[s]);
+  return results;
+}
+
+void DeviceSearch::read(cudaStream_t stream, SearchRecord& record) const {
+  const Results left = results(stream, record);
+  for (std::size_t s = 0; s < size(sentences_); ++s) left.append(s, size(beam_size_), record);
+}
+
+std::vector<std::int32_t> DeviceSearch::ended(cudaStream_t stream) const {
+  std::vector<std::int32_t> begin(size(sentences_) + 1);
+  download(stream, begin.data(), arrays().search.live_begin, begin.size());
+  expect_success(cudaStreamSynchronize(stream), "a search");
+  std::vector<std::int32_t> ended;
+  for (std::int32_t s = 0; s < sentences_; ++s)
+    if (begin[size(s)] == begin[size(s) + 1]) ended.push_back(s);
+  return ended;
+}
+
+void DeviceSearch::refill(cudaStream_t stream, std::span<const Place> places,
+                          SearchRecord& record) {
+  const Results left = results(stream, record);
+  refill_limits_.assign(size(sentences_), 0);
+  for (const Place& place : places) {
+    check(place.length_limit > 0 && place.length_limit <= bounds_.steps - left.status.steps,
+          "a search is longer than what was reserved");
+    left.append(size(place.sentence), size(beam_size_), record);
+    refill_limits_.at(size(place.sentence)) = place.length_limit;
   }
+  const Arrays at = arrays();
+  upload(stream, at.refill_limits, refill_limits_.data(), refill_limits_.size());
+  launch_refill(stream, at.search, at.refill_limits, bounds_.sentences);
 }
 
 }  // namespace fuselage::cuda

@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "backends/cuda/device/device_rows.h"
 #include "backends/cuda/device/growing_array.h"
@@ -48,6 +50,21 @@ class DeviceSearch {
   /// captured work, and when that of an earlier search is done. `settings` must stay until then.
   void begin(cudaStream_t stream, const SearchSettings& settings, std::int32_t sentences);
 
+  /// The sentences of which nothing lives any more. Waits for the stream.
+  std::vector<std::int32_t> ended(cudaStream_t stream) const;
+
+  /// A sentence of a batch, and the words that one may take which comes into its place.
+  struct Place {
+    std::int32_t sentence = 0;
+    std::int32_t length_limit = 0;
+  };
+  /// Between two steps: takes what sentences left of which nothing lives any more, and begins the
+  /// search of others in their places. From the next step on, what the step program reads of these
+  /// sentences must be that of the new ones; up to `beam_size` rows of each will live. The words of
+  /// a search, from its first step on, are still bounded. Outside of captured work; waits for the
+  /// stream. Throws Error as read() does.
+  void refill(cudaStream_t stream, std::span<const Place> places, SearchRecord& record);
+
   /// Fills in the step-time part of `rows` from the live rows.
   void enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const;
 
@@ -67,14 +84,24 @@ class DeviceSearch {
   /// Where all is in device memory.
   struct Arrays {
     SearchArrays search{};
-    std::int32_t* length_limits = nullptr;
-    std::int32_t* suppressed = nullptr;
+    std::int32_t* refill_limits = nullptr;  ///< of sentences
   };
   Arrays arrays() const;
+
+  /// What a search has left up to now, beside its tokens.
+  struct Results {
+    Status status;
+    std::vector<SearchRecord::Finished> finished;
+    std::vector<std::int32_t> finished_count, live_begin;  ///< of sentences
+
+    void append(std::size_t sentence, std::size_t beam_size, SearchRecord& record) const;
+  };
+  Results results(cudaStream_t stream, SearchRecord& record) const;
 
   RowTables tables_;
   Bounds bounds_;
   std::int32_t sentences_ = 0, beam_size_ = 0;
+  std::vector<std::int32_t> refill_limits_;  ///< copied to the device
   GrowingArray<std::int32_t> integers_;
   GrowingArray<LiveRow> live_;
   GrowingArray<SearchRecord::Token> tokens_;

@@ -15,9 +15,8 @@ struct LiveRow {
 };
 
 /// The live hypotheses of a batch in device memory: those of a sentence side by side, one sentence
-/// after the other. Nothing but its run of rows says how far a sentence is, so that between two
-/// steps a sentence without rows can give its place to another: a run of the one row
-/// {sentence, -1, -1, -1, 0, 0}.
+/// after the other. Nothing but its run of rows says how far a sentence is, so that one without
+/// rows can give its place to another between two steps (DeviceSearch::refill).
 struct LiveRows {
   const LiveRow* rows = nullptr;
   /// First row of each sentence, and one past the last.

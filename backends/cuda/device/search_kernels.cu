@@ -15,6 +15,9 @@ constexpr std::uint32_t kExpandThreads = 128;
 constexpr std::uint32_t kMoveThreads = 128;
 constexpr std::int32_t kSentencesMoved = 16;  ///< by a block
 
+/// The one live row of a sentence that has no words yet.
+__device__ LiveRow first_row(std::int32_t sentence) { return {sentence, -1, -1, -1, 0, 0.0f}; }
+
 __global__ void start_search(SearchArrays search, SearchState state) {
   const std::int32_t sentences = state.sentences;
   if (threadIdx.x == 0) *search.state = state;
@@ -22,7 +25,7 @@ __global__ void start_search(SearchArrays search, SearchState state) {
        s += static_cast<std::int32_t>(blockDim.x)) {
     search.live_begin[s] = s;
     if (s == sentences) break;
-    search.live[s] = {s, -1, -1, -1, 0, 0.0f};
+    search.live[s] = first_row(s);
     search.finished_count[s] = 0;
   }
 }
@@ -176,9 +179,28 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
   if (threadIdx.x == 0) search.survivor_count[s] = survivors;
 }
 
+/// All live rows survive, and another sentence's first row where there is a limit for one. A block
+/// a sentence.
+__global__ void refill(SearchArrays search, const std::int32_t* length_limits) {
+  const auto s = static_cast<std::int32_t>(blockIdx.x);
+  if (s >= search.state->sentences) return;
+  const bool begins = length_limits[s] > 0;
+  const std::int32_t first = search.live_begin[s];
+  const std::int32_t count = begins ? 1 : search.live_begin[s + 1] - first;
+  for (auto i = static_cast<std::int32_t>(threadIdx.x); i < count;
+       i += static_cast<std::int32_t>(blockDim.x))
+    search.survivors[s * search.state->beam_size + i] =
+        begins ? first_row(s) : search.live[first + i];
+  if (threadIdx.x != 0) return;
+  search.survivor_count[s] = count;
+  if (!begins) return;
+  search.finished_count[s] = 0;
+  search.length_limits[s] = length_limits[s];
+}
+
 /// Puts the survivors of all sentences side by side; they are the next live rows. A block moves
 /// those of some sentences, to behind those of all sentences before.
-__global__ void move_survivors(SearchArrays search) {
+__global__ void move_survivors(SearchArrays search, bool ends_step) {
   SearchState& state = *search.state;
   const auto begin = static_cast<std::int32_t>(blockIdx.x) * kSentencesMoved;
   if (begin >= state.sentences) return;
@@ -190,7 +212,7 @@ __global__ void move_survivors(SearchArrays search) {
       [&](std::int32_t i, std::int32_t sum) { search.live_begin[begin + i] = before + sum; });
   if (threadIdx.x == 0 && end == state.sentences) {
     search.live_begin[end] = before + moved;
-    if (state.status.live_rows > 0) ++state.status.steps;
+    if (ends_step && state.status.live_rows > 0) ++state.status.steps;
     state.status.live_rows = before + moved;
   }
   __syncthreads();
@@ -203,11 +225,24 @@ __global__ void move_survivors(SearchArrays search) {
   }
 }
 
+void launch_move(cudaStream_t stream, const SearchArrays& search, std::int32_t most_sentences,
+                 bool ends_step) {
+  launch(stream, move_survivors, {blocks_for(most_sentences, kSentencesMoved), kMoveThreads},
+         search, ends_step);
+}
+
 }  // namespace
 
 void launch_start_search(cudaStream_t stream, const SearchArrays& search,
                          const SearchState& state) {
   launch(stream, start_search, {1, kStartThreads}, search, state);
+}
+
+void launch_refill(cudaStream_t stream, const SearchArrays& search,
+                   const std::int32_t* length_limits, std::int32_t most_sentences) {
+  launch(stream, refill, {static_cast<std::uint32_t>(most_sentences), kMoveThreads}, search,
+         length_limits);
+  launch_move(stream, search, most_sentences, false);
 }
 
 void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf<float>& scores,
@@ -216,8 +251,7 @@ void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf
   const std::size_t heads = static_cast<std::size_t>(most_beam) * sizeof(Candidate);
   launch(stream, expand, {static_cast<std::uint32_t>(most_sentences), kExpandThreads, heads},
          search, scores, words);
-  launch(stream, move_survivors, {blocks_for(most_sentences, kSentencesMoved), kMoveThreads},
-         search);
+  launch_move(stream, search, most_sentences, true);
 }
 
 }  // namespace fuselage::cuda

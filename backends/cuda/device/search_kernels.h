@@ -31,12 +31,11 @@ struct SearchState {
 };
 
 /// The arrays of a search. Sentence s has beam_size places of `survivors` and of `finished` from
-/// s * beam_size on, and for each step as many of `tokens`. One that takes another's place must
-/// find what that one finished read, and finished_count 0.
+/// s * beam_size on, and for each step as many of `tokens`.
 struct SearchArrays {
   SearchState* state;
-  const std::int32_t* length_limits;  ///< of sentences
-  const std::int32_t* suppressed;     ///< ascending
+  std::int32_t* length_limits;  ///< of sentences
+  std::int32_t* suppressed;     ///< ascending
   LiveRow* live;
   std::int32_t* live_begin;      ///< first row of each sentence, and one past the last
   LiveRow* survivors;            ///< of a step
@@ -49,6 +48,11 @@ struct SearchArrays {
 /// Sets the state, which comes with the launch since a copy could read it late, and a live row for
 /// each sentence. What the state counts is in device memory.
 void launch_start_search(cudaStream_t stream, const SearchArrays& search, const SearchState& state);
+
+/// Between two steps: another sentence, which may take so many words, takes the place of each for
+/// which `length_limits` has more than 0, and begins with a live row.
+void launch_refill(cudaStream_t stream, const SearchArrays& search,
+                   const std::int32_t* length_limits, std::int32_t most_sentences);
 
 /// The best continuations of the live rows, of at most `most_beam` of each sentence, become tokens,
 /// and the live rows or finished hypotheses. `most_sentences` bounds the sentences.
