@@ -33,7 +33,7 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options = {});
 
 /// The passes that `names` asks for, run in that order: "none", or with commas between "all", names
 /// of passes, names of rules, which stand for their pass with this rule alone, and "-NAME", which
-/// leaves a pass or a rule out of what stands before it, even one that only other options bring. '-'
+/// leaves a pass or a rule out of what stands before it, even if only other options bring it. '-'
 /// and '_' are the same within names. Throws Error naming what is unknown.
 std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& options = {});
 
