@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/table.h"
 #include "backends/cpu/kernels/targets.h"
 #include "base/error.h"
+#include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/attention.cpp"
@@ -41,6 +42,14 @@ HWY_INLINE void with_siblings(std::size_t count, const F& f) {
   call(std::make_index_sequence<kSiblings>());
 }
 
+// Keys and values of hypotheses are scattered rows, of which the processor foresees none.
+constexpr std::size_t kRowsAhead = 8;
+
+HWY_INLINE void prefetch(const float* row, std::size_t n) {
+  constexpr std::size_t kCacheLine = 64 / sizeof(float);
+  for (std::size_t i = 0; i < n; i += kCacheLine) hwy::Prefetch(row + i);
+}
+
 HWY_INLINE float dot(const float* a, const float* b, std::size_t n) {
   LaneSum sum;
   sum.add(n, [&](std::size_t i, auto lanes, Vector part)
@@ -54,6 +63,7 @@ void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, 
   check(q.columns == cols && k.columns == cols, "head_dot: column counts differ");
   const std::size_t width = cols / heads;
   for (std::size_t r = 0; r < rows; ++r) {
+    if (r + kRowsAhead < rows) prefetch(row_of(k, r + kRowsAhead, cols), cols);
     const float* left = row_of(q, r, cols);
     const float* right = row_of(k, r, cols);
     float* to = out.data + r * out.stride;
@@ -269,11 +279,54 @@ HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, c
     mix_last(mixtures.weights[r], heads, x, cols, c, end - c, pairs, mixtures.out[r]);
 }
 
+// Heads whose mixtures of a lone left row are made together, each of kHeadVectors vectors.
+constexpr std::size_t kHeadsTogether = HWY_CAP_GE512 ? 4 : 2;
+constexpr std::size_t kHeadVectors = 4;
+
+// These mixtures, from `column` on: so the right rows are read in long pieces.
+HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
+                            std::size_t cols, std::size_t column, Pairs pairs, float* out) {
+  Vector sums[kHeadsTogether][kHeadVectors];
+  HWY_UNROLL(4)
+  for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kHeadVectors; ++v) sums[h][v] = hn::Zero(Tag());
+  }
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
+    if (p + kRowsAhead < pairs.end)
+      prefetch(row_of(x, p + kRowsAhead, cols) + column, kHeadsTogether * kHeadVectors * kLanes);
+    const float* from = row_of(x, p, cols) + column;
+    HWY_UNROLL(4)
+    for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+      const Vector weight = broadcast(weights[h]);
+      HWY_UNROLL(4)
+      for (std::size_t v = 0; v < kHeadVectors; ++v, from += kLanes)
+        sums[h][v] = mul_add(weight, load(from), sums[h][v]);
+    }
+  }
+  float* to = out + column;
+  HWY_UNROLL(4)
+  for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kHeadVectors; ++v, to += kLanes) store(sums[h][v], to);
+  }
+}
+
+// The mixtures of one left row whose heads are made together.
+void mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+              Pairs pairs, float* out) {
+  for (std::size_t h = 0; h < heads; h += kHeadsTogether)
+    mix_heads(weights + pairs.begin * heads + h, heads, x, cols, h * kHeadVectors * kLanes, pairs,
+              out);
+}
+
 // The mixtures of kRows left rows from row i on, which are siblings.
 template <std::size_t kRows>
 void mix_siblings(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
                   const Segments& segments, std::size_t i, const RowsOut& out) {
   const std::size_t width = cols / heads;
+  if (kRows == 1 && width == kHeadVectors * kLanes && heads % kHeadsTogether == 0)
+    return mix_lone(weights, heads, x, cols, pairs_of(segments, i), out.data + i * out.stride);
   for (std::size_t h = 0; h < heads; ++h) {
     Mixtures<kRows> mixtures;
     for (std::size_t r = 0; r < kRows; ++r) {
