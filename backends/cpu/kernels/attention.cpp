@@ -288,9 +288,9 @@ HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsI
                             std::size_t cols, std::size_t column, Pairs pairs, float* out) {
   Vector sums[kHeadsTogether][kHeadVectors];
   HWY_UNROLL(4)
-  for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+  for (auto& head : sums) {
     HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kHeadVectors; ++v) sums[h][v] = hn::Zero(Tag());
+    for (Vector& sum : head) sum = hn::Zero(Tag());
   }
   for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
     if (p + kRowsAhead < pairs.end)
@@ -304,11 +304,14 @@ HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsI
         sums[h][v] = mul_add(weight, load(from), sums[h][v]);
     }
   }
-  float* to = out + column;
+  out += column;
   HWY_UNROLL(4)
-  for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+  for (const auto& head : sums) {
     HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kHeadVectors; ++v, to += kLanes) store(sums[h][v], to);
+    for (const Vector& sum : head) {
+      store(sum, out);
+      out += kLanes;
+    }
   }
 }
 
