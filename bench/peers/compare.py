@@ -1,9 +1,9 @@
-"""Translates by Fuselage and by CTranslate2 or Marian, turn and turn about on one processor. All are
-loaded before. The text is lines of words as the vocabulary has them, else random words; of those, a model
-of make_transformer.py makes the longest translations that are allowed. Prints how many translations are
-the same, words a second, the ratio of the pairs' times (the median, the least and the greatest) and, for a
-transformer, how many operations of matrix products a second that takes. Needs numpy and pyyaml, and
-ctranslate2 or pymarian."""
+"""Translates by Fuselage and by CTranslate2 or Marian, turn and turn about on one processor. All
+are loaded before. The text is lines of words as the vocabulary has them, else random words; of
+those, a model of make_transformer.py makes the longest translations that are allowed. Prints how
+many translations are the same, words a second, the ratio of the pairs' times (the median, the least
+and the greatest) and, for a transformer, how many operations of matrix products a second that
+takes. Needs numpy and pyyaml, and ctranslate2 or pymarian."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ def parse_arguments():
     parser.add_argument("model", type=pathlib.Path, help="a Marian .npz file")
     parser.add_argument("vocabulary", type=pathlib.Path, help="of both sides, a .yml file")
     parser.add_argument("--text", type=pathlib.Path, help="for Marian")
-    parser.add_argument("--precision", choices=["fp32", "int8"], default="fp32", help="int8: CTranslate2's too")
+    parser.add_argument("--precision", choices=["fp32", "int8"], default="fp32")
     parser.add_argument("--beam-size", type=int, default=1)
     parser.add_argument("--mini-batch", type=int, default=1)
     parser.add_argument("--max-length-factor", type=float, default=1)
@@ -33,7 +33,7 @@ def parse_arguments():
     parser.add_argument("--processor", type=int, default=0, help="the one that both run on")
     options = parser.parse_args()
     if options.peer == "ctranslate2" and (options.text or options.max_length_factor != 1):
-        parser.error("CTranslate2 bounds translations by a number: it is for random words, with a factor of 1")
+        parser.error("CTranslate2 bounds all translations alike: it is for random words")
     if options.peer == "marian" and options.precision != "fp32":
         parser.error("pymarian has float32 alone")
     return options
@@ -47,7 +47,10 @@ class Fuselage:
         command += ["--precision", options.precision, "--beam-size", options.beam_size]
         command += ["--max-length-factor", options.max_length_factor]
         self.process = subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [str(word) for word in command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def translate(self, sentences):
@@ -109,7 +112,8 @@ class Marian:
         )
 
     def translate(self, sentences):
-        return [line.split() for line in self.translator.translate([" ".join(words) for words in sentences])]
+        lines = [" ".join(words) for words in sentences]
+        return [line.split() for line in self.translator.translate(lines)]
 
 
 def sentences_of(options):
@@ -122,14 +126,15 @@ def sentences_of(options):
 
 
 def operations(model, beam_size):
-    """Multiplications and additions of a transformer's products with weights, for a source word and a
-    word of each hypothesis (both sides have as many words); None for other models."""
+    """Multiplications and additions of a transformer's products with weights, for a source word and
+    a word of each hypothesis (both sides have as many words); None for other models."""
     arrays = np.load(model)
     if "decoder_l1_self_Wq" not in arrays.files:
         return None
-    sizes = {name: arrays[name].size for name in arrays.files if "_W" in name and "_ln_" not in name}
-    of_source = [n for n in sizes if n.startswith("encoder") or n.endswith(("context_Wk", "context_Wv"))]
-    source = sum(sizes[name] for name in of_source)
+    matrices = [name for name in arrays.files if "_W" in name and "_ln_" not in name]
+    sizes = {name: arrays[name].size for name in matrices}
+    keys = ("context_Wk", "context_Wv")  # and values, of source words
+    source = sum(sizes[n] for n in matrices if n.startswith("encoder") or n.endswith(keys))
     target = sum(sizes.values()) - source + arrays["Wemb"].size
     return 2 * (source + beam_size * target)
 
@@ -151,7 +156,9 @@ def main():
     if not options.text and produced != sum(len(result) for _, result in results):
         raise SystemExit("the two did not produce as many words")
     same = sum(a == b for a, b in results)
-    pairs = [(seconds_of(ours, sentences), seconds_of(theirs, sentences)) for _ in range(options.pairs)]
+    pairs = [
+        (seconds_of(ours, sentences), seconds_of(theirs, sentences)) for _ in range(options.pairs)
+    ]
     ours.close()
 
     ratios = sorted(b / a for a, b in pairs)
@@ -162,7 +169,8 @@ def main():
         f"{same} of {len(results)} translations are the same, {produced} words"
     )
     for name, speed in zip(("fuselage", theirs.name), speeds):
-        print(f"  {name}: {speed:.0f} words/s" + (f", {speed * work / 1e9:.0f} GOP/s" if work else ""))
+        rate = f", {speed * work / 1e9:.0f} GOP/s" if work else ""
+        print(f"  {name}: {speed:.0f} words/s{rate}")
     print(f"  ratio {statistics.median(ratios):.3f} [{ratios[0]:.3f}, {ratios[-1]:.3f}]")
 
 

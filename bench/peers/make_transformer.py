@@ -1,8 +1,8 @@
 """Writes DIRECTORY/model.npz, a transformer in Marian's format with random weights, and its
 DIRECTORY/vocab.yml. Its shape is that of opus-mt-en-de unless told otherwise. Needs numpy.
 
-Random weights never end a sentence, so that every decoder produces the same number of words, and they
-cost what trained ones do."""
+Random weights never end a sentence, so that every decoder produces the same number of words, and
+they cost what trained ones do."""
 
 import argparse
 import pathlib
@@ -47,7 +47,7 @@ def parse_arguments():
 
 
 class Weights:
-    """Names and values of parameters, those of matrices uniform as Glorot and Bengio 2010 have them."""
+    """Names and values of parameters; matrices are uniform as Glorot and Bengio 2010 have them."""
 
     def __init__(self, shape):
         self.shape = shape
