@@ -19,22 +19,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-inline constexpr std::size_t kPanelVectors = HWY_CAP_GE512 ? 4 : 2;
-inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
-
-#ifdef FUSELAGE_VNNI
-inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4};
-#else
-inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
-#endif
-
 // An arithmetic is a run of panels of a matrix from one on, and the operations that make products
 // of it. The terms of a sum go in groups; a step multiplies a group of a row by that of each
 // column.
 //
 //     kGroupBytes         what a column's group takes in the matrix
 //     kDecodes            whether `right` is more than a load
-//     skip(vectors)       makes the run begin with a later vector of its first panel
+//     skip(vectors)       makes a run that begins with a panel begin with a later vector
 //     start(v)            the first value of the sums of the run's vector v of columns
 //     right(b)            the groups of kLanes columns, which lie at b
 //     left(row, i)        group i of a row, in every lane

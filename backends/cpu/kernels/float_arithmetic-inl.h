@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/packed_matrix.h"
+#include "backends/cpu/kernels/panel-inl.h"
 #include "backends/cpu/kernels/vector-inl.h"
 #include "hwy/highway.h"
 
@@ -27,7 +28,7 @@ struct RealArithmetic {
   RealArithmetic(const PackedMatrix& b, std::size_t panel)
       : data(b.panel_bytes(panel)), groups(b.groups()) {}
 
-  void skip(std::size_t vectors) { data += vectors * kLanes * kGroupBytes; }
+  void skip(std::size_t vectors) { data += groups_before(vectors, groups) * kGroupBytes; }
 
   static HWY_INLINE Vector start(std::size_t) { return hn::Zero(Tag()); }
   static HWY_INLINE Vector left(const float* row, std::size_t i) { return broadcast(row[i]); }

@@ -24,30 +24,30 @@ inline constexpr std::size_t kTileRows = 6;
 // tiles of one panel they would read the matrix twice.
 inline constexpr std::size_t kTallTileRows = HWY_CAP_GE512 ? 8 : kTileRows;
 
-// In floats.
-inline constexpr std::size_t kCacheLine = 16;
+inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kAhead = 256 * kCacheLine;
 
 // Few rows leave too few chains to hide the latency of a multiply-add, so they take several panels
 // at a time, unless a panel has enough for what the caches deliver. No sum depends on it: each
 // output has its own chain.
 constexpr std::size_t panels_together(std::size_t rows) {
-  if (kPanelVectors == 4) return 1;
-  if (rows == 1) return 8 / kPanelVectors;
-  return rows <= 3 ? 2 : 1;
+  if (kPanelVectors == 4 || rows > 2) return 1;  // of 16 registers, 3 rows by two would take 17
+  return rows == 1 ? 4 : 2;
 }
 
 /// Rows of the left operand and where their products go.
 struct Block {
   const float* a[kTallTileRows];
   float* c[kTallTileRows];
-  // The numbers of the first row and of the first product's column, and products a row.
-  std::size_t row = 0, column = 0, width = 0;
+  // The numbers of the first row and of the first column that has no product.
+  std::size_t row = 0, end = 0;
+  // How far ahead, in bytes, the matrix is prefetched.
+  std::size_t ahead = kAhead;
 };
 
-/// What multiply does besides: nothing. Another may have work to be done in `parts` parts on the
-/// way, as many as it likes for so many products, and change what is stored: `width` products of a
-/// row from `column` on.
+/// What multiply_vectors does besides: nothing. Another may have work to be done in `parts` parts
+/// on the way, as many as it likes for so many products, and change what is stored: kCount vectors
+/// of a row from `column` on.
 struct NoWork {
   static constexpr std::size_t parts(std::size_t) { return 0; }
   void operator()() const {}
@@ -71,27 +71,29 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
   }
 }
 
-// One stream at the hardware's own distance does not reach the memory's bandwidth.
+// One stream at the hardware's own distance does not reach the memory's bandwidth. Several panels
+// at a time are streams enough.
 template <std::size_t kCount, class Arithmetic>
-HWY_INLINE void prefetch_ahead(const std::byte* b) {
-  const auto* line = reinterpret_cast<const float*>(b);
-  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / sizeof(float);
-  HWY_UNROLL(4)
-  for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(line + kAhead + i);
+HWY_INLINE void prefetch_group(const std::byte* group) {
+  if constexpr (kCount <= kPanelVectors) {
+    constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes;
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(group + i);
+  }
 }
 
 /// The groups of vector v of columns, of a run of panels whose first one is at b.
 template <class Arithmetic>
 HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {
-  const std::size_t panel = v / kPanelVectors * panels.groups * kPanel;
-  return Arithmetic::right(b + (panel + v % kPanelVectors * kLanes) * Arithmetic::kGroupBytes);
+  return Arithmetic::right(b + groups_before(v, panels.groups) * Arithmetic::kGroupBytes);
 }
 
 /// One step of all sums: group i of the rows at `a` times that of the panels' columns at b. All the
 /// columns stay in registers while the rows go over them.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
-                                const std::byte* b, Sum (&sums)[kRows][kCount]) {
+                                const std::byte* b, const std::byte* next,
+                                Sum (&sums)[kRows][kCount]) {
   decltype(Arithmetic::right(b)) right[kCount];
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
@@ -99,7 +101,7 @@ HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arit
     if constexpr (kRows > 1) hold(columns);
     right[v] = columns;
   }
-  if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
+  prefetch_group<kCount, Arithmetic>(next);
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
     const auto left = Arithmetic::left(a[r], i);
@@ -113,8 +115,9 @@ HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arit
 /// before the next.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
-                                 const std::byte* b, Sum (&sums)[kRows][kCount]) {
-  if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
+                                 const std::byte* b, const std::byte* next,
+                                 Sum (&sums)[kRows][kCount]) {
+  prefetch_group<kCount, Arithmetic>(next);
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
     const auto right = right_at(panels, b, v);
@@ -126,17 +129,19 @@ HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Ari
 
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
-                               const std::byte* b, Sum (&sums)[kRows][kCount]) {
+                               const std::byte* b, const std::byte* next,
+                               Sum (&sums)[kRows][kCount]) {
   if constexpr (Arithmetic::kDecodes)
-    multiply_decoded<kRows, kCount>(a, i, panels, b, sums);
+    multiply_decoded<kRows, kCount>(a, i, panels, b, next, sums);
   else
-    multiply_loaded<kRows, kCount>(a, i, panels, b, sums);
+    multiply_loaded<kRows, kCount>(a, i, panels, b, next, sums);
 }
 
 /// kRows rows of the block's columns from `column` on, by the first kCount vectors of an
 /// arithmetic. Does work in parts on the way, spread evenly, where the arithmetic leaves room.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Work>
-void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t column, Work& work) {
+HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, std::size_t column,
+                                 Work& work) {
   decltype(panels.start(0)) sums[kRows][kCount];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -147,34 +152,29 @@ void multiply_vectors(const Block& block, const Arithmetic panels, std::size_t c
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
   const std::byte* b = panels.data;
+  const std::byte* next = b + block.ahead;
+  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
   const std::size_t parts = Arithmetic::kLeavesRoom ? work.parts(kRows * kCount * kLanes) : 0;
   const std::size_t steps = parts > 0 ? panels.groups / parts : 0;
   std::size_t i = 0;
   for (std::size_t part = 0; part <= parts; ++part) {
     const std::size_t end = part == parts ? panels.groups : i + steps;
-    for (; i < end; ++i, b += kPanel * Arithmetic::kGroupBytes)
-      multiply_group<kRows, kCount>(a, i, panels, b, sums);
+    for (; i < end; ++i, b += kStep, next += kStep)
+      multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
     if (part == parts) break;
     // The stream goes on meanwhile: a gap in it costs as much as the work itself.
-    if constexpr (kCount <= kPanelVectors) prefetch_ahead<kCount, Arithmetic>(b);
+    prefetch_group<kCount, Arithmetic>(next);
     work();
   }
-  const std::size_t width = std::min(kCount * kLanes, block.width - column);
+  const std::size_t width = std::min(kCount * kLanes, block.end - column);
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
     Vector products[kCount];
     HWY_UNROLL(8)
     for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], a[r], v);
-    work.finish(products, block.row + r, block.column + column);
+    work.finish(products, block.row + r, column);
     store_panels<kCount>(products, block.c[r] + column, width);
   }
-}
-
-/// The same by kPanels panels.
-template <std::size_t kRows, std::size_t kPanels, class Arithmetic, class Work>
-HWY_INLINE void multiply(const Block& block, const Arithmetic& panels, std::size_t column,
-                         Work& work) {
-  multiply_vectors<kRows, kPanels * kPanelVectors>(block, panels, column, work);
 }
 
 /// Calls f with a number of rows of a tile as a constant.

@@ -49,65 +49,90 @@ inline RowsIn prepared_for(const PackedMatrix& b, const RowsIn& a, std::size_t r
   return prepared;
 }
 
-// Functions of their own for each shape: with several in one, sums would leave their registers.
-// A block's products begin with those of panel `first`.
+// Blocks of rows, one after another, times the columns of b from panel `first` on. These have the
+// numbers `column` to `end` among the products.
+struct Tiles {
+  const RowsIn& a;
+  const PackedMatrix& b;
+  std::size_t first;
+  const RowsOut& c;
+  std::size_t row, count;  // the first row, and blocks
+  std::size_t column, end;
+};
 
-template <class Arithmetic, std::size_t kRows, class Work>
-HWY_NOINLINE void multiply_panels(const Block& block, const PackedMatrix& b, std::size_t first,
-                                  Work& work) {
-  constexpr std::size_t kTogether = panels_together(kRows);
-  const std::size_t panels = (block.width + kPanel - 1) / kPanel;
-  std::size_t p = 0;
-  for (; p + kTogether <= panels; p += kTogether)
-    multiply<kRows, kTogether>(block, Arithmetic(b, first + p), p * kPanel, work);
-  if constexpr (kTogether > 1)
-    for (; p < panels; ++p) multiply<kRows, 1>(block, Arithmetic(b, first + p), p * kPanel, work);
+template <std::size_t kRows>
+HWY_INLINE Block block_of(const Tiles& tiles, std::size_t row) {
+  // The first block brings the matrix; for later ones it is in cache, and what is ahead is on its
+  // way.
+  Block block{.row = row, .end = tiles.end, .ahead = row == 0 ? kAhead : 0};
+  for (std::size_t r = 0; r < kRows; ++r) {
+    block.a[r] = row_of(tiles.a, row + r, tiles.a.columns);
+    block.c[r] = tiles.c.data + (row + r) * tiles.c.stride;
+  }
+  return block;
 }
 
-template <class Arithmetic, std::size_t kRows, class Work>
-HWY_NOINLINE void multiply_half_panels(const Block& block, const PackedMatrix& b, std::size_t first,
-                                       Work& work) {
-  constexpr std::size_t kVectors = kPanelVectors / 2;
-  for (std::size_t column = 0; column < block.width; column += kVectors * kLanes) {
-    Arithmetic half(b, first + column / kPanel);
-    half.skip(column % kPanel / kLanes);
-    multiply_vectors<kRows, kVectors>(block, half, column, work);
+// Blocks of kRows rows by the vectors of columns from `begin` to `end`, kVectors at a time. A
+// function of its own for each shape: with several in one, sums would leave their registers.
+template <class Arithmetic, std::size_t kRows, std::size_t kVectors, class Work>
+HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::size_t end,
+                                 Work& work) {
+  const Arithmetic first(tiles.b, tiles.first);
+  for (std::size_t i = 0; i < tiles.count; ++i) {
+    const Block block = block_of<kRows>(tiles, tiles.row + i * kRows);
+    for (std::size_t v = begin; v < end; v += kVectors) {
+      Arithmetic panels = first;
+      panels.skip(v);
+      multiply_vectors<kRows, kVectors>(block, panels, tiles.column + v * kLanes, work);
+    }
   }
 }
 
-/// A block of up to kTallTileRows rows.
+// The same by all columns, for blocks of at most kTallTileRows rows.
 template <class Arithmetic, class Work>
-void multiply_block(const Block& block, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                    Work& work) {
+void multiply_blocks(const Tiles& tiles, std::size_t rows, Work& work) {
+  const std::size_t panels = (tiles.end - tiles.column + kPanel - 1) / kPanel;
+  const std::size_t end = (tiles.end - tiles.column + kLanes - 1) / kLanes;
   if constexpr (kTallTileRows == 8) {
-    if (rows == 7) return multiply_half_panels<Arithmetic, 7>(block, b, first, work);
-    if (rows == 8) return multiply_half_panels<Arithmetic, 8>(block, b, first, work);
+    constexpr std::size_t kHalf = kPanelVectors / 2;
+    if (rows == 7) return multiply_tiles<Arithmetic, 7, kHalf>(tiles, 0, end, work);
+    if (rows == 8) return multiply_tiles<Arithmetic, 8, kHalf>(tiles, 0, end, work);
   }
   with_tile_rows(rows, [&](auto n) {
-    multiply_panels<Arithmetic, decltype(n)::value>(block, b, first, work);
+    constexpr std::size_t kRows = decltype(n)::value;
+    constexpr std::size_t kTogether = panels_together(kRows);
+    const std::size_t together = panels / kTogether * kTogether * kPanelVectors;
+    multiply_tiles<Arithmetic, kRows, kTogether * kPanelVectors>(tiles, 0, together, work);
+    if constexpr (kTogether > 1)
+      multiply_tiles<Arithmetic, kRows, kPanelVectors>(tiles, together, end, work);
   });
 }
 
 /// Rows that are prepared, times the panels of b from `first` on that `columns` columns take. c
-/// begins with the first of these. The work is what `multiply` does besides.
+/// begins with the first of these. The work is what multiply_vectors does besides.
 template <class Arithmetic, class Work>
 void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                    std::size_t columns, const RowsOut& c, Work& work) {
+  // Even shares: 10 rows are 5 and 5, 64 are 9 times 6 and twice 5.
   const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
+  const std::size_t less = rows / blocks;
+  const std::size_t larger = rows % blocks;
   // All rows go over a panel while it is in cache; a lone block has nothing to gain from that.
   const std::size_t step = blocks == 1 ? columns : kPanel;
-  for (std::size_t column = 0; column < columns; column += step)
-    for (std::size_t i = 0; i < blocks; ++i) {
-      // Even shares: 10 rows are 5 and 5.
-      const std::size_t begin = rows * i / blocks;
-      const std::size_t count = rows * (i + 1) / blocks - begin;
-      Block block{.row = begin, .column = column, .width = std::min(step, columns - column)};
-      for (std::size_t r = 0; r < count; ++r) {
-        block.a[r] = row_of(a, begin + r, b.row_elements());
-        block.c[r] = c.data + (begin + r) * c.stride + column;
-      }
-      multiply_block<Arithmetic>(block, count, b, first + column / kPanel, work);
-    }
+  for (std::size_t column = 0; column < columns; column += step) {
+    Tiles tiles{.a = a,
+                .b = b,
+                .first = first + column / kPanel,
+                .c = c,
+                .row = 0,
+                .count = larger,
+                .column = column,
+                .end = std::min(column + step, columns)};
+    if (larger > 0) multiply_blocks<Arithmetic>(tiles, less + 1, work);
+    tiles.row = larger * (less + 1);
+    tiles.count = blocks - larger;
+    multiply_blocks<Arithmetic>(tiles, less, work);
+  }
 }
 
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,

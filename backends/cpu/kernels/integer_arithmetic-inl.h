@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/packed_matrix.h"
+#include "backends/cpu/kernels/panel-inl.h"
 #include "backends/cpu/kernels/vector-inl.h"
 #include "hwy/highway.h"
 
@@ -53,7 +54,7 @@ struct QuantizedArithmetic {
       : data(b.panel_bytes(panel)), groups(b.groups()), scales(b.scales(panel)) {}
 
   void skip(std::size_t vectors) {
-    data += vectors * kLanes * kGroupBytes;
+    data += groups_before(vectors, groups) * kGroupBytes;
     scales += vectors * kLanes;
   }
 

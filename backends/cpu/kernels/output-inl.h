@@ -160,13 +160,28 @@ class WaitingSums {
     const Vector center = broadcast(center_of(logits.top));
     LaneSum sum;
     for (std::size_t v = 0; v < LaneSum::kVectors; ++v) sum.parts[v] = load(sums_ + v * kLanes);
-    sum.add(logits.count - next_, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
-      const Vector below = hn::Sub(read(logits.data + next_ + i, lanes), center);
-      return hn::Add(part, exp_of_nonpositive(below));
-    });
+    std::size_t i = next_;
+    for (; i + kTogether * kLanes <= logits.count; i += kTogether * kLanes)
+      add_exps<kTogether>(logits.data + i, center, sum);
+    for (; i < logits.count; i += kSumLanes)
+      add_exps<LaneSum::kVectors>(logits.data + i, center, sum);
     for (std::size_t v = 0; v < LaneSum::kVectors; ++v) store(sum.parts[v], sums_ + v * kLanes);
     left_ -= (logits.count - next_) / kSumLanes;
     end_row();
+  }
+
+  template <std::size_t kCount>
+  static HWY_INLINE void add_exps(const float* logits, Vector center, LaneSum& sum) {
+    Vector exps[kCount];
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) exps[v] = hn::Sub(load(logits + v * kLanes), center);
+    exp_of_nonpositive(exps);
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) {
+      static_assert(kCount % LaneSum::kVectors == 0);
+      Vector& part = sum.parts[v % LaneSum::kVectors];
+      part = hn::Add(part, exps[v]);
+    }
   }
 
   HWY_NOINLINE void end_row() {
@@ -175,6 +190,9 @@ class WaitingSums {
     ++row_;
     next_ = 0;
   }
+
+  // Vectors whose exponentials are computed together, three registers each: all lanes of the sum.
+  static constexpr std::size_t kTogether = std::max<std::size_t>(4, LaneSum::kVectors);
 
   HWY_ALIGN float sums_[kSumLanes] = {};  // of the present row
   std::size_t next_ = 0;                  // logit of that
