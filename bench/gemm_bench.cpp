@@ -144,13 +144,15 @@ void expect_near(const std::vector<float>& ours, const std::vector<float>& their
       throw Error("product {}: {} here, {} by {}", i, ours[i], theirs[i], name);
 }
 
-/// Prints the ratio of each peer's time to ours.
-void compare_peers(int pairs, Shape shape) {
+/// Prints the ratio of each peer's time to ours, and our efficiency.
+void compare_peers(int pairs, const Peaks& peaks, Shape shape) {
   const std::vector<float> w = random_numbers(shape.k * shape.n);
   const auto packed = cpu::PackedMatrix::pack(w.data(), shape.k, shape.n, shape.n, false);
+  const double bandwidth = read_bandwidth(packed.size_bytes());
   for (const std::size_t rows : {1, 4, 5, 6, 7, 8, 16, 64}) {
     fmt::print("{:5} {:6} {:5} ", shape.k, shape.n, rows);
     Product ours(packed, rows);
+    std::vector<double> seconds;
     for (const PeerLibrary& peer : peer_libraries()) {
       const PeerProduct theirs = peer.make(w.data(), shape.k, shape.n);
       std::vector<float> y(rows * shape.n);
@@ -161,9 +163,11 @@ void compare_peers(int pairs, Shape shape) {
           },
           std::ref(ours));
       expect_near(ours.y(), y, peer.name);
+      seconds.push_back(compared.candidate);
       fmt::print("  {:5.2f} [{:.2f}, {:.2f}]", compared.ratio, compared.low, compared.high);
     }
-    fmt::print("\n");
+    const double floor = ours.floor(peaks.f32, bandwidth) * ours.repeats();
+    fmt::print("  {:3.0f} %\n", 100 * floor / median(std::move(seconds)));
   }
 }
 
@@ -172,8 +176,12 @@ void run(const std::vector<std::string>& arguments) {
   std::vector<Shape> shapes = {{512, 512}, {1024, 1024}, {1024, 3072}, {256, 32000}};
   // As bytes they fit the second-level cache, the third-level one, and none.
   std::vector<Shape> levels = {{512, 1024}, {2048, 4096}, {8192, 16384}};
+  // As floats these leave room in the second-level cache.
+  std::vector<Shape> peers = {{256, 256}, {256, 512}, {512, 256}, {384, 512}};
   if (arguments.size() > 2)
-    shapes = levels = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
+    shapes = levels = peers = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};
+  else
+    peers.insert(peers.end(), shapes.begin(), shapes.end());
   const Peaks peaks = measured_peaks();
   fmt::print("isa {}, peak {:.0f}, {:.0f}, {:.0f} G multiply-adds/s in f32, i16, i8\n",
              cpu::active_isa(), peaks.f32 / 1e9, peaks.i16 / 1e9, peaks.i8 / 1e9);
@@ -181,9 +189,9 @@ void run(const std::vector<std::string>& arguments) {
   for (const Shape& shape : levels) compare_packed(pairs, peaks, shape);
 
   fmt::print("\nf32: time of a peer over ours\n{:>5} {:>6} {:>5} ", "k", "n", "rows");
-  for (const PeerLibrary& peer : peer_libraries()) fmt::print("  {:<19}", peer.name);
-  fmt::print("\n");
-  for (const Shape& shape : shapes) compare_peers(pairs, shape);
+  for (const PeerLibrary& peer : peer_libraries()) fmt::print("  {:<18}", peer.name);
+  fmt::print("  eff.\n");
+  for (const Shape& shape : peers) compare_peers(pairs, peaks, shape);
 }
 
 }  // namespace
