@@ -41,8 +41,8 @@ struct Block {
   float* c[kTallTileRows];
   // The numbers of the first row and of the first column that has no product.
   std::size_t row = 0, end = 0;
-  // How far ahead, in bytes, the matrix is prefetched.
-  std::size_t ahead = kAhead;
+  // Where the matrix is prefetched: so many bytes behind the first step's, then so many a step.
+  std::size_t ahead = 0, stride = 0;
 };
 
 /// What multiply_vectors does besides: nothing. Another may have work to be done in `parts` parts
@@ -159,7 +159,7 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   std::size_t i = 0;
   for (std::size_t part = 0; part <= parts; ++part) {
     const std::size_t end = part == parts ? panels.groups : i + steps;
-    for (; i < end; ++i, b += kStep, next += kStep)
+    for (; i < end; ++i, b += kStep, next += block.stride)
       multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
     if (part == parts) break;
     // The stream goes on meanwhile: a gap in it costs as much as the work itself.

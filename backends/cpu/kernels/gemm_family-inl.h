@@ -56,15 +56,22 @@ struct Tiles {
   const PackedMatrix& b;
   std::size_t first;
   const RowsOut& c;
-  std::size_t row, count;  // the first row, and blocks
+  std::size_t row, count;     // the first row, and blocks
+  std::size_t block, blocks;  // the first one's number among all blocks of these columns
   std::size_t column, end;
 };
 
-template <std::size_t kRows>
-HWY_INLINE Block block_of(const Tiles& tiles, std::size_t row) {
-  // The first block brings the matrix; for later ones it is in cache, and what is ahead is on its
-  // way.
-  Block block{.row = row, .end = tiles.end, .ahead = row == 0 ? kAhead : 0};
+// Block i of `tiles`.
+template <std::size_t kRows, class Arithmetic>
+HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size_t i) {
+  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
+  const std::size_t row = tiles.row + i * kRows;
+  Block block{.row = row, .end = tiles.end, .ahead = kAhead, .stride = kStep};
+  if (tiles.blocks > 1) {
+    // Each brings its share of the next panel: one that brought all would wait for memory.
+    block.stride = kStep / tiles.blocks;
+    block.ahead = panel.groups * (kStep + (tiles.block + i) * block.stride);
+  }
   for (std::size_t r = 0; r < kRows; ++r) {
     block.a[r] = row_of(tiles.a, row + r, tiles.a.columns);
     block.c[r] = tiles.c.data + (row + r) * tiles.c.stride;
@@ -79,7 +86,7 @@ HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::siz
                                  Work& work) {
   const Arithmetic first(tiles.b, tiles.first);
   for (std::size_t i = 0; i < tiles.count; ++i) {
-    const Block block = block_of<kRows>(tiles, tiles.row + i * kRows);
+    const Block block = block_of<kRows>(tiles, first, i);
     for (std::size_t v = begin; v < end; v += kVectors) {
       Arithmetic panels = first;
       panels.skip(v);
@@ -126,11 +133,14 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
                 .c = c,
                 .row = 0,
                 .count = larger,
+                .block = 0,
+                .blocks = blocks,
                 .column = column,
                 .end = std::min(column + step, columns)};
     if (larger > 0) multiply_blocks<Arithmetic>(tiles, less + 1, work);
     tiles.row = larger * (less + 1);
     tiles.count = blocks - larger;
+    tiles.block = larger;
     multiply_blocks<Arithmetic>(tiles, less, work);
   }
 }
