@@ -32,9 +32,8 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 //     multiply_add        left * right + sum
 //     finish(sum, row, v) the products
 //
-// Where other work goes on between its steps at little cost, as its products wait for memory, it
-// leaves room for that. Some want rows in another form than that in which they come (prepare), of
-// prepared_elements(k) units of 4 bytes.
+// Some want rows in another form than that in which they come (prepare), of prepared_elements(k)
+// units of 4 bytes.
 
 template <class Arithmetic>
 struct Type {

@@ -76,7 +76,7 @@ class CombinedBlock {
 // Goes over the logits of some rows, the first of which is row `begin` of each member's.
 inline void take_rows(std::span<Member> members, Wanted wanted, std::size_t begin,
                       std::span<Ranking> rankings) {
-  BlockPipeline pipeline;
+  LogitBlock block;
   CombinedBlock combined;
   const std::size_t columns = members[0].b->n();
   for (std::size_t column = 0; column < columns; column += kBlock) {
@@ -84,16 +84,15 @@ inline void take_rows(std::span<Member> members, Wanted wanted, std::size_t begi
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = members[m];
       const bool last = m + 1 == members.size();
-      pipeline.multiply(rows_from(member.a, begin), rankings.size(), *member.b, member.bias, column,
-                        CombinedBlock::Adding{combined, member.weight, m == 0, last});
+      block.multiply(rows_from(member.a, begin), rankings.size(), *member.b, member.bias, column,
+                     CombinedBlock::Adding{combined, member.weight, m == 0, last});
       for (std::size_t r = 0; r < rankings.size(); ++r) {
-        const Logits logits = pipeline.logits(r);
+        const Logits logits = block.logits(r);
         if (last) rankings[r].take(combined.sums(r, logits, columns), wanted, columns);
-        if (wanted == Wanted::best_and_sum) pipeline.sum_up(logits, member.sums[r]);
+        if (wanted == Wanted::best_and_sum) add_exps(logits, member.sums[r]);
       }
     }
   }
-  pipeline.finish();
 }
 
 // From weighted sums of logits to those of logarithms of probabilities. As in log_softmax first the

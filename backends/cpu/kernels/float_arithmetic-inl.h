@@ -23,7 +23,6 @@ struct RealArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
   static constexpr bool kPrepares = false;
   static constexpr bool kDecodes = false;
-  static constexpr bool kLeavesRoom = true;
 
   RealArithmetic(const PackedMatrix& b, std::size_t panel)
       : data(b.panel_bytes(panel)), groups(b.groups()) {}

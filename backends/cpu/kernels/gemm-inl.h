@@ -45,14 +45,11 @@ struct Block {
   std::size_t ahead = 0, stride = 0;
 };
 
-/// What multiply_vectors does besides: nothing. Another may have work to be done in `parts` parts
-/// on the way, as many as it likes for so many products, and change what is stored: kCount vectors
-/// of a row from `column` on.
-struct NoWork {
-  static constexpr std::size_t parts(std::size_t) { return 0; }
-  void operator()() const {}
+/// What becomes of products before they are stored: nothing. Another epilogue may change kCount
+/// vectors of row `row` from `column` on.
+struct NoEpilogue {
   template <std::size_t kCount>
-  HWY_INLINE void finish(Vector (&)[kCount], std::size_t, std::size_t) const {}
+  HWY_INLINE void operator()(Vector (&)[kCount], std::size_t, std::size_t) const {}
 };
 
 template <std::size_t kCount>
@@ -138,10 +135,10 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
 }
 
 /// kRows rows of the block's columns from `column` on, by the first kCount vectors of an
-/// arithmetic. Does work in parts on the way, spread evenly, where the arithmetic leaves room.
-template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Work>
+/// arithmetic.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Epilogue>
 HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, std::size_t column,
-                                 Work& work) {
+                                 Epilogue& epilogue) {
   decltype(panels.start(0)) sums[kRows][kCount];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
@@ -154,25 +151,15 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   const std::byte* b = panels.data;
   const std::byte* next = b + block.ahead;
   constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
-  const std::size_t parts = Arithmetic::kLeavesRoom ? work.parts(kRows * kCount * kLanes) : 0;
-  const std::size_t steps = parts > 0 ? panels.groups / parts : 0;
-  std::size_t i = 0;
-  for (std::size_t part = 0; part <= parts; ++part) {
-    const std::size_t end = part == parts ? panels.groups : i + steps;
-    for (; i < end; ++i, b += kStep, next += block.stride)
-      multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
-    if (part == parts) break;
-    // The stream goes on meanwhile: a gap in it costs as much as the work itself.
-    prefetch_group<kCount, Arithmetic>(next);
-    work();
-  }
+  for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += block.stride)
+    multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
   const std::size_t width = std::min(kCount * kLanes, block.end - column);
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
     Vector products[kCount];
     HWY_UNROLL(8)
     for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], a[r], v);
-    work.finish(products, block.row + r, column);
+    epilogue(products, block.row + r, column);
     store_panels<kCount>(products, block.c[r] + column, width);
   }
 }

@@ -81,45 +81,45 @@ HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size
 
 // Blocks of kRows rows by the vectors of columns from `begin` to `end`, kVectors at a time. A
 // function of its own for each shape: with several in one, sums would leave their registers.
-template <class Arithmetic, std::size_t kRows, std::size_t kVectors, class Work>
+template <class Arithmetic, std::size_t kRows, std::size_t kVectors, class Epilogue>
 HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::size_t end,
-                                 Work& work) {
+                                 Epilogue& epilogue) {
   const Arithmetic first(tiles.b, tiles.first);
   for (std::size_t i = 0; i < tiles.count; ++i) {
     const Block block = block_of<kRows>(tiles, first, i);
     for (std::size_t v = begin; v < end; v += kVectors) {
       Arithmetic panels = first;
       panels.skip(v);
-      multiply_vectors<kRows, kVectors>(block, panels, tiles.column + v * kLanes, work);
+      multiply_vectors<kRows, kVectors>(block, panels, tiles.column + v * kLanes, epilogue);
     }
   }
 }
 
 // The same by all columns, for blocks of at most kTallTileRows rows.
-template <class Arithmetic, class Work>
-void multiply_blocks(const Tiles& tiles, std::size_t rows, Work& work) {
+template <class Arithmetic, class Epilogue>
+void multiply_blocks(const Tiles& tiles, std::size_t rows, Epilogue& epilogue) {
   const std::size_t panels = (tiles.end - tiles.column + kPanel - 1) / kPanel;
   const std::size_t end = (tiles.end - tiles.column + kLanes - 1) / kLanes;
   if constexpr (kTallTileRows == 8) {
     constexpr std::size_t kHalf = kPanelVectors / 2;
-    if (rows == 7) return multiply_tiles<Arithmetic, 7, kHalf>(tiles, 0, end, work);
-    if (rows == 8) return multiply_tiles<Arithmetic, 8, kHalf>(tiles, 0, end, work);
+    if (rows == 7) return multiply_tiles<Arithmetic, 7, kHalf>(tiles, 0, end, epilogue);
+    if (rows == 8) return multiply_tiles<Arithmetic, 8, kHalf>(tiles, 0, end, epilogue);
   }
   with_tile_rows(rows, [&](auto n) {
     constexpr std::size_t kRows = decltype(n)::value;
     constexpr std::size_t kTogether = panels_together(kRows);
     const std::size_t together = panels / kTogether * kTogether * kPanelVectors;
-    multiply_tiles<Arithmetic, kRows, kTogether * kPanelVectors>(tiles, 0, together, work);
+    multiply_tiles<Arithmetic, kRows, kTogether * kPanelVectors>(tiles, 0, together, epilogue);
     if constexpr (kTogether > 1)
-      multiply_tiles<Arithmetic, kRows, kPanelVectors>(tiles, together, end, work);
+      multiply_tiles<Arithmetic, kRows, kPanelVectors>(tiles, together, end, epilogue);
   });
 }
 
 /// Rows that are prepared, times the panels of b from `first` on that `columns` columns take. c
-/// begins with the first of these. The work is what multiply_vectors does besides.
-template <class Arithmetic, class Work>
+/// begins with the first of these.
+template <class Arithmetic, class Epilogue>
 void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                   std::size_t columns, const RowsOut& c, Work& work) {
+                   std::size_t columns, const RowsOut& c, Epilogue& epilogue) {
   // Even shares: 10 rows are 5 and 5, 64 are 9 times 6 and twice 5.
   const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
   const std::size_t less = rows / blocks;
@@ -137,18 +137,18 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
                 .blocks = blocks,
                 .column = column,
                 .end = std::min(column + step, columns)};
-    if (larger > 0) multiply_blocks<Arithmetic>(tiles, less + 1, work);
+    if (larger > 0) multiply_blocks<Arithmetic>(tiles, less + 1, epilogue);
     tiles.row = larger * (less + 1);
     tiles.count = blocks - larger;
     tiles.block = larger;
-    multiply_blocks<Arithmetic>(tiles, less, work);
+    multiply_blocks<Arithmetic>(tiles, less, epilogue);
   }
 }
 
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                         std::size_t last, const RowsOut& c) {
   check(a.columns == b.row_elements(), "gemm: a.columns is not what a row of the matrix takes");
-  NoWork none;
+  NoEpilogue none;
   const std::size_t begin = first * kPanel;
   const std::size_t columns = std::min(last * kPanel, b.n()) - begin;
   with_arithmetic(b, [&](auto type) {

@@ -48,7 +48,6 @@ template <std::size_t kBytes>
 struct QuantizedArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
   static constexpr bool kDecodes = false;
-  static constexpr bool kLeavesRoom = false;
 
   QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)
       : data(b.panel_bytes(panel)), groups(b.groups()), scales(b.scales(panel)) {}
@@ -138,7 +137,6 @@ HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
 
 struct Int16Arithmetic : QuantizedArithmetic<4> {
   static constexpr bool kPrepares = false;
-  static constexpr bool kLeavesRoom = true;
   using QuantizedArithmetic::QuantizedArithmetic;
 
   static HWY_INLINE PairVector right(const std::byte* b) {

@@ -101,105 +101,54 @@ inline float center_of(float top) { return top == kLowest ? 0.0f : top; }
 
 /// Adds a block's sum lane by lane, which is relative to the largest of its logits. A sum of one
 /// block alone is that of the block.
-HWY_NOINLINE inline void add_to(ExpSum& sum, const float* block, float block_top) {
+HWY_INLINE void add_to(ExpSum& sum, const LaneSum& block, float block_top) {
   const float top = block_top > sum.top ? block_top : sum.top;
   const float center = center_of(top);
   const Vector factor = exp_of_nonpositive(broadcast(sum.top - center));
   const Vector block_factor = exp_of_nonpositive(broadcast(block_top - center));
-  for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
-    const Vector added = hn::Mul(load(block + v), block_factor);
-    store(mul_add(load(&sum.lanes[v]), factor, added), &sum.lanes[v]);
+  for (std::size_t v = 0; v < LaneSum::kVectors; ++v) {
+    float* lanes = &sum.lanes[v * kLanes];
+    store(mul_add(load(lanes), factor, hn::Mul(block.parts[v], block_factor)), lanes);
   }
   sum.top = top;
 }
 
-inline float value_of(const ExpSum& sum) {
+inline LaneSum lanes_of(const ExpSum& sum) {
   LaneSum lanes;
   for (std::size_t v = 0; v < LaneSum::kVectors; ++v) lanes.parts[v] = load(&sum.lanes[v * kLanes]);
-  return lanes.total();
+  return lanes;
 }
 
-/// Rows whose exponentials are to be summed up, kSumLanes at a time or all that are left.
-class WaitingSums {
- public:
-  void push(const Logits& logits, ExpSum& sum) {
-    rows_[size_++] = {logits, &sum};
-    left_ += logits.count / kSumLanes;
+inline float value_of(const ExpSum& sum) { return lanes_of(sum).total(); }
+
+/// Adds the exponentials of kCount vectors of logits, relative to `center`.
+template <std::size_t kCount>
+HWY_INLINE void add_exps(const float* logits, Vector center, LaneSum& sum) {
+  static_assert(kCount % LaneSum::kVectors == 0);
+  Vector exps[kCount];
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kCount; ++v) exps[v] = hn::Sub(load(logits + v * kLanes), center);
+  exp_of_nonpositive(exps);
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kCount; ++v) {
+    Vector& part = sum.parts[v % LaneSum::kVectors];
+    part = hn::Add(part, exps[v]);
   }
+}
 
-  /// Parts of kSumLanes that are left.
-  std::size_t parts() const { return left_; }
-
-  HWY_INLINE void operator()() {
-    const Row& row = rows_[row_];
-    const Vector center = broadcast(center_of(row.logits.top));
-    HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kSumLanes; v += kLanes) {
-      const Vector below = hn::Sub(load(row.logits.data + next_ + v), center);
-      hn::Store(hn::Add(hn::Load(Tag(), sums_ + v), exp_of_nonpositive(below)), Tag(), sums_ + v);
-    }
-    next_ += kSumLanes;
-    --left_;
-    if (next_ == row.logits.count) end_row();
-  }
-
-  /// Sums up what is left.
-  void finish() {
-    while (left_ > 0) finish_row();
-    row_ = size_ = 0;
-  }
-
- private:
-  struct Row {
-    Logits logits;
-    ExpSum* sum;
-  };
-
-  HWY_INLINE void finish_row() {
-    const Logits& logits = rows_[row_].logits;
-    const Vector center = broadcast(center_of(logits.top));
-    LaneSum sum;
-    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) sum.parts[v] = load(sums_ + v * kLanes);
-    std::size_t i = next_;
-    for (; i + kTogether * kLanes <= logits.count; i += kTogether * kLanes)
-      add_exps<kTogether>(logits.data + i, center, sum);
-    for (; i < logits.count; i += kSumLanes)
-      add_exps<LaneSum::kVectors>(logits.data + i, center, sum);
-    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) store(sum.parts[v], sums_ + v * kLanes);
-    left_ -= (logits.count - next_) / kSumLanes;
-    end_row();
-  }
-
-  template <std::size_t kCount>
-  static HWY_INLINE void add_exps(const float* logits, Vector center, LaneSum& sum) {
-    Vector exps[kCount];
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v) exps[v] = hn::Sub(load(logits + v * kLanes), center);
-    exp_of_nonpositive(exps);
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v) {
-      static_assert(kCount % LaneSum::kVectors == 0);
-      Vector& part = sum.parts[v % LaneSum::kVectors];
-      part = hn::Add(part, exps[v]);
-    }
-  }
-
-  HWY_NOINLINE void end_row() {
-    add_to(*rows_[row_].sum, sums_, rows_[row_].logits.top);
-    std::fill_n(sums_, kSumLanes, 0.0f);
-    ++row_;
-    next_ = 0;
-  }
-
-  // Vectors whose exponentials are computed together, three registers each: all lanes of the sum.
-  static constexpr std::size_t kTogether = std::max<std::size_t>(4, LaneSum::kVectors);
-
-  HWY_ALIGN float sums_[kSumLanes] = {};  // of the present row
-  std::size_t next_ = 0;                  // logit of that
-  std::size_t left_ = 0;                  // parts
-  std::size_t row_ = 0, size_ = 0;
-  std::array<Row, kMaxRows> rows_;
-};
+/// Adds the exponentials of a block's logits.
+HWY_NOINLINE inline void add_exps(const Logits& logits, ExpSum& sum) {
+  // Vectors at a time, three registers each: all lanes of the sum.
+  constexpr std::size_t kTogether = std::max<std::size_t>(4, LaneSum::kVectors);
+  const Vector center = broadcast(center_of(logits.top));
+  LaneSum block;
+  std::size_t i = 0;
+  for (; i + kTogether * kLanes <= logits.count; i += kTogether * kLanes)
+    add_exps<kTogether>(logits.data + i, center, block);
+  for (; i < logits.count; i += kSumLanes)
+    add_exps<LaneSum::kVectors>(logits.data + i, center, block);
+  add_to(sum, block, logits.top);
+}
 
 /// The best of some of a row's columns.
 struct Ranking {
@@ -255,9 +204,8 @@ struct NothingElse {
   HWY_INLINE void operator()(const Vector (&)[kCount], std::size_t, std::size_t) const {}
 };
 
-/// Logits of up to kMaxRows rows, a block of columns after the other. While one is multiplied, the
-/// exponentials of the one before are summed up, where the arithmetic leaves room.
-class BlockPipeline {
+/// Logits of up to kMaxRows rows, for a block of columns after the other.
+class LogitBlock {
  public:
   /// Multiplies rows, which are prepared for the matrix, by its columns from `column` on, a
   /// multiple of kBlock, and adds a bias unless that is null. Calls also(logits, row, i) for
@@ -267,45 +215,33 @@ class BlockPipeline {
                 std::size_t column, const Also& also = {}) {
     const std::size_t columns = std::min(kBlock, b.n() - column);
     const std::size_t whole = (columns + kPanel - 1) / kPanel * kPanel;
-    turn_ = 1 - turn_;
     column_ = column;
     count_ = (whole + kSumLanes - 1) / kSumLanes * kSumLanes;
     std::fill_n(tops_.begin(), rows, TopLanes());
     if (bias) bias += column;
-    Work<Also> work{sums_, columns < whole ? padded(bias, columns) : bias, tops_.data(), also};
+    Epilogue<Also> epilogue{columns < whole ? padded(bias, columns) : bias, tops_.data(), also};
     with_arithmetic(b, [&](auto type) {
       multiply_rows<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
-                                                   {block(0), kBlock}, work);
+                                                   {products_, kBlock}, epilogue);
     });
-    for (std::size_t r = 0; r < rows; ++r) std::fill(block(r) + whole, block(r) + count_, kLowest);
-    sums_.finish();
+    for (std::size_t r = 0; r < rows; ++r)
+      std::fill(row_at(r) + whole, row_at(r) + count_, kLowest);
   }
 
   HWY_INLINE Logits logits(std::size_t row) {
-    return {block(row), column_, count_, &tops_[row], tops_[row].largest()};
+    return {row_at(row), column_, count_, &tops_[row], tops_[row].largest()};
   }
 
-  /// Adds the exponentials of a row's logits to a sum, by the time of `finish`.
-  void sum_up(const Logits& logits, ExpSum& sum) { sums_.push(logits, sum); }
-
-  void finish() { sums_.finish(); }
-
  private:
-  // What is done besides multiplying.
+  // From products to logits.
   template <class Also>
-  struct Work {
-    WaitingSums& sums;
+  struct Epilogue {
     const float* bias;
     TopLanes* tops;
     const Also& also;
 
-    std::size_t parts(std::size_t products) const {
-      return std::min(sums.parts(), products / kSumLanes);
-    }
-    HWY_INLINE void operator()() { sums(); }
-
     template <std::size_t kCount>
-    HWY_INLINE void finish(Vector (&products)[kCount], std::size_t row, std::size_t column) {
+    HWY_INLINE void operator()(Vector (&products)[kCount], std::size_t row, std::size_t column) {
       if (bias) {
         HWY_UNROLL(8)
         for (std::size_t v = 0; v < kCount; ++v)
@@ -316,7 +252,7 @@ class BlockPipeline {
     }
   };
 
-  float* block(std::size_t row) { return products_[turn_] + row * kBlock; }
+  float* row_at(std::size_t row) { return products_ + row * kBlock; }
 
   // A bias that makes logits of -infinity behind the last column.
   const float* padded(const float* bias, std::size_t columns) {
@@ -328,12 +264,10 @@ class BlockPipeline {
     return padded_bias_;
   }
 
-  HWY_ALIGN float products_[2][kMaxRows * kBlock];
+  HWY_ALIGN float products_[kMaxRows * kBlock];
   HWY_ALIGN float padded_bias_[kBlock];
   std::array<TopLanes, kMaxRows> tops_;
-  std::size_t turn_ = 0;
   std::size_t column_ = 0, count_ = 0;
-  WaitingSums sums_;
 };
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

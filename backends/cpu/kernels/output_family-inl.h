@@ -27,27 +27,25 @@ struct alignas(64) Row {
 };
 
 // Goes over the logits of up to kMaxRows rows, which are prepared for the matrix, in the blocks
-// from `first` to `last`. What becomes of a row: take(logits, row, pipeline).
+// from `first` to `last`. What becomes of a row: take(logits, row).
 template <class Take>
 void take_blocks(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const float* bias,
                  std::size_t first, std::size_t last, const Take& take) {
-  BlockPipeline pipeline;
+  LogitBlock logits;
   for (std::size_t block = first; block < last; ++block) {
-    pipeline.multiply(a, rows, b, bias, block * kBlock);
-    for (std::size_t r = 0; r < rows; ++r) take(pipeline.logits(r), r, pipeline);
+    logits.multiply(a, rows, b, bias, block * kBlock);
+    for (std::size_t r = 0; r < rows; ++r) take(logits.logits(r), r);
   }
-  pipeline.finish();
 }
 
 inline std::size_t block_count(const PackedMatrix& b) { return (b.n() + kBlock - 1) / kBlock; }
 
 inline void take_rows(const RowsIn& a, const PackedMatrix& b, const float* bias, Wanted wanted,
                       std::span<Row> rows) {
-  take_blocks(a, rows.size(), b, bias, 0, block_count(b),
-              [&](const Logits& logits, std::size_t r, BlockPipeline& pipeline) {
-                rows[r].ranking.take(logits, wanted, b.n());
-                if (wanted == Wanted::best_and_sum) pipeline.sum_up(logits, rows[r].sum);
-              });
+  take_blocks(a, rows.size(), b, bias, 0, block_count(b), [&](const Logits& logits, std::size_t r) {
+    rows[r].ranking.take(logits, wanted, b.n());
+    if (wanted == Wanted::best_and_sum) add_exps(logits, rows[r].sum);
+  });
 }
 
 // From logits to logarithms of probabilities, as log_softmax has them: first the largest logit and
@@ -101,12 +99,12 @@ inline void output_part(const RowsIn& a, std::size_t rows, const PackedMatrix& b
     for (std::size_t r = 0; r < count; ++r)
       rankings[r] = {Best(k, part.values + (begin + r) * k, part.ids + (begin + r) * k)};
     take_blocks(prepared_for(b, rows_from(a, begin), count), count, b, bias, part.first, part.last,
-                [&](const Logits& logits, std::size_t r, BlockPipeline& pipeline) {
+                [&](const Logits& logits, std::size_t r) {
                   rankings[r].take(logits, Wanted::best, b.n());
                   if (!part.sums) return;
                   ExpSum& sum = part.sums[(logits.column / kBlock - part.first) * rows + begin + r];
                   sum = ExpSum();
-                  pipeline.sum_up(logits, sum);
+                  add_exps(logits, sum);
                 });
   });
 }
@@ -121,7 +119,7 @@ inline bool join_output_parts(std::span<const OutputPart> parts, std::size_t row
       best.insert(part.values[i], static_cast<std::size_t>(part.ids[i]));
     for (std::size_t block = 0; part.sums && block < part.last - part.first; ++block) {
       const ExpSum& sum = part.sums[block * rows + row];
-      add_to(total, sum.lanes.data(), sum.top);
+      add_to(total, lanes_of(sum), sum.top);
     }
   }
   if (best.threshold() == kLowest) return false;

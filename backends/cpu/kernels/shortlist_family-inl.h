@@ -107,7 +107,6 @@ template <class Dot>
 void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span<Row> rows) {
   HWY_ALIGN float products[kDotRows * kChunk];
   TopLanes tops;
-  WaitingSums sums;
   for (std::size_t first = 0; first < columns.numbers.size(); first += kChunk) {
     const Chunk chunk(columns, first);
     for_each_share(rows.size(), kDotRows, [&](std::size_t begin, std::size_t count) {
@@ -115,9 +114,8 @@ void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span
       for (std::size_t r = 0; r < count; ++r) {
         const Logits logits = chunk.logits(products + r * kChunk, tops);
         rows[begin + r].ranking.take(logits, wanted, columns.numbers.size());
-        if (wanted == Wanted::best_and_sum) sums.push(logits, rows[begin + r].sum);
+        if (wanted == Wanted::best_and_sum) add_exps(logits, rows[begin + r].sum);
       }
-      sums.finish();
     });
   }
 }
