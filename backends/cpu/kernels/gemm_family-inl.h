@@ -61,16 +61,23 @@ struct Tiles {
   std::size_t column, end;
 };
 
+// The first of a few blocks fetches the matrix as it goes, and the others find it in a cache. Of so
+// many, each fetches its share of the next panel: one that fetched all would wait for memory.
+inline constexpr std::size_t kSharingBlocks = 4;
+
 // Block i of `tiles`.
 template <std::size_t kRows, class Arithmetic>
 HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size_t i) {
   constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
   const std::size_t row = tiles.row + i * kRows;
-  Block block{.row = row, .end = tiles.end, .ahead = kAhead, .stride = kStep};
-  if (tiles.blocks > 1) {
-    // Each brings its share of the next panel: one that brought all would wait for memory.
+  const std::size_t number = tiles.block + i;
+  Block block{.row = row, .end = tiles.end};
+  if (tiles.blocks >= kSharingBlocks) {
     block.stride = kStep / tiles.blocks;
-    block.ahead = panel.groups * (kStep + (tiles.block + i) * block.stride);
+    block.ahead = panel.groups * (kStep + number * block.stride);
+  } else if (number == 0) {
+    block.stride = kStep;
+    block.ahead = kAhead;
   }
   for (std::size_t r = 0; r < kRows; ++r) {
     block.a[r] = row_of(tiles.a, row + r, tiles.a.columns);
