@@ -33,4 +33,16 @@ Eigen::Index as_index(std::size_t size) { return static_cast<Eigen::Index>(size)
   };
 }
 
+[[gnu::visibility("default")]] void eigen_dequantize(const std::int32_t* sums, std::size_t rows,
+                                                     std::size_t n, const float* row_scales,
+                                                     const float* column_scales, const float* bias,
+                                                     float* y) {
+  using Row = Eigen::Map<const Eigen::ArrayXf>;
+  using Sums = Eigen::Map<const Eigen::Array<std::int32_t, Eigen::Dynamic, 1>>;
+  const Row scales(column_scales, as_index(n)), biases(bias, as_index(n));
+  for (std::size_t r = 0; r < rows; ++r, sums += n, y += n)
+    Eigen::Map<Eigen::ArrayXf>(y, as_index(n)) =
+        Sums(sums, as_index(n)).cast<float>() * scales * row_scales[r] + biases;
+}
+
 }  // namespace fuselage

@@ -5,7 +5,7 @@
 //
 // "eff." is the time that a product needs at least over the time that it took: for its
 // multiply-adds at the peak that was measured, or for reading its matrix as fast as a plain loop
-// reads as many bytes again and again.
+// reads the same bytes again and again. For one row both are also timed turn about.
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ struct Matrix {
   Matrix(DType dtype, Shape shape, double the_peak)
       : packed(random_matrix(dtype, shape.k, shape.n)),
         peak(the_peak),
-        bandwidth(read_bandwidth(packed.size_bytes())) {}
+        bandwidth(read_bandwidth(packed.bytes(), packed.size_bytes())) {}
 
   cpu::PackedMatrix packed;
   double peak, bandwidth;
@@ -83,6 +83,17 @@ struct Matrix {
 
 double efficiency(const Matrix& matrix, const Product& product, double seconds) {
   return 100 * product.floor(matrix.peak, matrix.bandwidth) * product.repeats() / seconds;
+}
+
+/// Prints the time of reading a matrix over that of multiplying a row by it.
+void compare_with_reading(int pairs, const char* name, const Matrix& matrix) {
+  Product product(matrix.packed, 1);
+  const auto read = [&] {
+    for (int i = 0; i < product.repeats(); ++i)
+      read_once(matrix.packed.bytes(), matrix.packed.size_bytes());
+  };
+  const Comparison compared = compare(pairs, read, product);
+  fmt::print("  {} {:.2f} [{:.2f}, {:.2f}]", name, compared.ratio, compared.low, compared.high);
 }
 
 void compare_types(int pairs, const Peaks& peaks, Shape shape) {
@@ -107,6 +118,12 @@ void compare_types(int pairs, const Peaks& peaks, Shape shape) {
         shorts.ratio, shorts.low, shorts.high, microseconds(bytes.candidate, with_i8),
         efficiency(i8, with_i8, bytes.candidate), bytes.ratio, bytes.low, bytes.high);
   }
+  if (f32.bandwidth == 0) return;
+  fmt::print("    1  reading over multiplying:");
+  compare_with_reading(pairs, "f32", f32);
+  compare_with_reading(pairs, "i16", i16);
+  compare_with_reading(pairs, "i8", i8);
+  fmt::print("\n");
 }
 
 /// Prints the ratio of the times of a product by one type and by a smaller one.
@@ -148,7 +165,7 @@ void expect_near(const std::vector<float>& ours, const std::vector<float>& their
 void compare_peers(int pairs, const Peaks& peaks, Shape shape) {
   const std::vector<float> w = random_numbers(shape.k * shape.n);
   const auto packed = cpu::PackedMatrix::pack(w.data(), shape.k, shape.n, shape.n, false);
-  const double bandwidth = read_bandwidth(packed.size_bytes());
+  const double bandwidth = read_bandwidth(packed.bytes(), packed.size_bytes());
   for (const std::size_t rows : {1, 4, 5, 6, 7, 8, 16, 64}) {
     fmt::print("{:5} {:6} {:5} ", shape.k, shape.n, rows);
     Product ours(packed, rows);
@@ -173,7 +190,7 @@ void compare_peers(int pairs, const Peaks& peaks, Shape shape) {
 
 void run(const std::vector<std::string>& arguments) {
   const int pairs = arguments.empty() ? 15 : std::stoi(arguments[0]);
-  std::vector<Shape> shapes = {{512, 512}, {1024, 1024}, {1024, 3072}, {256, 32000}};
+  std::vector<Shape> shapes = {{512, 512}, {768, 768}, {1024, 1024}, {1024, 3072}, {256, 32000}};
   // As bytes they fit the second-level cache, the third-level one, and none.
   std::vector<Shape> levels = {{512, 1024}, {2048, 4096}, {8192, 16384}};
   // As floats these leave room in the second-level cache.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "base/mapped_memory.h"
 #include "base/quantized.h"
 
 namespace fuselage {
@@ -14,6 +15,13 @@ Quantizer quantizer_to(DType dtype, std::size_t k) {
   if (dtype == DType::qlog4) return {.to = dtype, .largest = 128, .fit = ScaleFit::largest};
   const double largest = std::sqrt(2147483647.0 / static_cast<double>(k));
   return {.to = dtype, .largest = dtype == DType::qint8 ? 127 : static_cast<int>(largest)};
+}
+
+cpu::PackedMatrix packed(DType dtype, const Tensor& columns, std::size_t k, std::size_t n) {
+  if (is_quantized(dtype)) return cpu::PackedMatrix::pack_quantized(dtype, columns.bytes(), k, n);
+  if (dtype == DType::bf16)
+    return cpu::PackedMatrix::pack_bf16(columns.data<std::uint16_t>(), k, n, k, true);
+  return cpu::PackedMatrix::pack(columns.data<float>(), k, n, k, true);
 }
 
 }  // namespace
@@ -35,11 +43,12 @@ Tensor random_vectors(DType dtype, std::size_t count, std::size_t k, float devia
 }
 
 cpu::PackedMatrix random_matrix(DType dtype, std::size_t k, std::size_t n, float deviation) {
-  const Tensor columns = random_vectors(dtype, n, k, deviation);
-  if (is_quantized(dtype)) return cpu::PackedMatrix::pack_quantized(dtype, columns.bytes(), k, n);
-  if (dtype == DType::bf16)
-    return cpu::PackedMatrix::pack_bf16(columns.data<std::uint16_t>(), k, n, k, true);
-  return cpu::PackedMatrix::pack(columns.data<float>(), k, n, k, true);
+  constexpr std::size_t kLeastForHugePages = std::size_t{2} << 20;
+  cpu::PackedMatrix matrix = packed(dtype, random_vectors(dtype, n, k, deviation), k, n);
+  const Pages pages = allocate_pages(std::max(matrix.size_bytes(), kLeastForHugePages));
+  std::copy_n(matrix.bytes(), matrix.size_bytes(), pages.get());
+  matrix.set_bytes(pages);
+  return matrix;
 }
 
 }  // namespace fuselage

@@ -16,7 +16,8 @@ std::vector<float> random_numbers(std::size_t size, float deviation = 1);
 /// small that products of k terms fit 32 bits.
 Tensor random_vectors(DType dtype, std::size_t count, std::size_t k, float deviation = 1);
 
-/// A [k, n] matrix whose columns are such vectors.
+/// A [k, n] matrix whose columns are such vectors. It lies in huge pages, as a model's weights do:
+/// small ones lie anywhere in memory, and some then push others out of the second-level cache.
 cpu::PackedMatrix random_matrix(DType dtype, std::size_t k, std::size_t n, float deviation = 1);
 
 }  // namespace fuselage

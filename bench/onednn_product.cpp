@@ -12,25 +12,32 @@ namespace {
 
 using dnnl::memory;
 
-constexpr auto kType = memory::data_type::f32;
+template <class T>
+constexpr memory::data_type kType = memory::data_type::f32;
+template <>
+constexpr memory::data_type kType<std::int8_t> = memory::data_type::s8;
+template <>
+constexpr memory::data_type kType<std::int32_t> = memory::data_type::s32;
 
 std::int64_t as_dim(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-// The matrix is in whichever layout the library likes best for the number of rows that comes first.
+// The product of T and T is of type Sum. The matrix is in whichever layout the library likes best
+// for the number of rows that comes first.
+template <class T, class Sum>
 class OnednnProduct {
  public:
-  OnednnProduct(const float* w, std::size_t k, std::size_t n)
+  OnednnProduct(const T* w, std::size_t k, std::size_t n)
       : k_(k),
         n_(n),
-        plain_({as_dim(k), as_dim(n)}, kType, memory::format_tag::ab),
-        stored_(plain_, engine_, const_cast<float*>(w)) {}
+        plain_({as_dim(k), as_dim(n)}, kType<T>, memory::format_tag::ab),
+        stored_(plain_, engine_, const_cast<T*>(w)) {}
 
-  void operator()(const float* x, std::size_t rows, float* y) {
-    const memory::desc source({as_dim(rows), as_dim(k_)}, kType, memory::format_tag::ab);
-    const memory::desc result({as_dim(rows), as_dim(n_)}, kType, memory::format_tag::ab);
+  void operator()(const T* x, std::size_t rows, Sum* y) {
+    const memory::desc source({as_dim(rows), as_dim(k_)}, kType<T>, memory::format_tag::ab);
+    const memory::desc result({as_dim(rows), as_dim(n_)}, kType<Sum>, memory::format_tag::ab);
     auto& product = products_[rows];
     if (!product) product = make(source, result);
-    product.execute(stream_, {{DNNL_ARG_SRC, {source, engine_, const_cast<float*>(x)}},
+    product.execute(stream_, {{DNNL_ARG_SRC, {source, engine_, const_cast<T*>(x)}},
                               {DNNL_ARG_WEIGHTS, weights_},
                               {DNNL_ARG_DST, {result, engine_, y}}});
     stream_.wait();
@@ -38,7 +45,7 @@ class OnednnProduct {
 
  private:
   dnnl::matmul make(const memory::desc& source, const memory::desc& result) {
-    const memory::desc any({as_dim(k_), as_dim(n_)}, kType, memory::format_tag::any);
+    const memory::desc any({as_dim(k_), as_dim(n_)}, kType<T>, memory::format_tag::any);
     const dnnl::matmul::primitive_desc product(
         {source, weights_ ? weights_.get_desc() : any, result}, engine_);
     if (!weights_) {
@@ -57,12 +64,21 @@ class OnednnProduct {
   std::map<std::size_t, dnnl::matmul> products_;  // by number of rows
 };
 
+template <class T, class Sum>
+auto product_on_one_thread(const T* w, std::size_t k, std::size_t n) {
+  omp_set_num_threads(1);
+  const auto product = std::make_shared<OnednnProduct<T, Sum>>(w, k, n);
+  return [product](const T* x, std::size_t rows, Sum* y) { (*product)(x, rows, y); };
+}
+
 }  // namespace
 
 PeerProduct onednn_product(const float* w, std::size_t k, std::size_t n) {
-  omp_set_num_threads(1);
-  const auto product = std::make_shared<OnednnProduct>(w, k, n);
-  return [product](const float* x, std::size_t rows, float* y) { (*product)(x, rows, y); };
+  return product_on_one_thread<float, float>(w, k, n);
+}
+
+PeerIntProduct onednn_int8_product(const std::int8_t* w, std::size_t k, std::size_t n) {
+  return product_on_one_thread<std::int8_t, std::int32_t>(w, k, n);
 }
 
 }  // namespace fuselage

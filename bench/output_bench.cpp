@@ -1,5 +1,6 @@
 // The output layer as one kernel against the same as four: product, bias, log-softmax, k best. Then
-// those of two models, whose log-probabilities are added.
+// those of two models, whose log-probabilities are added; then, for bytes, against the steps of
+// other systems.
 //
 //   output_bench [pairs] [vocabulary] [k] [f32, bf16, qint8, qint16 or qlog4]
 //
@@ -23,6 +24,7 @@
 #include "base/quantized.h"
 #include "bench/matrices.h"
 #include "bench/measure.h"
+#include "bench/peer_output.h"
 #include "bench/program.h"
 #include "bench/roofs.h"
 
@@ -48,8 +50,7 @@ class OutputLayer {
         k_(shape.k),
         x_(random_vectors(row_type_of(shape.dtype), shape.rows, shape.d)),
         bias_(random_numbers(shape.vocabulary)),
-        matrix_(random_matrix(shape.dtype, shape.d, shape.vocabulary,
-                              3 / std::sqrt(static_cast<float>(shape.d)))),
+        matrix_(random_matrix(shape.dtype, shape.d, shape.vocabulary, deviation(shape))),
         logits_(shape.rows * shape.vocabulary) {}
 
   void stream() { table_.gemm(x(), 1, matrix_, out()); }
@@ -75,6 +76,10 @@ class OutputLayer {
     log_probs();
     k_best(best);
   }
+  void sorted(Best& best) {
+    log_probs();
+    k_best_by_sorting(logits_.data(), rows_, bias_.size(), k_, best.values.data(), best.ids.data());
+  }
   void fused(Best& best) {
     table_.linear_k_best(x(), rows_, matrix_, bias_.data(), /*log_softmax=*/true, k_,
                          best.values.data(), best.ids.data());
@@ -84,9 +89,16 @@ class OutputLayer {
     return {.a = x(), .matrix = &matrix_, .bias = bias_.data(), .weight = 1};
   }
 
+  PeerOutput as_peers() const {
+    const Shape shape{rows_, d_, bias_.size(), k_, matrix_.dtype()};
+    return {x_, random_vectors(shape.dtype, shape.vocabulary, d_, deviation(shape)), bias_};
+  }
+
   double flop() const { return 2.0 * static_cast<double>(rows_ * d_ * bias_.size()); }
 
  private:
+  static float deviation(const Shape& shape) { return 3 / std::sqrt(static_cast<float>(shape.d)); }
+
   cpu::RowsIn x() const {
     const std::size_t elements = matrix_.row_elements();
     return {.data = x_.data<float>(), .stride = elements, .columns = elements};
@@ -110,6 +122,10 @@ void expect_same(const Best& separate, const Best& fused) {
         !(std::abs(separate.values[i] - fused.values[i]) <= 1e-5f * std::abs(separate.values[i])))
       throw Error("place {}: separate kernels give {} with {}, the fused one {} with {}", i,
                   separate.ids[i], separate.values[i], fused.ids[i], fused.values[i]);
+}
+
+std::string as_text(const Comparison& compared) {
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", compared.ratio, compared.low, compared.high);
 }
 
 /// Median seconds of each of some steps, which run one after another.
@@ -170,9 +186,47 @@ void compare_ensembles(int pairs, std::size_t vocabulary, std::size_t k, DType d
       const Comparison compared = compare(
           pairs, [&] { ensemble.separate(separate); }, [&] { ensemble.fused(fused); });
       const double products = median_seconds(pairs, {[&] { ensemble.products(); }})[0];
-      fmt::print("{:5} {:4}  {:8.3f}  {:8.3f} {:7.3f}  {:6.3f}  {:.3f} [{:.3f}, {:.3f}]\n", rows, d,
-                 1e3 * products, 1e3 * compared.baseline, 1e3 * compared.candidate,
-                 compared.baseline / products, compared.ratio, compared.low, compared.high);
+      fmt::print("{:5} {:4}  {:8.3f}  {:8.3f} {:7.3f}  {:6.3f}  {}\n", rows, d, 1e3 * products,
+                 1e3 * compared.baseline, 1e3 * compared.candidate, compared.baseline / products,
+                 as_text(compared));
+    }
+}
+
+/// The steps of other systems, and our own kernels with their search for the best: sorting.
+void compare_peers(int pairs, std::size_t vocabulary, std::size_t k) {
+  if (!PeerOutput::is_available()) return;
+  fmt::print(
+      "\noneDNN's product in 32 bits, floats and bias, log-softmax, partial sort; then our own, "
+      "sorted\n{:>5} {:>4}  {:>7} {:>7} {:>7} {:>7}  {:>7} {:>7}  {:<22} {:>7}  {}\n",
+      "rows", "d", "product", "floats", "softmax", "sort", "whole", "fused", "ratio", "sorted",
+      "ratio");
+  for (const std::size_t d : {256, 512})
+    for (const std::size_t rows : {6, 64, 192}) {
+      OutputLayer layer({rows, d, vocabulary, k, DType::qint8});
+      PeerOutput peer = layer.as_peers();
+      Best separate(rows * k), fused(rows * k);
+      const auto run_peer = [&] {
+        peer.product();
+        peer.dequantize();
+        peer.log_softmax();
+        peer.k_best(k, separate.values.data(), separate.ids.data());
+      };
+      const auto run_fused = [&] { layer.fused(fused); };
+      run_peer();
+      run_fused();
+      expect_same(separate, fused);
+      const Comparison whole = compare(pairs, run_peer, run_fused);
+      const std::vector<double> parts = median_seconds(
+          pairs, {[&] { peer.product(); }, [&] { peer.dequantize(); }, [&] { peer.log_softmax(); },
+                  [&] { peer.k_best(k, separate.values.data(), separate.ids.data()); }});
+      layer.sorted(separate);
+      expect_same(separate, fused);
+      const Comparison sorted = compare(
+          pairs, [&] { layer.sorted(separate); }, run_fused);
+      fmt::print(
+          "{:5} {:4}  {:7.3f} {:7.3f} {:7.3f} {:7.3f}  {:7.3f} {:7.3f}  {:<22} {:7.3f}  {}\n", rows,
+          d, 1e3 * parts[0], 1e3 * parts[1], 1e3 * parts[2], 1e3 * parts[3], 1e3 * whole.baseline,
+          1e3 * whole.candidate, as_text(whole), 1e3 * sorted.baseline, as_text(sorted));
     }
 }
 
@@ -214,12 +268,13 @@ void run(const std::vector<std::string>& arguments) {
       const double floor = std::max(layer.flop() / peak, stream);
       fmt::print(
           "{:5} {:4}  {:7.3f} {:6.3f} {:7.3f} {:6.3f}  {:8.3f} {:7.3f} {:6.3f} {:3.0f} %  {:6.3f}  "
-          "{:.3f} [{:.3f}, {:.3f}]\n",
+          "{}\n",
           rows, d, 1e3 * product, 1e3 * bias, 1e3 * softmax, 1e3 * best, 1e3 * compared.baseline,
           1e3 * compared.candidate, 1e3 * floor, 100 * floor / compared.candidate,
-          (product + bias + softmax + best) / product, compared.ratio, compared.low, compared.high);
+          (product + bias + softmax + best) / product, as_text(compared));
     }
   compare_ensembles(pairs, vocabulary, k, *dtype);
+  if (*dtype == DType::qint8) compare_peers(pairs, vocabulary, k);
 }
 
 }  // namespace

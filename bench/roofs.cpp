@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <new>
 
+#include "base/mapped_memory.h"
 #include "bench/measure.h"
 
 namespace fuselage {
@@ -48,7 +48,14 @@ double peak(void (*chains)(std::int64_t), int terms) {
   return best;
 }
 
-[[gnu::target("avx512f"), gnu::noinline]] void read(const std::byte* data, std::size_t bytes) {
+}  // namespace
+
+Peaks measured_peaks() {
+  if (!__builtin_cpu_supports("avx512vnni")) return {};
+  return {peak(multiply_floats, 16), peak(multiply_shorts, 32), peak(multiply_bytes, 64)};
+}
+
+[[gnu::target("avx512f"), gnu::noinline]] void read_once(const std::byte* data, std::size_t bytes) {
   constexpr std::size_t kStep = 512;
   __m512i any[8] = {};
   for (std::size_t i = 0; i + kStep <= bytes; i += kStep)
@@ -57,34 +64,31 @@ double peak(void (*chains)(std::int64_t), int terms) {
   _Pragma("GCC unroll 8") for (const __m512i& v : any) asm volatile("" : : "v"(v));
 }
 
-}  // namespace
-
-Peaks measured_peaks() {
-  if (!__builtin_cpu_supports("avx512vnni")) return {};
-  return {peak(multiply_floats, 16), peak(multiply_shorts, 32), peak(multiply_bytes, 64)};
-}
-
-double read_bandwidth(std::size_t bytes) {
+double read_bandwidth(const std::byte* data, std::size_t bytes) {
   if (!__builtin_cpu_supports("avx512f")) return 0;
-  auto* data = static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}));
-  std::fill_n(data, bytes, std::byte{1});
   const std::size_t repeats = std::max<std::size_t>(1, (std::size_t{1} << 26) / bytes);
   double best = 0;
   for (int i = 0; i < 7; ++i) {
     const double begin = thread_seconds();
-    for (std::size_t j = 0; j < repeats; ++j) read(data, bytes);
+    for (std::size_t j = 0; j < repeats; ++j) read_once(data, bytes);
     best = std::max(best, static_cast<double>(bytes * repeats) / (thread_seconds() - begin));
   }
-  ::operator delete (data, std::align_val_t{64});
   return best;
 }
 
 #else
 
 Peaks measured_peaks() { return {}; }
-double read_bandwidth(std::size_t) { return 0; }
+void read_once(const std::byte*, std::size_t) {}
+double read_bandwidth(const std::byte*, std::size_t) { return 0; }
 
 #endif
+
+double read_bandwidth(std::size_t bytes) {
+  const Pages pages = allocate_pages(bytes);
+  std::fill_n(pages.get(), bytes, std::byte{1});  // until then all are one page of zeros
+  return read_bandwidth(pages.get(), bytes);
+}
 
 Peaks peaks_or_products() {
   const Peaks peaks = measured_peaks();

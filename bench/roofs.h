@@ -15,7 +15,12 @@ Peaks measured_peaks();
 /// The same, or where they cannot be measured what our own products of floats reach, for all types.
 Peaks peaks_or_products();
 
-/// Bytes a second of reading a buffer of `bytes` again and again; 0 as above.
+/// Reads `bytes` bytes, aligned to 64, in a plain loop of wide loads. Takes AVX-512.
+void read_once(const std::byte* data, std::size_t bytes);
+
+/// Bytes a second of reading these bytes again and again; 0 as above.
+double read_bandwidth(const std::byte* data, std::size_t bytes);
+/// The same of a buffer of as many bytes.
 double read_bandwidth(std::size_t bytes);
 
 }  // namespace fuselage
