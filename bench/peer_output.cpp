@@ -11,14 +11,14 @@
 namespace fuselage {
 namespace {
 
+/// Null where the build lacks the library.
+MakePeerIntProduct int8_product() {
 #ifdef FUSELAGE_WITH_ONEDNN
-constexpr bool kHasOnednn = true;
+  return onednn_int8_product;
 #else
-constexpr bool kHasOnednn = false;
-PeerIntProduct onednn_int8_product(const std::int8_t*, std::size_t, std::size_t) {
-  throw Error("this build lacks oneDNN (libdnnl-dev)");
-}
+  return nullptr;
 #endif
+}
 
 /// Calls f(vector, element, integer) for all of a tensor's vectors, and returns their scales.
 template <class F>
@@ -52,10 +52,11 @@ void k_best_by_sorting(const float* x, std::size_t rows, std::size_t n, std::siz
   }
 }
 
-bool PeerOutput::is_available() { return kHasOnednn; }
+bool PeerOutput::is_available() { return int8_product() != nullptr; }
 
 PeerOutput::PeerOutput(const Tensor& rows, const Tensor& columns, std::vector<float> bias)
     : bias_(std::move(bias)) {
+  check(is_available(), "this build has oneDNN");
   const auto k = static_cast<std::size_t>(rows.shape()[1]);
   const std::size_t n = bias_.size();
   x_.resize(static_cast<std::size_t>(rows.shape()[0]) * k);
@@ -64,7 +65,7 @@ PeerOutput::PeerOutput(const Tensor& rows, const Tensor& columns, std::vector<fl
       rows, [&](std::size_t r, std::size_t i, std::int8_t q) { x_[r * k + i] = q; });
   column_scales_ = for_each_integer(
       columns, [&](std::size_t c, std::size_t i, std::int8_t q) { w_[i * n + c] = q; });
-  product_ = onednn_int8_product(w_.data(), k, n);
+  product_ = int8_product()(w_.data(), k, n);
   sums_.resize(row_scales_.size() * n);
   logits_.resize(sums_.size());
 }

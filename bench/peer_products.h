@@ -20,6 +20,7 @@ PeerProduct onednn_product(const float* w, std::size_t k, std::size_t n);
 
 /// The same of 8-bit integers, exact in 32 bits.
 using PeerIntProduct = std::function<void(const std::int8_t* x, std::size_t rows, std::int32_t* y)>;
+using MakePeerIntProduct = PeerIntProduct (*)(const std::int8_t* w, std::size_t k, std::size_t n);
 PeerIntProduct onednn_int8_product(const std::int8_t* w, std::size_t k, std::size_t n);
 
 /// Makes such sums, [rows, n], floats: each times its row's and its column's scale, plus a bias.
