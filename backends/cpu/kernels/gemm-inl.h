@@ -25,10 +25,7 @@ inline constexpr std::size_t kTileRows = 6;
 inline constexpr std::size_t kTallTileRows = HWY_CAP_GE512 ? 8 : kTileRows;
 
 inline constexpr std::size_t kCacheLine = 64;
-// How far ahead matrices are prefetched, as measured: 4 KiB cost several rows up to a third more,
-// 16 KiB one row as much.
 inline constexpr std::size_t kAhead = 256 * kCacheLine;
-inline constexpr std::size_t kAheadOfOneRow = 64 * kCacheLine;
 
 // Few rows leave too few chains to hide the latency of a multiply-add, so they take several panels
 // at a time, unless a panel has enough for what the caches deliver. No sum depends on it: each

@@ -77,7 +77,7 @@ HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size
     block.ahead = panel.groups * (kStep + number * block.stride);
   } else if (number == 0) {
     block.stride = kStep;
-    block.ahead = kRows == 1 ? kAheadOfOneRow : kAhead;
+    block.ahead = kAhead;
   }
   for (std::size_t r = 0; r < kRows; ++r) {
     block.a[r] = row_of(tiles.a, row + r, tiles.a.columns);
