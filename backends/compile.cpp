@@ -16,7 +16,12 @@ namespace fuselage {
 Optimizer make_optimizer(const CompileOptions& options) {
   PipelineOptions pipeline;
   if (options.precision == to_string(Precision::fp16) && options.backend == "cpu")
-    throw Error("the cpu back-end has no products in fp16; use bf16, or --device cuda");
+    throw Error("the cpu back-end has no products in fp16; use bf16 or the cuda back-end");
+  if (options.exact && options.activations != "exact")
+    throw Error(
+        "activations are '{}', which changes results, but exact ones are asked for; drop one "
+        "of the two",
+        options.activations);
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
   pipeline.precision = precision_from_string(options.precision);

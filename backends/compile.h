@@ -20,7 +20,8 @@ namespace fuselage {
 struct CompileOptions {
   std::string backend = "cpu";  ///< "cpu", "cuda", or "reference": the slow oracle
   std::string passes = "all";   ///< optimizer passes, as select_passes takes them
-  /// Only rewrites that keep every bit, but for `precision` and `activations`.
+  /// Only rewrites that keep every bit of a result in this precision; excludes other activations
+  /// than exact ones.
   bool exact = false;
   std::string precision = "fp32";  ///< of products with weights, as precision_from_string takes it
   std::string activations = "exact";  ///< as activations_from_string takes it
@@ -37,8 +38,8 @@ struct CompileOptions {
   NodeObserver observer;
 };
 
-/// The optimizer that `options` ask for. Throws Error for an unknown pass, and for a precision that
-/// the back-end has no products in.
+/// The optimizer that `options` ask for. Throws Error for an unknown pass, for options that exclude
+/// each other, and for a precision that the back-end has no products in.
 struct Optimizer {
   std::vector<Pass> passes;
   PassOptions options;

@@ -12,8 +12,9 @@
 namespace fuselage {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
-constexpr std::size_t kLongestQuote = 80;
+constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMinPart = 3;
+constexpr std::size_t kMaxQuote = 80;
 
 /// Insertions, deletions and replacements that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -30,10 +31,8 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-}  // namespace
-
-std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates) {
-  if (name.empty() || name.size() > kLongestName) return "";
+/// The candidate with the fewest differences, at most one in three characters; "" for none.
+std::string_view near(std::string_view name, std::span<const std::string_view> candidates) {
   const std::size_t cutoff = std::max<std::size_t>(1, name.size() / 3);
   std::size_t best = std::numeric_limits<std::size_t>::max();
   std::string_view nearest;
@@ -44,13 +43,38 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
       nearest = candidate;
     }
   }
+  return nearest;
+}
+
+/// The shortest candidate that begins with `part` or, when none does, has it elsewhere; "" for
+/// none.
+std::string_view shortest_with(std::string_view part,
+                               std::span<const std::string_view> candidates) {
+  std::string_view begins, has;
+  const auto take = [](std::string_view candidate, std::string_view& shortest) {
+    if (shortest.empty() || candidate.size() < shortest.size()) shortest = candidate;
+  };
+  for (const std::string_view candidate : candidates) {
+    if (candidate.starts_with(part)) take(candidate, begins);
+    if (candidate.find(part) != std::string_view::npos) take(candidate, has);
+  }
+  return begins.empty() ? has : begins;
+}
+
+}  // namespace
+
+std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates) {
+  if (name.empty() || name.size() > kMaxName) return "";
+  std::string_view nearest = near(name, candidates);
+  // A part of a name is what people type who remember its beginning, or one of its words.
+  if (nearest.empty() && name.size() >= kMinPart) nearest = shortest_with(name, candidates);
   return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
 }
 
 std::string in_quotes(std::string_view text) {
-  const bool cut = text.size() > kLongestQuote;
+  const bool cut = text.size() > kMaxQuote;
   if (cut) {
-    std::size_t end = kLongestQuote;
+    std::size_t end = kMaxQuote;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
     text = text.substr(0, end);
   }

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "decoding/output_json.h"
 
 namespace fuselage {
 namespace {
@@ -29,7 +30,8 @@ std::string format_soft(const std::vector<std::vector<float>>& weights) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// Pairs of source and target position, sorted by both.
+}  // namespace
+
 std::vector<std::pair<std::size_t, std::size_t>> hard_alignment(
     const std::vector<std::vector<float>>& weights, float threshold) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -46,8 +48,6 @@ std::vector<std::pair<std::size_t, std::size_t>> hard_alignment(
   std::sort(pairs.begin(), pairs.end());
   return pairs;
 }
-
-}  // namespace
 
 AlignmentFormat parse_alignment_format(std::string_view text) {
   if (text == "soft") return {.soft = true};
@@ -71,6 +71,7 @@ std::string format_alignment(const std::vector<std::vector<float>>& weights,
 
 std::string format_translation(std::size_t line, const Translation& translation,
                                const OutputFormat& format) {
+  if (format.json) return json_line(line, translation, format);
   std::string output;
   for (const TranslatedText& entry : translation.n_best) {
     const Hypothesis& hypothesis = entry.hypothesis;
@@ -87,7 +88,8 @@ std::string format_translation(std::size_t line, const Translation& translation,
   return output;
 }
 
-std::string format_score(const PairScore& score, const OutputFormat& format) {
+std::string format_score(std::size_t line, const PairScore& score, const OutputFormat& format) {
+  if (format.json) return json_line(line, score, format);
   std::string output = fmt::format("{:.6f}", score.score);
   if (format.alignment) output += " ||| " + format_alignment(score.alignment, *format.alignment);
   if (format.word_scores) output += " ||| " + format_word_scores(score.word_scores);

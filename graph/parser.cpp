@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <unordered_map>
+#include <vector>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -11,6 +12,21 @@ namespace fuselage {
 namespace {
 
 constexpr std::string_view kHeader = "fuselage.graph 1";
+constexpr std::string_view kDomainKinds[] = {"vocabulary", "sentence",   "source",
+                                             "shortlist",  "scan",       "parent",
+                                             "prefix",     "hypothesis", "pairs"};
+
+std::vector<std::string_view> names_of(const OpRegistry& ops) {
+  std::vector<std::string_view> names;
+  for (const OpDef* op : ops.all()) names.push_back(op->name);
+  return names;
+}
+
+std::vector<std::string_view> attribute_names(const OpDef& op) {
+  std::vector<std::string_view> names;
+  for (const auto& attribute : op.attributes) names.push_back(attribute.name);
+  return names;
+}
 
 /// Reads tokens off one line. All failures name the line.
 class LineReader {
@@ -212,7 +228,8 @@ class GraphParser {
       in.expect(",");
       graph_.add_pairs(std::move(name), left, domain_name(in));
     } else {
-      in.fail(fmt::format("there is no kind of domain {}", in_quotes(kind)));
+      in.fail(fmt::format("there is no kind of domain {}{}", in_quotes(kind),
+                          did_you_mean(kind, kDomainKinds)));
     }
   }
 
@@ -317,7 +334,9 @@ class GraphParser {
     }
     const std::string_view op_name = in.name("an operator");
     const OpDef* op = ops_.find(op_name);
-    if (!op) in.fail(fmt::format("there is no operator {}", in_quotes(op_name)));
+    if (!op)
+      in.fail(fmt::format("there is no operator {}{}", in_quotes(op_name),
+                          did_you_mean(op_name, names_of(ops_))));
 
     std::vector<ValueId> operands;
     in.expect("(");
@@ -331,7 +350,9 @@ class GraphParser {
       do {
         const std::string_view name = in.name("an attribute");
         const auto index = op->attribute_index(name);
-        if (!index) in.fail(fmt::format("{} has no attribute {}", op_name, in_quotes(name)));
+        if (!index)
+          in.fail(fmt::format("{} has no attribute {}{}", op_name, in_quotes(name),
+                              did_you_mean(name, attribute_names(*op))));
         in.expect("=");
         attrs.emplace_back(name, attribute_value(in, op->attributes[*index].kind));
       } while (in.accept(","));

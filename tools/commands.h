@@ -1,18 +1,18 @@
 #pragma once
 
-#include <string>
-#include <vector>
+#include <memory>
+
+#include "tools/command.h"
 
 namespace fuselage {
 
-// The sub-commands. Each takes the arguments after its name, returns the exit status, and throws
-// Error for what the user must correct.
-
-int run_translate(const std::vector<std::string>& arguments);
-int run_score(const std::vector<std::string>& arguments);
-int run_dump(const std::vector<std::string>& arguments);
-int run_graph(const std::vector<std::string>& arguments);
-int run_convert(const std::vector<std::string>& arguments);
-int run_quantize(const std::vector<std::string>& arguments);
+std::unique_ptr<Command> make_translate_command();
+std::unique_ptr<Command> make_score_command();
+std::unique_ptr<Command> make_dump_command();
+std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_convert_command();
+std::unique_ptr<Command> make_quantize_command();
+std::unique_ptr<Command> make_completion_command();
+std::unique_ptr<Command> make_manual_command();
 
 }  // namespace fuselage

@@ -38,9 +38,9 @@ CLI::Option* add_device_option(CLI::App& app, CompileOptions& compile) {
   };
   return app
       .add_option_function<std::string>(
-          "--device", set, "What runs the model: cpu, cuda (a GPU) or cuda:N (that of number N)")
+          "--device", set, "The device that runs the model: cpu, cuda (the first GPU) or cuda:N")
       ->check(CLI::Validator(device_problem, ""))
-      ->type_name("TEXT")
+      ->type_name("DEVICE")
       ->default_str("cpu");
 }
 

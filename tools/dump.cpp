@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "tools/dump_profile.h"
 #include "tools/files.h"
 #include "tools/model_options.h"
+#include "tools/validators.h"
 
 namespace fuselage {
 namespace {
@@ -51,51 +53,63 @@ struct DumpOptions {
 
 void DumpOptions::add_to(Options& options) {
   CLI::App& app = options.app();
+  options.begin_group(kModelGroup);
   models.add_to(app, "MODEL,-m,--models,--model");
+  app.add_option("-v,--vocabs", vocabularies.paths, "Source and target vocabulary for --profile")
+      ->type_name("FILE")
+      ->default_str("the model's");
+  options.begin_group("View");
   add_views_to(app);
+  options.begin_group("Output");
   app.add_option("--format", format,
-                 "text; json (see docs/inspect-a-graph.md); dot for Graphviz; svg, which Graphviz "
-                 "draws; html, a page for a browser")
-      ->check(CLI::IsMember({"text", "json", "dot", "svg", "html"}))
+                 "dot is for Graphviz, svg is drawn by it, html is a page for a browser")
+      ->type_name("FORMAT")
+      ->check(one_of({"text", "json", "dot", "svg", "html"}))
       ->capture_default_str();
-  add_device_option(app, compile);
-  add_optimizer_options(app, compile);
-  add_frequency_option(app, frequency);
+  app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
+  options.begin_group("Search");
   app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
       ->check(limits_of("beam-size"))
       ->capture_default_str();
   app.add_option("--mini-batch", mini_batch, "Sentences in a batch of --profile")
       ->check(limits_of("mini-batch"))
       ->capture_default_str();
-  app.add_option("-v,--vocabs", vocabularies.paths,
-                 "Source and target vocabulary for --profile (default: those of the model)");
   app.add_flag("--no-spm-encode", no_spm_encode, "The text is split into SentencePiece pieces");
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
   app.add_flag("--alignment", alignment, "Show the graph as a search with --alignment needs it");
-  app.add_option("-o,--output", output, "Where to write")->capture_default_str();
+  options.begin_group(kOptimizerGroup);
+  add_device_option(app, compile);
+  add_optimizer_options(app, compile);
+  add_frequency_option(app, frequency);
 }
 
 void DumpOptions::add_views_to(CLI::App& app) {
   app.add_option("--stage", stage,
-                 "raw, the name of a pass for the graph behind it, or planned (default); or a "
-                 "regular expression for all whose names fit");
+                 "raw, the name of a pass for the graph behind it, or planned; or a regular "
+                 "expression for all whose names fit")
+      ->default_str("planned")
+      ->type_name("STAGE");
   app.add_option("--program", program,
-                 "One of the programs that the graph is cut into (load, source, step), all three, "
-                 "or the graph in one piece (whole; default before planned)")
-      ->check(CLI::IsMember({"all", "load", "source", "step", "whole"}));
+                 "One of the programs that the graph is cut into, all three, or the graph in one "
+                 "piece (whole; the default for stages before planned)")
+      ->type_name("NAME")
+      ->check(one_of({"all", "load", "source", "step", "whole"}));
   app.add_flag("--only-changed", only_changed,
                "The raw graph, and the graph behind each pass that changed it");
   app.add_option("--diff", diff, "What changed from one stage to another, as lines")
       ->expected(2)
+      ->type_name("STAGE")
       ->take_all();
   app.add_option("--explain", explain,
                  "RULE@NODE: why a rule was applied at a node, or which guard refused; RULE@* for "
                  "all nodes")
+      ->type_name("RULE@NODE")
       ->expected(1)
       ->take_all();
   app.add_flag("--summary", summary, "Figures of the programs without passes and with them");
   app.add_option("--profile", profile,
-                 "Translate this text, a sentence a line, and tell the time that nodes take");
+                 "Translate this text, a sentence a line, and tell the time that nodes take")
+      ->type_name("FILE");
 }
 
 void DumpOptions::check_combination() const {
@@ -261,23 +275,36 @@ class Dump {
   Report report_;
 };
 
-}  // namespace
+class DumpCommand : public Command {
+ public:
+  DumpCommand()
+      : Command("dump", "Show the graph of a model, and what the optimizer makes of it.",
+                {{"fuselage dump --summary", "Figures of the bundled model's programs."},
+                 {"fuselage dump --format html -o page.html", "A page for a browser."},
+                 {"fuselage dump --program step --explain 'merge_states@*'",
+                  "Where a rule was applied, and which guard refused elsewhere."}}) {
+    o_.add_to(options());
+  }
+  int run() override;
 
-int run_dump(const std::vector<std::string>& arguments) {
-  DumpOptions o;
-  Options options("dump", "Show the graph of a model, and what the optimizer makes of it.");
-  o.add_to(options);
-  if (!options.parse(arguments)) return 0;
-  o.check_combination();
+ private:
+  DumpOptions o_;
+};
 
+int DumpCommand::run() {
+  o_.check_combination();
   NamedModel loaded =
-      load_named_models(o.models, !o.vocabularies.paths.empty(), decided_by(options));
-  options.apply_defaults(loaded.decode_options, loaded.path);
-  Dump dump(o, std::move(loaded.model));
-  OutputFile output(o.output, loaded.files);
+      load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
+  options().apply_defaults(loaded.decode_options, loaded.path);
+  Dump dump(o_, std::move(loaded.model));
+  OutputFile output(o_.output, loaded.files);
   dump.write(loaded.path, output);
   output.close();
   return 0;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_dump_command() { return std::make_unique<DumpCommand>(); }
 
 }  // namespace fuselage

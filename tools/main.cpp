@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -13,38 +13,30 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/suggest.h"
-#include "tools/commands.h"
+#include "tools/command.h"
 #include "tools/files.h"
 
 namespace fuselage {
 namespace {
 
-struct Command {
-  std::string_view name;
-  int (*run)(const std::vector<std::string>&);
-  std::string_view summary;
-};
-constexpr std::array<Command, 6> kCommands = {{
-    {"translate", run_translate, "Translate lines of text"},
-    {"score", run_score, "Tell how likely given translations are"},
-    {"dump", run_dump, "Show the graph of a model, and what the optimizer makes of it"},
-    {"run", run_graph, "Run optimizer passes on a graph that is a text"},
-    {"convert", run_convert, "Write a model as a model directory"},
-    {"quantize", run_quantize, "Write a model with its matrices in fewer bits"},
-}};
-
 void print_help() {
   fmt::print("Fuselage {}: sequence-to-sequence inference\n\nUsage: fuselage COMMAND [OPTIONS]\n\n",
              FUSELAGE_VERSION);
-  for (const Command& command : kCommands)
-    fmt::print("  {:<10} {}\n", command.name, command.summary);
+  for (const CommandEntry& command : command_table())
+    fmt::print("  {:<11} {}\n", command.name, command.summary);
   fmt::print("\nSee fuselage COMMAND --help for the options of a command.\n");
 }
 
-int run(const std::vector<std::string>& arguments) {
+int run_command(std::string_view name, const std::vector<std::string>& arguments) {
+  const std::unique_ptr<Command> command = find_command(name).make();
+  return command->options().parse(arguments) ? command->run() : 0;
+}
+
+int run(std::vector<std::string> arguments) {
   if (arguments.empty()) throw Error("no command is given; see fuselage --help");
-  const std::string& name = arguments[0];
+  const std::string name = arguments[0];
+  arguments.erase(arguments.begin());
+  if (name == "help" && !arguments.empty()) return run_command(arguments[0], {"--help"});
   if (name == "-h" || name == "--help" || name == "help") {
     print_help();
     return 0;
@@ -53,13 +45,7 @@ int run(const std::vector<std::string>& arguments) {
     fmt::print("fuselage {}\n", FUSELAGE_VERSION);
     return 0;
   }
-  for (const Command& command : kCommands)
-    if (command.name == name)
-      return command.run(std::vector<std::string>(arguments.begin() + 1, arguments.end()));
-  std::vector<std::string_view> names;
-  for (const Command& command : kCommands) names.push_back(command.name);
-  throw Error("there is no command {}{}; see fuselage --help", in_quotes(name),
-              did_you_mean(name, names));
+  return run_command(name, arguments);
 }
 
 int report(std::string_view prefix, std::string message) {

@@ -3,60 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <filesystem>
-#include <iterator>
-#include <optional>
 #include <system_error>
 
 #include "base/cores.h"
 #include "base/error.h"
-#include "base/suggest.h"
 #include "tools/device_options.h"
 #include "tools/files.h"
+#include "tools/validators.h"
 
 namespace fuselage {
 namespace {
 
-/// Values that an option takes.
-struct Limits {
-  std::string_view option;
-  double least, most;
-  bool whole = true;
-  bool above = false;  ///< `least` itself is not taken
-};
-constexpr Limits kLimits[] = {
-    {"beam-size", 1, 10000},
-    {"max-length-factor", 0, 1000, false, true},
-    {"maxi-batch", 1, 1000000},
-    {"mini-batch", 1, 65536},
-    {"mini-batch-words", 0, 1000000000},
-    {"normalize", -10, 10, false},
-    {"weights", -1000000, 1000000, false},
-    {"word-penalty", -1000000, 1000000, false},
-};
-
 /// As many as --cpu-threads takes.
-constexpr std::size_t kMostThreads = 1024;
-
-/// The number that all of `text` is.
-std::optional<double> parse_number(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
+constexpr std::size_t kMaxThreads = 1024;
 
 /// One for a GPU. On the CPU one for each processor, or for so many of them as work together.
 std::size_t default_workers(const CompileOptions& compile) {
   if (compile.backend == "cuda") return 1;
-  return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMostThreads);
-}
-
-bool is_whole(const std::string& text) {
-  return text.find_first_not_of("0123456789") == std::string::npos;
+  return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMaxThreads);
 }
 
 }  // namespace
@@ -65,42 +30,28 @@ void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
 }
 
-CLI::Validator limits_of(std::string_view option) {
-  const auto* limits = std::find_if(std::begin(kLimits), std::end(kLimits),
-                                    [&](const Limits& one) { return one.option == option; });
-  check(limits != std::end(kLimits), "the option has limits");
-  const auto validate = [limits](const std::string& text) -> std::string {
-    const std::optional<double> value = parse_number(text);
-    const bool in_range = value && *value >= limits->least && *value <= limits->most &&
-                          !(limits->above && *value == limits->least);
-    if (in_range && (!limits->whole || is_whole(text))) return "";
-    return fmt::format("a {}number {} {} {} {} is needed, not {}", limits->whole ? "whole " : "",
-                       limits->above ? "above" : "from", limits->least,
-                       limits->above ? "and up to" : "to", limits->most, in_quotes(text));
-  };
-  return CLI::Validator(validate, "");
-}
-
-CLI::Validator sort_orders() { return CLI::IsMember({"none", "src"}); }
-
 float ModelOptions::length_exponent() const {
   return normalize.empty() ? 1.0f : static_cast<float>(parse_number(normalize).value());
 }
 
 void ModelOptions::add_model_to(Options& options) {
   CLI::App& app = options.app();
+  options.begin_group(kModelGroup);
   models.add_to(app, "-m,--models,--model");
   app.add_option("-v,--vocabs", vocabularies.paths,
                  "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
-                 "file twice for a shared one");
+                 "file twice for a shared one")
+      ->type_name("FILE");
   app.add_option("-c,--config", configs,
-                 "YAML file with options by their long names, such as decoder.yml");
+                 "YAML file with options by their long names, such as decoder.yml")
+      ->type_name("FILE");
 }
 
 void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
   app.add_option("-n,--normalize", normalize,
                  "Divide scores by the length to the power of this; 1 without a value")
       ->expected(0, 1)
+      ->type_name("X")
       ->check(limits_of("normalize"))
       ->capture_default_str();
   app.add_option("--word-penalty", word_penalty, "Subtracted from the score per word")
@@ -109,15 +60,32 @@ void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
 }
 
 void ModelOptions::add_running_to(Options& options) {
-  CLI::App& app = options.app();
-  app.add_option("-o,--output", output, "Where to write")->capture_default_str();
+  options.begin_group(kTextGroup);
+  add_text_options(options.app());
+  options.begin_group(kSpeedGroup);
+  add_speed_options(options.app());
+  options.begin_group(kOptimizerGroup);
+  add_optimizer_options(options.app(), compile);
+  add_frequency_option(options.app(), frequency);
+  options.begin_group(kReportGroup);
+  add_report_options(options.app());
+  options.accept_without_effect();
+}
+
+void ModelOptions::add_text_options(CLI::App& app) {
+  app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
   app.add_option("--max-length", max_length,
                  "Tokens that are read of a line, the end symbol counted; the rest is cut off")
-      ->check(CLI::Range(1, 1000000))
+      ->check(number_in({1, 1000000}))
       ->capture_default_str();
   app.add_flag("--max-length-crop", max_length_crop,
                "No effect: longer lines are always cut, never dropped");
   app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
+  app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
+  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
+}
+
+void ModelOptions::add_speed_options(CLI::App& app) {
   app.add_option("--mini-batch", batches.mini_batch, "Sentences in a batch")
       ->check(limits_of("mini-batch"))
       ->capture_default_str();
@@ -128,39 +96,40 @@ void ModelOptions::add_running_to(Options& options) {
   app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
       ->check(limits_of("maxi-batch"))
       ->capture_default_str();
-  app.add_option("--maxi-batch-sort", maxi_batch_sort, "Sort by source length (src), or not (none)")
+  app.add_option("--maxi-batch-sort", maxi_batch_sort,
+                 "Order of sentences that are read together: by length (src), or as they come")
+      ->type_name("ORDER")
       ->check(sort_orders())
       ->capture_default_str();
   app.add_option("--cpu-threads", threads,
-                 "Sentences are worked on in so many threads; 0: one for each processor that the "
-                 "process may use, as far as its control group grants their time, and one for a "
-                 "GPU")
-      ->check(CLI::Range(std::size_t{0}, kMostThreads))
+                 "Threads that work on sentences; 0: one for each processor that the process may "
+                 "use, as far as its control group grants their time, and one for a GPU")
+      ->check(number_in({0, kMaxThreads}))
       ->capture_default_str();
   app.add_option("--threads-per-sentence", compile.threads_per_sentence,
-                 "So many processors work on a batch together, each on columns of its own: a "
-                 "sentence takes less time, a text more")
-      ->check(CLI::Range(std::size_t{1}, kMostThreads))
+                 "Processors that work on a batch together, each on columns of its own: a sentence "
+                 "takes less time, a text more")
+      ->check(number_in({1, kMaxThreads}))
       ->capture_default_str();
-  app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
-  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
   CLI::Option* device = add_device_option(app, compile);
   add_gpu_options(app, compile);
   app.add_option("--backend", compile.backend,
-                 "How it is run: cpu, cuda (as --device says), or reference (slow)")
+                 "The back-end, in the place of --device; reference is slow")
       ->excludes(device)
+      ->type_name("NAME")
+      ->check(one_of({"cpu", "cuda", "reference"}))
       ->capture_default_str();
-  add_optimizer_options(app, compile);
-  add_frequency_option(app, frequency);
   app.add_option("--weights-cache", compile.weights_cache,
                  "Keep packed weights in files of this directory, from which later processes start "
                  "at once and which all that run share in memory")
       ->type_name("DIR");
+}
+
+void ModelOptions::add_report_options(CLI::App& app) {
   app.add_flag("--stats", stats,
                "Tell at the end how many look-ups the tables of frequent words served");
   app.add_flag("--memory", memory, "Tell at the end where memory went");
   app.add_flag("--quiet", quiet, "No progress and no notes");
-  options.accept_without_effect();
 }
 
 void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
@@ -168,11 +137,13 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
          "--passes", compile.passes,
          "Optimizer passes: none, or with commas between all, names of passes and rules, and "
          "-NAME to leave one out")
+      ->type_name("LIST")
       ->capture_default_str();
   add_precision_option(app, compile);
   app.add_option("--activations", compile.activations,
-                 "Sigmoid and tanh: exact, fast (to within 6e-5) or table (to within 1e-3)")
-      ->check(CLI::IsMember({"exact", "fast", "table"}))
+                 "Accuracy of sigmoid and tanh: fast is to within 6e-5, table to within 1e-3")
+      ->type_name("KIND")
+      ->check(one_of({"exact", "fast", "table"}))
       ->capture_default_str();
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
@@ -186,28 +157,35 @@ void add_precision_option(CLI::App& app, CompileOptions& compile) {
     compile.precision = names[0] == "float32" ? "fp32" : names[0];
   };
   app.add_option_function<std::vector<std::string>>(
-         "--precision", set,
-         "Numbers in products with weights: fp32, bf16, fp16 (on a GPU), int16, int8, int4 or "
-         "int4-log")
+         "--precision", set, "Numbers in products with weights; fp16 needs a GPU")
       ->expected(1, 2)
-      ->check(
-          CLI::IsMember({"fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log", "float32"}))
-      ->type_name("TEXT")
+      ->type_name("FORMAT")
+      ->check(one_of({"fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log", "float32"}))
       ->default_str("fp32");
 }
 
 void add_memory_option(CLI::App& app, CompileOptions& compile) {
   app.add_option("--precompute-memory", compile.precompute_memory,
-                 "Most memory for products with embeddings that are computed at load, in MB")
-      ->check(CLI::NonNegativeNumber)
+                 "Most memory for products with embeddings that are computed at load")
+      ->type_name("MB")
+      ->check(limits_of("precompute-memory"))
       ->capture_default_str();
 }
 
 void add_frequency_option(CLI::App& app, std::string& frequency) {
-  app.add_option(
-      "--frequency", frequency,
-      "Words or pieces, the most frequent one first, or with counts: what tables hold "
-      "that are too large for a whole vocabulary (default: the first of the vocabulary)");
+  app.add_option("--frequency", frequency,
+                 "Words or pieces, the most frequent one first, or with counts: what tables hold "
+                 "that are too large for a whole vocabulary (default: the first of the vocabulary)")
+      ->type_name("FILE");
+}
+
+void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment) {
+  app.add_flag("--word-scores", format.word_scores, "Print the score of each word");
+  app.add_option("--alignment", alignment,
+                 "Print the alignment: hard (without a value), soft, or pairs above a weight")
+      ->expected(0, 1)
+      ->type_name("FORM");
+  app.add_flag("--json", format.json, "Print a JSON object for each line, with its scores");
 }
 
 std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables) {

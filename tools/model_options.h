@@ -6,13 +6,22 @@
 
 #include "backends/compile.h"
 #include "decoding/batching.h"
+#include "decoding/output_format.h"
 #include "decoding/vocabulary_pair.h"
 #include "tools/memory_report.h"
 #include "tools/named_models.h"
 
 namespace fuselage {
 
-/// What all commands that run a model have in common.
+/// Titles of the groups that options of several commands stand in.
+inline constexpr const char* kTextGroup = "Input and output";
+inline constexpr const char* kModelGroup = "Model";
+inline constexpr const char* kSearchGroup = "Search";
+inline constexpr const char* kSpeedGroup = "Speed and memory";
+inline constexpr const char* kOptimizerGroup = "Optimizer and numbers";
+inline constexpr const char* kReportGroup = "Reports";
+
+/// The options that all commands which run a model have in common.
 struct ModelOptions {
   ModelChoice models;
   std::vector<std::string> configs;
@@ -57,12 +66,12 @@ struct ModelOptions {
   }
   /// Value of --normalize.
   float length_exponent() const;
-};
 
-/// What the values of a numeric option must be, wherever they come from.
-CLI::Validator limits_of(std::string_view option);
-/// What --maxi-batch-sort takes.
-CLI::Validator sort_orders();
+ private:
+  void add_text_options(CLI::App& app);
+  void add_speed_options(CLI::App& app);
+  void add_report_options(CLI::App& app);
+};
 
 /// Registers the options that say what the optimizer does.
 void add_optimizer_options(CLI::App& app, CompileOptions& compile);
@@ -72,6 +81,10 @@ void add_precision_option(CLI::App& app, CompileOptions& compile);
 
 /// Registers the option that bounds the tables.
 void add_memory_option(CLI::App& app, CompileOptions& compile);
+
+/// Registers the options that say how the scores of lines are printed; `alignment` gets the text
+/// that parse_alignment_format reads.
+void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment);
 
 /// Registers the option that names a frequency list.
 void add_frequency_option(CLI::App& app, std::string& frequency);

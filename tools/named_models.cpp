@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "models/ensemble.h"
 #include "models/load_model.h"
-#include "tools/model_options.h"
+#include "tools/validators.h"
 
 namespace fuselage {
 namespace {
@@ -75,13 +75,14 @@ void add_defaults(const LoadedModel& loaded, const std::string& path, const IsDe
 }  // namespace
 
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
-  app.add_option(
-      names, paths,
-      "Model: a Marian .npz or .bin file or a model directory (default: the bundled model); "
-      "several are an ensemble");
+  app.add_option(names, paths,
+                 "A Marian .npz or .bin file, or a model directory; several are an ensemble")
+      ->type_name("FILE")
+      ->default_str("the bundled model");
   app.add_option("--weights", weights,
                  "For each model of an ensemble, what its log-probabilities are multiplied by "
-                 "before they are added up (default: 1)")
+                 "before they are added up")
+      ->default_str("1")
       ->check(limits_of("weights"));
   app.add_flag("--ignore-unknown-config", ignore_unknown,
                "Go on past configuration keys that are unknown or not supported");

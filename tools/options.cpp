@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "tools/help_text.h"
 
 namespace fuselage {
 namespace {
@@ -173,12 +174,13 @@ YAML::Node parse_mapping(const std::string& text, const std::string& path) {
 
 }  // namespace
 
-Options::Options(const std::string& command, const std::string& description)
-    : app_(description, "fuselage " + command) {
-  app_.set_help_flag("-h,--help", "Print this help and exit");
-  app_.set_version_flag("--version", "fuselage " FUSELAGE_VERSION, "Print the version and exit");
+Options::Options(const std::string& command, const std::string& description,
+                 std::vector<Example> examples)
+    : app_(description, "fuselage " + command), examples_(std::move(examples)) {
+  app_.set_help_flag("-h,--help", "Print this help and exit")->group(kHelpGroup);
+  app_.set_version_flag("--version", "fuselage " FUSELAGE_VERSION, "Print the version and exit")
+      ->group(kHelpGroup);
   app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  app_.get_formatter()->column_width(36);
 }
 
 void Options::accept_without_effect() {
@@ -231,7 +233,7 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   try {
     app_.parse(normalized);
   } catch (const CLI::CallForHelp&) {
-    print_out(app_.help());
+    print_out(help_text(*this, help_width()));
     return false;
   } catch (const CLI::CallForVersion&) {
     print_out(app_.version() + "\n");
@@ -244,6 +246,10 @@ bool Options::parse(const std::vector<std::string>& arguments) {
 
 void Options::set(CLI::Option& option, const std::vector<std::string>& values,
                   const std::string& where) {
+  const auto most = static_cast<std::size_t>(std::max(option.get_expected_max(), 1));
+  if (values.size() > most)
+    throw Error("{}: --{} takes {} value{}, not {}", where, long_name(option), most,
+                most == 1 ? "" : "s", values.size());
   try {
     option.add_result(values);
     option.run_callback();

@@ -8,15 +8,30 @@
 
 namespace fuselage {
 
+/// Title of the group of --help and --version, which stands last.
+inline constexpr const char* kHelpGroup = "Help";
+
+/// A command line that shows the use of a command.
+struct Example {
+  std::string command;  ///< "fuselage translate < in.txt > out.txt"
+  std::string purpose;  ///< a sentence
+};
+
 /// Options of one sub-command, with marian-decoder's habits on top of CLI11: '_' stands for '-' in
 /// long names, configuration files have the long names as keys, and what marian-decoder knows but
 /// Fuselage does not is refused by name. A value that is set stays: the command line comes before
 /// the configuration files, these before the model's own defaults.
 class Options {
  public:
-  Options(const std::string& command, const std::string& description);
+  Options(const std::string& command, const std::string& description,
+          std::vector<Example> examples = {});
 
   CLI::App& app() { return app_; }
+  const CLI::App& app() const { return app_; }
+  const std::vector<Example>& examples() const { return examples_; }
+
+  /// Options that are registered from here on stand in the group of this title.
+  void begin_group(const std::string& title) { app_.option_defaults()->group(title); }
 
   /// Adds options of marian-decoder that are taken and make no difference here.
   void accept_without_effect();
@@ -48,6 +63,7 @@ class Options {
   void set(CLI::Option& option, const std::vector<std::string>& values, const std::string& where);
 
   CLI::App app_;
+  std::vector<Example> examples_;
   std::vector<std::string> passed_over_;
 };
 

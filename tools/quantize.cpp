@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "tools/files.h"
 #include "tools/model_options.h"
 #include "tools/quantize_report.h"
+#include "tools/validators.h"
 #include "tools/write_model.h"
 
 namespace fuselage {
@@ -39,21 +41,24 @@ void StorageOptions::add_to(CLI::App& app) {
   app.add_option("--precision", precision,
                  "What matrices are stored for: products in bf16, int16, int8, int4 or int4-log; "
                  "the default when the model is run")
-      ->check(CLI::IsMember({"bf16", "int16", "int8", "int4", "int4-log"}))
+      ->type_name("FORMAT")
+      ->check(one_of({"bf16", "int16", "int8", "int4", "int4-log"}))
       ->capture_default_str();
   app.add_option("--bits", bits, "With int4: bits of a number, one of them its sign")
-      ->check(CLI::Range(1, 4))
+      ->check(number_in({1, 4}))
       ->capture_default_str();
   app.add_option("--fit", fit,
                  "With int4, the largest level: the largest magnitude, the same for all, or fitted "
                  "to the least squared error")
-      ->check(CLI::IsMember(std::vector<std::string>(kFits.begin(), kFits.end())))
+      ->type_name("WAY")
+      ->check(one_of({kFits.begin(), kFits.end()}))
       ->capture_default_str();
   app.add_option("--fixed-scale", fixed_scale, "With --fit fixed: that level")
-      ->check(CLI::PositiveNumber)
+      ->check(number_in({0, 1e30, false, true}))
       ->capture_default_str();
   app.add_option("--scales", scales, "With int4: a scale for each column or for a whole matrix")
-      ->check(CLI::IsMember({"column", "tensor"}))
+      ->type_name("WHICH")
+      ->check(one_of({"column", "tensor"}))
       ->capture_default_str();
 }
 
@@ -85,52 +90,70 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
-}  // namespace
+class QuantizeCommand : public Command {
+ public:
+  QuantizeCommand();
+  int run() override;
 
-int run_quantize(const std::vector<std::string>& arguments) {
-  ModelChoice choice;
-  StorageOptions storage;
-  std::vector<std::string> vocabularies;
-  std::string output, text;
-  bool quiet = false;
-  Options options("quantize",
-                  "Write a model as a model directory with its matrices in fewer bits.");
-  CLI::App& app = options.app();
-  choice.add_to(app, "MODEL,-m,--models,--model");
-  app.add_option("-v,--vocabs", vocabularies, "Source and target vocabulary, as for translate");
-  app.add_option("-o,--output", output, "Directory to write")->required();
-  storage.add_to(app);
-  app.add_option("--report", text,
+ private:
+  ModelChoice choice_;
+  StorageOptions storage_;
+  std::vector<std::string> vocabularies_;
+  std::string output_, text_;
+  bool quiet_ = false;
+};
+
+QuantizeCommand::QuantizeCommand()
+    : Command("quantize", "Write a model as a model directory with its matrices in fewer bits.",
+              {{"fuselage quantize model.npz -v vocab.spm vocab.spm -o my-int8-model",
+                "Matrices in 8 bits, which products of integers read as they are."}}) {
+  CLI::App& app = options().app();
+  options().begin_group(kModelGroup);
+  choice_.add_to(app, "MODEL,-m,--models,--model");
+  app.add_option("-v,--vocabs", vocabularies_, "Source and target vocabulary, as for translate")
+      ->type_name("FILE");
+  options().begin_group("Output");
+  app.add_option("-o,--output", output_, "Directory to write")->required()->type_name("DIR");
+  storage_.add_to(app);
+  options().begin_group(kReportGroup);
+  app.add_option("--report", text_,
                  "A text to translate before, slowly: report also the range of what each product "
-                 "multiplies");
-  app.add_flag("--quiet", quiet, "No report")->excludes("--report");
-  if (!options.parse(arguments)) return 0;
-  storage.verify(options);
+                 "multiplies")
+      ->type_name("FILE");
+  app.add_flag("--quiet", quiet_, "No report")->excludes("--report");
+}
+
+int QuantizeCommand::run() {
+  storage_.verify(options());
   const std::vector<std::string> fits(kFits.begin(),
-                                      storage.logarithmic() ? kFits.end() : kFits.begin());
+                                      storage_.logarithmic() ? kFits.end() : kFits.begin());
   std::vector<MatrixStorage> alternatives;
   for (const std::string& fit : fits)
-    if (!quiet) alternatives.push_back(storage.storage(fit));
+    if (!quiet_) alternatives.push_back(storage_.storage(fit));
 
   const std::vector<std::string> lines =
-      text.empty() ? std::vector<std::string>{} : read_lines(text);
-  NamedModel loaded = load_named_models(choice, !vocabularies.empty(), decided_by(options));
+      text_.empty() ? std::vector<std::string>{} : read_lines(text_);
+  NamedModel loaded = load_named_models(choice_, !vocabularies_.empty(), decided_by(options()));
   StoredWeights stored;
   std::vector<ProductRange> ranges;
-  write_model(std::move(loaded), vocabularies, output,
-              {.decode_options = {{"precision", storage.precision}}},
+  write_model(std::move(loaded), vocabularies_, output_,
+              {.decode_options = {{"precision", storage_.precision}}},
               [&](Model& model, VocabularyPair& checked) {
-                const auto& paths = vocabularies.empty() ? model.vocabularies : vocabularies;
-                if (!text.empty()) ranges = measure_products(model, {.paths = paths}, lines);
-                stored = store_matrices(model, storage.storage(storage.fit), alternatives);
-                if (!quiet) checked.notes.push_back(summarize(stored, storage.precision));
+                const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
+                if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);
+                stored = store_matrices(model, storage_.storage(storage_.fit), alternatives);
+                if (!quiet_) checked.notes.push_back(summarize(stored, storage_.precision));
               });
-  if (quiet) return 0;
+  if (quiet_) return 0;
   OutputFile report("stdout");
-  report.write(print_matrices(stored, storage.precision, fits));
-  if (!text.empty()) report.write(print_ranges(ranges));
+  report.write(print_matrices(stored, storage_.precision, fits));
+  if (!text_.empty()) report.write(print_ranges(ranges));
   report.close();
   return 0;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_quantize_command() { return std::make_unique<QuantizeCommand>(); }
 
 }  // namespace fuselage

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,34 +16,56 @@
 #include "tools/model_options.h"
 
 namespace fuselage {
+namespace {
 
-int run_graph(const std::vector<std::string>& arguments) {
-  std::string path;
-  CompileOptions compile;
-  std::string output_path = "stdout";
-  bool print_after_all = false;
-  Options options("run", "Run optimizer passes on a graph in the text form, and print the result.");
-  CLI::App& app = options.app();
-  app.add_option("GRAPH", path, "A graph, or one program, as dump prints it")->required();
-  add_device_option(app, compile);
-  add_optimizer_options(app, compile);
-  app.add_flag("--print-after-all", print_after_all, "Print the graph behind each pass");
-  app.add_option("-o,--output", output_path, "Where to write")->capture_default_str();
-  if (!options.parse(arguments)) return 0;
+class RunCommand : public Command {
+ public:
+  RunCommand();
+  int run() override;
 
-  const Graph graph = parse_graph(read_file(path), path, all_ops());
+ private:
+  std::string path_;
+  CompileOptions compile_;
+  std::string output_ = "stdout";
+  bool print_after_all_ = false;
+};
+
+RunCommand::RunCommand()
+    : Command("run", "Run optimizer passes on a graph in the text form, and print the result.",
+              {{"fuselage run graph.ir --passes all,-attention",
+                "All passes but one rule on a graph in the text form."}}) {
+  CLI::App& app = options().app();
+  options().begin_group("Input and output");
+  app.add_option("GRAPH", path_, "A graph, or one program, as dump prints it")
+      ->required()
+      ->type_name("FILE");
+  app.add_flag("--print-after-all", print_after_all_, "Print the graph behind each pass");
+  app.add_option("-o,--output", output_, "Where to write")
+      ->type_name("FILE")
+      ->capture_default_str();
+  options().begin_group(kOptimizerGroup);
+  add_device_option(app, compile_);
+  add_optimizer_options(app, compile_);
+}
+
+int RunCommand::run() {
+  const Graph graph = parse_graph(read_file(path_), path_, all_ops());
   verify(graph);
-  const History history = trace(graph, make_optimizer(compile));
-  OutputFile output(output_path, {path});
+  const History history = trace(graph, make_optimizer(compile_));
+  OutputFile output(output_, {path_});
   for (const Stage& stage : history.stages) {
     if (!stage.is_pass()) continue;
     output.write(print_record(stage.record));
-    if (print_after_all) output.write(print_graph(stage.graph));
+    if (print_after_all_) output.write(print_graph(stage.graph));
   }
-  if (!print_after_all || history.optimizer.passes.empty())
+  if (!print_after_all_ || history.optimizer.passes.empty())
     output.write(print_graph(history.optimized()));
   output.close();
   return 0;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
 
 }  // namespace fuselage

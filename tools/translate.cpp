@@ -1,4 +1,5 @@
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,80 +10,93 @@
 #include "tools/model_options.h"
 #include "tools/progress.h"
 #include "tools/shortlist_options.h"
+#include "tools/validators.h"
 
 namespace fuselage {
 namespace {
 
-struct TranslateOptions {
-  ModelOptions common;
-  TranslatorOptions translator;
-  OutputFormat format;
-  std::string input = "stdin";
-  std::string alignment;
+class TranslateCommand : public Command {
+ public:
+  TranslateCommand();
+  int run() override;
 
-  void add_to(Options& options);
+ private:
+  void add_search_options();
   void finish();
+
+  ModelOptions common_;
+  TranslatorOptions translator_;
+  OutputFormat format_;
+  std::string input_ = "stdin";
+  std::string alignment_;
 };
 
-void TranslateOptions::add_to(Options& options) {
-  common.add_model_to(options);
-  CLI::App& app = options.app();
-  SearchOptions& search = translator.search;
-  app.add_option("-i,--input", input, "Text to translate, a sentence a line")
+TranslateCommand::TranslateCommand()
+    : Command("translate", "Translate lines of text: one line of output per line of input.",
+              {{"echo 'Tom is my friend.' | fuselage translate",
+                "With the bundled model, from English to German."},
+               {"fuselage translate -i in.txt -o out.txt", "A file, on all processors."},
+               {"fuselage translate -c model.npz.decoder.yml -i in.txt",
+                "With a Marian model and its decoder configuration."},
+               {"fuselage translate --n-best --json -i in.txt",
+                "All hypotheses of the beam, a JSON object per line."}}) {
+  common_.add_model_to(options());
+  options().begin_group(kTextGroup);
+  CLI::App& app = options().app();
+  app.add_option("-i,--input", input_, "Text to translate, a sentence a line")
+      ->type_name("FILE")
       ->capture_default_str();
+  app.add_flag("--n-best", format_.n_best, "Print all hypotheses, with scores");
+  add_score_formats(app, format_, alignment_);
+  options().begin_group(kSearchGroup);
+  add_search_options();
+  common_.add_running_to(options());
+}
+
+void TranslateCommand::add_search_options() {
+  CLI::App& app = options().app();
+  SearchOptions& search = translator_.search;
   app.add_option("-b,--beam-size", search.beam_size, "Hypotheses that are followed at a time")
       ->check(limits_of("beam-size"))
       ->capture_default_str();
-  common.add_scoring_to(app, search.word_penalty);
+  common_.add_scoring_to(app, search.word_penalty);
   app.add_option("--max-length-factor", search.max_length_factor,
                  "Most words of a translation per word of its source, the end symbols counted")
       ->check(limits_of("max-length-factor"))
       ->capture_default_str();
-  app.add_flag("--allow-unk", translator.allow_unk, "The unknown word may be produced");
-  app.add_flag("--allow-special", translator.allow_special,
+  app.add_flag("--allow-unk", translator_.allow_unk, "The unknown word may be produced");
+  app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
-  app.add_flag("--skip-cost", translator.skip_cost,
+  app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
-  app.add_flag("--n-best", format.n_best, "Print all hypotheses, with scores");
-  app.add_flag("--word-scores", format.word_scores, "Print the score of each word");
-  app.add_option("--alignment", alignment,
-                 "Print the alignment: hard (without a value), soft, or pairs above a weight")
-      ->expected(0, 1);
-  add_shortlist_options(app, translator.shortlist);
-  common.add_running_to(options);
+  add_shortlist_options(app, translator_.shortlist);
 }
 
-void TranslateOptions::finish() {
-  common.apply_to(translator);
-  translator.search.normalize = common.length_exponent();
-  translator.search.alignment = format.alignment.has_value();
+void TranslateCommand::finish() {
+  common_.apply_to(translator_);
+  translator_.search.normalize = common_.length_exponent();
+  translator_.search.alignment = format_.alignment.has_value();
 }
 
-}  // namespace
+int TranslateCommand::run() {
+  common_.finish(options());
+  if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
 
-int run_translate(const std::vector<std::string>& arguments) {
-  TranslateOptions o;
-  Options options("translate", "Translate lines of text: one line of output per line of input.");
-  o.add_to(options);
-  if (!options.parse(arguments)) return 0;
-  o.common.finish(options);
-  if (options.given("--alignment")) o.format.alignment = parse_alignment_format(o.alignment);
-
-  InputFile input(o.input);
-  Model model = o.common.load(options);
-  o.finish();
-  const Translator translator(std::move(model), o.translator);
-  if (!o.common.quiet)
+  InputFile input(input_);
+  Model model = common_.load(options());
+  finish();
+  const Translator translator(std::move(model), translator_);
+  if (!common_.quiet)
     for (const std::string& note : translator.notes()) print_note(note);
 
-  std::vector<std::string> inputs = o.common.files_read;
-  inputs.push_back(o.input);
-  if (!o.translator.shortlist.path.empty()) inputs.push_back(o.translator.shortlist.path);
-  OutputFile output(o.common.output, inputs);
-  LineNotes notes(o.common.max_length);
-  Progress progress(input.size_bytes(), o.common.quiet || output.is_terminal());
+  std::vector<std::string> inputs = common_.files_read;
+  inputs.push_back(input_);
+  if (!translator_.shortlist.path.empty()) inputs.push_back(translator_.shortlist.path);
+  OutputFile output(common_.output, inputs);
+  LineNotes notes(common_.max_length);
+  Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());
   const auto print = [&](std::size_t line, Translation&& translation) {
-    output.write(format_translation(line, translation, o.format));
+    output.write(format_translation(line, translation, format_));
     notes.add(line, translation.oddities);
     progress.add(translation.source_words, translation.source_bytes);
   };
@@ -90,10 +104,14 @@ int run_translate(const std::vector<std::string>& arguments) {
                        [&](std::chrono::milliseconds timeout) { return input.ready(timeout); });
   output.close();
   progress.finish();
-  if (!o.common.quiet)
+  if (!common_.quiet)
     for (const std::string& note : notes.notes()) print_note(note);
-  print_use(o.common, translator);
+  print_use(common_, translator);
   return 0;
 }
+
+}  // namespace
+
+std::unique_ptr<Command> make_translate_command() { return std::make_unique<TranslateCommand>(); }
 
 }  // namespace fuselage

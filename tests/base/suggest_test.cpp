@@ -15,6 +15,15 @@ TEST(DidYouMean, NamesTheNearestCandidate) {
   EXPECT_EQ(did_you_mean("skp", kNames), "; did you mean 'skip'?");
 }
 
+TEST(DidYouMean, CompletesTheBeginningOrAWordOfAName) {
+  constexpr std::array<std::string_view, 4> kOptions = {"mini-batch-words", "mini-batch",
+                                                        "beam-size", "maxi-batch"};
+  EXPECT_EQ(did_you_mean("beam", kOptions), "; did you mean 'beam-size'?");
+  EXPECT_EQ(did_you_mean("mini", kOptions), "; did you mean 'mini-batch'?");
+  EXPECT_EQ(did_you_mean("words", kOptions), "; did you mean 'mini-batch-words'?");
+  EXPECT_EQ(did_you_mean("be", kOptions), "");
+}
+
 TEST(DidYouMean, IsSilentWhenNothingIsNear) {
   EXPECT_EQ(did_you_mean("beam-size", kNames), "");
   EXPECT_EQ(did_you_mean("", kNames), "");

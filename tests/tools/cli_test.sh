@@ -171,6 +171,41 @@ refuses "give the two texts with -t" score "${usual[@]}"
 works score "${usual[@]}" -t one one --normalize -o score.out
 grep -qE '^-[0-9]+\.[0-9]{6}$' score.out || fail "the form of a score: $(cat score.out)"
 
+# JSON has the numbers of the text form.
+if command -v python3 >/dev/null; then
+  works translate "${usual[@]}" -b 2 --n-best --word-scores --alignment -i "$input" -o text.out
+  works translate "${usual[@]}" -b 2 --n-best --word-scores --alignment --json -i "$input"
+  python3 - out text.out <<'PYTHON' || fail "n-best lists as JSON"
+import json, sys
+rows = []
+for line in open(sys.argv[1]):
+    o = json.loads(line)
+    assert list(o) == ["line", "translations"], o
+    for t in o["translations"]:
+        pairs = " ".join("%d-%d" % tuple(p) for p in t["alignment"])
+        scores = "".join(" %.5f" % x for x in t["word_scores"])
+        rows.append((f'{o["line"]} ||| {t["text"]} ||| {pairs} ||| WordScores={scores}',
+                     t["log_probability"], t["score"]))
+text = open(sys.argv[2]).read().splitlines()
+assert len(text) == len(rows) > 40
+for line, (begin, log_probability, score) in zip(text, rows):
+    assert line.startswith(begin + " ||| F0= "), (line, begin)
+    numbers = line[len(begin) + 9:].split(" ||| ")
+    assert abs(float(numbers[0]) - log_probability) < 1e-4, (line, log_probability)
+    assert abs(float(numbers[1]) - score) < 1e-4, (line, score)
+PYTHON
+  works translate "${usual[@]}" -b 2 --alignment soft --json -i two
+  python3 -c 'import json
+for line in open("out"):
+    o = json.loads(line)
+    assert all(abs(sum(row) - 1) < 1e-3 for row in o["alignment"]), o' || fail "soft alignments as JSON"
+  works score "${usual[@]}" -t "$input" decoded.text --word-scores --json
+  python3 -c 'import json
+for line in open("out"):
+    o = json.loads(line)
+    assert abs(sum(o["word_scores"]) - o["log_probability"]) < 1e-3, o' || fail "scores as JSON"
+fi
+
 # Model directories.
 works convert "${usual[@]}" -b 2 -n 0.6 -o directory
 works translate "${usual[@]}" -b 2 -n 0.6 -i "$input" -o expected
@@ -497,6 +532,11 @@ grep -q '"beam-size": 4' ensemble.4/config.json || fail "the beam of a converted
 refuses "marian-decoder's --output-sampling is not supported yet" translate --output-sampling x
 refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
 refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
+refuses "unknown option --beam; did you mean 'beam-size'?" translate --beam 6
+refuses "--beam-size: a whole number from 1 to 1024 is needed, not '0'" translate -b 0
+refuses "--beam-size: a whole number from 1 to 1024 is needed, not '1025'" translate -b 1025
+refuses "--precompute-memory: a number from 0 to" translate --precompute-memory nan
+refuses "activations are 'fast', which changes results" translate "${usual[@]}" --exact --activations fast
 refuses "--beam-size" translate -b x
 refuses "--normalize: a number from -10 to 10 is needed, not '0.6x'" translate "${usual[@]}" -n 0.6x
 refuses "--normalize" translate "${usual[@]}" -n nan
@@ -514,7 +554,7 @@ refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
 refuses "there is no command 'translat'; did you mean 'translate'" translat
 refuses "no command is given"
 refuses "cannot open model a: No such file" translate -m a b
-refuses "there is no back-end 'gpu'" translate "${usual[@]}" --backend gpu
+refuses "--backend: cpu, cuda, reference is needed, not 'gpu'" translate "${usual[@]}" --backend gpu
 works --help
 works translate --help
 grep -q -- '--beam-size' out || fail "help lacks options"

@@ -1,0 +1,60 @@
+#include "decoding/output_json.h"
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+namespace fuselage {
+namespace {
+
+/// Keys in the order of their insertion; numbers as floats, so that scores have the digits of
+/// theirs.
+using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
+                                  std::int64_t, std::uint64_t, float>;
+
+Json alignment_json(const std::vector<std::vector<float>>& weights, const AlignmentFormat& format) {
+  if (format.soft) return weights;
+  return hard_alignment(weights, format.threshold);
+}
+
+template <typename Scored>
+void add_details(Json& object, const Scored& scored, const OutputFormat& format) {
+  object["score"] = scored.score;
+  object["log_probability"] = scored.log_probability;
+  if (format.word_scores) object["word_scores"] = scored.word_scores;
+  if (format.alignment) object["alignment"] = alignment_json(scored.alignment, *format.alignment);
+}
+
+/// What is no UTF-8, as words of a vocabulary may be, becomes U+FFFD.
+std::string one_line(const Json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+Json translation_json(const TranslatedText& entry, const OutputFormat& format) {
+  Json object{{"text", entry.text}};
+  add_details(object, entry.hypothesis, format);
+  return object;
+}
+
+}  // namespace
+
+std::string json_line(std::size_t line, const Translation& translation,
+                      const OutputFormat& format) {
+  Json object{{"line", line}};
+  if (!format.n_best) {
+    object.update(translation_json(translation.n_best.front(), format));
+    return one_line(object);
+  }
+  Json& all = object["translations"] = Json::array();
+  for (const TranslatedText& entry : translation.n_best)
+    all.push_back(translation_json(entry, format));
+  return one_line(object);
+}
+
+std::string json_line(std::size_t line, const PairScore& score, const OutputFormat& format) {
+  Json object{{"line", line}};
+  add_details(object, score, format);
+  return one_line(object);
+}
+
+}  // namespace fuselage

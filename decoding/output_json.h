@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "decoding/output_format.h"
+
+namespace fuselage {
+
+/// A JSON object with the line's number and its translation, or with n_best its translations, best
+/// first; with the end of line. docs/output.md lists the keys.
+std::string json_line(std::size_t line, const Translation& translation, const OutputFormat& format);
+
+/// A JSON object with the line's number and the scores of a pair, with the end of line.
+std::string json_line(std::size_t line, const PairScore& score, const OutputFormat& format);
+
+}  // namespace fuselage
