@@ -1,24 +1,20 @@
 #include "models/marian_options.h"
 
 #include <fmt/ranges.h>
-#include <yaml-cpp/depthguard.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <string_view>
 #include <type_traits>
 #include <variant>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/yaml.h"
 
 namespace fuselage {
 namespace {
 
-constexpr std::size_t kLargestText = 1 << 20;
-constexpr int kDeepestNesting = 64;
 constexpr std::int64_t kLargestWidth = 1'000'000;
 constexpr std::int64_t kLargestDepth = 1'000;
 constexpr std::int64_t kLargestVocabulary = 10'000'000;
@@ -251,33 +247,6 @@ void refuse_unless_off(const Unsupported& feature, const Value& value, const std
               did_you_mean(name, candidates));
 }
 
-/// Refuses what could exhaust the stack or the time of a general YAML parser.
-void check_size_and_nesting(const std::string& yaml, const std::string& where) {
-  if (yaml.size() > kLargestText)
-    throw Error("{}: the model's configuration has {} bytes, at most {} are read", where,
-                yaml.size(), kLargestText);
-  int depth = 0;
-  for (const char c : yaml) {
-    if (c == '[' || c == '{') ++depth;
-    if ((c == ']' || c == '}') && depth > 0) --depth;
-    if (depth > kDeepestNesting)
-      throw Error("{}: the model's configuration nests brackets deeper than {}", where,
-                  kDeepestNesting);
-  }
-}
-
-YAML::Node load(const std::string& yaml, const std::string& where) {
-  try {
-    return YAML::Load(yaml);
-  } catch (const YAML::DeepRecursion&) {
-    throw Error("{}: the model's configuration nests too deep; it is a flat mapping of options",
-                where);
-  } catch (const YAML::Exception& error) {
-    throw Error("{}: the model's configuration is not valid YAML: line {}: {}", where,
-                error.mark.line + 1, in_quotes(error.msg));
-  }
-}
-
 /// Takes "v1.10.0 …" apart; other forms leave the numbers as they are.
 void parse_version(MarianOptions& options) {
   const std::string& text = options.version;
@@ -295,13 +264,8 @@ void parse_version(MarianOptions& options) {
 
 void read_mapping(const YAML::Node& root, const std::string& where, bool ignore_unknown,
                   MarianOptions& options) {
-  std::set<std::string> seen;
   for (const auto& item : root) {
-    if (!item.first.IsScalar())
-      throw Error("{}: the model's configuration has a key that is not a name", where);
     const std::string& name = item.first.Scalar();
-    if (!seen.insert(name).second)
-      throw Error("{}: option {} is given twice", where, in_quotes(name));
     if (const Key* key = find(keys(), name)) {
       Value(item.second, key->name, where).read(*key, options);
     } else if (ignore_unknown) {
@@ -318,17 +282,12 @@ void read_mapping(const YAML::Node& root, const std::string& where, bool ignore_
 
 MarianOptions parse_marian_options(const std::string& yaml, const std::string& where,
                                    bool ignore_unknown) {
-  check_size_and_nesting(yaml, where);
-  const YAML::Node root = load(yaml, where);
+  const YAML::Node root = load_yaml(yaml, where + ": the model's configuration");
   MarianOptions options;
   if (root.IsNull()) return options;
   if (!root.IsMap())
     throw Error("{}: the model's configuration is not a mapping of options to values", where);
-  try {
-    read_mapping(root, where, ignore_unknown, options);
-  } catch (const YAML::Exception& error) {
-    throw Error("{}: the model's configuration cannot be read: {}", where, in_quotes(error.msg));
-  }
+  read_mapping(root, where, ignore_unknown, options);
   parse_version(options);
   return options;
 }

@@ -17,10 +17,10 @@ declare -A before=(
   [decoding]="base graph ops passes backends models text"
   [tools]="base graph ops passes backends inspect models text decoding"
 )
-# Headers for .cpp and .cu files only: they show Eigen, Boost, Highway or CUDA, and no public header
-# includes them.
-internal='(ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
-libraries='(Eigen|unsupported/Eigen|boost|hwy|cuda|cublas|cudnn|nvrtc)'
+# Headers for .cpp and .cu files only: they show Eigen, Boost, Highway, yaml-cpp or CUDA, and no
+# public header includes them.
+internal='(base/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
+libraries='(Eigen|unsupported/Eigen|boost|hwy|yaml-cpp|cuda|cublas|cudnn|nvrtc)'
 
 status=0
 # complain WHY: reads "FILE:LINE:TEXT" lines and prints them with the reason.
@@ -39,7 +39,7 @@ for layer in "${!before[@]}"; do
     grep -rnE '^ *# *include +"' --include='*.h' --include='*.cpp' --include='*.cu' "$layer" |
       grep -vE "include +\"($layer${allowed:+|$allowed}|hwy)/"
   )
-  complain "no public header includes Eigen, Boost, Highway or CUDA, nor the headers that show them" < <(
+  complain "no public header includes Eigen, Boost, Highway, yaml-cpp or CUDA, nor the headers that show them" < <(
     grep -rnE "^ *# *include +[<\"]($libraries|$internal)" --include='*.h' "$layer" |
       grep -vE "^$internal:"
   )

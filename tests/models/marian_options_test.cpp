@@ -196,8 +196,8 @@ TEST(MarianOptions, UnsupportedFeaturesMustBeOff) {
 }
 
 TEST(MarianOptions, MalformedYamlIsAnError) {
-  EXPECT_THAT(error_of("a: [1, 2"), AllOf(HasSubstr("not valid YAML"), HasSubstr("line 1")));
-  EXPECT_THAT(error_of("skip: true\n\t- x"), HasSubstr("not valid YAML"));
+  EXPECT_THAT(error_of("a: [1, 2"), AllOf(HasSubstr("invalid YAML"), HasSubstr("line 1")));
+  EXPECT_THAT(error_of("skip: true\n\t- x"), HasSubstr("invalid YAML"));
   EXPECT_THAT(error_of("- a\n- b\n"), HasSubstr("not a mapping"));
   EXPECT_THAT(error_of("just text"), HasSubstr("not a mapping"));
   EXPECT_THAT(error_of("skip: true\nskip: false\n"), HasSubstr("'skip' is given twice"));
@@ -205,19 +205,20 @@ TEST(MarianOptions, MalformedYamlIsAnError) {
 }
 
 TEST(MarianOptions, HostileYamlIsRefusedQuickly) {
-  EXPECT_THAT(error_of(std::string(100000, '[')), HasSubstr("nests brackets deeper than 64"));
+  EXPECT_THAT(error_of("a: " + std::string(65, '[') + std::string(65, ']')),
+              HasSubstr("collections nest deeper than 64"));
   EXPECT_THAT(error_of("a: " + std::string(2 << 20, 'x')), HasSubstr("at most 1048576"));
   std::string dashes = "a:\n";
   for (int i = 0; i < 10000; ++i) dashes += "- ";
-  EXPECT_THAT(error_of(dashes), HasSubstr("nests too deep"));
+  EXPECT_THAT(error_of(dashes), HasSubstr("collections nest deeper than 64"));
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'm'; ++c) {
     const std::string last(1, static_cast<char>(c - 1));
     bomb += std::string(1, c) + ": &" + c + " [*" + last + ", *" + last + ", *" + last + ", *" +
             last + ", *" + last + "]\n";
   }
-  EXPECT_THAT(error_of(bomb), HasSubstr("unknown option 'a'"));
-  EXPECT_EQ(error_of(bomb, true), "");
+  EXPECT_THAT(error_of(bomb), HasSubstr("more than 100000 values"));
+  EXPECT_THAT(error_of(bomb, true), HasSubstr("more than 100000 values"));
 }
 
 }  // namespace
