@@ -1,18 +1,19 @@
 #include "tools/options.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iostream>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "base/yaml.h"
 #include "tools/help_text.h"
 
 namespace fuselage {
@@ -161,12 +162,7 @@ void print_out(const std::string& text) {
 }
 
 YAML::Node parse_mapping(const std::string& text, const std::string& path) {
-  YAML::Node config;
-  try {
-    config = YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    throw Error("{}: line {}: this is no YAML ({})", path, error.mark.line + 1, error.msg);
-  }
+  YAML::Node config = load_yaml(text, path);
   if (!config.IsMap())
     throw Error("{}: a configuration is a mapping of option names to values", path);
   return config;
@@ -250,6 +246,9 @@ void Options::set(CLI::Option& option, const std::vector<std::string>& values,
   if (values.size() > most)
     throw Error("{}: --{} takes {} value{}, not {}", where, long_name(option), most,
                 most == 1 ? "" : "s", values.size());
+  if (option.get_expected_max() == 0 && values[0] != "true" && values[0] != "false")
+    throw Error("{}: --{} is true or false, not {}", where, long_name(option),
+                in_quotes(values[0]));
   try {
     option.add_result(values);
     option.run_callback();
@@ -267,10 +266,11 @@ void Options::apply_config_text(const std::string& text, const std::string& path
   const YAML::Node config = parse_mapping(text, path);
   const YAML::Node relative = config["relative-paths"];
   const bool relative_paths = relative && relative.IsScalar() && relative.Scalar() == "true";
+  std::set<std::string> seen;
   for (const auto& entry : config) {
-    if (!entry.first.IsScalar()) throw Error("{}: a key is not the name of an option", path);
     std::string key = entry.first.Scalar();
     std::replace(key.begin(), key.end(), '_', '-');
+    if (!seen.insert(key).second) throw Error("{}: --{} is given twice", path, key);
     // What marian-decoder writes out says which version wrote it.
     if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);

@@ -177,22 +177,21 @@ if command -v python3 >/dev/null; then
   works translate "${usual[@]}" -b 2 --n-best --word-scores --alignment --json -i "$input"
   python3 - out text.out <<'PYTHON' || fail "n-best lists as JSON"
 import json, sys
+def near(text, number): return abs(float(text) - number) < 1e-4
 rows = []
 for line in open(sys.argv[1]):
     o = json.loads(line)
     assert list(o) == ["line", "translations"], o
-    for t in o["translations"]:
-        pairs = " ".join("%d-%d" % tuple(p) for p in t["alignment"])
-        scores = "".join(" %.5f" % x for x in t["word_scores"])
-        rows.append((f'{o["line"]} ||| {t["text"]} ||| {pairs} ||| WordScores={scores}',
-                     t["log_probability"], t["score"]))
-text = open(sys.argv[2]).read().splitlines()
-assert len(text) == len(rows) > 40
-for line, (begin, log_probability, score) in zip(text, rows):
-    assert line.startswith(begin + " ||| F0= "), (line, begin)
-    numbers = line[len(begin) + 9:].split(" ||| ")
-    assert abs(float(numbers[0]) - log_probability) < 1e-4, (line, log_probability)
-    assert abs(float(numbers[1]) - score) < 1e-4, (line, score)
+    rows += [(o["line"], t) for t in o["translations"]]
+lines = open(sys.argv[2]).read().splitlines()
+assert len(lines) == len(rows) > 40
+for text, (line, t) in zip(lines, rows):
+    number, words, pairs, scores, sum, score = text.split(" ||| ")
+    assert (int(number), words) == (line, t["text"]), (text, t)
+    assert pairs == " ".join("%d-%d" % tuple(p) for p in t["alignment"]), (text, t)
+    assert all(map(near, scores.split()[1:], t["word_scores"])), (text, t)
+    assert len(scores.split()) == 1 + len(t["word_scores"]), (text, t)
+    assert near(sum.split()[1], t["log_probability"]) and near(score, t["score"]), (text, t)
 PYTHON
   works translate "${usual[@]}" -b 2 --alignment soft --json -i two
   python3 -c 'import json
@@ -382,6 +381,21 @@ echo 'output-sampling: [topk, 10]' >bad.yml
 refuses "bad.yml: marian-decoder's --output-sampling is not supported yet" translate -c bad.yml
 echo 'shortlist: [lex.s2t, some]' >bad.yml
 refuses "bad.yml: --shortlist: FIRST must be a number from 0 on, not 'some'" translate -c bad.yml
+printf 'beam-size: 2\nbeam_size: 3\n' >bad.yml
+refuses "bad.yml: --beam-size is given twice" translate -c bad.yml
+printf 'beam-size: 2\nbeam-size: 3\n' >bad.yml
+refuses "bad.yml: line 2: the key 'beam-size' is given twice" translate -c bad.yml
+echo 'beam-size: [2, 3]' >bad.yml
+refuses "bad.yml: --beam-size takes 1 value, not 2" translate -c bad.yml
+echo 'beam-size: yes' >bad.yml
+refuses "bad.yml: --beam-size: a whole number from 1 to 1024 is needed, not 'yes'" translate -c bad.yml
+echo 'n-best: maybe' >bad.yml
+refuses "bad.yml: --n-best is true or false, not 'maybe'" translate -c bad.yml
+{ # 4 + 16 + … 4^9 values by aliases.
+  echo 'a0: &a0 [x, x, x, x]'
+  for i in 1 2 3 4 5 6 7 8; do echo "a$i: &a$i [*a$((i - 1)), *a$((i - 1)), *a$((i - 1)), *a$((i - 1))]"; done
+} >bad.yml
+refuses "the text holds more than 100000 values" translate -c bad.yml
 printf 'a: [b\n' >bad.yml
 refuses "bad.yml: line" translate -c bad.yml
 refuses "cannot open nope.yml" translate -c nope.yml
