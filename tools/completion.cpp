@@ -33,18 +33,19 @@ std::vector<std::string> argument_choices(const std::vector<OptionEntry>& table)
   return {};
 }
 
-/// The case of a shell function that completes the values of one option; "" where any path may
-/// stand, which bash completes by itself.
+/// The case of a shell function that completes the values of one option. Without completions of its
+/// own, bash completes paths, unless compopt forbids them.
 std::string bash_value_case(std::string_view command, const OptionEntry& entry) {
-  if (entry.value.empty() || entry.names.empty() || entry.takes_path()) return "";
+  if (entry.value.empty() || entry.names.empty()) return "";
   std::vector<std::string> patterns;
   for (const std::string& name : entry.names)
     patterns.push_back(fmt::format("{}:{}", command, name));
-  // A value that can be left out may be followed by a path.
-  const std::string otherwise = entry.value_optional ? "" : " compopt +o default +o bashdefault";
-  return fmt::format("    {}){} COMPREPLY=($(compgen -W '{}' -- \"$current\")); return ;;\n",
-                     fmt::join(patterns, " | "), otherwise.empty() ? "" : otherwise + ";",
-                     fmt::join(entry.choices, " "));
+  std::string action;
+  if (!entry.takes_path() && !entry.value_optional) action += "compopt +o default +o bashdefault; ";
+  if (!entry.choices.empty())
+    action += fmt::format("COMPREPLY=($(compgen -W '{}' -- \"$current\")); ",
+                          fmt::join(entry.choices, " "));
+  return fmt::format("    {}) {}return ;;\n", fmt::join(patterns, " | "), action);
 }
 
 /// `text` in zsh's single quotes, with the characters escaped that its _arguments gives a meaning.
@@ -116,12 +117,14 @@ std::string bash_completion() {
   std::string values, options;
   for (const CommandEntry& command : command_table()) {
     const std::vector<OptionEntry> table = table_of(command);
-    std::vector<std::string> words = argument_choices(table);
+    std::vector<std::string> names;
     for (const OptionEntry& entry : table) {
       values += bash_value_case(command.name, entry);
-      words.insert(words.end(), entry.names.begin(), entry.names.end());
+      names.insert(names.end(), entry.names.begin(), entry.names.end());
     }
-    options += fmt::format("    {}) words='{}' ;;\n", command.name, fmt::join(words, " "));
+    options += fmt::format("    {}:-*) words='{}' ;;\n", command.name, fmt::join(names, " "));
+    if (const auto words = argument_choices(table); !words.empty())
+      options += fmt::format("    {}:*) words='{}' ;;\n", command.name, fmt::join(words, " "));
   }
   return fmt::format(
       R"(# bash completion for fuselage; "fuselage completion bash" prints it.
@@ -140,8 +143,8 @@ _fuselage() {{
   fi
   case ${{COMP_WORDS[1]}}:$previous in
 {}  esac
-  case ${{COMP_WORDS[1]}} in
-    help) words='{}' ;;
+  case ${{COMP_WORDS[1]}}:$current in
+    help:*) words='{}' ;;
 {}  esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
