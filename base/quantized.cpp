@@ -165,7 +165,7 @@ void expect_bounded_sums(const std::byte* vectors, std::int64_t n, std::int64_t 
     if (sum > kLargestSumOfInt16Columns)
       throw Error(
           "the magnitudes of column {} of a qint16 matrix with {} rows sum up to {}, but beyond {} "
-          "products may leave 32 bits; use --precision fp32 or quantize the model anew",
+          "products may leave 32 bits; use precision fp32 or quantize the model anew",
           column, k, sum, kLargestSumOfInt16Columns);
     vectors += vector_bytes(DType::qint16, k);
   }

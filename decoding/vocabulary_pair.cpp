@@ -55,11 +55,11 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
       options.paths.empty() ? model.vocabularies : options.paths;
   if (paths.empty())
     throw Error(
-        "the model brings no vocabularies; give them with --vocabs SOURCE TARGET, the same "
-        "file twice where both sides share one");
+        "the model brings no vocabularies; give a source and a target vocabulary, the "
+        "same file twice where both sides share one");
   if (paths.size() != 2)
     throw Error(
-        "--vocabs needs two files, source and target, not {}; give the same file twice where "
+        "vocabularies are two files, source and target, not {}; give the same file twice where "
         "both sides share one",
         paths.size());
   const VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,

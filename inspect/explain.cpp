@@ -67,8 +67,8 @@ class Explainer {
       known.insert(rewrite.names.begin(), rewrite.names.end());
     if (known.contains(question_.node)) return;
     const std::vector<std::string_view> names(known.begin(), known.end());
-    throw Error("no stage has a node {}{}; --stage raw shows the names", in_quotes(question_.node),
-                did_you_mean(question_.node, names));
+    throw Error("no stage has a node {}{}; the stage raw shows the names",
+                in_quotes(question_.node), did_you_mean(question_.node, names));
   }
 
   static std::set<std::string> name_set(const Graph& graph, NodeId id, const Labels& labels) {

@@ -52,7 +52,7 @@ int run_program(const std::vector<const char*>& arguments, const std::array<std:
   const int failure = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0)
-    throw Error("cannot run '{}': {}; Debian's package graphviz has it (--format dot needs none)",
+    throw Error("cannot run '{}': {}; Debian's package graphviz has it (the format dot needs none)",
                 arguments[0], std::strerror(failure));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)

@@ -43,7 +43,7 @@ void check_same_vocabularies(const EnsembleMember& a, const EnsembleMember& b) {
     if (known[i] != other[i] && read_file(known[i]) != read_file(other[i]))
       throw Error(
           "{} and {}, vocabularies of {} and {}, differ; models of an ensemble must share their "
-          "vocabularies, and --vocabs SOURCE TARGET names those to use",
+          "vocabularies, or be given a source and a target vocabulary",
           known[i], other[i], a.where, b.where);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails when a file includes a layer that does not come before its own, or a public header includes
-# one of the libraries that stay inside the .cpp files.
+# Fails when a file includes a layer that does not come before its own, a public header includes one
+# of the libraries that stay inside the .cpp files, or a message of a library names an option.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -42,6 +42,11 @@ for layer in "${!before[@]}"; do
   complain "no public header includes Eigen, Boost, Highway, yaml-cpp or CUDA, nor the headers that show them" < <(
     grep -rnE "^ *# *include +[<\"]($libraries|$internal)" --include='*.h' "$layer" |
       grep -vE "^$internal:"
+  )
+  # Options belong to the command; who calls a library sets members.
+  [[ $layer == tools ]] || complain "no message of a library names an option of the command" < <(
+    grep -rnP '^(?:[^"]*"[^"]*")*[^"]*"[^"]*--[a-z]' --include='*.h' --include='*.cpp' \
+      --include='*.cu' "$layer" | grep -v 'runtime_compiler\.cpp:'
   )
 done
 exit "$status"

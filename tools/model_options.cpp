@@ -1,6 +1,7 @@
 #include "tools/model_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -22,6 +23,20 @@ constexpr std::size_t kMaxThreads = 1024;
 std::size_t default_workers(const CompileOptions& compile) {
   if (compile.backend == "cuda") return 1;
   return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMaxThreads);
+}
+
+/// Says how to name vocabularies; for a Marian model its configuration may do so.
+[[noreturn]] void refuse_without_vocabularies(const std::vector<std::string>& models) {
+  std::string advice;
+  for (const std::string& path : models) {
+    std::error_code error;
+    if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
+      advice = fmt::format(", or its configuration with -c {}", config);
+  }
+  throw Error(
+      "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where both "
+      "sides share one{}",
+      fmt::join(models, ", "), advice);
 }
 
 }  // namespace
@@ -221,14 +236,7 @@ Model ModelOptions::load(Options& options) {
   vocabularies.sentencepiece_decode = !no_spm_decode;
   if (threads == 0) threads = default_workers(compile);
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
-    for (const std::string& path : models.paths) {
-      std::error_code error;
-      if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
-        throw Error(
-            "{} brings no vocabularies; give them with -v SOURCE TARGET, or its "
-            "configuration with -c {}",
-            path, config);
-    }
+    refuse_without_vocabularies(models.paths);
   return std::move(loaded.model);
 }
 

@@ -37,7 +37,7 @@ Team::Team(std::size_t size) : claims_(size) {
       threads_.emplace_back([this, part] { serve(part); });
   } catch (const std::system_error& error) {
     dismiss();
-    throw Error("cannot start {} threads: {}; use fewer --threads-per-sentence or --cpu-threads",
+    throw Error("cannot start {} threads: {}; use fewer threads per sentence or fewer workers",
                 size, error.code().message());
   }
 }

@@ -36,8 +36,7 @@ Compile load_module() {
   if (std::error_code unreadable; !std::filesystem::exists(path, unreadable))
     throw Error(
         "there is no CUDA back-end at {}; build Fuselage where there is a CUDA toolkit, say with "
-        "{} "
-        "where the file is, or use --device cpu",
+        "{} where the file is, or use device cpu",
         path.string(), kModuleVariable);
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const function = module != nullptr ? ::dlsym(module, kFunction) : nullptr;
@@ -45,7 +44,7 @@ Compile load_module() {
     throw Error(
         "the CUDA back-end does not load: {}; it needs CUDA's libraries of version 13 where the "
         "loader finds them (LD_LIBRARY_PATH), and is of the same build as this program; or use "
-        "--device cpu",
+        "device cpu",
         ::dlerror());
   return reinterpret_cast<Compile>(function);
 }
@@ -57,8 +56,8 @@ void expect_kernels(const Programs& programs) {
       lines.push_back(std::move(line));
   if (!lines.empty())
     throw Error(
-        "the cuda back-end has no kernel for {} node{}: {}; use --device cpu or another "
-        "--precision",
+        "the cuda back-end has no kernel for {} node{}: {}; use device cpu or another "
+        "precision",
         lines.size(), lines.size() == 1 ? "" : "s", fmt::join(lines, "; "));
 }
 

@@ -71,7 +71,7 @@ Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
     if (rows > kMost)
       throw Error(
           "a batch of {} sentences may have {} rows of '{}', more than the {} that a GPU can "
-          "count; use a smaller --mini-batch, --beam-size or --max-length-factor",
+          "count; use a smaller mini-batch, beam-size or max-length-factor",
           sentences.size(), rows, graph.domain(DomainId{i}).name, kMost);
     layout.rows.push_back(static_cast<std::int32_t>(rows));
   }

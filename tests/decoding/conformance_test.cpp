@@ -100,8 +100,8 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     const Scorer scorer(model(), options);
     std::istringstream source(sources), target(targets);
     std::string output;
-    scorer.score(source, target, [&](std::size_t, PairScore&& pair) {
-      output += format_score(pair, {.word_scores = true});
+    scorer.score(source, target, [&](std::size_t line, PairScore&& pair) {
+      output += format_score(line, pair, {.word_scores = true});
     });
     return lines_of(output);
   }

@@ -1,11 +1,13 @@
 #include "decoding/output_format.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "base/error.h"
 
 namespace fuselage {
 namespace {
+
+using ::testing::HasSubstr;
 
 Translation two_hypotheses() {
   Translation translation;
@@ -64,9 +66,37 @@ TEST(OutputFormat, RefusesOtherAlignments) {
 
 TEST(OutputFormat, PrintsScoresWithSixDecimals) {
   const PairScore score{.word_scores = {-1, -2.5F}, .log_probability = -3.5F, .score = -1.75F};
-  EXPECT_EQ(format_score(score, {}), "-1.750000\n");
-  EXPECT_EQ(format_score(score, {.word_scores = true}),
+  EXPECT_EQ(format_score(0, score, {}), "-1.750000\n");
+  EXPECT_EQ(format_score(0, score, {.word_scores = true}),
             "-1.750000 ||| WordScores= -1.00000 -2.50000\n");
+}
+
+TEST(JsonLine, HasTheKeysThatAreAskedFor) {
+  const Translation translation{.n_best = {{"a \"b\"\xff",
+                                            {.word_scores = {-0.5F, -0.1F},
+                                             .log_probability = -0.6F,
+                                             .score = -0.3F,
+                                             .alignment = {{0.25F, 0.75F}, {1, 0}}}},
+                                           {"", {.log_probability = -2, .score = -1}}}};
+  EXPECT_EQ(format_translation(3, translation, {.json = true}),
+            "{\"line\":3,\"text\":\"a \\\"b\\\"\xEF\xBF\xBD\",\"score\":-0.3,"
+            "\"log_probability\":-0.6}\n");
+  EXPECT_EQ(
+      format_translation(0, translation, {.n_best = true, .json = true}),
+      "{\"line\":0,\"translations\":[{\"text\":\"a \\\"b\\\"\xEF\xBF\xBD\",\"score\":-0.3,"
+      "\"log_probability\":-0.6},{\"text\":\"\",\"score\":-1.0,\"log_probability\":-2.0}]}\n");
+  const OutputFormat hard{.word_scores = true, .json = true, .alignment = AlignmentFormat{}};
+  EXPECT_THAT(format_translation(0, translation, hard),
+              HasSubstr("\"word_scores\":[-0.5,-0.1],\"alignment\":[[0,1],[1,0]]}"));
+  const OutputFormat soft{.json = true, .alignment = AlignmentFormat{.soft = true}};
+  EXPECT_THAT(format_translation(0, translation, soft),
+              HasSubstr("\"alignment\":[[0.25,0.75],[1.0,0.0]]}"));
+}
+
+TEST(JsonLine, HasTheScoresOfAPair) {
+  const PairScore score{.word_scores = {-1, -2}, .log_probability = -3, .score = -1.5F};
+  EXPECT_EQ(format_score(7, score, {.word_scores = true, .json = true}),
+            "{\"line\":7,\"score\":-1.5,\"log_probability\":-3.0,\"word_scores\":[-1.0,-2.0]}\n");
 }
 
 }  // namespace

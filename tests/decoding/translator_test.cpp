@@ -212,7 +212,7 @@ TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
     std::string output;
     const Scorer scorer(small_model(), options);
     scorer.score(sources, targets, [&](std::size_t, PairScore&& score) {
-      output += format_score(score, {.alignment = AlignmentFormat{.soft = true}});
+      output += format_score(0, score, {.alignment = AlignmentFormat{.soft = true}});
       for (const float word : score.word_scores) output += fmt::format(" {:a}", word);
     });
     return output;

@@ -215,7 +215,7 @@ TEST_F(EnsembleVocabularies, AreRefusedWhenTheyDiffer) {
   std::vector<EnsembleMember> members = two(with(toy(), {a, a}), toy());
   members.push_back({with(toy(), {a, b}), 1, "c.npz"});
   expect_refused(members, AllOf(HasSubstr(a + " and " + b), HasSubstr("of a.npz and c.npz"),
-                                HasSubstr("--vocabs")));
+                                HasSubstr("be given a source and a target vocabulary")));
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ works "${gpu[@]}" cuda --precision fp16
 refuses "the cpu back-end has no products in fp16; use bf16" "${gpu[@]}" cpu --precision fp16
 refuses "no kernel for 1 node: linear_k_best" "${gpu[@]}" cuda -b 70
 refuses "the best 64 at most, not 71" "${gpu[@]}" cuda -b 70
-refuses "use --device cpu or another --precision" "${gpu[@]}" cuda --precision int4
+refuses "use device cpu or another precision" "${gpu[@]}" cuda --precision int4
 refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:x'" "${gpu[@]}" cuda:x
 refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:-1'" "${gpu[@]}" cuda:-1
 refuses "--threads-per-sentence is for --device cpu" "${gpu[@]}" cuda --threads-per-sentence 2
@@ -583,7 +583,7 @@ refuses "cannot open model nope.npz: No such file" translate -m nope.npz
 cp "$model" model.bin
 refuses "not a Marian .bin file" translate -m model.bin
 refuses "cannot open nope.yml" translate -m "$model" -v nope.yml nope.yml
-refuses "the model brings no vocabularies" translate -m "$model"
+refuses "$model brings no vocabularies; give them with -v SOURCE TARGET" translate -m "$model"
 grep -v '</s>' "$vocabulary" | sed 's/: 1$/: 0/;s/<unk>/x/' >no-end.yml
 refuses "no-end.yml" translate -m "$model" -v no-end.yml no-end.yml
 refuses "cannot open nope.txt: No such file" translate "${usual[@]}" -i nope.txt

@@ -11,7 +11,7 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr Purpose kPurpose{"the hypotheses of a search",
-                           "use a smaller --mini-batch, --beam-size or --max-length-factor"};
+                           "use a smaller mini-batch, beam-size or max-length-factor"};
 constexpr std::size_t kStateSize = sizeof(SearchState) / sizeof(std::int32_t);
 
 template <typename T>

@@ -13,7 +13,7 @@ namespace {
 
 /// What NVIDIA recommends for Hopper.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
-constexpr Purpose kWorkspace{"what products need", "use fewer workers (--cpu-threads)"};
+constexpr Purpose kWorkspace{"what products need", "use fewer workers (cpu-threads)"};
 
 /// For so many rows the algorithm is chosen that then takes any number of rows.
 constexpr std::int64_t kPinnedRows = 512;
@@ -119,8 +119,8 @@ struct Blas::State {
     const std::optional<cublasLtMatmulAlgo_t>& algorithm = pinned(problem, bias);
     if (algorithm && !takes(*algorithm, solution))
       throw Error(
-          "{}: the algorithm for any number of rows cannot take {}; run it without "
-          "--deterministic",
+          "{}: the algorithm for any number of rows cannot take {}; allow other "
+          "algorithms for other numbers (deterministic = false)",
           show(problem), problem.rows);
     return algorithm;
   }
@@ -177,8 +177,9 @@ void Blas::product(cudaStream_t stream, const DeviceMatrix& matrix, const Produc
   if (!solution->algorithm)
     throw Error("{}: cuBLASLt {} has no algorithm{}", show(problem), cublasLtGetVersion(),
                 state_->options.deterministic
-                    ? " that takes any number of rows; run it without --deterministic"
-                    : "; choose another --precision");
+                    ? " that takes any number of rows; allow other algorithms for other "
+                      "numbers (deterministic = false)"
+                    : "; choose another precision");
   state_->multiply(stream, *solution, matrix.data, product, problem);
   if (apart)
     finish_rows(stream, static_cast<float*>(product.out), problem.out_stride, product.rows,

@@ -12,7 +12,7 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr Purpose kWorkspace{"what recurrent layers need beside the values of a batch",
-                             "use a smaller --mini-batch"};
+                             "use a smaller mini-batch"};
 
 /// Sentences of rows of `size` numbers each.
 void set_rows(const CudnnRows& rows, std::span<const int> lengths, std::int32_t size) {

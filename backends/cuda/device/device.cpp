@@ -20,11 +20,11 @@ std::string show_version(int version) {
   if (version == 0)
     throw Error(
         "there is no NVIDIA driver here, or the loader does not find its libcuda.so.1; install one "
-        "for CUDA {}, say where it is (LD_LIBRARY_PATH), or use --device cpu",
+        "for CUDA {}, say where it is (LD_LIBRARY_PATH), or use device cpu",
         show_version(CUDART_VERSION));
   throw Error(
       "the NVIDIA driver is too old: it knows CUDA {}, not {}; install a newer one, or use "
-      "--device cpu",
+      "device cpu",
       show_version(version), show_version(CUDART_VERSION));
 }
 
@@ -35,15 +35,15 @@ std::string show_version(int version) {
   static_cast<void>(cudaGetLastError());
   if (counted == cudaErrorInsufficientDriver) refuse_driver();
   if (counted != cudaSuccess || count == 0)
-    throw Error("there is no GPU that CUDA can use ({}); use --device cpu",
+    throw Error("there is no GPU that CUDA can use ({}); use device cpu",
                 cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted));
   if (number < 0 || number >= count)
     throw Error(
-        "there is no CUDA device {}: this machine has {}, numbered from 0; use --device cuda:0 or "
+        "there is no CUDA device {}: this machine has {}, numbered from 0; use cuda:0 or "
         "another of these",
         number, count);
   expect_success(status, fmt::format("choice of CUDA device {}", number));
-  throw Error("CUDA device {} cannot be used; use another --device", number);
+  throw Error("CUDA device {} cannot be used; use another device", number);
 }
 
 }  // namespace

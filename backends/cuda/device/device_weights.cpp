@@ -16,8 +16,8 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr Purpose kWeights{"the weights of a model",
-                           "use a --precision of fewer bits, a smaller --precompute-memory or "
-                           "another --device"};
+                           "use a precision of fewer bits, a smaller precompute-memory or "
+                           "another device"};
 
 /// What one weight, or one constant of a plan, is known by.
 struct Source {
@@ -94,7 +94,7 @@ std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& pla
   if (tensor.dtype() == DType::qlog4)
     throw Error(
         "weight '{}' has 4-bit logarithmic numbers, of which the cuda back-end has no products; "
-        "use --device cpu or convert the model with --precision int8",
+        "use device cpu or convert the model with precision int8",
         buffer.name);
   const MatrixColumns columns = matrix_columns(tensor, form);
   auto matrix = std::make_shared<DeviceMatrix>(

@@ -7,7 +7,7 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr Purpose kIndexes{"the row numbers of a batch", "use a smaller --mini-batch"};
+constexpr Purpose kIndexes{"the row numbers of a batch", "use a smaller mini-batch"};
 
 constexpr std::int64_t kAlignment = 32;  ///< elements of a memory transaction of 128 bytes
 

@@ -19,7 +19,7 @@ constexpr int kDepth = 16;
 constexpr int kGap = 4;
 
 constexpr Purpose kDequantized{"a matrix of integers as float32",
-                               "use another --precision or another --device"};
+                               "use another precision or another device"};
 
 /// Words first … first + kDepth - 1 of kCount vectors or columns. `at(i)` is where those of number
 /// i begin, null where there are none.

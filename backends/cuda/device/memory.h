@@ -9,7 +9,7 @@ namespace fuselage::cuda {
 /// What memory is for, and how a user can do with less of it, for messages.
 struct Purpose {
   std::string_view what;    ///< "the values of a batch"
-  std::string_view advice;  ///< "use a smaller --mini-batch"
+  std::string_view advice;  ///< "use a smaller mini-batch"
 };
 
 /// Memory of the current device. All its bits are set in the beginning.

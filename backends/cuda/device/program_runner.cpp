@@ -10,10 +10,10 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr Purpose kArena{"the values of a batch",
-                         "use a smaller --mini-batch, --beam-size or --max-length-factor, or fewer "
-                         "workers (--cpu-threads)"};
+                         "use a smaller mini-batch, beam-size or max-length-factor, or fewer "
+                         "workers (cpu-threads)"};
 constexpr Purpose kWorkspace{"what kernels need beside the values of a batch",
-                             "use a smaller --mini-batch or --beam-size"};
+                             "use a smaller mini-batch or beam-size"};
 
 std::uint32_t instruction_count(const ProgramPlan& plan) {
   return static_cast<std::uint32_t>(plan.instructions.size());

@@ -12,7 +12,7 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr Purpose kWeights{"the weights of a recurrent layer", "use another --device"};
+constexpr Purpose kWeights{"the weights of a recurrent layer", "use another device"};
 
 /// Dropout of nothing, which takes no states.
 CudnnDropout no_dropout(cudnnHandle_t handle) {

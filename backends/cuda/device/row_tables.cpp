@@ -10,7 +10,7 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr Purpose kPurpose{"the rows of a search's steps", "use a smaller --mini-batch"};
+constexpr Purpose kPurpose{"the rows of a search's steps", "use a smaller mini-batch"};
 constexpr std::size_t kProgressSize = sizeof(RowProgress) / sizeof(std::int32_t);
 
 template <typename List, typename T>

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 32;  ///< elements of a memory transaction of 128 bytes
 
-constexpr Purpose kRows{"the row numbers of a batch", "use a smaller --mini-batch"};
+constexpr Purpose kRows{"the row numbers of a batch", "use a smaller mini-batch"};
 
 }  // namespace
 
