@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds build/fuselage, and translates from English to German: standard
-# input, or a few sentences when that is a terminal. Standard output has the translations only.
+# Sets up what is missing, builds build/fuselage (with a CUDA toolkit its back-end for GPUs too), and
+# translates from English to German: standard input, or a few sentences when that is a terminal.
+# Standard output has the translations only.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source scripts/setup.sh
 
 install_packages build
-build_preset release fuselage_cli
+build_preset release fuselage_program
 
 if [[ ! -t 0 ]]; then
   exec build/fuselage translate

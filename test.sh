@@ -2,6 +2,7 @@
 # test.sh [release|debug|asan|tsan]: sets up what is missing, builds that preset (release) and runs
 # every test. The last line is "N passed, N failed, N skipped".
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/scripts/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")"
 source scripts/setup.sh
 

@@ -97,5 +97,7 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("activation_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"activation_bench", "[pairs] [columns]", 0, "Approximate activations against exact ones."},
+      argc, argv, fuselage::run);
 }

@@ -101,8 +101,6 @@ void compare_choices(const Model& model, const Pairs& pairs, const std::string& 
 }
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 4)
-    throw Error("usage: agreement_bench MODEL SOURCE REFERENCE CONTESTANT…");
   const Model model = load_model(arguments[0]).model;
   const std::vector<std::string> sources = read_lines(arguments[1]);
   const std::vector<std::string> references = read_lines(arguments[2]);
@@ -123,5 +121,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("agreement_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"agreement_bench", "MODEL SOURCE REFERENCE CONTESTANT...", 4,
+       "How often a model in other numbers chooses the same next word as in float32."},
+      argc, argv, fuselage::run);
 }

@@ -229,8 +229,6 @@ class Report {
 };
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 3)
-    throw Error("usage: devlin_bench GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]");
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
@@ -268,5 +266,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("devlin_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"devlin_bench", "GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]", 3,
+       "The ladder of Devlin 2017: the gain of each technique over those before it."},
+      argc, argv, fuselage::run);
 }

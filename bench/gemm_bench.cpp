@@ -215,5 +215,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("gemm_bench", argc, argv, fuselage::run);
+  return fuselage::run_program({"gemm_bench", "[pairs] [k n]", 0,
+                                "Products of few rows: integers and bf16 against floats, and "
+                                "floats against other libraries."},
+                               argc, argv, fuselage::run);
 }

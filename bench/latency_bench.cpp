@@ -50,8 +50,6 @@ double milliseconds(std::vector<double> seconds, double share) {
 }
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 2)
-    throw Error("usage: latency_bench MODEL TEXT [beam] [threads] [precision] [sentences]");
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
@@ -86,5 +84,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("latency_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"latency_bench", "MODEL TEXT [beam] [threads] [precision] [sentences]", 2,
+       "One sentence at a time, with one thread and with several."},
+      argc, argv, fuselage::run);
 }

@@ -281,5 +281,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("output_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"output_bench", "[pairs] [vocabulary] [k] [f32, bf16, qint8, qint16 or qlog4]", 0,
+       "The output layer as one kernel against four."},
+      argc, argv, fuselage::run);
 }

@@ -69,9 +69,6 @@ Contestant prepare(const Model& model, const SearchTask& task, const std::string
 }
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 2)
-    throw Error(
-        "usage: passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline] [candidate]");
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
@@ -110,5 +107,9 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("passes_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"passes_bench",
+       "MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]", 2,
+       "A model with one set of passes against another."},
+      argc, argv, fuselage::run);
 }

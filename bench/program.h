@@ -9,15 +9,35 @@
 
 namespace fuselage {
 
-/// Runs a benchmark on the arguments of its command line; what it throws is said under its name.
-/// Returns the exit status.
-inline int run_program(const char* name, int argc, char** argv,
+/// The command line of a benchmark.
+struct Program {
+  const char* name;
+  const char* arguments;      ///< "MODEL TEXT [beam]"
+  std::size_t min_arguments;  ///< so many are required
+  const char* purpose;        ///< what it measures, a sentence
+};
+
+/// Runs a benchmark on the arguments of its command line. Prints its usage for --help, and as an
+/// error when arguments are missing; an exception is printed under the program's name. Returns the
+/// exit status.
+inline int run_program(const Program& program, int argc, char** argv,
                        void (*run)(const std::vector<std::string>& arguments)) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const std::string usage = fmt::format("usage: {} {}\n", program.name, program.arguments);
+  for (const std::string& argument : arguments)
+    if (argument == "-h" || argument == "--help") {
+      fmt::print("{}\n{}\n", usage, program.purpose);
+      return 0;
+    }
+  if (arguments.size() < program.min_arguments) {
+    fmt::print(stderr, "{}", usage);
+    return 2;
+  }
   try {
-    run({argv + 1, argv + argc});
+    run(arguments);
     return 0;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", name, error.what());
+    fmt::print(stderr, "{}: {}\n", program.name, error.what());
     return 1;
   }
 }

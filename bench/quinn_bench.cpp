@@ -139,8 +139,6 @@ class Contest {
 };
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 3)
-    throw Error("usage: quinn_bench GRAPH MODEL TEXT [beam] [rounds] [sentences]");
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
@@ -168,5 +166,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("quinn_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"quinn_bench", "GRAPH MODEL TEXT [beam] [rounds] [sentences]", 3,
+       "8-bit products against float32 products, as Quinn & Ballesteros 2018 compare them."},
+      argc, argv, fuselage::run);
 }

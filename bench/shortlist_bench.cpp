@@ -92,5 +92,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("shortlist_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"shortlist_bench", "[pairs] [words] [vocabulary]", 0,
+       "The output layer for the words of a shortlist, at two levels of instructions."},
+      argc, argv, fuselage::run);
 }

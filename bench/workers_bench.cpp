@@ -21,9 +21,6 @@ namespace fuselage {
 namespace {
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 2)
-    throw Error(
-        "usage: workers_bench MODEL TEXT [beam] [mini-batch] [pairs] [workers] [precision]");
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
@@ -64,5 +61,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("workers_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"workers_bench", "MODEL TEXT [beam] [mini-batch] [pairs] [workers] [precision]", 2,
+       "Several workers against one."},
+      argc, argv, fuselage::run);
 }

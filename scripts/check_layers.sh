@@ -2,6 +2,7 @@
 # Fails when a file includes a layer that does not come before its own, a public header includes one
 # of the libraries that stay inside the .cpp files, or a message of a library names an option.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # A layer, and what it may include beside itself.

@@ -2,6 +2,7 @@
 # check_lint.sh [FILE.cpp...]: clang-tidy with .clang-tidy over these files, or over every tracked
 # one that the preset release compiles. Needs build/compile_commands.json: run demo.sh or test.sh.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if [[ $# -eq 0 ]]; then

@@ -2,6 +2,7 @@
 # fuzz.sh SECONDS [TARGET...]: runs each fuzzer (or these, such as npz) for that long, from seeds
 # made of tests/data and models. A finding is left in build-fuzz/findings and fails the run.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 

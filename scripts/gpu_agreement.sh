@@ -4,6 +4,7 @@
 # own text; the bundled model TEXT, a file of English sentences, if that is set. For narrower numbers
 # it tells how many lines are as in float32, and leaves the translations in BUILD/gpu_agreement/.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 build=${1:-build}

@@ -9,6 +9,7 @@
 # FILTER, as of googletest, chooses the tests for compute-sanitizer; SECONDS_EACH limits a step; TEXT
 # is a file of English sentences that the bundled model translates, and which a bundle takes along.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # These have CUDA refuse something, which compute-sanitizer counts as an error.
@@ -46,7 +47,7 @@ bundle() {
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$work/gpu_check/lib"
   cp -L --parents "${files[@]}" "$work/gpu_check/"
-  cp -r --parents scripts/gpu_*.sh tests/data models bench/*.ir "$work/gpu_check/"
+  cp -r --parents scripts/gpu_*.sh scripts/help.sh tests/data models bench/*.ir "$work/gpu_check/"
   [[ -z ${TEXT-} ]] || cp "$TEXT" "$work/gpu_check/text"
   { libraries "${files[@]}" && cudnn_libraries; } | xargs -I{} cp -L {} "$work/gpu_check/lib/"
   tar -czf "$file" -C "$work" gpu_check

@@ -2,6 +2,7 @@
 # Makes the pictures of docs/inspect-a-graph.md again. Needs the packages of section [test] and the
 # build of the preset release.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fuselage=$(realpath "${FUSELAGE:-build/fuselage}")

@@ -3,6 +3,7 @@
 # an emulated processor. The default is qemu64, an x86-64 without SSSE3: what takes an instruction
 # for granted fails there. `qemu-x86_64 -cpu help` names others. Takes about an hour.
 set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/setup.sh
 

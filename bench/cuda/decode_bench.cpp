@@ -198,7 +198,6 @@ class Decoding {
 };
 
 void run(const std::vector<std::string>& arguments) {
-  if (arguments.empty()) throw Error("usage: cuda_decode_bench GRAPH [pairs]");
   // A search may choose any word and look it up, so that there are embeddings of all.
   const std::string text =
       resized(read_file(arguments[0]),
@@ -220,5 +219,8 @@ void run(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  return fuselage::run_program("cuda_decode_bench", argc, argv, fuselage::run);
+  return fuselage::run_program(
+      {"cuda_decode_bench", "GRAPH [pairs]", 1,
+       "Searches on a GPU: batches, recorded steps, narrower numbers and fusion."},
+      argc, argv, fuselage::run);
 }

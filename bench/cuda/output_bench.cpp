@@ -11,14 +11,16 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "backends/cuda/device/launch.h"
 #include "base/error.h"
 #include "bench/cuda/output_workload.h"
 #include "bench/cuda/timing.h"
+#include "bench/program.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -125,7 +127,14 @@ double product_peak(const Stream& stream, int rounds) {
   return workload.product_flop() / compare(product, product, rounds).baseline.median;
 }
 
-void run(int rounds, std::int32_t columns, std::int64_t batch) {
+void run(const std::vector<std::string>& arguments) {
+  const auto argument = [&](std::size_t i, int otherwise) {
+    return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
+  };
+  const int rounds = argument(0, 15);
+  // Rows of logits are read in pieces of 16 bytes.
+  const std::int32_t columns = argument(1, 30000) / 8 * 8;
+  const std::int64_t batch = argument(2, 1280);
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     throw Error("there is no GPU; this benchmark needs one");
@@ -144,15 +153,8 @@ void run(int rounds, std::int32_t columns, std::int64_t batch) {
 }  // namespace fuselage::cuda
 
 int main(int argc, char** argv) {
-  const auto argument = [&](int i, int otherwise) {
-    return argc > i ? std::atoi(argv[i]) : otherwise;
-  };
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  try {
-    // Rows of logits are read in pieces of 16 bytes.
-    fuselage::cuda::run(argument(1, 15), argument(2, 30000) / 8 * 8, argument(3, 1280));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "cuda_output_bench: {}\n", error.what());
-    return 1;
-  }
+  return fuselage::run_program({"cuda_output_bench", "[rounds] [vocabulary] [batch]", 0,
+                                "The output layer on a GPU: product, bias, log-softmax, k best."},
+                               argc, argv, fuselage::cuda::run);
 }

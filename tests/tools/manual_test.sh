@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Manual pages and shell completion, which must have every option that help has.
-# Usage: manual_test.sh FUSELAGE
+# Usage: manual_test.sh FUSELAGE SOURCES
 
 set -u
 fuselage=$1
+sources=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -120,6 +121,14 @@ ZSH
 else
   echo "SKIPPED: zsh completion, which needs zsh" >&2
 fi
+
+# --- Scripts print the comment at their head and do nothing else.
+for script in "$sources"/{demo.sh,test.sh,.ci/run} "$sources"/scripts/*.sh; do
+  [[ $script != */setup.sh && $script != */help.sh ]] || continue # sourced by the others
+  timeout 10 bash "$script" --help >out 2>err </dev/null || fail "$script --help"
+  head -1 out | grep -qF -- "$(sed -n '2s/^# //p' "$script")" || fail "$script --help prints $(head -1 out)"
+  [[ ! -s err ]] || fail "$script --help: $(head -1 err)"
+done
 
 if [[ $failures -gt 0 ]]; then
   echo "$failures failures" >&2
