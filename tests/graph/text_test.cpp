@@ -186,7 +186,10 @@ struct BadText {
 };
 
 constexpr BadText kBadTexts[] = {
-    {"%y = matmull(%x, %x)", "there is no operator 'matmull'"},
+    {"%y = matmull(%x, %x)", "there is no operator 'matmull'; did you mean 'matmul'?"},
+    {"%y = layer_n(%x, %x)", "there is no operator 'layer_n'; did you mean 'layer_norm'?"},
+    {"%y = matmul(%x, %w) {transpose = true}",
+     "matmul has no attribute 'transpose'; did you mean 'transposed'?"},
     {"%y = neg(%z)", "value '%z' is not defined above"},
     {"%y = neg(x)", "expected '%' before 'x)'"},
     {"%y = neg(%x", "expected ')' before the end of the line"},
@@ -230,7 +233,7 @@ constexpr BadText kBadTexts[] = {
     {"%y = param() {name = \"y\", dtype = float, dims = [1]}", "there is no element type 'float'"},
     {"%y = select_rows(%x) {via = [hyp.child]}", "map 'hyp.child' is not declared"},
     {"domain a", "expected '=' before the end of the line"},
-    {"domain a = sentences", "there is no kind of domain 'sentences'"},
+    {"domain a = sentences", "there is no kind of domain 'sentences'; did you mean 'sentence'?"},
     {"domain a = none", "there is no kind of domain 'none'"},
     {"domain a = vocabulary", "expected a number before the end of the line"},
     {"domain a = vocabulary 0", "vocabulary 'a' must have 1 to 2147483647 entries, not 0"},
