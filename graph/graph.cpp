@@ -15,8 +15,7 @@ namespace fuselage {
 namespace {
 
 /// Fills in defaults and checks the kinds of named attributes.
-std::vector<Attr> complete_attrs(const OpDef& op,
-                                 const std::vector<std::pair<std::string_view, Attr>>& given) {
+std::vector<Attr> complete_attrs(const OpDef& op, const AttrList& given) {
   std::vector<std::optional<Attr>> slots(op.attributes.size());
   for (const auto& [name, value] : given) {
     const auto index = op.attribute_index(name);
@@ -281,8 +280,7 @@ std::size_t Node::attr_index(std::string_view name) const {
   return *index;
 }
 
-NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands,
-                       const std::vector<std::pair<std::string_view, Attr>>& attrs,
+NodeId Graph::add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs,
                        Location location) {
   return add_node_with_attrs(op, std::move(operands), complete_attrs(op, attrs),
                              std::move(location));

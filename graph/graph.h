@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,8 +77,9 @@ struct Output {
 /// of a loop is whatever lives in its domain, a `state` carries a value from one iteration to the
 /// next, and operand edges stay free of cycles.
 ///
-/// Ids stay good while a graph is edited. An id of something removed, or of another graph, is an
-/// internal error where it can be told.
+/// Ids and references to nodes and values stay good while a graph is edited, until the node is
+/// removed. An id of something removed, or of another graph, is an internal error where it can be
+/// told.
 class Graph {
  public:
   explicit Graph(std::string name = "");
@@ -130,8 +132,7 @@ class Graph {
 
   /// Adds a node and its results, whose types `infer` makes. `attrs` lists name and value of what
   /// differs from the default. Throws Error when operands or attributes do not fit.
-  NodeId add_node(const OpDef& op, std::vector<ValueId> operands,
-                  const std::vector<std::pair<std::string_view, Attr>>& attrs = {},
+  NodeId add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs = {},
                   Location location = {});
 
   /// Adds a node with a full list of attributes, in the op's order.
@@ -196,8 +197,9 @@ class Graph {
   std::string name_;
   std::vector<Domain> domains_;
   std::vector<RowMap> maps_;
-  std::vector<Node> nodes_;
-  std::vector<Value> values_;
+  // A reference to one of them stays good while others are added.
+  std::deque<Node> nodes_;
+  std::deque<Value> values_;
   std::vector<Output> outputs_;
   std::size_t live_nodes_ = 0;
 };

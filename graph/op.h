@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,9 @@ using MapPath = std::vector<MapId>;
 /// Value of an attribute. The alternative is fixed by the op's AttrSpec.
 using Attr = std::variant<std::int64_t, double, bool, std::string, DomainId, MapPath, Dims,
                           std::vector<double>, DType>;
+
+/// Attributes by name; those that an op declares and a list leaves out have their defaults.
+using AttrList = std::vector<std::pair<std::string_view, Attr>>;
 
 /// The alternatives of Attr, in its order.
 enum class AttrKind : std::uint8_t {

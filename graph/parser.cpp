@@ -345,7 +345,7 @@ class GraphParser {
       while (in.accept(","));
       in.expect(")");
     }
-    std::vector<std::pair<std::string_view, Attr>> attrs;
+    AttrList attrs;
     if (in.accept("{")) {
       do {
         const std::string_view name = in.name("an attribute");

@@ -89,8 +89,8 @@ Builder::Scope::Scope(Builder& builder, std::string name)
   builder_.scope_ = outer_.empty() ? std::move(name) : outer_ + "." + name;
 }
 
-Expr Builder::add(std::string_view name, const std::vector<Expr>& operands,
-                  const std::vector<std::pair<std::string_view, Attr>>& attrs, CodeLocation at) {
+Expr Builder::add(std::string_view name, const std::vector<Expr>& operands, const AttrList& attrs,
+                  CodeLocation at) {
   std::vector<ValueId> ids;
   for (const Expr& operand : operands) {
     check(operand.valid() && &operand.builder() == this, "an operand of another builder", at);

@@ -92,8 +92,8 @@ class Builder {
   Expr product(Expr x, Expr w, bool transposed, CodeLocation at);
 
   /// Adds any op by name; returns its first result.
-  Expr add(std::string_view name, const std::vector<Expr>& operands,
-           const std::vector<std::pair<std::string_view, Attr>>& attrs, CodeLocation at);
+  Expr add(std::string_view name, const std::vector<Expr>& operands, const AttrList& attrs,
+           CodeLocation at);
 
   /// While it lives, new values without a name are named after it.
   class Scope {

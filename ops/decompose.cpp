@@ -64,12 +64,12 @@ void Decomposition::fail(const std::string& message) const {
 }
 
 NodeId Decomposition::add_node(std::string_view name, std::vector<ValueId> operands,
-                               const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+                               const AttrList& attrs) {
   return graph_.add_node(op(name), std::move(operands), attrs, node_.location);
 }
 
 ValueId Decomposition::add(std::string_view name, std::vector<ValueId> operands,
-                           const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+                           const AttrList& attrs) {
   return graph_.result(add_node(name, std::move(operands), attrs));
 }
 

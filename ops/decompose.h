@@ -30,10 +30,8 @@ class Decomposition {
   [[noreturn]] void fail(const std::string& message) const;
 
   /// Adds a plain node. add() returns its first result.
-  NodeId add_node(std::string_view name, std::vector<ValueId> operands,
-                  const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
-  ValueId add(std::string_view name, std::vector<ValueId> operands,
-              const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
+  NodeId add_node(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
+  ValueId add(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
 
  private:
   Graph& graph_;

@@ -206,7 +206,7 @@ const OpDef kOps[] = {
 
 Quantizer quantizer_of(const Node& node) { return quantizer_from(node); }
 
-std::vector<std::pair<std::string_view, Attr>> quantizer_attributes(const Quantizer& quantizer) {
+AttrList quantizer_attributes(const Quantizer& quantizer) {
   return {{"to", quantizer.to},
           {"largest", std::int64_t{quantizer.largest}},
           {"largest_sum", quantizer.largest_sum},

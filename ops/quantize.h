@@ -14,7 +14,7 @@ namespace fuselage {
 Quantizer quantizer_of(const Node& node);
 
 /// The attributes that say so.
-std::vector<std::pair<std::string_view, Attr>> quantizer_attributes(const Quantizer& quantizer);
+AttrList quantizer_attributes(const Quantizer& quantizer);
 
 // A fused op may quantize what it computes: its attribute `quantized` lists results of which it
 // gives the vectors as `quantize` would, each as a further result behind all others.

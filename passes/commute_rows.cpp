@@ -33,10 +33,7 @@ const Node* common_selection(const Graph& graph, const Node& node) {
 
 /// The same op with other operands.
 ValueId apply(Rewriter& rewriter, const Node& node, std::vector<ValueId> operands) {
-  std::vector<std::pair<std::string_view, Attr>> attrs;
-  for (std::size_t i = 0; i < node.attrs.size(); ++i)
-    attrs.emplace_back(node.op->attributes[i].name, node.attrs[i]);
-  return rewriter.add(node.op->name, std::move(operands), attrs);
+  return rewriter.graph().result(rewriter.clone(node, std::move(operands)));
 }
 
 // --- Costs ---
@@ -245,8 +242,7 @@ Operands before_selection(Rewriter& rewriter, const Node& node, const MapPath& i
 
 void move_past_selection(Rewriter& rewriter, const Match& match, const Move& move) {
   const Graph& graph = match.graph();
-  // A copy, since adding nodes moves those there are.
-  const Node node = match.root_node();  // NOLINT(performance-unnecessary-copy-initialization)
+  const Node& node = match.root_node();
   const MapPath path = path_of(*common_selection(graph, node));
   const auto crossed = static_cast<std::ptrdiff_t>(move.crossed);
   const MapPath outer(path.begin(), path.begin() + crossed);
@@ -326,9 +322,8 @@ std::optional<std::string> mixing_not_cheaper(const Match& match, const CommuteO
 }
 
 void move_past_mixture(Rewriter& rewriter, const Match& match) {
-  // A copy, since adding nodes moves those there are.
-  const Node node = match.root_node();  // NOLINT(performance-unnecessary-copy-initialization)
-  const Node mix = *mixture(match.graph(), node);  // NOLINT(performance-*)
+  const Node& node = match.root_node();
+  const Node& mix = *mixture(match.graph(), node);
   std::vector<ValueId> operands = node.operands;
   operands[0] = mix.operands[1];
   const ValueId moved = apply(rewriter, node, std::move(operands));

@@ -85,8 +85,7 @@ std::optional<std::string> own_default_row(const Match& match) {
 void look_up(Rewriter& rewriter, const Match& match, const CommuteOptions& options,
              const RankWeights& ranks) {
   const Graph& graph = match.graph();
-  // Copies, since adding nodes moves those there are.
-  const MapPath via = match.node("rows").attr<MapPath>("via");
+  const auto& via = match.node("rows").attr<MapPath>("via");
   const bool transposed = match.root_node().attr<bool>("transposed");
   const std::int64_t count = affordable_rows(match, options);
   const ValueId x = match.node("rows").operands[0];

@@ -57,7 +57,7 @@ std::optional<std::string> values_after_weights(const Match& match) {
   return "the values come after the weights";
 }
 
-using Attributes = std::vector<std::pair<std::string_view, Attr>>;
+using Attributes = AttrList;
 
 /// What the fused node takes of a query or key, before it is selected.
 using Prepare = ValueId (*)(Rewriter&, ValueId);
@@ -73,9 +73,8 @@ ValueId member(Rewriter& rewriter, const Match& match, const char* name, const M
 /// Puts `op` of query, key and `more` in the place of weights and mixture.
 void fuse(Rewriter& rewriter, const Match& match, std::string_view op, Prepare prepare,
           const std::vector<ValueId>& more, Attributes attrs) {
-  // Copies, since adding nodes moves those there are.
-  const MapPath left = match.root_node().attr<MapPath>("to");
-  const MapPath right = match.root_node().attr<MapPath>("via");
+  const auto& left = match.root_node().attr<MapPath>("to");
+  const auto& right = match.root_node().attr<MapPath>("via");
   const ValueId weights = match["weights"];
   std::vector<ValueId> operands{member(rewriter, match, "query", left, prepare),
                                 member(rewriter, match, "key", right, prepare)};

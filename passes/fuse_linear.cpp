@@ -12,9 +12,8 @@ std::optional<std::string> one_column(const Match& match) {
 
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  // Copies, since adding nodes moves those there are.
-  const Node root = match.root_node();         // NOLINT(performance-*)
-  const Node product = match.node("product");  // NOLINT(performance-*)
+  const Node& root = match.root_node();
+  const Node& product = match.node("product");
   const BoundFormula bound = with_first_operand(bind_formula(graph, root), match["product"]);
   std::vector<ValueId> operands = product.operands;
   operands.insert(operands.end(), bound.operands.begin() + 1, bound.operands.end());

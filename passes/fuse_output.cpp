@@ -26,7 +26,7 @@ Guard bias_of_columns() {
   return {"bias_of_columns", refuse};
 }
 
-using Attributes = std::vector<std::pair<std::string_view, Attr>>;
+using Attributes = AttrList;
 
 /// Which of the parts that a search may or may not ask for stand between the product and its best.
 struct Parts {

@@ -68,9 +68,8 @@ std::optional<std::string> in_a_cycle(const Match& match) {
 
 void fuse_chain(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  // Copies, since adding nodes moves those there are.
-  const Node root = match.root_node();
-  const Node inner = match.node("inner");
+  const Node& root = match.root_node();
+  const Node& inner = match.node("inner");
   std::vector<ValueId> kept;
   for (const ValueId result : inner.results) {
     const auto& uses = graph.value(result).uses;

@@ -17,27 +17,21 @@ std::optional<std::string> other_integers(const Match& match) {
   return fmt::format("{} quantizes to other integers already", match.graph().describe(producer));
 }
 
-/// The producer's attributes, and that it quantizes the root's operand.
-std::vector<std::pair<std::string_view, Attr>> attributes_of(const Match& match) {
+/// The attributes by which the producer quantizes the root's operand too.
+AttrList quantizing_attributes(const Match& match) {
   const Node& producer = match.node("x");
-  std::vector<std::pair<std::string_view, Attr>> attrs =
-      quantizer_attributes(quantizer_of(match.root_node()));
+  AttrList attrs = quantizer_attributes(quantizer_of(match.root_node()));
   const auto number = std::find(producer.results.begin(), producer.results.end(), match["x"]);
   Dims quantized = quantized_results(producer);
   quantized.push_back(number - producer.results.begin());
   attrs.emplace_back("quantized", std::move(quantized));
-  const std::size_t own = producer.attrs.size() - attrs.size();
-  for (std::size_t i = 0; i < own; ++i)
-    attrs.emplace_back(producer.op->attributes[i].name, producer.attrs[i]);
   return attrs;
 }
 
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  // A copy, since adding nodes moves those there are.
-  const Node producer = match.node("x");  // NOLINT(performance-unnecessary-copy-initialization)
-  const NodeId fused =
-      rewriter.add_node(producer.op->name, producer.operands, attributes_of(match));
+  const Node& producer = match.node("x");
+  const NodeId fused = rewriter.clone(producer, producer.operands, quantizing_attributes(match));
   for (std::size_t i = 0; i < producer.results.size(); ++i)
     rewriter.replace(producer.results[i], graph.result(fused, i));
   rewriter.replace(match.result(), graph.result(fused, producer.results.size()));

@@ -68,9 +68,8 @@ DomainId find_or_add_pairs(Rewriter& rewriter, DomainId left, DomainId right) {
 
 void merge(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  // Copies, since adding nodes moves those there are.
-  const Node root = match.root_node();      // NOLINT(performance-*)
-  const Node select = match.node("query");  // NOLINT(performance-*)
+  const Node& root = match.root_node();
+  const Node& select = match.node("query");
   const ValueId mixture = root.results[1];
   const auto& via = select.attr<MapPath>("via");
   const MapPath outer{via.front()};
@@ -81,16 +80,15 @@ void merge(Rewriter& rewriter, const Match& match) {
   std::vector<ValueId> operands = root.operands;
   operands[0] = inner.empty() ? select.operands[0]
                               : rewriter.add("select_rows", select.operands, {{"via", inner}});
-  std::vector<std::pair<std::string_view, Attr>> attrs;
-  for (std::size_t i = 0; i < root.attrs.size(); ++i) {
-    Attr attr = root.attrs[i];
-    if (auto* path = std::get_if<MapPath>(&attr)) {
-      const MapKind kind = graph.map(path->front()).kind;
-      path->front() = graph.map_of(pairs, kind);
+  // The pairs of parents have maps of their own.
+  AttrList paths;
+  for (std::size_t i = 0; i < root.attrs.size(); ++i)
+    if (const auto* path = std::get_if<MapPath>(&root.attrs[i])) {
+      MapPath moved = *path;
+      moved.front() = graph.map_of(pairs, graph.map(path->front()).kind);
+      paths.emplace_back(root.op->attributes[i].name, std::move(moved));
     }
-    attrs.emplace_back(root.op->attributes[i].name, std::move(attr));
-  }
-  const NodeId merged = rewriter.add_node(root.op->name, std::move(operands), attrs);
+  const NodeId merged = rewriter.clone(root, std::move(operands), paths);
   rewriter.replace(mixture,
                    rewriter.add("select_rows", {graph.result(merged, 1)}, {{"via", outer}}));
 }

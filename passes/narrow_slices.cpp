@@ -29,19 +29,16 @@ std::optional<std::string> not_only_slices(const Match& match) {
 
 void narrow_chain(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  // Copies, since adding nodes moves those there are.
-  const Node slice = match.root_node();    // NOLINT(performance-unnecessary-copy-initialization)
-  const Node chain = match.node("chain");  // NOLINT(performance-unnecessary-copy-initialization)
+  const Node& slice = match.root_node();
+  const Node& chain = match.node("chain");
   std::vector<ValueId> operands = chain.operands;
   for (ValueId& operand : operands)
     if (row_size(graph.value(operand).type) != 1)
       operand = rewriter.add(
           "slice", {operand},
           {{"begin", slice.attr<std::int64_t>("begin")}, {"end", slice.attr<std::int64_t>("end")}});
-  std::vector<std::pair<std::string_view, Attr>> attrs;
-  for (std::size_t i = 0; i < chain.attrs.size(); ++i)
-    attrs.emplace_back(chain.op->attributes[i].name, chain.attrs[i]);
-  rewriter.replace(match.result(), rewriter.add(chain.op->name, std::move(operands), attrs));
+  const NodeId narrowed = rewriter.clone(chain, std::move(operands));
+  rewriter.replace(match.result(), graph.result(narrowed));
 }
 
 Rule narrow() {

@@ -56,7 +56,7 @@ bool Rewriter::finish() {
 }
 
 NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
-                          const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+                          const AttrList& attrs) {
   check(open_, "an edit outside of a rewrite");
   for (const ValueId operand : operands) touch(graph_.value(operand).producer);
   const NodeId id = graph_.add_node(op(name), std::move(operands), attrs, location_);
@@ -69,9 +69,19 @@ NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
   return id;
 }
 
-ValueId Rewriter::add(std::string_view name, std::vector<ValueId> operands,
-                      const std::vector<std::pair<std::string_view, Attr>>& attrs) {
+ValueId Rewriter::add(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs) {
   return graph_.result(add_node(name, std::move(operands), attrs));
+}
+
+NodeId Rewriter::clone(const Node& node, std::vector<ValueId> operands, const AttrList& changed) {
+  AttrList attrs = changed;
+  for (std::size_t i = 0; i < node.attrs.size(); ++i) {
+    const std::string_view name = node.op->attributes[i].name;
+    const auto has_name = [name](const auto& attr) { return attr.first == name; };
+    if (std::none_of(changed.begin(), changed.end(), has_name))
+      attrs.emplace_back(name, node.attrs[i]);
+  }
+  return add_node(node.op->name, std::move(operands), attrs);
 }
 
 DomainId Rewriter::add_pairs(std::string name, DomainId left, DomainId right) {

@@ -31,11 +31,12 @@ class Rewriter {
   bool finish();
 
   /// Adds a node of the op of that name. Throws Error when operands or attributes do not fit.
-  NodeId add_node(std::string_view name, std::vector<ValueId> operands,
-                  const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
+  NodeId add_node(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
   /// The same; returns the first result.
-  ValueId add(std::string_view name, std::vector<ValueId> operands,
-              const std::vector<std::pair<std::string_view, Attr>>& attrs = {});
+  ValueId add(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
+  /// Adds a node of the op of `node` with other operands, and with its attributes but for those
+  /// that `changed` names.
+  NodeId clone(const Node& node, std::vector<ValueId> operands, const AttrList& changed = {});
   /// Declares the pairs of two domains.
   DomainId add_pairs(std::string name, DomainId left, DomainId right);
   /// Puts `to`, of the same type, in the place of `from` in every use and output. A `to` without a

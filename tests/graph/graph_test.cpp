@@ -142,8 +142,7 @@ TEST_F(GraphEdit, OutputNamesAreUniqueAndCanBeWritten) {
 }
 
 TEST_F(GraphEdit, OperandCountIsChecked) {
-  const auto add = [this](const char* name, std::vector<ValueId> operands,
-                          std::vector<std::pair<std::string_view, Attr>> attrs = {}) {
+  const auto add = [this](const char* name, std::vector<ValueId> operands, AttrList attrs = {}) {
     return error_of([&] { graph_.add_node(op(name), operands, attrs); });
   };
   EXPECT_EQ(add("add", {x_}), "add: it takes 2 operands, not 1");
@@ -158,7 +157,7 @@ TEST_F(GraphEdit, OperandCountIsChecked) {
 }
 
 TEST_F(GraphEdit, AttributesAreChecked) {
-  const auto k_best = [this](std::vector<std::pair<std::string_view, Attr>> attrs) {
+  const auto k_best = [this](AttrList attrs) {
     return error_of([&] { graph_.add_node(op("k_best"), {x_}, attrs); });
   };
   EXPECT_EQ(k_best({}), "k_best: attribute 'k' is missing");

@@ -11,7 +11,7 @@
 namespace fuselage {
 namespace {
 
-using Attrs = std::vector<std::pair<std::string_view, Attr>>;
+using Attrs = AttrList;
 
 class Generator {
  public:
