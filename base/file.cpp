@@ -5,35 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace fuselage {
 namespace {
-
-/// Closes a file descriptor at the end of its scope.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return fd_; }
-
-  /// Closes now; false with errno set when the system reports a late write error.
-  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
 
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -45,9 +27,27 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-std::string temporary_name(const std::string& path) {
-  static std::atomic<unsigned> counter{0};
-  return fmt::format("{}.tmp.{}.{}", path, ::getpid(), counter++);
+/// A new file beside `path`. Its name is random, as a process that was killed leaves its file, and
+/// a process of another container can have the same number.
+struct TemporaryFile {
+  std::string path;
+  Descriptor file;
+};
+
+TemporaryFile make_temporary(const std::string& path, unsigned permissions) {
+  constexpr int kMaxTries = 100;
+  std::string temporary;
+  int fd = -1;
+  for (int i = 0; i < kMaxTries && fd < 0; ++i) {
+    std::uint64_t number = 0;
+    if (::getentropy(&number, sizeof number) != 0) break;
+    temporary = fmt::format("{}{}{:016x}", path, kTemporarySuffix, number);
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+    if (fd < 0 && errno != EEXIST) break;
+  }
+  if (fd < 0)
+    throw Error("cannot write {}: cannot create {}: {}", path, temporary, std::strerror(errno));
+  return {std::move(temporary), Descriptor(fd)};
 }
 
 }  // namespace
@@ -81,17 +81,20 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
   write_file_atomically(path, std::span(&bytes, 1));
 }
 
-void write_file_atomically(const std::string& path, std::span<const std::string_view> parts) {
-  const std::string temporary = temporary_name(path);
-  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.get() < 0) throw Error("cannot write {}: {}", path, std::strerror(errno));
-  const auto write = [&](std::string_view bytes) { return write_all(file.get(), bytes); };
-  const bool written = std::all_of(parts.begin(), parts.end(), write) && ::fsync(file.get()) == 0 &&
-                       file.close() && std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (written) return;
-  const int reason = errno;
-  ::unlink(temporary.c_str());
-  throw Error("cannot write {}: {}", path, std::strerror(reason));
+void write_file_atomically(const std::string& path, std::span<const std::string_view> parts,
+                           unsigned permissions) {
+  TemporaryFile made = make_temporary(path, permissions);
+  const auto fail = [&](std::string_view what) {
+    const int reason = errno;
+    ::unlink(made.path.c_str());
+    throw Error("cannot write {}: {}{}", path, what, std::strerror(reason));
+  };
+  const auto write = [&](std::string_view bytes) { return write_all(made.file.get(), bytes); };
+  if (!std::all_of(parts.begin(), parts.end(), write) || ::fsync(made.file.get()) != 0 ||
+      !made.file.close())
+    fail("");
+  if (std::rename(made.path.c_str(), path.c_str()) != 0)
+    fail(fmt::format("cannot rename {} to it: ", made.path));
 }
 
 std::string_view file_extension(std::string_view path) {

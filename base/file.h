@@ -11,10 +11,17 @@ namespace fuselage {
 std::string read_file(const std::string& path);
 
 /// Makes `path` hold `bytes`: readers see the old content or the new one, never a part. Throws
-/// Error with the path and the system's reason, and then leaves `path` as it was.
+/// Error with the path, the file that failed and the system's reason, and then leaves `path` as it
+/// was.
 void write_file_atomically(const std::string& path, std::string_view bytes);
-/// The same for bytes that lie in several places.
-void write_file_atomically(const std::string& path, std::span<const std::string_view> parts);
+/// The same for bytes that lie in several places, and for a file of other permissions, which the
+/// umask restricts.
+void write_file_atomically(const std::string& path, std::span<const std::string_view> parts,
+                           unsigned permissions = 0666);
+
+/// What stands between `path` and a random number in the name of the file that
+/// write_file_atomically renames to `path` at the end. A killed process leaves such a file.
+inline constexpr std::string_view kTemporarySuffix = ".tmp.";
 
 /// What follows the last dot of the last path component: "yml" for "models/vocab.en.yml"; empty
 /// when there is no dot.

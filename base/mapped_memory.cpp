@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 
 namespace fuselage {
@@ -48,22 +49,27 @@ void give_back_pages(std::byte* block, std::size_t bytes) {
 }
 
 MappedFile map_file(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
+  // Opening a pipe does not wait for a writer.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
   struct stat status {};
-  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) {
-    ::close(file);
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     throw Error("cannot read {}: it is {}, a file is needed", path,
                 S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
-  }
   const auto size = static_cast<std::size_t>(status.st_size);
   // An empty file cannot be mapped, and needs not be.
-  void* pages =
-      size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
-  const int reason = errno;
-  ::close(file);
-  if (pages == MAP_FAILED) throw Error("cannot read {}: {}", path, std::strerror(reason));
-  return {pages == nullptr ? nullptr : owned(pages, size), size};
+  if (size == 0) return {};
+  void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
+  if (pages == MAP_FAILED) throw Error("cannot read {}: {}", path, std::strerror(errno));
+  return {owned(pages, size), size};
+}
+
+Pages map_shared(const Descriptor& file, std::size_t bytes) {
+  void* pages = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (pages == MAP_FAILED) return nullptr;
+  // One call reads all pages; where the system does not know it, they come when they are looked at.
+  ::madvise(pages, bytes, MADV_POPULATE_READ);
+  return owned(pages, bytes);
 }
 
 }  // namespace fuselage

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "base/descriptor.h"
+
 namespace fuselage {
 
 /// Memory of the system's own pages, given back with the last owner.
@@ -27,5 +29,10 @@ struct MappedFile {
 /// Maps a regular file. It must not become shorter while it is mapped, which
 /// write_file_atomically never makes it. Throws Error with the path and the system's reason.
 MappedFile map_file(const std::string& path);
+
+/// The first `bytes` bytes of an open file, to be read only, in memory that all processes share
+/// which map the file. They are read at once, as far as the system can. Null, with errno set, where
+/// it cannot be mapped. The file must not become shorter while it is mapped.
+Pages map_shared(const Descriptor& file, std::size_t bytes);
 
 }  // namespace fuselage

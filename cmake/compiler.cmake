@@ -7,6 +7,8 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
+# A file that a program caches names the program by this.
+add_link_options(-Wl,--build-id=sha1)
 # Designated initializers leave out members on purpose.
 set(cxx_options -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                 -Wno-missing-field-initializers)

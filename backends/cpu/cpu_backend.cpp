@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu_backend.h"
 
 #include <fmt/ranges.h>
+#include <gnu/libc-version.h>
 
 #include <atomic>
 #include <deque>
@@ -15,6 +16,7 @@
 #include "backends/cpu/team.h"
 #include "backends/cpu/weight_cache.h"
 #include "backends/cpu/weight_region.h"
+#include "base/build_id.h"
 #include "base/error.h"
 #include "graph/text.h"
 #include "passes/rewriter.h"
@@ -116,12 +118,14 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   return weights;
 }
 
-/// All that the bytes of a region depend on. Floating-point products differ between levels, and so
-/// do tables of them.
+/// All that the bytes of a region depend on: what they are made from, and the code that makes them,
+/// which the build ID stands for. Floating-point products differ between levels, and so do tables
+/// of them. The C library has functions that the load program calls.
 ContentHash content_of(const Programs& programs, const TensorMap& weights,
-                       const cpu::WeightRegion& region) {
+                       const cpu::WeightRegion& region, std::string_view build_id) {
   ContentHash hash;
-  hash.add(FUSELAGE_VERSION);
+  hash.add(build_id);
+  hash.add(::gnu_get_libc_version());
   hash.add(cpu::active_isa());
   for (const Graph* program : {&programs.load, &programs.source, &programs.step})
     hash.add(print_graph(*program));
@@ -198,11 +202,18 @@ class CpuExecutable : public Executable {
 
  private:
   void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
-    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_));
+    const std::string build_id = build_id_of(reinterpret_cast<const void*>(&load_cpu));
+    if (build_id.empty()) {
+      add_note("weights are not cached: this program was linked without a build ID");
+      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      return;
+    }
+    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, build_id));
     cpu::CachedBytes cached = cache.find(weights_.size_bytes());
     add_note(cached.note);
     if (!cached.bytes) {
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      if (cached.refused) return;
       cached = cache.store(
           {reinterpret_cast<const char*>(weights_.bytes().get()), weights_.size_bytes()});
       add_note(cached.note);

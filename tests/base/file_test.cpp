@@ -1,8 +1,12 @@
 #include "base/file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "base/error.h"
 #include "tests/temp_path.h"
@@ -54,18 +58,41 @@ TEST(File, DirectoryIsRefused) {
 
 TEST(File, WritingIntoAMissingFolderNamesThePathThatWasAsked) {
   const std::string path = fresh_folder("nowhere") + "/no/such.txt";
-  EXPECT_EQ(error_of([&] { write_file_atomically(path, "x"); }),
-            "cannot write " + path + ": No such file or directory");
+  EXPECT_THAT(error_of([&] { write_file_atomically(path, "x"); }),
+              testing::MatchesRegex("cannot write " + path + ": cannot create " + path +
+                                    "\\.tmp\\.[0-9a-f]+: No such file or directory"));
 }
 
 TEST(File, AFailedWriteLeavesNothingBehind) {
   const std::string folder = fresh_folder("failed");
   std::filesystem::create_directories(folder + "/taken/inside");
   EXPECT_THAT(error_of([&] { write_file_atomically(folder + "/taken", "x"); }),
-              HasSubstr("cannot write " + folder + "/taken"));
+              testing::MatchesRegex("cannot write " + folder + "/taken: cannot rename " + folder +
+                                    "/taken\\.tmp\\.[0-9a-f]+ to it: Is a directory"));
   int entries = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
   EXPECT_EQ(entries, 1);
+}
+
+TEST(File, WritingDoesNotTripOverWhatAKilledProcessLeft) {
+  const std::string path = fresh_folder("left") + "/a.bin";
+  for (int i = 0; i < 50; ++i)
+    std::ofstream(fmt::format("{}.tmp.{}.{}", path, ::getpid(), i)) << "left";
+  write_file_atomically(path, "new");
+  EXPECT_EQ(read_file(path), "new");
+}
+
+TEST(File, IsMadeWithThePermissionsThatTheUmaskLeaves) {
+  const std::string path = fresh_folder("permissions") + "/a.bin";
+  const ::mode_t before = ::umask(002);
+  const std::string_view bytes = "x";
+  struct stat status {};
+  for (const unsigned permissions : {0666u, 0600u}) {
+    write_file_atomically(path, std::span(&bytes, 1), permissions);
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 07777, permissions & ~002u);
+  }
+  ::umask(before);
 }
 
 TEST(File, ExtensionIsThatOfTheLastComponent) {

@@ -1,6 +1,8 @@
 #include "base/mapped_memory.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -81,6 +83,21 @@ TEST(MapFile, RefusesWhatIsNoFile) {
   EXPECT_THROW(map_file(temp_path("nowhere")), Error);
   EXPECT_THROW(map_file(testing::TempDir()), Error);
   EXPECT_THROW(map_file("/dev/null"), Error);
+  const std::string pipe = temp_path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(map_file(pipe), Error) << "without waiting for a writer";
+  std::filesystem::remove(pipe);
+}
+
+TEST(MapShared, ShowsWhatAFileBeginsWith) {
+  const std::string path = temp_path("shared");
+  write_file_atomically(path, "abc");
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Pages pages = map_shared(file, 2);
+  std::filesystem::remove(path);
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(pages.get()), 2), "ab");
+  EXPECT_EQ(map_shared(Descriptor(-1), 2), nullptr);
+  EXPECT_EQ(map_shared(file, 0), nullptr);
 }
 
 }  // namespace
