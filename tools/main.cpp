@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "tools/command.h"
 #include "tools/files.h"
+#include "tools/stack_limit.h"
 
 namespace fuselage {
 namespace {
@@ -33,6 +34,7 @@ int run_command(std::string_view name, const std::vector<std::string>& arguments
 }
 
 int run(std::vector<std::string> arguments) {
+  check_stack_limit();
   if (arguments.empty()) throw Error("no command is given; see fuselage --help");
   const std::string name = arguments[0];
   arguments.erase(arguments.begin());

@@ -111,6 +111,24 @@ works translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --weights-
 same out expected "no place for a cache"
 grep -qF 'note: weights are not cached: ' err || fail "no note on a cache that cannot be"
 
+# A small stack is an error instead of a crash; the least one is enough, and so is any.
+for stack in 64 128 1023; do
+  (
+    ulimit -s "$stack"
+    failures=0
+    refuses "the stack is limited to $stack KiB, but 1024 KiB are needed" \
+      translate "${usual[@]}" -i "$input"
+    exit "$failures"
+  ) || fail "a stack of $stack KiB"
+done
+for stack in 1024 unlimited; do
+  (
+    ulimit -s "$stack"
+    exec "$fuselage" translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores >out 2>err
+  ) || fail "a stack of $stack KiB: $(cat err)"
+  same out expected "a stack of $stack KiB"
+done
+
 # A GPU is one device, by a module that is loaded; errors of the module are the command's.
 gpu=(translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --device)
 export FUSELAGE_CUDA_MODULE=$module

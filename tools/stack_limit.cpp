@@ -1,0 +1,18 @@
+#include "tools/stack_limit.h"
+
+#include <sys/resource.h>
+
+#include "base/error.h"
+
+namespace fuselage {
+
+void check_stack_limit() {
+  struct rlimit limit {};
+  // The largest number stands for no limit.
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur / 1024 >= kMinStackKib) return;
+  throw Error(
+      "the stack is limited to {} KiB, but {} KiB are needed; raise the limit: ulimit -s {}",
+      limit.rlim_cur / 1024, kMinStackKib, kMinStackKib);
+}
+
+}  // namespace fuselage
