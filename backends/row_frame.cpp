@@ -135,7 +135,7 @@ void RowFrame::fill_pairs(DomainId id) {
   table_.domain(id).rows = static_cast<std::int64_t>(right.index.size());
 }
 
-void RowFrame::reserve_steps(const StepLimits& limits) {
+void RowFrame::limit_steps(const StepLimits& limits) {
   std::int64_t hypotheses = 0;
   std::int64_t prefix = 0;
   std::int64_t hypothesis_source = 0;
@@ -150,9 +150,6 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
     hypothesis_source += pairs(source_);
     hypothesis_shortlist += pairs(shortlist_);
   }
-  const auto reserve = [](std::vector<std::int32_t>& rows, std::int64_t count) {
-    rows.reserve(static_cast<std::size_t>(count));
-  };
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const Domain& domain = graph_.domain(DomainId{i});
     if (domain.binding != BindingTime::step) continue;
@@ -165,8 +162,21 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
       if (right == DomainKind::prefix) rows = prefix;
     }
     max_rows_[i] = rows;
-    reserve(table_.domain(DomainId{i}).positions, rows);
-    reserve(table_.domain(DomainId{i}).previous, rows);
+  }
+}
+
+void RowFrame::reserve_steps(const StepLimits& limits) {
+  limit_steps(limits);
+  const auto reserve = [](std::vector<std::int32_t>& rows, std::int64_t count) {
+    rows.reserve(static_cast<std::size_t>(count));
+  };
+  for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
+    if (graph_.domain(DomainId{i}).binding != BindingTime::step) continue;
+    reserve(table_.domain(DomainId{i}).positions, max_rows_[i]);
+    reserve(table_.domain(DomainId{i}).previous, max_rows_[i]);
+    if (graph_.domain(DomainId{i}).kind != DomainKind::prefix) continue;
+    reserve(prefix_previous_, max_rows_[i]);
+    reserve(prefix_position_, max_rows_[i]);
   }
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
     const RowMap& map = graph_.map(MapId{i});
@@ -175,8 +185,6 @@ void RowFrame::reserve_steps(const StepLimits& limits) {
     if (map.kind == MapKind::left)
       reserve(table_.map(MapId{i}).segments, max_rows_[map.to.index] + 1);
   }
-  reserve(prefix_previous_, prefix);
-  reserve(prefix_position_, prefix);
 }
 
 void RowFrame::begin_step(const StepInput& input) {

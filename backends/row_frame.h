@@ -42,7 +42,9 @@ class RowFrame {
   /// the vocabulary of a map.
   void begin_batch(std::span<const WordIds> sentences, std::span<const WordIds> shortlists = {});
 
-  /// Reserves storage for the steps of this batch.
+  /// Tells max_rows() how far the steps of this batch go.
+  void limit_steps(const StepLimits& limits);
+  /// The same, and reserves storage for these steps.
   void reserve_steps(const StepLimits& limits);
 
   /// Rows of step-time domains. Allocates nothing within the reserved limits.

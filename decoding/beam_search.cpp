@@ -60,6 +60,8 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
     rows += beam;
     weights += beam * static_cast<std::size_t>(steps) * sentence.size();
   }
+  // First, since it needs most by far, and says how much where there is no room.
+  worker_->begin(sentences, shortlists, limits);
   record_.tokens.clear();
   record_.tokens.reserve(tokens);
   record_.finished.clear();
@@ -77,7 +79,6 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
     alignments_.reserve(weights);
     token_alignment_.reserve(tokens);
   }
-  worker_->begin(sentences, shortlists, limits);
 }
 
 std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences,

@@ -3,10 +3,14 @@
 #include <fmt/ranges.h>
 #include <gnu/libc-version.h>
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <new>
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 
 #include "backends/cpu/isa.h"
@@ -47,9 +51,18 @@ class CpuWorker : public Worker {
   void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
              const StepLimits& limits) override {
     frame_.begin_batch(sentences, shortlists);
-    frame_.reserve_steps(limits);
-    source_.begin_batch(frame_);
-    step_.begin_batch(frame_);
+    frame_.limit_steps(limits);
+    source_.plan_batch(frame_);
+    step_.plan_batch(frame_);
+    try {
+      frame_.reserve_steps(limits);
+      source_.begin_batch(frame_);
+      step_.begin_batch(frame_);
+    } catch (const std::bad_alloc&) {
+      refuse_batch(sentences, limits);
+    } catch (const std::length_error&) {
+      refuse_batch(sentences, limits);
+    }
     arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
     source_.run(frame_);
     if (profile_) ++profile_->batches;
@@ -76,6 +89,19 @@ class CpuWorker : public Worker {
   }
 
  private:
+  [[noreturn]] void refuse_batch(std::span<const WordIds> sentences,
+                                 const StepLimits& limits) const {
+    std::size_t words = 0;
+    for (const WordIds& sentence : sentences) words += sentence.size();
+    const auto& steps = limits.steps;
+    throw Error(
+        "there is no memory for {:.1f} MB, which a batch of {} sentences of {} words needs with {} "
+        "hypotheses of at most {} words; use smaller batches, a smaller beam or shorter sentences",
+        static_cast<double>(source_.arena_bytes() + step_.arena_bytes()) / 1e6, sentences.size(),
+        words, std::accumulate(limits.hypotheses.begin(), limits.hypotheses.end(), std::int64_t{0}),
+        steps.empty() ? 0 : *std::max_element(steps.begin(), steps.end()));
+  }
+
   template <typename T>
   OutputRows<T> rows(std::size_t output) const {
     const DomainId domain = step_graph_.value(step_graph_.outputs()[output].value).type.domain;
@@ -102,6 +128,7 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   planned = planned_nodes(made->plan);
   RowFrame frame(program);
   ProgramRunner runner(*made);
+  runner.plan_batch(frame);
   runner.begin_batch(frame);
   runner.run(frame);
   std::map<ValueId, Tensor> taken;

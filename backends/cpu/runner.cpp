@@ -17,12 +17,22 @@ std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
           [](std::byte* p) { ::operator delete[](p, kAlignment); }};
 }
 
+/// More than a process can have: an arena of so much is planned, but never made.
+constexpr std::int64_t kMaxBufferBytes = std::int64_t{1} << 47;
+
+std::size_t buffer_bytes(std::int64_t rows, std::int64_t row_elements) {
+  const auto row_bytes = row_elements * static_cast<std::int64_t>(sizeof(float));
+  const bool fits = row_bytes == 0 || rows <= kMaxBufferBytes / row_bytes;
+  return static_cast<std::size_t>(fits ? rows * row_bytes : kMaxBufferBytes);
+}
+
 }  // namespace
 
 ProgramRunner::ProgramRunner(const Program& program, Team* team)
     : program_(program),
       plan_(program.plan),
       team_(team),
+      offsets_(plan_.buffers.size(), 0),
       buffers_(plan_.buffers.size(), nullptr),
       composed_(plan_.indexes.size()),
       indexes_(plan_.indexes.size(), nullptr) {
@@ -32,7 +42,7 @@ ProgramRunner::ProgramRunner(const Program& program, Team* team)
       buffers_[i] = const_cast<std::byte*>(program.weights[i]->bytes());
 }
 
-void ProgramRunner::begin_batch(const RowFrame& frame) {
+void ProgramRunner::plan_batch(const RowFrame& frame) {
   std::vector<BufferLifetime> lifetimes;
   std::vector<std::size_t> numbers;
   const auto last_instruction =
@@ -43,19 +53,23 @@ void ProgramRunner::begin_batch(const RowFrame& frame) {
     const Domain& domain = plan_.graph.domain(buffer.domain);
     const std::int64_t rows = frame.max_rows(buffer.newest_only ? domain.of : buffer.domain);
     numbers.push_back(i);
-    lifetimes.push_back({static_cast<std::size_t>(rows * buffer.row_elements) * sizeof(float),
+    lifetimes.push_back({buffer_bytes(rows, buffer.row_elements),
                          std::min(buffer.first, last_instruction),
                          std::min(buffer.last, last_instruction)});
   }
   const MemoryPlan memory = plan_memory(lifetimes);
   arena_bytes_ = memory.arena_bytes;
+  for (std::size_t i = 0; i < numbers.size(); ++i) offsets_[numbers[i]] = memory.offsets[i];
+}
+
+void ProgramRunner::begin_batch(const RowFrame& frame) {
   if (arena_bytes_ > capacity_ || !arena_) {
     arena_.reset();
     arena_ = allocate_arena(arena_bytes_);
     capacity_ = arena_bytes_;
   }
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    buffers_[numbers[i]] = arena_.get() + memory.offsets[i];
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (plan_.buffers[i].kind == Buffer::Kind::arena) buffers_[i] = arena_.get() + offsets_[i];
   for (std::size_t i = 0; i < composed_.size(); ++i)
     composed_[i].reserve(static_cast<std::size_t>(frame.max_rows(plan_.indexes[i].from)));
 }

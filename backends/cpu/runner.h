@@ -17,8 +17,10 @@ class ProgramRunner {
   /// Program and team, if any, must outlive the runner.
   explicit ProgramRunner(const Program& program, Team* team = nullptr);
 
-  /// Places all buffers for the row counts that the frame can reach in this batch. The only place
-  /// that allocates.
+  /// Places all buffers for the row counts that the frame can reach in this batch; arena_bytes() is
+  /// what they take.
+  void plan_batch(const RowFrame& frame);
+  /// Makes room for what was planned. The only place that allocates.
   void begin_batch(const RowFrame& frame);
 
   /// Where the results of an earlier program are, by name.
@@ -50,6 +52,7 @@ class ProgramRunner {
   const ProgramPlan& plan_;
   Team* team_;
   std::shared_ptr<std::byte[]> arena_;
+  std::vector<std::size_t> offsets_;  ///< of the buffers that are in the arena, else 0
   std::size_t arena_bytes_ = 0;
   std::size_t capacity_ = 0;
   std::vector<std::byte*> buffers_;
