@@ -23,6 +23,7 @@ if(FUSELAGE_SANITIZE)
   list(APPEND cxx_options -fsanitize=${FUSELAGE_SANITIZE} -fno-omit-frame-pointer
                           -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${FUSELAGE_SANITIZE})
+  add_compile_definitions(FUSELAGE_SANITIZED)
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${cxx_options}>")
 # nvcc hands these on to the compiler of the host; its own code is not fit for -Wpedantic.

@@ -32,31 +32,11 @@ struct Member {
 // What members gave for some rows and a block of columns, added up.
 class CombinedBlock {
  public:
-  // Adds logits of one member to what those before it gave. Not fused, so that the sums have the
-  // bits of separate kernels.
-  struct Adding {
-    CombinedBlock& block;
-    float weight;
-    bool first, last;
-
-    template <std::size_t kCount>
-    HWY_INLINE void operator()(const Vector (&logits)[kCount], std::size_t row,
-                               std::size_t column) const {
-      float* to = block.sums_ + row * kBlock + column;
-      Vector sums[kCount];
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kCount; ++v) sums[v] = hn::Mul(logits[v], broadcast(weight));
-      if (!first) {
-        HWY_UNROLL(8)
-        for (std::size_t v = 0; v < kCount; ++v) sums[v] = hn::Add(load(to + v * kLanes), sums[v]);
-      }
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kCount; ++v) store(sums[v], to + v * kLanes);
-      if (last) block.tops_[row].take(sums, column);
-    }
-  };
-
   void clear(std::size_t rows) { std::fill_n(tops_.begin(), rows, TopLanes()); }
+
+  WeightedSums sums_for(float weight, bool first, bool last) {
+    return {sums_, tops_.data(), weight, first, last};
+  }
 
   // A row's sums, once the last member has given its own, which cover the same of `columns`
   // columns.
@@ -84,8 +64,9 @@ inline void take_rows(std::span<Member> members, Wanted wanted, std::size_t begi
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = members[m];
       const bool last = m + 1 == members.size();
+      const WeightedSums sums = combined.sums_for(member.weight, m == 0, last);
       block.multiply(rows_from(member.a, begin), rankings.size(), *member.b, member.bias, column,
-                     CombinedBlock::Adding{combined, member.weight, m == 0, last});
+                     &sums);
       for (std::size_t r = 0; r < rankings.size(); ++r) {
         const Logits logits = block.logits(r);
         if (last) rankings[r].take(combined.sums(r, logits, columns), wanted, columns);

@@ -1,5 +1,5 @@
-// What output layers share: the logits of some rows and a block of columns, and what is kept of
-// them. Compiled once a target, hence the unusual guard.
+// What output layers share: blocks of logits, and what is kept of them. Compiled once a target,
+// hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_
 #undef FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_
@@ -13,11 +13,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <tuple>
 
 #include "backends/cpu/kernels/best.h"
-#include "backends/cpu/kernels/gemm_family-inl.h"
+#include "backends/cpu/kernels/logits-inl.h"
 #include "backends/cpu/kernels/math-inl.h"
 #include "backends/cpu/kernels/output_part.h"
 #include "backends/cpu/kernels/rows.h"
@@ -25,63 +24,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-inline constexpr float kLowest = Best::kLowest;
-
-// Columns whose logits are there at a time. The sum of a block's exponentials does not depend on
-// other blocks, and a vocabulary's worth of terms keeps its precision.
-inline constexpr std::size_t kBlock = kOutputBlock;
-
-// Rows whose logits are there at a time. They go over a panel while it is in the first-level cache,
-// and the second one holds their blocks.
-inline constexpr std::size_t kMaxRows = 64;
-
 /// What is wanted of the logits.
 enum class Wanted : std::uint8_t {
   best,           // the k best
   best_and_sum,   // and the sum of their exponentials
   lowest_columns  // columns of -infinity or NaN for what is missing among the best
-};
-
-/// The largest logits of a row, those of the lanes of LaneSum. NaN is not larger than any.
-class TopLanes {
- public:
-  TopLanes() { std::fill_n(tops_, kSumLanes, kLowest); }
-
-  /// Takes in kCount vectors from `column` on.
-  template <std::size_t kCount>
-  HWY_INLINE void take(const Vector (&logits)[kCount], std::size_t column) {
-    constexpr std::size_t kVectors = std::min(kCount, LaneSum::kVectors);
-    const std::size_t first = column % kSumLanes;
-    Vector tops[kVectors];
-    for (std::size_t v = 0; v < kVectors; ++v) tops[v] = load(at(first, v));
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v)
-      tops[v % kVectors] = max_of(logits[v], tops[v % kVectors]);
-    for (std::size_t v = 0; v < kVectors; ++v) store(tops[v], at(first, v));
-  }
-
-  float largest() const {
-    Vector top = load(tops_);
-    for (std::size_t i = kLanes; i < kSumLanes; i += kLanes) top = max_of(load(tops_ + i), top);
-    return max_lanes(top);
-  }
-
-  /// The k-th largest of them, or -infinity where there are not so many.
-  float nth_largest(std::size_t k) const {
-    if (k > kSumLanes) return kLowest;
-    std::array<float, kSumLanes> sorted;
-    std::copy_n(tops_, kSumLanes, sorted.begin());
-    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k) - 1,
-                     sorted.end(), std::greater<>());
-    return sorted[k - 1];
-  }
-
- private:
-  HWY_INLINE float* at(std::size_t first, std::size_t v) {
-    return tops_ + (first + v * kLanes) % kSumLanes;
-  }
-
-  HWY_ALIGN float tops_[kSumLanes];
 };
 
 /// A row's logits for a block of columns. Behind the last column is -infinity, up to a multiple of
@@ -198,31 +145,24 @@ void for_each_share(std::size_t rows, std::size_t most, const F& f) {
   }
 }
 
-/// What becomes of logits while they are in registers, besides being stored: nothing.
-struct NothingElse {
-  template <std::size_t kCount>
-  HWY_INLINE void operator()(const Vector (&)[kCount], std::size_t, std::size_t) const {}
-};
-
 /// Logits of up to kMaxRows rows, for a block of columns after the other.
 class LogitBlock {
  public:
   /// Multiplies rows, which are prepared for the matrix, by its columns from `column` on, a
-  /// multiple of kBlock, and adds a bias unless that is null. Calls also(logits, row, i) for
-  /// vectors of a row's logits, from the i-th of the block on.
-  template <class Also = NothingElse>
+  /// multiple of kBlock, and adds a bias unless that is null.
   void multiply(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const float* bias,
-                std::size_t column, const Also& also = {}) {
+                std::size_t column, const WeightedSums* ensemble = nullptr) {
     const std::size_t columns = std::min(kBlock, b.n() - column);
     const std::size_t whole = (columns + kPanel - 1) / kPanel * kPanel;
     column_ = column;
     count_ = (whole + kSumLanes - 1) / kSumLanes * kSumLanes;
     std::fill_n(tops_.begin(), rows, TopLanes());
     if (bias) bias += column;
-    Epilogue<Also> epilogue{columns < whole ? padded(bias, columns) : bias, tops_.data(), also};
+    const LogitEpilogue epilogue{columns < whole ? padded(bias, columns) : bias, tops_.data(),
+                                 ensemble};
     with_arithmetic(b, [&](auto type) {
-      multiply_rows<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
-                                                   {products_, kBlock}, epilogue);
+      multiply_logits<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
+                                                     {products_, kBlock}, epilogue);
     });
     for (std::size_t r = 0; r < rows; ++r)
       std::fill(row_at(r) + whole, row_at(r) + count_, kLowest);
@@ -233,25 +173,6 @@ class LogitBlock {
   }
 
  private:
-  // From products to logits.
-  template <class Also>
-  struct Epilogue {
-    const float* bias;
-    TopLanes* tops;
-    const Also& also;
-
-    template <std::size_t kCount>
-    HWY_INLINE void operator()(Vector (&products)[kCount], std::size_t row, std::size_t column) {
-      if (bias) {
-        HWY_UNROLL(8)
-        for (std::size_t v = 0; v < kCount; ++v)
-          products[v] = hn::Add(products[v], load(bias + column + v * kLanes));
-      }
-      tops[row].take(products, column);
-      also(products, row, column);
-    }
-  };
-
   float* row_at(std::size_t row) { return products_ + row * kBlock; }
 
   // A bias that makes logits of -infinity behind the last column.

@@ -12,6 +12,12 @@
 
 #include "hwy/highway.h"
 
+#ifdef FUSELAGE_SANITIZED
+// A compiler takes many minutes for a file in which what is unrolled has checks as well.
+#undef HWY_UNROLL
+#define HWY_UNROLL(factor)
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
