@@ -5,40 +5,13 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "text/utf8.h"
 
 namespace fuselage {
 namespace {
 
 constexpr std::size_t kLinesToName = 10;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-bool continues(std::string_view text, std::size_t at) {
-  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
-}
-
-/// Length of the UTF-8 sequence at the beginning of `text`; 0: there is none (RFC 3629).
-std::size_t sequence_length(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  if (lead < 0x80) return lead == 0 ? 0 : 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if (!continues(text, i)) return 0;
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool surrogate = lead == 0xED && second > 0x9F;
-  const bool too_large = lead == 0xF4 && second > 0x8F;
-  return overlong || surrogate || too_large ? 0 : length;
-}
-
-bool is_valid(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 std::string describe(LineOddity oddity, bool many, std::size_t max_length) {
   switch (oddity) {
@@ -60,7 +33,7 @@ std::string describe(LineOddity oddity, bool many, std::size_t max_length) {
 std::string valid_text(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_sequence_length(text);
     result += length == 0 ? kReplacement : text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
@@ -69,7 +42,7 @@ std::string valid_text(std::string_view text) {
 
 EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const {
   EncodedLine result{.bytes = line.size() + 1};
-  const bool valid = is_valid(line);
+  const bool valid = is_valid_utf8(line);
   if (!valid) {
     if (options_.strict)
       throw Error(

@@ -4,11 +4,12 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "text/sentencepiece_check.h"
+#include "text/sentencepiece_model.h"
 #include "text/split.h"
 
 namespace sentencepiece::logging {
@@ -19,8 +20,29 @@ void SetMinLogLevel(int level);
 namespace fuselage {
 namespace {
 
+constexpr int kBytes = 256;
 constexpr int kFirstPrintableByte = 0x20;
 constexpr int kLogNothingButFatal = 3;
+
+std::string byte_piece(int byte) { return fmt::format("<0x{:02X}>", byte); }
+
+/// Lets the library spell unknown characters byte by byte, with pieces behind those of the model.
+/// Otherwise it joins a run of them to one piece by copying what it has so far for each, in
+/// quadratic time. A model with pieces of its own under such names is left as it is.
+void spell_unknown_characters(SentencePieceModel& model) {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (int byte = 0; byte < kBytes; ++byte) all.push_back(byte_piece(byte));
+    return all;
+  }();
+  const std::unordered_set<std::string_view> taken(names.begin(), names.end());
+  const auto is_taken = [&](const auto& piece) { return taken.contains(piece.text); };
+  if (model.byte_fallback || std::any_of(model.pieces.begin(), model.pieces.end(), is_taken))
+    return;
+  model.byte_fallback = true;
+  for (const std::string& name : names)
+    model.pieces.push_back({name, 0, SentencePieceModel::PieceType::byte});
+}
 
 class SentencePieceVocabulary : public Vocabulary {
  public:
@@ -34,14 +56,13 @@ class SentencePieceVocabulary : public Vocabulary {
       throw Error("{}: the file is truncated or not a SentencePiece model ({})", name, failure);
     end_id_ = processor_.eos_id();
     unknown_id_ = processor_.unk_id();
-    size_ = processor_.GetPieceSize();
     if (end_id_ < 0)
       throw Error("{}: the SentencePiece model has no end symbol (eos); train it with one", name);
     if (unknown_id_ < 0)
       throw Error("{}: the SentencePiece model has no unknown symbol; train it with one", name);
     apply_limit(name);
     for (int byte = 0; byte < kFirstPrintableByte; ++byte) {
-      const WordId id = processor_.PieceToId(fmt::format("<0x{:02X}>", byte));
+      const WordId id = processor_.PieceToId(byte_piece(byte));
       if (id < size_ && id != unknown_id_ && processor_.IsByte(id)) control_ids_.push_back(id);
     }
     std::sort(control_ids_.begin(), control_ids_.end());
@@ -55,6 +76,7 @@ class SentencePieceVocabulary : public Vocabulary {
       if (!status.ok())
         throw Error("SentencePiece cannot encode {}: {}", in_quotes(line),
                     in_quotes(status.message()));
+      join_spelled(ids);
     } else {
       for_each_word(line,
                     [&](std::string_view piece) { ids.push_back(processor_.PieceToId(piece)); });
@@ -95,14 +117,25 @@ class SentencePieceVocabulary : public Vocabulary {
   /// Why the bytes cannot be used; empty when they can.
   std::string load(std::string_view bytes) {
     if (bytes.empty()) return "it is empty";
-    if (std::string damage = damage_of_normalizer(bytes); !damage.empty()) return damage;
     try {
-      const auto status = processor_.LoadFromSerializedProto(bytes);
+      SentencePieceModel model = parse_sentencepiece_model(bytes);
+      model_size_ = size_ = static_cast<WordId>(model.pieces.size());
+      spell_unknown_characters(model);
+      const auto status = processor_.LoadFromSerializedProto(print_sentencepiece_model(model));
       return status.ok() ? "" : in_quotes(status.message());
+    } catch (const Error& error) {
+      return error.what();
     } catch (const std::exception& error) {
       // The library's trie throws for pieces that no training gives.
       return in_quotes(error.what());
     }
+  }
+
+  /// Leaves one piece of each run of pieces that spell unknown characters.
+  void join_spelled(std::vector<WordId>& ids) const {
+    const auto spelled = [this](WordId id) { return id >= model_size_; };
+    const auto joined = [&](WordId a, WordId b) { return spelled(a) && spelled(b); };
+    ids.erase(std::unique(ids.begin(), ids.end(), joined), ids.end());
   }
 
   void apply_limit(const std::string& name) {
@@ -115,6 +148,7 @@ class SentencePieceVocabulary : public Vocabulary {
 
   VocabularyOptions options_;
   sentencepiece::SentencePieceProcessor processor_;
+  WordId model_size_ = 0;  ///< without pieces that spell unknown characters
 };
 
 }  // namespace

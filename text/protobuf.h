@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fuselage {
+
+/// How the value of a field is written (protocol buffers encoding; groups are left out).
+enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+/// One field of a message.
+struct ProtobufField {
+  std::uint32_t number = 0;
+  WireType type = WireType::varint;
+  std::uint64_t value = 0;  ///< of a varint or of fixed width
+  std::string_view bytes;   ///< of type `bytes`; lies in the message
+};
+
+/// Goes through the fields of a message in the protocol buffers wire format, more strictly than
+/// other readers: numbers take as few bytes as they can, field numbers are 1 to 2^29 - 1, and there
+/// are no groups. So whatever is taken has one reading.
+class ProtobufReader {
+ public:
+  explicit ProtobufReader(std::string_view message) : rest_(message) {}
+
+  /// Reads the next field; false at the end of the message. Throws Error saying what breaks the
+  /// format, without a file's name.
+  bool next(ProtobufField& field);
+
+ private:
+  std::uint64_t varint();
+  std::string_view take(std::uint64_t size);
+  std::uint64_t fixed(std::uint64_t size);
+
+  std::string_view rest_;
+};
+
+/// Writes a message field by field.
+class ProtobufWriter {
+ public:
+  void add_varint(std::uint32_t number, std::uint64_t value);
+  void add_float(std::uint32_t number, float value);
+  void add_bytes(std::uint32_t number, std::string_view bytes);
+
+  const std::string& message() const { return message_; }
+
+ private:
+  void put_key(std::uint32_t number, WireType type);
+  void put_varint(std::uint64_t value);
+
+  std::string message_;
+};
+
+}  // namespace fuselage
