@@ -52,7 +52,7 @@ TemporaryFile make_temporary(const std::string& path, unsigned permissions) {
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::size_t max_bytes) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
   struct stat status {};
@@ -60,6 +60,8 @@ std::string read_file(const std::string& path) {
     throw Error("cannot read {}: {}", path, std::strerror(errno));
   if (S_ISDIR(status.st_mode))
     throw Error("cannot read {}: it is a directory, a file is needed", path);
+  if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) > max_bytes)
+    throw Error("cannot read {}: it has {} bytes, more than {}", path, status.st_size, max_bytes);
 
   std::string bytes;
   std::size_t used = 0;
@@ -72,6 +74,7 @@ std::string read_file(const std::string& path) {
     if (count < 0) throw Error("cannot read {}: {}", path, std::strerror(errno));
     if (count == 0) break;
     used += static_cast<std::size_t>(count);
+    if (used > max_bytes) throw Error("cannot read {}: it has more than {} bytes", path, max_bytes);
   }
   bytes.resize(used);
   return bytes;

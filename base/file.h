@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,8 +9,10 @@
 namespace fuselage {
 
 /// The whole content of a file or pipe. Throws Error with the path and the system's reason when it
-/// cannot be opened or read, and when it is a directory.
-std::string read_file(const std::string& path);
+/// cannot be opened or read, when it is a directory, and when it has more than `max_bytes` bytes,
+/// of which little more is read.
+std::string read_file(const std::string& path,
+                      std::size_t max_bytes = std::numeric_limits<std::size_t>::max());
 
 /// Makes `path` hold `bytes`: readers see the old content or the new one, never a part. Throws
 /// Error with the path, the file that failed and the system's reason, and then leaves `path` as it

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "decoding/line_reader.h"
 #include "text/utf8.h"
 
 namespace fuselage {
@@ -22,6 +23,8 @@ std::string describe(LineOddity oddity, bool many, std::size_t max_length) {
           "{} not valid UTF-8, or had NUL in {}; U+FFFD took the place of what was "
           "invalid",
           many ? "were" : "was", many ? "them" : "it");
+    case LineOddity::too_large:
+      return fmt::format("longer than {} bytes {} cut", kMaxLineBytes, many ? "were" : "was");
     case LineOddity::too_long:
       break;
   }
@@ -42,12 +45,20 @@ std::string valid_text(std::string_view text) {
 
 EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const {
   EncodedLine result{.bytes = line.size() + 1};
+  if (line.size() > kMaxLineBytes) {
+    if (options_.strict)
+      throw Error(
+          "line {} has more than {} bytes; split it, or turn strict reading off, which cuts it",
+          number + 1, kMaxLineBytes);
+    result.oddities.push_back(LineOddity::too_large);
+    line = utf8_prefix(line, kMaxLineBytes);
+  }
   const bool valid = is_valid_utf8(line);
   if (!valid) {
     if (options_.strict)
       throw Error(
-          "line {} is not valid UTF-8, or has NUL in it; correct it, or go on without "
-          "--strict, which replaces what is invalid",
+          "line {} is not valid UTF-8, or has NUL in it; correct it, or turn strict reading off, "
+          "which replaces what is invalid",
           number + 1);
     result.oddities.push_back(LineOddity::invalid_text);
   }
@@ -55,8 +66,8 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   if (result.words.size() > options_.max_length) {
     if (options_.strict)
       throw Error(
-          "line {} has {} tokens, but max-length is {}; split it, raise --max-length, or go "
-          "on without --strict, which cuts it",
+          "line {} has {} tokens, but max-length is {}; split it, set max-length higher, or turn "
+          "strict reading off, which cuts it",
           number + 1, result.words.size(), options_.max_length);
     result.oddities.push_back(LineOddity::too_long);
     result.words.resize(options_.max_length);

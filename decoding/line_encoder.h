@@ -17,13 +17,14 @@ enum class LineOddity : std::uint8_t {
   empty,         ///< no words; its translation is empty
   invalid_text,  ///< not UTF-8, or NUL in it; what is invalid counts as U+FFFD
   too_long,      ///< more than max-length words; the rest is cut off
+  too_large,     ///< more than kMaxLineBytes bytes; the rest is cut off, at a character's end
 };
 
 /// A line as a model reads it.
 struct EncodedLine {
   WordIds words;  ///< the end symbol last
   std::vector<LineOddity> oddities;
-  std::size_t bytes = 0;  ///< of the line and its end
+  std::size_t bytes = 0;  ///< of the line as it was given, and its end
 
   bool empty() const { return words.size() <= 1; }
 };
@@ -41,8 +42,8 @@ class LineEncoder {
   LineEncoder(const Vocabulary& vocabulary, Options options)
       : vocabulary_(vocabulary), options_(options) {}
 
-  /// `number` is that of the line, from 0. Throws Error naming the line, counted from 1, where the
-  /// options ask for it.
+  /// `number` is that of the line, from 0. Reads kMaxLineBytes bytes of it at most, in time linear
+  /// in these. Throws Error naming the line, counted from 1, where the options ask for it.
   EncodedLine encode(std::string_view line, std::size_t number) const;
 
  private:

@@ -6,14 +6,15 @@
 
 #include "base/error.h"
 #include "decoding/batch_pipeline.h"
+#include "decoding/line_reader.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
 
 namespace fuselage {
 namespace {
 
-bool read_line(std::istream& input, std::string& line, std::string_view side) {
-  if (std::getline(input, line)) return true;
+bool read_side(std::istream& input, std::string& line, std::string_view side) {
+  if (read_line(input, line)) return true;
   if (input.bad()) throw Error("cannot read the {} text: the system reports an error", side);
   return false;
 }
@@ -21,8 +22,8 @@ bool read_line(std::istream& input, std::string& line, std::string_view side) {
 /// Reads a line of both; false at the end of both.
 bool read_pair(std::istream& sources, std::istream& targets, std::string& source,
                std::string& target, std::size_t number) {
-  const bool has_source = read_line(sources, source, "source");
-  const bool has_target = read_line(targets, target, "target");
+  const bool has_source = read_side(sources, source, "source");
+  const bool has_target = read_side(targets, target, "target");
   if (has_source != has_target)
     throw Error(
         "the {} text ends after {} line{}, but the {} text goes on; both need the same "

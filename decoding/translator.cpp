@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "decoding/line_reader.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
 #include "models/scores.h"
@@ -139,7 +140,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
 
 void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
   const auto next = [&](std::string& line) {
-    if (std::getline(input, line)) return true;
+    if (read_line(input, line)) return true;
     if (input.bad()) throw Error("cannot read the input: the system reports an error");
     return false;
   };

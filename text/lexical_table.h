@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,6 +10,9 @@
 #include "text/vocabulary.h"
 
 namespace fuselage {
+
+/// Bytes that the file of a table may have.
+inline constexpr std::size_t kMaxLexicalTableBytes = std::size_t{4} << 30;
 
 /// The words that the words of a source text are likely to be translated by.
 struct LexicalTable {

@@ -65,7 +65,7 @@ std::vector<WordId> Shortlist::words_for(std::span<const WordId> source) const {
 }
 
 LexicalTable load_lexical_table(const ShortlistOptions& options, const LexicalSides& sides) {
-  const std::string bytes = read_file(options.path);
+  const std::string bytes = read_file(options.path, kMaxLexicalTableBytes);
   if (is_lexical_binary(bytes) || file_extension(options.path) == "bin")
     return parse_lexical_binary(bytes, options.path, sides, options.checksum);
   return parse_lexical_text(bytes, options.path, sides, options.limits);

@@ -12,7 +12,7 @@ std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
   const std::string_view extension = file_extension(path);
   if (extension == "fsv")
     throw Error("{}: factored vocabularies (.fsv) are not supported; use .spm, .yml or text", path);
-  const std::string bytes = read_file(path);
+  const std::string bytes = read_file(path, kMaxVocabularyBytes);
   if (extension == "spm") return parse_sentencepiece_vocabulary(bytes, path, options);
   return parse_word_vocabulary(bytes, extension, path, options);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -11,6 +12,9 @@ namespace fuselage {
 
 /// Number of a word in a vocabulary, from 0.
 using WordId = std::int32_t;
+
+/// Bytes that the file of a vocabulary may have.
+inline constexpr std::size_t kMaxVocabularyBytes = std::size_t{64} << 20;
 
 /// A mapping between text and word ids. Immutable, so threads may share one.
 class Vocabulary {
@@ -61,7 +65,8 @@ struct VocabularyOptions {
 
 /// Loads by extension: .spm is SentencePiece; .yml, .yaml and .json map words to ids; anything
 /// else has one word a line. Throws Error with the path for a file that cannot be read, is not of
-/// its format, or lacks the end symbol; .fsv files (factored vocabularies) are refused.
+/// its format, has more than kMaxVocabularyBytes bytes, or lacks the end symbol; .fsv files
+/// (factored vocabularies) are refused.
 std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
                                                   const VocabularyOptions& options = {});
 

@@ -52,6 +52,18 @@ TEST(File, MissingFileIsReportedAsMissing) {
   EXPECT_THAT(message, HasSubstr("No such file or directory"));
 }
 
+TEST(File, MoreBytesThanAskedForAreRefused) {
+  const std::string path = temp_path("bounded");
+  write_file_atomically(path, "12345");
+  EXPECT_EQ(read_file(path, 5), "12345");
+  EXPECT_THAT(
+      [&] { read_file(path, 4); },
+      testing::ThrowsMessage<Error>("cannot read " + path + ": it has 5 bytes, more than 4"));
+  EXPECT_THAT(
+      [] { read_file("/dev/zero", 100000); },
+      testing::ThrowsMessage<Error>("cannot read /dev/zero: it has more than 100000 bytes"));
+}
+
 TEST(File, DirectoryIsRefused) {
   EXPECT_THAT(error_of([] { read_file(testing::TempDir()); }), HasSubstr("it is a directory"));
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "decoding/line_reader.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -54,12 +55,28 @@ TEST_F(LineEncoderTest, SaysWhatIsOdd) {
               ElementsAre(vocabulary_->unknown_id(), vocabulary_->end_id()));
 }
 
+TEST_F(LineEncoderTest, CutsALineOfTooManyBytesBetweenCharacters) {
+  const LineEncoder encoder(*vocabulary_, {});
+  std::string line = "▁Tom ";
+  line.resize(kMaxLineBytes - 2, ' ');
+  EXPECT_THAT(encoder.encode(line + ".", 0).words,
+              ElementsAre(id("▁Tom"), id("."), vocabulary_->end_id()));
+  EXPECT_THAT(encoder.encode(line + "..", 0).oddities, IsEmpty());
+  for (const std::string_view end : {"▁", "▁ist", "  ."}) {
+    const EncodedLine cut = encoder.encode(line + std::string(end), 0);
+    EXPECT_THAT(cut.words, ElementsAre(id("▁Tom"), vocabulary_->end_id()));
+    EXPECT_THAT(cut.oddities, ElementsAre(LineOddity::too_large));
+  }
+}
+
 TEST_F(LineEncoderTest, IsStrictWhenAsked) {
   const LineEncoder encoder(*vocabulary_, {.max_length = 3, .strict = true});
   EXPECT_THAT([&] { encoder.encode("a\0b"sv, 6); },
               ::testing::ThrowsMessage<Error>(HasSubstr("line 7 is not valid UTF-8")));
   EXPECT_THAT([&] { encoder.encode("a b c", 0); },
               ::testing::ThrowsMessage<Error>(HasSubstr("line 1 has 4 tokens")));
+  EXPECT_THAT([&] { encoder.encode(std::string(kMaxLineBytes + 1, ' '), 2); },
+              ::testing::ThrowsMessage<Error>(HasSubstr("line 3 has more than 131072 bytes")));
   EXPECT_TRUE(encoder.encode("", 0).empty());
 }
 
@@ -78,8 +95,10 @@ TEST(LineNotes, CountsLinesAndNamesTheFirst) {
   notes.add(2, {LineOddity::too_long});
   notes.add(8, {LineOddity::too_long});
   notes.add(0, {LineOddity::empty});
+  notes.add(4, {LineOddity::too_large});
   EXPECT_THAT(notes.notes(), ElementsAre("1 line was empty (line 1)",
-                                         "2 lines longer than 1000 tokens were cut (lines 3, 9)"));
+                                         "2 lines longer than 1000 tokens were cut (lines 3, 9)",
+                                         "1 line longer than 131072 bytes was cut (line 5)"));
 }
 
 TEST(LineNotes, NamesTenLinesAtMost) {

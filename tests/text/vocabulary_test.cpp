@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/temp_path.h"
@@ -42,6 +44,17 @@ TEST(LoadVocabulary, AnyOtherExtensionIsText) {
   const std::string path = temp_path("vocabulary.en");
   write_file_atomically(path, "</s>\n<unk>\nhello\n");
   EXPECT_EQ(load_vocabulary(path)->word(2), "hello");
+}
+
+TEST(LoadVocabulary, FilesBeyondTheBoundAreRefusedUnread) {
+  for (const char* name : {"large.yml", "large.spm", "large.txt"}) {
+    const std::string path = temp_path(name);
+    write_file_atomically(path, "");
+    std::filesystem::resize_file(path, kMaxVocabularyBytes + 1);
+    EXPECT_THAT(error_of([&] { load_vocabulary(path); }),
+                AllOf(HasSubstr(path), HasSubstr("67108865 bytes, more than 67108864")));
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(SentencePieceVocabulary, AgreesWithTheSameVocabularyInYaml) {
