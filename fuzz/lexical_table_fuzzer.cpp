@@ -13,16 +13,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuselage::parse_word_vocabulary("</s>\n<unk>\na\nb\nc\n", "txt", "words.txt", {});
   const fuselage::LexicalSides sides{*vocabulary, *vocabulary};
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  try {
-    // Damage behind the checksum is what there is to find.
-    fuselage::LexicalTable table =
-        fuselage::is_lexical_binary(bytes)
-            ? fuselage::parse_lexical_binary(bytes, "fuzz.bin", sides, false)
-            : fuselage::parse_lexical_text(bytes, "fuzz.s2t", sides, {.first = 1, .best = 2});
-    const fuselage::Shortlist list(std::move(table), 5, 0, true);
-    const fuselage::WordId words[] = {0, 1, 2, 3, 4, 5};
-    list.words_for(words);
-  } catch (const fuselage::Error&) {
+  for (const bool checksum : {false, true}) {
+    try {
+      // Damage behind the checksum is what there is to find.
+      fuselage::LexicalTable table =
+          fuselage::is_lexical_binary(bytes)
+              ? fuselage::parse_lexical_binary(bytes, "fuzz.bin", sides, checksum)
+              : fuselage::parse_lexical_text(bytes, "fuzz.s2t", sides, {.first = 1, .best = 2});
+      const fuselage::Shortlist list(std::move(table), 5, 0, checksum);
+      const fuselage::WordId words[] = {-1, 0, 1, 2, 3, 4, 5, 1000};
+      for (const fuselage::WordId word : list.words_for(words))
+        fuselage::check(word >= 0 && word < 5, "a word is out of range");
+    } catch (const fuselage::Error&) {
+    }
   }
   return 0;
 }

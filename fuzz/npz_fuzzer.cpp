@@ -4,12 +4,24 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/mutate.h"
+#include "fuzz/zip.h"
 #include "models/npz.h"
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  std::string archive(reinterpret_cast<const char*>(data), size);
+  fuselage::mutate(archive, max_size);
+  // Now and then a wrong checksum stays.
+  if (seed % 16 != 0) fuselage::repair_checksums(archive);
+  return fuselage::hand_over(archive, data, max_size);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
-    fuselage::read_npz(bytes, "fuzz.npz");
+    for (const auto& [name, tensor] : fuselage::read_npz(bytes, "fuzz.npz").tensors)
+      tensor.to_f32();
   } catch (const fuselage::Error&) {
   }
   return 0;

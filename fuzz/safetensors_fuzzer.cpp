@@ -1,16 +1,42 @@
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/mutate.h"
 #include "models/quantized_parts.h"
 #include "models/safetensors.h"
+
+/// A file is the size of its header in 8 bytes, the header, and the data. Header and data are
+/// changed apart, and the size follows.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t max_size, unsigned seed) {
+  std::string file(reinterpret_cast<const char*>(data), size);
+  std::uint64_t header_bytes = 0;
+  if (size >= sizeof header_bytes) std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
+  if (seed % 8 == 0 || header_bytes > size - std::min(size, sizeof header_bytes) ||
+      max_size <= size) {
+    fuselage::mutate(file, max_size);
+    return fuselage::hand_over(file, data, max_size);
+  }
+  std::string header = file.substr(sizeof header_bytes, header_bytes);
+  std::string rest = file.substr(sizeof header_bytes + header_bytes);
+  std::string& changed = seed % 8 < 6 ? header : rest;
+  fuselage::mutate(changed, changed.size() + max_size - size);
+  header_bytes = header.size();
+  std::memcpy(file.data(), &header_bytes, sizeof header_bytes);
+  file.resize(sizeof header_bytes);
+  return fuselage::hand_over(file + header + rest, data, max_size);
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     const auto file = fuselage::read_safetensors(bytes, "fuzz.safetensors");
+    for (const auto& [name, tensor] : file.tensors)
+      if (!fuselage::is_quantized(tensor.dtype())) tensor.to_f32();
     // Nibbles are joined as vectors of even and, by their name, of odd length.
     fuselage::VectorLengths nibbles;
     for (const auto& [name, tensor] : file.tensors)

@@ -17,32 +17,12 @@ if [[ $# -eq 0 ]]; then
 fi
 
 install_packages build fuzz
-build_preset fuzz "${@/%/_fuzzer}"
+build_preset fuzz fuzz_seeds "${@/%/_fuzzer}"
 
 corpus=$PWD/build-fuzz/corpus
 findings=build-fuzz/findings
 mkdir -p "$findings"
 for source in fuzz/*_fuzzer.cpp; do mkdir -p "$corpus/$(basename "$source" _fuzzer.cpp)"; done
-
-# The smallest members of a model, as an archive of their own, and the options in it.
-seed_from_npz() {
-  local name=$1 model=$2 members
-  rm -rf build-fuzz/seed
-  mkdir build-fuzz/seed
-  (
-    cd build-fuzz/seed
-    cmake -E tar xf "$model"
-    mapfile -t members < <(find . -name '*.npy' -size -8k -printf '%s %f\n' | sort -n | head -n 4 |
-      cut -d ' ' -f 2-)
-    rm -f "$corpus/npz/$name.npz"
-    zip -q -X -0 "$corpus/npz/$name.npz" "${members[@]}"
-    # A .npy file: 8 bytes, the length of its header in 2, the header; the text ends with a NUL.
-    if [[ -e special:model.yml.npy ]]; then
-      tail -c +$((11 + $(od -An -tu2 -j8 -N2 special:model.yml.npy))) special:model.yml.npy |
-        tr -d '\0' >"$corpus/marian_options/$name.yml"
-    fi
-  )
-}
 
 # The graphs before a pass in its test cases, each with the file's prelude.
 seed_from_passes() {
@@ -93,9 +73,7 @@ lexical_binary_seed() {
 
 make_seeds() {
   local file
-  while IFS= read -r file; do
-    seed_from_npz "$(basename "$(dirname "$file")")" "$PWD/$file"
-  done < <(find tests/data models -name '*.npz')
+  build-fuzz/fuzz/fuzz_seeds "$corpus" tests/data/*/model.npz
   for file in tests/passes/*.ir; do seed_from_passes "$file"; done
   printf '\x40\0\0\0\0\0\0\0%-64s\1\2\3\4\5\6\7\10' \
     '{"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}' >"$corpus/safetensors/small"
@@ -115,10 +93,12 @@ maxi-batch-sort: src
 devices: [0]
 int16: false
 END
-  cp tests/data/vocab.spm "$corpus/sentencepiece_vocabulary"
+  cp tests/data/vocab.spm tests/data/hostile/*.spm "$corpus/sentencepiece_vocabulary"
+  cp models/en-de/vocab.spm "$corpus/sentencepiece_vocabulary/en-de.spm"
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
   printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"
   printf '</s>\n<unk>\na\nb\n' >"$corpus/word_vocabulary/small.txt"
+  cp tests/data/vocab.yml "$corpus/word_vocabulary"
   lexical_binary_seed >"$corpus/lexical_table/small.bin"
   printf 'a b 0.5\nb\ta 1e-3\nNULL a 1\n' >"$corpus/lexical_table/small.txt"
   printf 'the 10\nof\t7\na\n' >"$corpus/frequency_list/small.txt"

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fuselage {
+
+/// The files of a model directory, by name and content.
+using ModelBundle = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr std::array<std::string_view, 3> kBundledFiles = {"config.json", "graph.ir",
+                                                                  "weights.safetensors"};
+inline constexpr std::string_view kBundleSeparator = "\n=====\n";
+
+/// The files one after the other, so that mutations keep their borders.
+inline std::string print_model_bundle(const ModelBundle& bundle) {
+  std::string text;
+  for (const auto& [name, content] : bundle)
+    text += (text.empty() ? "" : std::string(kBundleSeparator)) + content;
+  return text;
+}
+
+/// Takes such a text apart; nothing when it does not begin as config.json does.
+inline std::optional<ModelBundle> parse_model_bundle(std::string_view text) {
+  if (!text.starts_with('{')) return std::nullopt;
+  ModelBundle bundle;
+  for (const std::string_view name : kBundledFiles) {
+    // The last file may hold the separator.
+    const std::size_t end = name == kBundledFiles.back() ? text.npos : text.find(kBundleSeparator);
+    bundle.emplace_back(name, text.substr(0, end));
+    text.remove_prefix(end == text.npos ? text.size() : end + kBundleSeparator.size());
+  }
+  return bundle;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,148 @@
+// seeds CORPUS MODEL.npz...: makes each model small and writes it in every format that the fuzzers
+// of models read, into the folders of CORPUS that are named after them.
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "fuzz/model_bundle.h"
+#include "fuzz/zip.h"
+#include "models/load_model.h"
+#include "models/model_directory.h"
+#include "models/npz.h"
+#include "models/quantize_model.h"
+#include "tests/models/marian_bin_writer.h"
+
+namespace {
+
+using namespace fuselage;
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kWords = 1000, kSmallWords = 6, kFactor = 8;
+
+std::int64_t small_size(std::int64_t size) {
+  if (size == kWords) return kSmallWords;
+  return size % kFactor == 0 ? size / kFactor : size;
+}
+
+/// The first numbers of a matrix, so many as its small shape has.
+Tensor small_tensor(const Tensor& tensor) {
+  std::vector<std::int64_t> shape;
+  for (const std::int64_t size : tensor.shape()) shape.push_back(small_size(size));
+  Tensor result(DType::f32, shape);
+  std::copy_n(tensor.data<float>(), result.size(), result.mutable_data<float>());
+  return result;
+}
+
+/// The same sizes in the options.
+std::string small_options(const std::string& yaml) {
+  static const std::regex size("(dim-emb|dim-rnn|dim-ffn|  -)(:?) (1000|[0-9]*[02468])\n");
+  std::string result;
+  auto begin = yaml.begin();
+  for (std::sregex_iterator at(yaml.begin(), yaml.end(), size), end; at != end; ++at) {
+    const std::smatch& match = *at;
+    result.append(begin, match[0].first);
+    result += match[1].str() + match[2].str() + ' ' +
+              std::to_string(small_size(std::stoll(match[3]))) + '\n';
+    begin = match[0].second;
+  }
+  result.append(begin, yaml.end());
+  return result;
+}
+
+template <typename T>
+std::string little_endian(T value) {
+  return testing::bytes_of(value);
+}
+
+std::string npy(const std::string& type, const std::string& shape, const std::string& data) {
+  std::string header =
+      "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header += std::string(63 - (header.size() + 10) % 64, ' ') + '\n';
+  return std::string("\x93NUMPY\1\0", 8) +
+         little_endian(static_cast<std::uint16_t>(header.size())) + header + data;
+}
+
+std::string npz_of(const TensorMap& tensors, const std::string& options) {
+  std::vector<std::pair<std::string, std::string>> members;
+  for (const auto& [name, tensor] : tensors) {
+    std::string shape;
+    for (const std::int64_t size : tensor.shape()) shape += std::to_string(size) + ", ";
+    members.emplace_back(
+        name + ".npy",
+        npy("<f4", shape,
+            std::string(reinterpret_cast<const char*>(tensor.bytes()), tensor.size_bytes())));
+  }
+  members.emplace_back("special:model.yml.npy",
+                       npy("|i1", std::to_string(options.size()) + ",", options));
+  return stored_zip(members);
+}
+
+std::string bin_of(const TensorMap& tensors, const std::string& options) {
+  std::vector<testing::BinItem> items;
+  for (const auto& [name, tensor] : tensors) items.push_back(testing::plain_item(name, tensor));
+  items.push_back(testing::config_item(options));
+  return testing::marian_bin(items);
+}
+
+/// A corpus that seeds are written to.
+class Corpus {
+ public:
+  explicit Corpus(fs::path folder) : folder_(std::move(folder)) {}
+
+  void add(const std::string& fuzzer, const std::string& name, const std::string& bytes) const {
+    fs::create_directories(folder_ / fuzzer);
+    write_file_atomically((folder_ / fuzzer / name).string(), bytes);
+  }
+
+  /// The files of a model directory, apart and together.
+  void add_directory(const std::string& name, const Model& model) const {
+    const std::string directory = (fs::temp_directory_path() / ("fuselage-seed-" + name)).string();
+    save_model_directory(model, {}, directory);
+    ModelBundle bundle;
+    for (const std::string_view file : kBundledFiles)
+      bundle.emplace_back(file, read_file(directory + "/" + std::string(file)));
+    fs::remove_all(directory);
+    add("model_config", name + ".json", bundle[0].second);
+    add("graph_text", name + ".ir", bundle[1].second);
+    add("safetensors", name + ".safetensors", bundle[2].second);
+    add("model", name, print_model_bundle(bundle));
+  }
+
+ private:
+  fs::path folder_;
+};
+
+void add_seeds(const Corpus& corpus, const std::string& path) {
+  const std::string name = fs::path(path).parent_path().filename();
+  const NpzFile file = read_npz(path);
+  TensorMap tensors;
+  for (const auto& [parameter, tensor] : file.tensors)
+    tensors.emplace(parameter, small_tensor(tensor.to_f32()));
+  const std::string options = small_options(file.config_yaml) + '\0';
+  const std::string npz = npz_of(tensors, options), bin = bin_of(tensors, options);
+  corpus.add("marian_options", name + ".yml", options.substr(0, options.size() - 1));
+  for (const char* fuzzer : {"npz", "model"}) corpus.add(fuzzer, name + ".npz", npz);
+  for (const char* fuzzer : {"marian_bin", "model"}) corpus.add(fuzzer, name + ".bin", bin);
+  const fs::path temporary = fs::temp_directory_path() / ("fuselage-seed-" + name + ".npz");
+  write_file_atomically(temporary.string(), npz);
+  const Model model = load_model(temporary.string()).model;
+  fs::remove(temporary);
+  corpus.add_directory(name, model);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  try {
+    for (int i = 2; i < count; ++i) add_seeds(Corpus(arguments[1]), arguments[i]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
