@@ -14,6 +14,10 @@
 namespace fuselage {
 namespace {
 
+/// Names of these are searched one by one.
+constexpr std::size_t kMaxDomains = 10'000;
+constexpr std::size_t kMaxMaps = 30'000;
+
 /// Fills in defaults and checks the kinds of named attributes.
 std::vector<Attr> complete_attrs(const OpDef& op, const AttrList& given) {
   std::vector<std::optional<Attr>> slots(op.attributes.size());
@@ -92,6 +96,8 @@ Graph Graph::declarations() const {
 // --- Domains and maps ---
 
 DomainId Graph::add_domain(Domain domain) {
+  if (domains_.size() == kMaxDomains)
+    throw Error("graph '{}' has more than {} domains", name_, kMaxDomains);
   check_name("domain", domain.name);
   if (dtype_from_string(domain.name))
     throw Error("domain '{}' has the name of an element type", domain.name);
@@ -101,6 +107,7 @@ DomainId Graph::add_domain(Domain domain) {
 }
 
 MapId Graph::add_map(RowMap map) {
+  if (maps_.size() == kMaxMaps) throw Error("graph '{}' has more than {} maps", name_, kMaxMaps);
   check_name("map", map.name);
   if (find_map(map.name).valid()) throw Error("map '{}' is declared twice", map.name);
   maps_.push_back(std::move(map));

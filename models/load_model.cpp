@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "models/finite_weights.h"
 #include "models/marian_loader.h"
 #include "models/model_directory.h"
 
@@ -37,9 +38,7 @@ std::string_view stored_precision(const Model& model) {
   return precision;
 }
 
-}  // namespace
-
-LoadedModel load_model(const std::string& path, const LoadOptions& options) {
+LoadedModel load_any(const std::string& path, const LoadOptions& options) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found)
@@ -53,6 +52,14 @@ LoadedModel load_model(const std::string& path, const LoadOptions& options) {
   LoadedModel loaded{load_marian(path, {.ignore_unknown = options.ignore_unknown}), {}};
   if (const std::string_view precision = stored_precision(loaded.model); !precision.empty())
     loaded.decode_options["precision"] = precision;
+  return loaded;
+}
+
+}  // namespace
+
+LoadedModel load_model(const std::string& path, const LoadOptions& options) {
+  LoadedModel loaded = load_any(path, options);
+  expect_finite(loaded.model.weights, path);
   return loaded;
 }
 

@@ -9,14 +9,15 @@
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "models/intgemm.h"
+#include "models/limits.h"
 
 namespace fuselage {
 namespace {
 
 constexpr std::uint64_t kPlain = 1;
 constexpr std::uint64_t kEncrypted = 2;
-constexpr std::uint64_t kMostDimensions = 32;
-constexpr std::uint64_t kMostElements = std::uint64_t{1} << 32;
+constexpr std::uint64_t kMaxDimensions = 32;
+constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 32;
 constexpr std::string_view kConfigItem = "special:model.yml";
 
 struct PlainType {
@@ -110,6 +111,8 @@ std::vector<Item> read_sizes(Cursor& cursor, const std::string& file) {
     throw Error(
         "{}: the file is truncated: {} items take {} bytes each in its header but {} follow", file,
         count, kEntryBytes, cursor.remaining());
+  if (count > kMaxTensors)
+    throw Error("{}: the file has {} items, at most {} are read", file, count, kMaxTensors);
   std::vector<Item> items(count);
   for (Item& item : items) {
     item.name_length = cursor.number<std::uint64_t>("the header");
@@ -131,9 +134,9 @@ void read_name(Cursor& cursor, Item& item, const std::string& file) {
 }
 
 void read_shape(Cursor& cursor, Item& item, const std::string& file) {
-  if (item.dimensions > kMostDimensions)
+  if (item.dimensions > kMaxDimensions)
     throw Error("{}: it has {} dimensions, at most {} are allowed", place_of(item, file),
-                item.dimensions, kMostDimensions);
+                item.dimensions, kMaxDimensions);
   for (std::uint64_t d = 0; d < item.dimensions; ++d)
     item.shape.push_back(cursor.number<std::int32_t>("a shape"));
   for (const std::int64_t dim : item.shape)
@@ -164,9 +167,9 @@ std::uint64_t element_count(const Item& item, const std::string& where) {
   for (const std::int64_t dim : item.shape) {
     empty = empty || dim == 0;
     const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
-    if (factor > kMostElements / count)
+    if (factor > kMaxElements / count)
       throw Error("{}: shape {} has more than the {} elements that an item may have", where,
-                  shape_to_string(item.shape), kMostElements);
+                  shape_to_string(item.shape), kMaxElements);
     count *= factor;
   }
   return empty ? 0 : count;

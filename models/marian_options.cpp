@@ -15,9 +15,9 @@
 namespace fuselage {
 namespace {
 
-constexpr std::int64_t kLargestWidth = 1'000'000;
-constexpr std::int64_t kLargestDepth = 1'000;
-constexpr std::int64_t kLargestVocabulary = 10'000'000;
+constexpr std::int64_t kMaxWidth = 1'000'000;
+constexpr std::int64_t kMaxDepth = 1'000;
+constexpr std::int64_t kMaxVocabulary = 10'000'000;
 
 using Member =
     std::variant<bool MarianOptions::*, std::int64_t MarianOptions::*, std::string MarianOptions::*,
@@ -45,36 +45,36 @@ const std::vector<Key>& keys() {
   static const std::vector<Key> table = {
       {"type", &O::type},
       {"original-type", &O::original_type},
-      {"dim-vocabs", &O::dim_vocabs, 0, kLargestVocabulary},
+      {"dim-vocabs", &O::dim_vocabs, 0, kMaxVocabulary},
       {"input-types", &O::input_types, 0, 0, {"sequence", "class", "alignment", "weight"}},
       {"right-left", &O::right_left},
-      {"dim-emb", &O::dim_emb, 1, kLargestWidth},
-      {"dim-rnn", &O::dim_rnn, 1, kLargestWidth},
+      {"dim-emb", &O::dim_emb, 1, kMaxWidth},
+      {"dim-rnn", &O::dim_rnn, 1, kMaxWidth},
       {"enc-type", &O::enc_type, 0, 0, {"bidirectional", "alternating", "bi-unidirectional"}},
       {"enc-cell", &O::enc_cell, 0, 0, cells},
-      {"enc-cell-depth", &O::enc_cell_depth, 1, kLargestDepth},
-      {"enc-depth", &O::enc_depth, 1, kLargestDepth},
+      {"enc-cell-depth", &O::enc_cell_depth, 1, kMaxDepth},
+      {"enc-depth", &O::enc_depth, 1, kMaxDepth},
       {"dec-cell", &O::dec_cell, 0, 0, cells},
-      {"dec-cell-base-depth", &O::dec_cell_base_depth, 1, kLargestDepth},
-      {"dec-cell-high-depth", &O::dec_cell_high_depth, 1, kLargestDepth},
-      {"dec-depth", &O::dec_depth, 1, kLargestDepth},
+      {"dec-cell-base-depth", &O::dec_cell_base_depth, 1, kMaxDepth},
+      {"dec-cell-high-depth", &O::dec_cell_high_depth, 1, kMaxDepth},
+      {"dec-depth", &O::dec_depth, 1, kMaxDepth},
       {"skip", &O::skip},
       {"layer-normalization", &O::layer_normalization},
       {"tied-embeddings", &O::tied_embeddings},
       {"tied-embeddings-src", &O::tied_embeddings_src},
       {"tied-embeddings-all", &O::tied_embeddings_all},
       {"output-omit-bias", &O::output_omit_bias},
-      {"transformer-heads", &O::transformer_heads, 1, kLargestDepth},
+      {"transformer-heads", &O::transformer_heads, 1, kMaxDepth},
       {"transformer-no-projection", &O::transformer_no_projection},
       {"transformer-rnn-projection", &O::transformer_rnn_projection},
       {"transformer-pool", &O::transformer_pool},
-      {"transformer-dim-ffn", &O::transformer_dim_ffn, 1, kLargestWidth},
-      {"transformer-decoder-dim-ffn", &O::transformer_decoder_dim_ffn, 0, kLargestWidth},
-      {"transformer-ffn-depth", &O::transformer_ffn_depth, 1, kLargestDepth},
-      {"transformer-decoder-ffn-depth", &O::transformer_decoder_ffn_depth, 0, kLargestDepth},
+      {"transformer-dim-ffn", &O::transformer_dim_ffn, 1, kMaxWidth},
+      {"transformer-decoder-dim-ffn", &O::transformer_decoder_dim_ffn, 0, kMaxWidth},
+      {"transformer-ffn-depth", &O::transformer_ffn_depth, 1, kMaxDepth},
+      {"transformer-decoder-ffn-depth", &O::transformer_decoder_ffn_depth, 0, kMaxDepth},
       {"transformer-ffn-activation", &O::transformer_ffn_activation, 0, 0, activations},
-      {"transformer-dim-aan", &O::transformer_dim_aan, 1, kLargestWidth},
-      {"transformer-aan-depth", &O::transformer_aan_depth, 1, kLargestDepth},
+      {"transformer-dim-aan", &O::transformer_dim_aan, 1, kMaxWidth},
+      {"transformer-aan-depth", &O::transformer_aan_depth, 1, kMaxDepth},
       {"transformer-aan-activation", &O::transformer_aan_activation, 0, 0, activations},
       {"transformer-aan-nogate", &O::transformer_aan_nogate},
       {"transformer-decoder-autoreg",
@@ -82,11 +82,11 @@ const std::vector<Key>& keys() {
        0,
        0,
        {"self-attention", "average-attention", "rnn"}},
-      {"transformer-tied-layers", &O::transformer_tied_layers, 1, kLargestDepth},
+      {"transformer-tied-layers", &O::transformer_tied_layers, 1, kMaxDepth},
       {"transformer-guided-alignment-layer",
        &O::transformer_guided_alignment_layer,
        1,
-       kLargestDepth,
+       kMaxDepth,
        {"last"}},
       {"transformer-preprocess", &O::transformer_preprocess, 0, 0, {}, "dnr"},
       {"transformer-postprocess", &O::transformer_postprocess, 0, 0, {}, "danrh"},

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "models/json.h"
 
 namespace fuselage {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 constexpr int kFormatVersion = 1;
 constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
@@ -56,7 +56,7 @@ T get(const Json& object, std::string_view key, T fallback, std::string_view kin
 }
 
 Json parse_object(std::string_view text, const std::string& path) {
-  Json config = Json::parse(text, nullptr, false);
+  Json config = load_json(text, path);
   if (!config.is_object()) throw Error("{}: this is no JSON object; the file is damaged", path);
   return config;
 }
@@ -112,7 +112,7 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
 }
 
 std::string print_model_config(const ModelConfig& config) {
-  Json json;
+  nlohmann::ordered_json json;  // In the order that people read.
   json["fuselage-model"] = kFormatVersion;
   json["name"] = config.name;
   json["right-left"] = config.right_left;

@@ -7,19 +7,24 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
+#include "models/limits.h"
 
 namespace fuselage {
 namespace {
 
-constexpr std::uint64_t kLargestMember = std::uint64_t{4} << 30;
-constexpr std::uint64_t kLargestHeader = 1 << 20;
-constexpr std::size_t kMostDimensions = 32;
+constexpr std::uint64_t kMaxMember = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMaxHeader = 1 << 20;
+constexpr std::size_t kMaxDimensions = 32;
 /// No deflate stream expands further than this, so a larger declared size is a lie.
-constexpr std::uint64_t kLargestExpansion = 1040;
+constexpr std::uint64_t kMaxMemberExpansion = 1040;
+/// Weights hardly compress. So much larger than the file all members may be, beside a little.
+constexpr std::uint64_t kMaxArchiveExpansion = 16;
+constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{16} << 20;
 constexpr std::string_view kConfigMember = "special:model.yml";
 
 struct NpyHeader {
@@ -120,8 +125,8 @@ class NpyHeaderParser {
       if (error != std::errc() || dim < 0) fail("dimension of 0 or more");
       at_ += static_cast<std::size_t>(end - begin);
       dims.push_back(dim);
-      if (dims.size() > kMostDimensions)
-        throw Error("{}: the array has more than {} dimensions", where_, kMostDimensions);
+      if (dims.size() > kMaxDimensions)
+        throw Error("{}: the array has more than {} dimensions", where_, kMaxDimensions);
       accept('L');  // Python 2 writes a long as 3L.
       if (!accept(',')) {
         expect(')');
@@ -224,9 +229,9 @@ NpyHeader read_header(MemberReader& member, std::uint64_t& remaining, const std:
     remaining -= 2;
     length = little_endian(fixed + 8, 4);
   }
-  if (length > remaining || length > kLargestHeader)
+  if (length > remaining || length > kMaxHeader)
     throw Error("{}: the .npy header claims {} bytes but {} follow (at most {} are read)", where,
-                length, remaining, kLargestHeader);
+                length, remaining, kMaxHeader);
   std::string text(length, '\0');
   member.read(text.data(), length);
   remaining -= length;
@@ -240,9 +245,9 @@ std::uint64_t payload_size(const NpyHeader& header, DType dtype, const std::stri
   for (const std::int64_t dim : header.shape) {
     empty = empty || dim == 0;
     const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
-    if (factor > kLargestMember / count)
+    if (factor > kMaxMember / count)
       throw Error("{}: shape {} is larger than the {} bytes that a member may hold", where,
-                  shape_to_string(header.shape), kLargestMember);
+                  shape_to_string(header.shape), kMaxMember);
     count *= factor;
   }
   return empty ? 0 : count * size_of(dtype);
@@ -329,15 +334,42 @@ zip_stat_t member_stat(zip_t* archive, zip_uint64_t index, const std::string& na
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
     throw Error("{}: compression method {} is not supported; use stored or deflate", where,
                 stat.comp_method);
-  if (stat.size > kLargestMember)
+  if (stat.size > kMaxMember)
     throw Error("{}: {} bytes are more than the {} that a member may hold", where, stat.size,
-                kLargestMember);
+                kMaxMember);
   const std::uint64_t possible =
-      stat.comp_method == ZIP_CM_STORE ? stat.comp_size : stat.comp_size * kLargestExpansion;
+      stat.comp_method == ZIP_CM_STORE ? stat.comp_size : stat.comp_size * kMaxMemberExpansion;
   if (stat.size > possible)
     throw Error("{}: {} stored bytes cannot hold {}; the file is truncated or damaged", where,
                 stat.comp_size, stat.size);
   return stat;
+}
+
+/// The directory's entries, checked as a whole before any member is expanded.
+std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes,
+                                       const std::string& name) {
+  const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive, 0));
+  if (count > kMaxTensors)
+    throw Error("{}: the .npz archive has {} members, at most {} are read", name, count,
+                kMaxTensors);
+  const std::uint64_t allowed = archive_bytes * kMaxArchiveExpansion + kAlwaysAllowed;
+  std::vector<zip_stat_t> members;
+  std::uint64_t compressed = 0, expanded = 0;
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    members.push_back(member_stat(archive, i, name));
+    // Members that share their bytes would let a small file fill the memory.
+    if (members.back().comp_size > archive_bytes - compressed)
+      throw Error("{}: member {}: members overlap; the file is truncated or damaged", name,
+                  in_quotes(members.back().name));
+    compressed += members.back().comp_size;
+    expanded += members.back().size;
+    if (expanded > allowed)
+      throw Error(
+          "{}: its members take more than {} bytes when they are expanded, {} times the {} of the "
+          "archive and {} MiB; no model compresses so far, so the file is damaged",
+          name, allowed, kMaxArchiveExpansion, archive_bytes, kAlwaysAllowed >> 20);
+  }
+  return members;
 }
 
 }  // namespace
@@ -345,17 +377,9 @@ zip_stat_t member_stat(zip_t* archive, zip_uint64_t index, const std::string& na
 NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
   const Archive archive = open_archive(bytes, name_for_errors);
   NpzFile result;
-  std::uint64_t stored = 0;
-  const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const zip_stat_t stat =
-        member_stat(archive.get(), static_cast<zip_uint64_t>(i), name_for_errors);
+  for (const zip_stat_t& stat : read_directory(archive.get(), bytes.size(), name_for_errors)) {
     std::string member = stat.name;
     const std::string where = fmt::format("{}: member {}", name_for_errors, in_quotes(member));
-    // Members that share their bytes would let a small file fill the memory.
-    stored += stat.comp_size;
-    if (stored > bytes.size())
-      throw Error("{}: members overlap; the file is truncated or damaged", where);
     if (!member.ends_with(".npy")) continue;
     member.resize(member.size() - 4);
     const bool special = member.starts_with("special:");

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <vector>
 
@@ -13,16 +11,20 @@
 #include "base/file.h"
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
+#include "models/json.h"
+#include "models/limits.h"
 
 namespace fuselage {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kLargestHeader = 100'000'000;
+constexpr std::uint64_t kMaxHeader = std::uint64_t{16} << 20;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kDataAlignment = 64;
-constexpr std::size_t kMostDimensions = 32;
+constexpr std::size_t kMaxDimensions = 32;
+/// The entry itself, its type, two lists, two offsets and the dimensions.
+constexpr std::size_t kMaxEntryValues = 6 + kMaxDimensions;
 constexpr const char* kMetadataKey = "__metadata__";
 
 constexpr std::pair<std::string_view, DType> kDTypes[] = {
@@ -46,36 +48,22 @@ std::uint64_t read_length(std::string_view bytes, const std::string& file) {
   std::uint64_t length = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > kLargestHeader)
+  if (length > kMaxHeader)
     throw Error(
         "{}: not a .safetensors file: its first 8 bytes give a header of {} bytes, at most {} are "
         "allowed",
-        file, length, kLargestHeader);
+        file, length, kMaxHeader);
   if (length > bytes.size() - kLengthBytes)
     throw Error("{}: the file is truncated: the header takes {} bytes but {} follow", file, length,
                 bytes.size() - kLengthBytes);
   return length;
 }
 
-/// Parses the header and refuses a repeated name, of which JSON would keep the last one silently.
 Json parse_header(std::string_view text, const std::string& file) {
-  std::set<std::string> names;
-  const auto refuse_twins = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth == 1 && event == Json::parse_event_t::key &&
-        !names.insert(parsed.get<std::string>()).second)
-      throw Error("{}: the header names tensor {} twice", file,
-                  in_quotes(parsed.get_ref<const std::string&>()));
-    return true;
-  };
   if (text.empty() || text[0] != '{')
     throw Error("{}: not a .safetensors file: its header does not begin with '{{'", file);
-  try {
-    return Json::parse(text.begin(), text.end(), refuse_twins);
-  } catch (const Json::parse_error& error) {
-    throw Error("{}: the .safetensors header is not valid JSON at byte {}", file, error.byte);
-  } catch (const Json::exception&) {
-    throw Error("{}: the .safetensors header has a number that is out of range", file);
-  }
+  return load_json(text, file + ": the header",
+                   {.bytes = kMaxHeader, .depth = 4, .values = kMaxTensors * kMaxEntryValues});
 }
 
 std::optional<std::vector<std::uint64_t>> unsigned_list(const Json& json) {
@@ -107,9 +95,9 @@ DType parse_dtype(const Json& json, const std::string& where) {
 std::vector<std::int64_t> parse_shape(const Json& json, const std::string& where) {
   const auto dims = unsigned_list(json);
   if (!dims) throw Error("{}: 'shape' is not a list of dimensions of 0 or more", where);
-  if (dims->size() > kMostDimensions)
+  if (dims->size() > kMaxDimensions)
     throw Error("{}: 'shape' has {} dimensions, at most {} are allowed", where, dims->size(),
-                kMostDimensions);
+                kMaxDimensions);
   std::vector<std::int64_t> shape;
   for (const std::uint64_t dim : *dims) {
     if (dim > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
@@ -249,6 +237,9 @@ SafetensorsFile read(std::string_view bytes, const std::string& file, const Page
     else
       entries.push_back(parse_entry(name, json, file));
   }
+  if (entries.size() > kMaxTensors)
+    throw Error("{}: the header names {} tensors, at most {} are read", file, entries.size(),
+                kMaxTensors);
   check_tiling(entries, data.size(), file);
   for (const Entry& entry : entries)
     result.tensors.emplace(entry.name, tensor_at(entry, data.data() + entry.begin, owner));
@@ -262,7 +253,10 @@ SafetensorsFile read_safetensors(std::string_view bytes, const std::string& name
 }
 
 SafetensorsFile read_safetensors(const std::string& path) {
-  const MappedFile file = map_file(path);
+  return read_safetensors(map_file(path), path);
+}
+
+SafetensorsFile read_safetensors(const MappedFile& file, const std::string& path) {
   return read({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path, file.bytes);
 }
 
@@ -270,15 +264,15 @@ void write_safetensors(const std::string& path, const TensorMap& tensors,
                        const std::map<std::string, std::string>& metadata) {
   const std::vector<std::string> names = file_order(tensors);
   const std::string header = make_header(tensors, names, metadata, path);
-  std::string bytes;
+  std::string length;
   for (std::size_t i = 0; i < kLengthBytes; ++i)
-    bytes += static_cast<char>(header.size() >> (8 * i) & 0xFF);
-  bytes += header;
+    length += static_cast<char>(header.size() >> (8 * i) & 0xFF);
+  std::vector<std::string_view> parts = {length, header};
   for (const std::string& name : names) {
     const Tensor& tensor = tensors.at(name);
-    bytes.append(reinterpret_cast<const char*>(tensor.bytes()), tensor.size_bytes());
+    parts.emplace_back(reinterpret_cast<const char*>(tensor.bytes()), tensor.size_bytes());
   }
-  write_file_atomically(path, bytes);
+  write_file_atomically(path, parts);
 }
 
 }  // namespace fuselage

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/mapped_memory.h"
 #include "base/tensor.h"
 
 namespace fuselage {
@@ -21,6 +22,9 @@ struct SafetensorsFile {
 /// with its bytes, overlapping tensors or bytes of none. Tensors that lie at multiples of 64 bytes
 /// stay there, and are read when they are looked at.
 SafetensorsFile read_safetensors(const std::string& path);
+
+/// The same of a file that is mapped already.
+SafetensorsFile read_safetensors(const MappedFile& file, const std::string& path);
 
 /// The same for a file in memory; `name_for_errors` stands for its path.
 SafetensorsFile read_safetensors(std::string_view bytes, const std::string& name_for_errors);

@@ -235,5 +235,11 @@ TEST(MarianBin, RefusesTwinsAndNothing) {
   EXPECT_THAT(error_of({{"", 0x404, {1}, "abcd"}}), HasSubstr("does not end where"));
 }
 
+TEST(MarianBin, BoundsTheNumberOfItems) {
+  std::string bytes = bytes_of(std::uint64_t{1}) + bytes_of(std::uint64_t{65537});
+  bytes.resize(bytes.size() + 65'537 * 32, '\0');
+  EXPECT_THAT(error_of(bytes), HasSubstr("has 65537 items, at most 65536 are read"));
+}
+
 }  // namespace
 }  // namespace fuselage

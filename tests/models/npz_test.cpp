@@ -309,6 +309,38 @@ TEST(Npz, HostileHeadersAreRefusedBeforeAnythingIsAllocated) {
               HasSubstr("more than 32 dimensions"));
 }
 
+TEST(Npz, RefusesToExpandFarBeyondTheArchive) {
+  // 16 times the archive, and 16 MiB.
+  const auto zeros = [](std::size_t count) {
+    return npy(dict("<f4", "(" + std::to_string(count) + ",)"), std::string(4 * count, '\0'));
+  };
+  EXPECT_EQ(error_of(make_zip({{"a.npy", zeros(4 << 20), ZIP_CM_DEFLATE}})), "");
+  EXPECT_THAT(error_of(make_zip({{"a.npy", zeros(5 << 20), ZIP_CM_DEFLATE}})),
+              AllOf(HasSubstr("when they are expanded, 16 times the"), HasSubstr("and 16 MiB")));
+  EXPECT_THAT(error_of(make_zip({{"a.npy", zeros(5 << 19), ZIP_CM_DEFLATE},
+                                 {"b.txt", zeros(5 << 19), ZIP_CM_DEFLATE}})),
+              HasSubstr("when they are expanded"));
+}
+
+TEST(Npz, RefusesAnotherSizeThanTheDirectoryStates) {
+  const std::string content = small_matrix();
+  const std::string zip = make_zip({{"W.npy", content, ZIP_CM_DEFLATE}});
+  const std::size_t entry = zip.find("PK\x01\x02");
+  ASSERT_NE(entry, std::string::npos);
+  for (const int change : {-4, 4}) {
+    std::string changed = zip;
+    const auto size = static_cast<std::uint32_t>(static_cast<int>(content.size()) + change);
+    changed.replace(entry + 24, 4, bytes_of<std::uint32_t>({size}));
+    EXPECT_THAT(error_of(changed), HasSubstr("'W.npy'")) << change;
+  }
+}
+
+TEST(Npz, RefusesTooManyMembers) {
+  std::vector<Member> members(65'537, {"", "x"});
+  for (std::size_t i = 0; i < members.size(); ++i) members[i].name = std::to_string(i);
+  EXPECT_THAT(error_of(make_zip(members)), HasSubstr("65537 members, at most 65536 are read"));
+}
+
 TEST(Npz, MalformedMembersNameTheirFault) {
   EXPECT_THAT(error_of_member("abc"), HasSubstr("too few"));
   EXPECT_THAT(error_of_member("this is no array"), HasSubstr("does not begin with"));

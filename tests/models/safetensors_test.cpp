@@ -124,10 +124,10 @@ TEST(Safetensors, EveryTruncationIsAnError) {
 TEST(Safetensors, HeadersMustBeOneJsonObject) {
   EXPECT_THAT(error_of("PK\x03\x04 this is a zip"), HasSubstr("not a .safetensors file"));
   EXPECT_THAT(error_of(file("[]", "")), HasSubstr("does not begin with '{'"));
-  EXPECT_THAT(error_of(file("{", "")), HasSubstr("not valid JSON"));
-  EXPECT_THAT(error_of(file("{}x", "")), HasSubstr("not valid JSON"));
+  EXPECT_THAT(error_of(file("{", "")), HasSubstr("invalid JSON"));
+  EXPECT_THAT(error_of(file("{}x", "")), HasSubstr("invalid JSON"));
   EXPECT_THAT(error_of(file(R"({"x":1e9999})", "")), HasSubstr("out of range"));
-  EXPECT_THAT(error_of(file("{\"\xff\":1}", "")), HasSubstr("not valid JSON"));
+  EXPECT_THAT(error_of(file("{\"\xff\":1}", "")), HasSubstr("invalid JSON"));
   EXPECT_THAT(error_of(file(R"({"x":1})", "")), HasSubstr("not an object"));
   EXPECT_THAT(error_of(file(R"({"__metadata__":{"a":1}})", "")), HasSubstr("not a string"));
   EXPECT_THAT(error_of(file(R"({"__metadata__":[]})", "")), HasSubstr("not an object"));
@@ -135,7 +135,7 @@ TEST(Safetensors, HeadersMustBeOneJsonObject) {
 
 TEST(Safetensors, ARepeatedNameIsAnError) {
   const std::string x = R"("x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
-  EXPECT_THAT(error_of(file("{" + x + "," + x + "}", "")), HasSubstr("'x' twice"));
+  EXPECT_THAT(error_of(file("{" + x + "," + x + "}", "")), HasSubstr("the key 'x' is given twice"));
 }
 
 TEST(Safetensors, TensorsMustBeDescribedInFull) {
@@ -167,6 +167,23 @@ TEST(Safetensors, ShapesMustMatchTheirBytes) {
   EXPECT_THAT(error_of_tensor(
                   R"("dtype":"U8","shape":[1000000000000],"data_offsets":[0,1000000000000])", ""),
               HasSubstr("truncated"));
+}
+
+TEST(Safetensors, BoundsTheHeader) {
+  std::string length(8, '\0');
+  length[3] = 1;  // 2^24 bytes
+  EXPECT_THAT(error_of(length), HasSubstr("truncated"));
+  length[0] = 1;
+  EXPECT_THAT(error_of(length), HasSubstr("a header of 16777217 bytes, at most 16777216"));
+  const auto tensors = [](int count) {
+    std::string header = "{";
+    for (int i = 0; i < count; ++i)
+      header += fmt::format(R"({}"t{}":{{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})",
+                            i == 0 ? "" : ",", i);
+    return file(header + "}", "");
+  };
+  EXPECT_EQ(error_of(tensors(65'536)), "");
+  EXPECT_THAT(error_of(tensors(65'537)), HasSubstr("names 65537 tensors, at most 65536 are read"));
 }
 
 TEST(Safetensors, TensorsMustNeitherOverlapNorLeaveHoles) {
