@@ -4,18 +4,17 @@
 #include <cmath>
 
 #include "models/quantized_parts.h"
+#include "models/widen_matrices.h"
 #include "ops/registry.h"
 
 namespace fuselage {
 namespace {
 
-/// Whether a parameter is a matrix, or has a vector for each entry of a vocabulary.
+/// Whether a parameter is a matrix of floats.
 bool is_matrix(const Graph& graph, const Node& node) {
   if (node.op->name != "param") return false;
   const Type& type = graph.value(node.results[0]).type;
-  if (type.dtype != DType::f32) return false;
-  if (type.domain != graph.none()) return type.dims.size() == 1 && type.dims[0] > 1;
-  return type.dims.size() == 2 && type.dims[0] > 1 && type.dims[1] > 1;
+  return type.dtype == DType::f32 && has_matrix_shape(graph, type);
 }
 
 /// Whether the vectors that share a scale are the columns of a matrix: not in a table, nor where
@@ -27,17 +26,6 @@ bool has_columns(const Graph& graph, ValueId matrix) {
     const Node& user = graph.node(use.node);
     return user.op->name == "matmul" && user.attr<bool>("transposed");
   });
-}
-
-Tensor transposed(const Tensor& matrix) {
-  const std::int64_t rows = matrix.shape()[0];
-  const std::int64_t columns = matrix.shape()[1];
-  const Tensor wide = matrix.to_f32();
-  Tensor result(DType::f32, {columns, rows});
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      result.mutable_data<float>()[j * rows + i] = wide.data<float>()[i * columns + j];
-  return result;
 }
 
 /// The vectors of a matrix as they are stored.
@@ -108,6 +96,12 @@ void read_stored(Graph& graph, NodeId param, DType dtype, bool columns) {
 StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
                              const std::vector<MatrixStorage>& alternatives) {
   StoredWeights result{.bytes_before = f32_bytes(model.weights)};
+  const DType target = storage.quantizer ? storage.quantizer->to : DType::bf16;
+  // Logarithmic numbers can be stored anew, in fewer bits; in as many they stay what they are.
+  const auto kept = target == DType::qlog4 ? std::nullopt : std::optional(target);
+  const std::map<std::string, DType> before = widen_matrices(model, kept);
+  result.kept = std::count_if(before.begin(), before.end(),
+                              [&](const auto& matrix) { return matrix.second == kept; });
   for (const NodeId id : model.graph.nodes()) {
     const Node& node = model.graph.node(id);
     if (!is_matrix(model.graph, node)) continue;
@@ -118,6 +112,7 @@ StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
     Tensor stored = stored_vectors(storage, exact);
     StoredMatrix matrix = compare(exact, stored);
     matrix.name = name;
+    if (const auto found = before.find(name); found != before.end()) matrix.from = found->second;
     matrix.shape = weight.shape();
     for (const MatrixStorage& other : alternatives)
       matrix.alternatives.push_back(compare(exact, stored_vectors(other, exact)).squared_error);

@@ -23,6 +23,7 @@ struct MatrixStorage {
 struct StoredMatrix {
   std::string name;
   std::vector<std::int64_t> shape;
+  DType from = DType::f32;  ///< how it was stored; errors are those of the numbers it stood for
   double squared_error = 0;
   double largest_error = 0;          ///< of an element, relative to the largest one
   std::int64_t beyond_clipping = 0;  ///< elements outside of [-1, 1] (Devlin 2017, section 4.1)
@@ -33,6 +34,7 @@ struct StoredMatrix {
 /// What became of the weights.
 struct StoredWeights {
   std::vector<StoredMatrix> matrices;
+  std::int64_t kept = 0;  ///< matrices that were stored in that way already, and keep their bytes
   std::size_t bytes_before = 0;  ///< of all weights as f32
   std::size_t bytes_after = 0;   ///< of all weights in a file
 };
@@ -41,8 +43,10 @@ struct StoredWeights {
 /// scale of its own, as each row of a table of embeddings. In the graph a matrix W becomes
 /// transpose(dequantize(Wq)), and a table dequantize(Eq): the same equations over the numbers that
 /// the integers stand for, whatever the precision is that they run in. A matrix in bf16 becomes
-/// cast(Wb). Vectors, such as biases and the parameters of a normalization, stay as they are.
-/// `alternatives` are measured only.
+/// cast(Wb). What is stored in fewer bits than f32 already is stored anew from the numbers that it
+/// stands for, or kept when it has the type that is asked for. Vectors, such as biases and the
+/// parameters of a normalization, stay as they are. `alternatives` are measured only. Throws Error
+/// for matrices whose integers the model itself multiplies.
 StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
                              const std::vector<MatrixStorage>& alternatives = {});
 

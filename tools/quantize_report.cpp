@@ -1,8 +1,9 @@
 #include "tools/quantize_report.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 namespace fuselage {
 namespace {
@@ -12,6 +13,14 @@ double megabytes(std::size_t bytes) { return static_cast<double>(bytes) / 1e6; }
 double times_smaller(const StoredWeights& weights) {
   return static_cast<double>(weights.bytes_before) /
          static_cast<double>(std::max<std::size_t>(weights.bytes_after, 1));
+}
+
+/// The types that matrices were stored as, other than f32.
+std::string stored_types(const std::vector<StoredMatrix>& matrices) {
+  std::set<std::string_view> types;
+  for (const StoredMatrix& matrix : matrices)
+    if (matrix.from != DType::f32) types.insert(to_string(matrix.from));
+  return fmt::format("{}", fmt::join(types, " and "));
 }
 
 }  // namespace
@@ -52,13 +61,28 @@ std::string print_ranges(const std::vector<ProductRange>& ranges) {
 }
 
 std::string summarize(const StoredWeights& weights, std::string_view precision) {
+  const auto& matrices = weights.matrices;
+  if (matrices.empty() && weights.kept > 0)
+    return fmt::format("all {} matrices are stored for {} already, and no number changes",
+                       weights.kept, precision);
   double error = 0;
-  for (const StoredMatrix& matrix : weights.matrices) error = std::max(error, matrix.largest_error);
-  return fmt::format(
-      "{} matrices are stored for {}: {:.1f} MB of weights became {:.1f} MB; no number moved by "
+  for (const StoredMatrix& matrix : matrices) error = std::max(error, matrix.largest_error);
+  std::string text = fmt::format(
+      "{} matri{} stored for {}: {:.1f} MB of weights became {:.1f} MB; no number moved by "
       "more than {:.2g} of the largest of its matrix",
-      weights.matrices.size(), precision, megabytes(weights.bytes_before),
-      megabytes(weights.bytes_after), error);
+      matrices.size(), matrices.size() == 1 ? "x is" : "ces are", precision,
+      megabytes(weights.bytes_before), megabytes(weights.bytes_after), error);
+  const auto stored_before =
+      std::count_if(matrices.begin(), matrices.end(),
+                    [](const StoredMatrix& matrix) { return matrix.from != DType::f32; });
+  if (stored_before > 0)
+    text += fmt::format(
+        "; {} of them were stored as {} before: these errors come on top of those of that storage",
+        stored_before, stored_types(matrices));
+  if (weights.kept > 0)
+    text += fmt::format("; {} more are stored for {} already and stay as they are", weights.kept,
+                        precision);
+  return text;
 }
 
 }  // namespace fuselage

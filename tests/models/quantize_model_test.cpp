@@ -1,10 +1,12 @@
 #include "models/quantize_model.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <cstdlib>
 
+#include "base/error.h"
 #include "graph/text.h"
+#include "graph/traversal.h"
 #include "graph/verifier.h"
 #include "ops/registry.h"
 
@@ -119,6 +121,113 @@ TEST(QuantizeWeights, StoresBfloat16AsMatricesLie) {
   }
   for (const StoredMatrix& matrix : report.matrices)
     EXPECT_LE(matrix.largest_error, 0x1p-8) << matrix.name;
+}
+
+constexpr Quantizer kInt8{};
+
+/// A matrix as the numbers that it stands for, as a product reads it.
+std::vector<float> numbers_of(const Tensor& tensor) {
+  const Tensor wide = tensor.to_f32();
+  return {wide.data<float>(), wide.data<float>() + wide.size()};
+}
+
+TEST(QuantizeStoredWeights, StoresTheNumbersThatIntegersStandFor) {
+  Model stored = small_model();
+  store_matrices(stored, {.quantizer = kInt8});
+  // The same model in f32, with the numbers that its integers stand for.
+  Model plain = small_model();
+  for (const char* name : {"e", "t"}) plain.weights[name] = stored.weights.at(name).to_f32();
+  const Tensor columns = stored.weights.at("w").to_f32();
+  Tensor w(DType::f32, {4, 3});
+  for (std::int64_t i = 0; i < 4; ++i)
+    for (std::int64_t j = 0; j < 3; ++j)
+      w.mutable_data<float>()[i * 3 + j] = columns.data<float>()[j * 4 + i];
+  plain.weights["w"] = w;
+  const StoredWeights expected = store_matrices(plain, {.quantizer = kLog4});
+  const StoredWeights report = store_matrices(stored, {.quantizer = kLog4});
+  verify(stored.graph);
+  EXPECT_TRUE(same_graph(stored.graph, plain.graph)) << print_graph(stored.graph);
+  ASSERT_EQ(report.matrices.size(), 3u);
+  EXPECT_EQ(report.kept, 0);
+  EXPECT_EQ(report.bytes_before, expected.bytes_before);
+  for (const StoredMatrix& matrix : report.matrices) {
+    EXPECT_EQ(matrix.from, DType::qint8) << matrix.name;
+    EXPECT_GT(matrix.squared_error, 0) << matrix.name;
+    EXPECT_EQ(stored.weights.at(matrix.name).dtype(), DType::qlog4);
+    EXPECT_EQ(numbers_of(stored.weights.at(matrix.name)),
+              numbers_of(plain.weights.at(matrix.name)));
+  }
+}
+
+TEST(QuantizeStoredWeights, KeepsWhatHasThePrecisionAlready) {
+  for (const MatrixStorage& storage : {MatrixStorage{.quantizer = kInt8}, MatrixStorage{}}) {
+    Model model = small_model();
+    store_matrices(model, storage);
+    const Model before = model;
+    const StoredWeights report = store_matrices(model, storage);
+    EXPECT_TRUE(report.matrices.empty());
+    EXPECT_EQ(report.kept, 3);
+    EXPECT_TRUE(same_graph(model.graph, before.graph));
+    for (const auto& [name, tensor] : before.weights)
+      EXPECT_EQ(model.weights.at(name).bytes(), tensor.bytes()) << name;
+  }
+}
+
+TEST(QuantizeStoredWeights, StoresLogarithmicNumbersAgainWithoutALoss) {
+  Model model = small_model();
+  store_matrices(model, {.quantizer = kLog4});
+  const Model before = model;
+  const StoredWeights report = store_matrices(model, {.quantizer = kLog4});
+  EXPECT_EQ(report.matrices.size(), 3u);
+  EXPECT_TRUE(same_graph(model.graph, before.graph)) << print_graph(model.graph);
+  for (const auto& [name, tensor] : before.weights)
+    EXPECT_EQ(numbers_of(model.weights.at(name)), numbers_of(tensor)) << name;
+}
+
+TEST(QuantizeStoredWeights, WidensBfloat16) {
+  Model model = small_model();
+  store_matrices(model, {});
+  const StoredWeights report = store_matrices(model, {.quantizer = kInt8});
+  verify(model.graph);
+  ASSERT_EQ(report.matrices.size(), 3u);
+  for (const StoredMatrix& matrix : report.matrices) EXPECT_EQ(matrix.from, DType::bf16);
+  EXPECT_EQ(model.weights.at("w").shape(), (std::vector<std::int64_t>{3, 4}));
+}
+
+/// As Marian's integers are read.
+TEST(QuantizeStoredWeights, WidensMatricesThatProductsReadAsTheyAre) {
+  Model model;
+  model.graph = parse_graph(R"(fuselage.graph 1
+%x = param() {name = "x", dims = [4]}
+%w = param() {name = "w", dims = [3, 4], dtype = qint8}
+%y = matmul(%x, %w) {transposed = true}
+return y = %y
+)",
+                            "test", all_ops());
+  model.weights = {{"x", numbers({4})}, {"w", quantized(kInt8, numbers({3, 4}))}};
+  const StoredWeights report = store_matrices(model, {.quantizer = kLog4});
+  verify(model.graph);
+  ASSERT_EQ(report.matrices.size(), 1u);
+  EXPECT_EQ(report.matrices[0].from, DType::qint8);
+  EXPECT_EQ(model.weights.at("w").dtype(), DType::qlog4);
+  EXPECT_EQ(model.weights.at("w").shape(), (std::vector<std::int64_t>{3, 4}));
+  EXPECT_THAT(print_graph(model.graph), ::testing::HasSubstr("{transposed = true}"));
+}
+
+TEST(QuantizeStoredWeights, RefusesIntegersThatTheModelMultiplies) {
+  Model model;
+  model.graph = parse_graph(R"(fuselage.graph 1
+%x = param() {name = "x", dims = [4]}
+%w = param() {name = "w", dims = [3, 4], dtype = qint8}
+%q = quantize(%x)
+%y = matmul(%q, %w) {transposed = true}
+return y = %y
+)",
+                            "test", all_ops());
+  model.weights = {{"x", numbers({4})}, {"w", quantized(kInt8, numbers({3, 4}))}};
+  EXPECT_EQ(store_matrices(model, {.quantizer = kInt8}).kept, 1);
+  EXPECT_THAT([&] { store_matrices(model, {.quantizer = kLog4}); },
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("parameter 'w' is stored as")));
 }
 
 }  // namespace
