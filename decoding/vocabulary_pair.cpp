@@ -62,13 +62,18 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
         "vocabularies are two files, source and target, not {}; give the same file twice where "
         "both sides share one",
         paths.size());
-  const VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,
-                                  .sentencepiece_decode = options.sentencepiece_decode};
-  VocabularyPair pair{.shared = paths[0] == paths[1]};
-  pair.source =
-      load_fitting(paths[0], source_words(model.graph), true, reading, "source", pair.notes);
-  pair.target = load_fitting(paths[1], scores_of(model.graph).words, options.encode_target, reading,
-                             "target", pair.notes);
+  const auto reading = [&](const std::string& path) {
+    VocabularyOptions result{.sentencepiece_encode = options.sentencepiece_encode,
+                             .sentencepiece_decode = options.sentencepiece_decode};
+    const auto digest = model.vocabulary_digests.find(path);
+    if (digest != model.vocabulary_digests.end()) result.digest = digest->second;
+    return result;
+  };
+  VocabularyPair pair{.shared = paths[0] == paths[1], .notes = model.notes};
+  pair.source = load_fitting(paths[0], source_words(model.graph), true, reading(paths[0]), "source",
+                             pair.notes);
+  pair.target = load_fitting(paths[1], scores_of(model.graph).words, options.encode_target,
+                             reading(paths[1]), "target", pair.notes);
   return pair;
 }
 

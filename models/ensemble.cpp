@@ -70,7 +70,12 @@ Model common_model(const std::vector<EnsembleMember>& members) {
     check_same_vocabularies(*with_vocabularies, member);
   }
   Model model;
-  if (with_vocabularies != nullptr) model.vocabularies = with_vocabularies->model.vocabularies;
+  if (with_vocabularies != nullptr) {
+    model.vocabularies = with_vocabularies->model.vocabularies;
+    model.vocabulary_digests = with_vocabularies->model.vocabulary_digests;
+  }
+  for (const EnsembleMember& member : members)
+    model.notes.insert(model.notes.end(), member.model.notes.begin(), member.model.notes.end());
   model.right_left = members.front().model.right_left;
   return model;
 }

@@ -19,11 +19,14 @@ struct LoadedModel {
 struct LoadOptions {
   /// Configuration keys that are unknown or not supported are passed over instead of refused.
   bool ignore_unknown = false;
+  /// The files of a model directory must have the digests that its SHA256SUMS lists. Without such a
+  /// file nothing is checked, which the model's notes tell.
+  bool verify = true;
 };
 
 /// Loads a model by what `path` is: a model directory, or a Marian model (.npz or .bin). Throws
 /// Error naming the file and the cause; formats that are known but not supported are refused by
-/// name.
+/// name, and so are parameters that are not finite.
 LoadedModel load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "base/sha256.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 
@@ -17,8 +19,12 @@ struct Model {
   TensorMap weights;
   /// Paths of the source and the target vocabulary; empty when the model does not bring them.
   std::vector<std::string> vocabularies;
+  /// What vocabularies must hold, by path, where the model says so.
+  std::map<std::string, ListedDigest> vocabulary_digests;
   /// Source and target read from right to left.
   bool right_left = false;
+  /// What a user should know about how it was loaded.
+  std::vector<std::string> notes;
 };
 
 }  // namespace fuselage

@@ -13,6 +13,7 @@ std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
   if (extension == "fsv")
     throw Error("{}: factored vocabularies (.fsv) are not supported; use .spm, .yml or text", path);
   const std::string bytes = read_file(path, kMaxVocabularyBytes);
+  if (options.digest) expect_digest(bytes, path, *options.digest);
   if (extension == "spm") return parse_sentencepiece_vocabulary(bytes, path, options);
   return parse_word_vocabulary(bytes, extension, path, options);
 }

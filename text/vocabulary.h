@@ -3,10 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/sha256.h"
 
 namespace fuselage {
 
@@ -61,6 +64,8 @@ struct VocabularyOptions {
   bool sentencepiece_encode = true;
   /// SentencePiece: false leaves the pieces as they are, joined with spaces.
   bool sentencepiece_decode = true;
+  /// What the file must hold.
+  std::optional<ListedDigest> digest;
 };
 
 /// Loads by extension: .spm is SentencePiece; .yml, .yaml and .json map words to ids; anything

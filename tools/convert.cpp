@@ -85,6 +85,7 @@ int ConvertCommand::run() {
     if (!bake_tables_ && options().given(option))
       throw Error("{} says which tables are baked; give --bake-tables too", option);
   if (output_.empty()) throw Error("give the directory to write with -o DIRECTORY");
+  expect_replaceable(output_);
 
   const std::vector<std::string>& given = common_.vocabularies.paths;
   NamedModel loaded = load_named_models(

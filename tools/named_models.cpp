@@ -53,7 +53,7 @@ std::string find_bundled_model() {
 std::vector<std::string> files_of(const std::string& path, const Model& model) {
   std::vector<std::string> files = model.vocabularies;
   files.push_back(path);
-  for (const char* name : {"config.json", "graph.ir", "weights.safetensors"})
+  for (const char* name : {"config.json", "graph.ir", "weights.safetensors", "SHA256SUMS"})
     files.push_back((fs::path(path) / name).string());
   return files;
 }
@@ -86,6 +86,8 @@ void ModelChoice::add_to(CLI::App& app, const std::string& names) {
       ->check(limits_of("weights"));
   app.add_flag("--ignore-unknown-config", ignore_unknown,
                "Go on past configuration keys that are unknown or not supported");
+  app.add_flag("--no-verify", no_verify,
+               "Do not compare the files of a model directory with its SHA256SUMS");
 }
 
 IsDecided decided_by(Options& options) {
@@ -110,7 +112,8 @@ NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
   std::map<std::string, std::string> origins;
   std::vector<EnsembleMember> members;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    LoadedModel loaded = load_model(paths[i], {.ignore_unknown = choice.ignore_unknown});
+    LoadedModel loaded = load_model(
+        paths[i], {.ignore_unknown = choice.ignore_unknown, .verify = !choice.no_verify});
     for (std::string& file : files_of(paths[i], loaded.model))
       result.files.push_back(std::move(file));
     add_defaults(loaded, paths[i], is_decided, result, origins);

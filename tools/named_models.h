@@ -15,6 +15,7 @@ struct ModelChoice {
   std::vector<std::string> paths;  ///< none: the bundled model; several: an ensemble
   std::vector<double> weights;     ///< of the models' scores; none: 1 each
   bool ignore_unknown = false;
+  bool no_verify = false;
 
   /// Registers the options; `names` are those of the paths, as CLI11 takes them.
   void add_to(CLI::App& app, const std::string& names);

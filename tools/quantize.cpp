@@ -125,6 +125,7 @@ QuantizeCommand::QuantizeCommand()
 
 int QuantizeCommand::run() {
   storage_.verify(options());
+  expect_replaceable(output_);
   const std::vector<std::string> fits(kFits.begin(),
                                       storage_.logarithmic() ? kFits.end() : kFits.begin());
   std::vector<MatrixStorage> alternatives;

@@ -1,7 +1,6 @@
 #include "tools/write_model.h"
 
-#include <filesystem>
-#include <string_view>
+#include <csignal>
 
 #include "base/error.h"
 #include "tools/model_options.h"
@@ -9,14 +8,23 @@
 namespace fuselage {
 namespace {
 
-/// Refuses a vocabulary whose copy would take the place of a file of the model directory.
-void check_name(const std::string& vocabulary) {
-  const std::string name = std::filesystem::path(vocabulary).filename().string();
-  for (const std::string_view taken : {"config.json", "graph.ir", "weights.safetensors"})
-    if (name == taken)
-      throw Error("{}: a vocabulary in a model directory cannot be called {}; rename it",
-                  vocabulary, name);
-}
+/// Holds back signals that end the process, so that none comes while a directory is written: they
+/// come when it is complete, or removed.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 }  // namespace
 
@@ -26,13 +34,14 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
   for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
   const std::vector<std::string> paths =
       vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
-  for (const std::string& path : paths) check_name(path);
+  for (const std::string& path : paths) expect_vocabulary_name(path);
   VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);
   // Marian files are all called model.npz; a directory has a name of its own.
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   loaded.model.graph.set_name(directory.substr(directory.rfind('/') + 1));
+  const SignalsHeld held;
   save_model_directory(loaded.model, paths, directory, save);
 }
 

@@ -5,11 +5,14 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/quantized.h"
+#include "decoding/vocabulary_pair.h"
 #include "graph/traversal.h"
+#include "models/manifest.h"
 #include "models/safetensors.h"
 #include "ops/builder.h"
 #include "tests/decoding/support.h"
@@ -34,13 +37,20 @@ class ModelDirectory : public ::testing::Test {
     std::string text = read_file(path_ + "/" + file);
     const std::size_t at = text.find(from);
     ASSERT_NE(at, std::string::npos) << text;
-    write_file_atomically(path_ + "/" + file, text.replace(at, from.size(), to));
+    write(file, text.replace(at, from.size(), to));
+  }
+
+  /// Puts other content into a file, which is then not checked.
+  void write(const std::string& file, const std::string& content) const {
+    write_file_atomically(path_ + "/" + file, content);
+    std::filesystem::remove(path_ + "/SHA256SUMS");
   }
 
   void edit_weights(const std::function<void(TensorMap&)>& edit) const {
     TensorMap tensors = read_safetensors(path_ + "/weights.safetensors").tensors;
     edit(tensors);
     write_safetensors(path_ + "/weights.safetensors", tensors, {});
+    std::filesystem::remove(path_ + "/SHA256SUMS");
   }
 
   template <typename Matcher>
@@ -145,13 +155,116 @@ TEST_F(ModelDirectory, RefusesWrongTypes) {
 }
 
 TEST_F(ModelDirectory, RefusesDamagedFiles) {
-  write_file_atomically(path_ + "/config.json", "{\"fuselage-model\": 1");
+  write("config.json", "{\"fuselage-model\": 1");
+  expect_refused(HasSubstr("config.json: invalid JSON at byte 21"));
+  write("config.json", "[]");
   expect_refused(HasSubstr("config.json: this is no JSON object"));
+  write("config.json", "{\"fuselage-model\": 1, \"name\": \"a\", \"name\": \"b\"}");
+  expect_refused(HasSubstr("config.json: the key 'name' is given twice"));
 }
 
 TEST_F(ModelDirectory, NamesTheLineOfADamagedGraph) {
   replace("graph.ir", "matmul(", "matmull(");
   expect_refused(AllOf(HasSubstr("graph.ir:"), HasSubstr("matmul")));
+}
+
+TEST_F(ModelDirectory, BoundsItsTexts) {
+  write("graph.ir", read_file(path_ + "/graph.ir") + std::string(std::size_t{4} << 20, '\n'));
+  expect_refused(AllOf(HasSubstr("graph.ir"), HasSubstr("at most 4194304 are read")));
+  write("config.json", std::string((std::size_t{1} << 20) + 1, ' '));
+  expect_refused(AllOf(HasSubstr("config.json"), HasSubstr("at most 1048576 are read")));
+}
+
+TEST_F(ModelDirectory, RefusesWeightsThatAreNotFinite) {
+  edit_weights([](TensorMap& tensors) {
+    tensors.at("Wemb").mutable_data<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+  });
+  expect_refused(AllOf(HasSubstr(path_), HasSubstr("'Wemb' holds nan at element 7")));
+}
+
+TEST_F(ModelDirectory, ListsTheDigestsOfItsFiles) {
+  const Manifest manifest = parse_manifest(read_file(path_ + "/SHA256SUMS"), "SHA256SUMS");
+  std::vector<std::string> names;
+  for (const auto& [name, digest] : manifest) {
+    names.push_back(name);
+    EXPECT_EQ(digest, sha256(read_file(path_ + "/" + name))) << name;
+  }
+  EXPECT_THAT(names, ElementsAre("config.json", "graph.ir", "vocab.yml", "weights.safetensors"));
+  EXPECT_THAT(load_model(path_).model.notes, ::testing::IsEmpty());
+}
+
+TEST_F(ModelDirectory, RefusesFilesThatDiffer) {
+  for (const char* file : {"config.json", "graph.ir", "weights.safetensors"}) {
+    const std::string path = path_ + "/" + file;
+    const std::string content = read_file(path);
+    std::string changed = content;
+    changed.back() ^= 1;
+    write_file_atomically(path, changed);
+    expect_refused(AllOf(HasSubstr(path + ": its SHA-256 is"), HasSubstr("SHA256SUMS lists")));
+    write_file_atomically(path, content);
+  }
+  load_model(path_);
+}
+
+TEST_F(ModelDirectory, RefusesAVocabularyThatDiffersWhenItIsRead) {
+  write_file_atomically(path_ + "/vocab.yml", read_file(path_ + "/vocab.yml") + "\n");
+  const auto load = [&](const LoadOptions& options) {
+    load_vocabulary_pair(load_model(path_, options).model, {});
+  };
+  EXPECT_THAT([&] { load({}); }, ThrowsMessage<Error>(HasSubstr("vocab.yml: its SHA-256 is")));
+  load({.verify = false});
+}
+
+TEST_F(ModelDirectory, RefusesAListThatIsNotComplete) {
+  const std::string list = read_file(path_ + "/SHA256SUMS");
+  const auto write_list = [&](const std::string& text) {
+    write_file_atomically(path_ + "/SHA256SUMS", text);
+  };
+  for (const auto& [name, digest] : parse_manifest(list, "")) {
+    const std::string line = print_manifest({{name, digest}});
+    write_list(std::string(list).erase(list.find(line), line.size()));
+    expect_refused(HasSubstr("SHA256SUMS: it does not list '" + name + "'"));
+  }
+  write_list(list + print_manifest({{"more", sha256("")}}));
+  expect_refused(HasSubstr("SHA256SUMS: it lists 'more', which is missing"));
+  write_file_atomically(path_ + "/more", "");
+  load_model(path_);
+  write_file_atomically(path_ + "/more", "x");
+  expect_refused(HasSubstr("more: its SHA-256 is"));
+  write_list(list + print_manifest({{"../more", sha256("")}}));
+  expect_refused(HasSubstr("'../more' must be another file in the model directory"));
+}
+
+TEST_F(ModelDirectory, TellsThatNothingWasChecked) {
+  std::filesystem::remove(path_ + "/SHA256SUMS");
+  const Model model = load_model(path_).model;
+  EXPECT_THAT(model.notes, ElementsAre(path_ + " has no SHA256SUMS, so nothing was checked"));
+  EXPECT_THAT(load_vocabulary_pair(model, {}).notes, ElementsAre(model.notes[0]));
+  EXPECT_THAT(load_model(path_, {.verify = false}).model.notes, ::testing::IsEmpty());
+}
+
+TEST_F(ModelDirectory, ReplacesOnlyAModelDirectory) {
+  const auto save = [&] { save_model_directory(model_, testing::vocabularies(), path_); };
+  save();
+  EXPECT_TRUE(load_model(path_).decode_options.empty());
+  write_file_atomically(path_ + "/README.md", "");
+  EXPECT_THAT(save, ThrowsMessage<Error>(HasSubstr("'README.md', which is no part of its model")));
+  std::filesystem::remove(path_ + "/config.json");
+  EXPECT_THAT(save, ThrowsMessage<Error>(HasSubstr("holds files but no model")));
+  EXPECT_EQ(read_file(path_ + "/README.md"), "");
+}
+
+TEST_F(ModelDirectory, LeavesNothingWhenItCannotBeWritten) {
+  EXPECT_THROW(save_model_directory(model_, {folder_ / "none"}, folder_ / "a/b"), Error);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
+  const std::string reserved = folder_ / "graph.ir";
+  write_file_atomically(reserved, "x");
+  EXPECT_THAT(
+      [&] {
+        save_model_directory(model_, {reserved, reserved}, folder_ / "a");
+      },
+      ThrowsMessage<Error>(HasSubstr("cannot be called graph.ir")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a"));
 }
 
 /// A model with a matrix of which each column is quantized.

@@ -305,11 +305,42 @@ refuses "there is no bundled model in /nonexistent" translate
 refuses "--beam-size" convert "${usual[@]}" -b x -o refused
 refuses "--beam-size" convert "${usual[@]}" -b 0 -o refused
 refuses "--maxi-batch-sort" convert "${usual[@]}" --maxi-batch-sort foo -o refused
-for name in config.json graph.ir weights.safetensors; do
+for name in config.json graph.ir weights.safetensors SHA256SUMS; do
   mkdir -p vocabularies && cp "$vocabulary" vocabularies/$name
   refuses "cannot be called $name" convert -m "$model" -v vocabularies/$name vocabularies/$name -o refused
 done
 [[ ! -e refused ]] || fail "a refused conversion writes"
+
+# A model directory is checked, and is written as a whole or not at all.
+(cd directory && sha256sum --quiet -c SHA256SUMS) || fail "sha256sum does not take SHA256SUMS"
+[[ $(wc -l <directory/SHA256SUMS) -eq 4 ]] || fail "SHA256SUMS lists $(wc -l <directory/SHA256SUMS)"
+cp -r directory touched
+sed -i 's/"beam-size": 2/"beam-size": 3/' touched/config.json
+refuses "touched/config.json: its SHA-256 is" translate -m touched -i "$input"
+works translate -m touched -i "$input" --no-verify
+[[ ! -s err ]] || fail "a note where nothing is to be checked: $(cat err)"
+(cd touched && sha256sum config.json graph.ir weights.safetensors vocab.yml >SHA256SUMS)
+works translate -m touched -i "$input"
+echo >>touched/vocab.yml
+refuses "touched/vocab.yml: its SHA-256 is" translate -m touched -i "$input"
+rm touched/SHA256SUMS
+works translate -m touched -i "$input"
+grep -qxF 'fuselage: note: touched has no SHA256SUMS, so nothing was checked' err ||
+  fail "no note on a directory without a list: $(cat err)"
+touch touched/README.md
+refuses "touched: the directory holds 'README.md', which is no part of its model" \
+  convert "${usual[@]}" -o touched
+refuses "nope.yml" convert -m "$model" -v nope.yml nope.yml -o new/directory
+if (ulimit -f 200 && timeout 60 "$fuselage" convert "${usual[@]}" -o new/directory) 2>err; then
+  fail "a directory that is too large for the system is written"
+fi
+grep -qF 'File too large' err || fail "no reason for a directory that is not written: $(cat err)"
+[[ ! -e new ]] || fail "a failed conversion leaves $(find new)"
+(ulimit -f 200 && timeout 60 "$fuselage" convert "${usual[@]}" -o directory) 2>err &&
+  fail "a directory that is too large for the system is replaced"
+works translate -m directory -i "$input"
+same out expected "a model directory after a failed conversion"
+[[ -z $(find . -name '*.tmp.*') ]] || fail "a failed conversion leaves $(find . -name '*.tmp.*')"
 
 # Dumps.
 works dump "$model"
@@ -525,6 +556,16 @@ works quantize "$model" -v "$vocabulary" "$vocabulary" -o fixed/ --precision int
   --fixed-scale 2
 works quantize "$model" -v "$vocabulary" "$vocabulary" -o short/ --precision bf16
 works translate -m short -b 2 -i "$input" --precision fp32
+works quantize integers -o again.8
+grep -q 'note: all [0-9]* matrices are stored for int8 already, and no number changes' err ||
+  fail "no note on integers that stay: $(cat err)"
+same integers/weights.safetensors again.8/weights.safetensors "integers that stay"
+works quantize integers -o again.4 --precision int4
+grep -q 'of them were stored as qint8 before: these errors come on top' err ||
+  fail "no note on integers that are stored anew: $(cat err)"
+[[ $(wc -c <again.4/weights.safetensors) -eq $(wc -c <four/weights.safetensors) ]] ||
+  fail "integers that are stored anew take $(wc -c <again.4/weights.safetensors) bytes"
+works translate -m again.4 -b 2 -i "$input"
 refuses "--bits is about 4-bit numbers, not int8" quantize "$model" -o x --bits 3
 refuses "--bits" quantize "$model" -o x --precision int4 --bits 5
 refuses "--fixed-scale is for --fit fixed, not fitted" \
@@ -579,6 +620,7 @@ changed() {
   rm -rf changed && cp -r directory changed
   sed -i "$2" "changed/$1"
   cmp -s "directory/$1" "changed/$1" && fail "the edit $2 does nothing"
+  rm changed/SHA256SUMS
 }
 changed config.json 's/"right-left": false/"right-left": true/'
 refuses "directory works from left to right, but changed from right to left" translate -m directory changed -i one
@@ -648,6 +690,7 @@ damaged() {
   rm -rf damaged && cp -r directory damaged
   sed -i "$2" "damaged/$1"
   cmp -s "directory/$1" "damaged/$1" && fail "the edit $2 does nothing"
+  rm damaged/SHA256SUMS
   refuses "$3" translate -m damaged -i one
 }
 damaged graph.ir 's/{name = "Wemb"/{name = "Wemc"/' "weight 'Wemc', a parameter of damaged/graph.ir, is missing; did you mean 'Wemb'"
@@ -657,7 +700,8 @@ damaged config.json 's/"fuselage-model": 1/"fuselage-model": 9/' "version '9'"
 rm -rf damaged && cp -r directory damaged && rm damaged/weights.safetensors
 refuses "cannot open damaged/weights.safetensors" translate -m damaged -i one
 cp directory/weights.safetensors damaged/ && truncate -s -100 damaged/weights.safetensors
-refuses "damaged/weights.safetensors" translate -m damaged -i one
+refuses "damaged/weights.safetensors: its SHA-256 is" translate -m damaged -i one
+refuses "damaged/weights.safetensors" translate -m damaged -i one --no-verify
 
 # edit_npz PYTHON: a model with its members, a dictionary d of bytes by name, changed.
 edit_npz() {
