@@ -1,32 +1,108 @@
 #include "decoding/batching.h"
 
 #include <algorithm>
-#include <numeric>
+#include <limits>
+#include <utility>
 
 namespace fuselage {
+namespace {
 
-std::vector<std::vector<std::size_t>> make_batches(std::span<const std::size_t> lengths,
-                                                   const BatchOptions& options) {
-  std::vector<std::size_t> order(lengths.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (options.sort_by_length)
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return lengths[a] > lengths[b]; });
-  std::vector<std::vector<std::size_t>> batches;
-  std::size_t longest = 0;
-  for (const std::size_t item : order) {
-    const std::size_t count = batches.empty() ? 0 : batches.back().size();
-    const std::size_t padded = std::max(longest, lengths[item]) * (count + 1);
-    const bool full = options.mini_batch_words > 0 ? padded > options.mini_batch_words
-                                                   : count >= options.mini_batch;
-    if (batches.empty() || full) {
-      batches.emplace_back();
-      longest = 0;
-    }
-    batches.back().push_back(item);
-    longest = std::max(longest, lengths[item]);
+constexpr std::size_t kNoBound = std::numeric_limits<std::size_t>::max();
+/// Batches of a window unless options say how many. More of them sort no better.
+constexpr std::size_t kWindowBatches = 64;
+/// Batches for each worker that may wait, at the least, so that a slow one holds up no other.
+constexpr std::size_t kBatchesAhead = 8;
+
+BatchOptions with_defaults_of_marian(BatchOptions options) {
+  if (options.mini_batch == 0) options.mini_batch = 1;
+  if (options.maxi_batch == 0) options.maxi_batch = 1;
+  if (!options.sort_by_length) options.sort_by_length = false;
+  return options;
+}
+
+BatchBounds bounds_of(const BatchOptions& options, const BatchBounds& fastest) {
+  if (options.mini_batch_words > 0) return {kNoBound, options.mini_batch_words};
+  if (options.mini_batch > 0) return {options.mini_batch, kNoBound};
+  return fastest;
+}
+
+}  // namespace
+
+BatchBounds fastest_batches(std::string_view backend, std::size_t beam_size) {
+  if (backend == "cuda") return {.sentences = 512, .words = 16384};
+  // So many rows are enough for products to be fast. With more, the values of small models leave
+  // the caches; beyond so many sentences these are the encoder's.
+  constexpr std::size_t kRows = 64, kMaxSentences = 16;
+  return {.sentences = std::clamp(kRows / std::max<std::size_t>(1, beam_size), std::size_t{1},
+                                  kMaxSentences),
+          .words = 1024};
+}
+
+BatchFormer::BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
+                         bool by_content)
+    : by_content_(by_content), workers_(std::max<std::size_t>(1, workers)) {
+  const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
+  bounds_ = bounds_of(options, fastest);
+  sort_by_length_ = options.sort_by_length.value_or(true);
+  smaller_for_few_ = options.mini_batch == 0 && options.mini_batch_words == 0;
+  const std::size_t sentences = options.mini_batch > 0 ? options.mini_batch : fastest.sentences;
+  window_lines_ = sentences * (options.maxi_batch > 0 ? options.maxi_batch : kWindowBatches);
+  max_lines_ahead_ = std::max(2 * window_lines_, kBatchesAhead * workers_ * sentences);
+}
+
+void BatchFormer::add(std::size_t number, std::size_t length, Time now) {
+  if (open_.empty()) first_came_ = now;
+  paused_ = false;
+  open_.push_back({number, length});
+  waiting_words_ += length;
+  open_words_ += length;
+  if (open_.size() >= window_lines_ || 2 * open_words_ >= kMaxWordsAhead) close_window();
+}
+
+std::vector<std::size_t> BatchFormer::take(Time now) {
+  if (closed_.empty() && !open_.empty())
+    if (const std::optional<Time> when = due(); when && *when <= now) close_window();
+  if (closed_.empty()) return {};
+  Window& window = closed_.front();
+  std::vector<std::size_t> batch;
+  for (std::size_t left = next_batch_size(); left > 0; --left) {
+    batch.push_back(window.front().number);
+    waiting_words_ -= window.front().length;
+    window.pop_front();
   }
-  return batches;
+  if (window.empty()) closed_.pop_front();
+  return batch;
+}
+
+std::optional<BatchFormer::Time> BatchFormer::due() const {
+  if (open_.empty() && closed_.empty()) return std::nullopt;
+  if (!closed_.empty() || ended_) return Time::min();
+  if (by_content_) return std::nullopt;
+  return paused_ ? Time::min() : first_came_ + kMaxWait;
+}
+
+void BatchFormer::close_window() {
+  if (sort_by_length_)
+    std::stable_sort(open_.begin(), open_.end(),
+                     [](const Line& a, const Line& b) { return a.length > b.length; });
+  closed_.push_back(std::exchange(open_, {}));
+  open_words_ = 0;
+}
+
+std::size_t BatchFormer::next_batch_size() const {
+  // Rounded up, so that as many batches as there are workers are enough for equal lines.
+  const std::size_t share =
+      smaller_for_few_ ? (waiting_words_ + workers_ - 1) / workers_ : kNoBound;
+  const Window& window = closed_.front();
+  std::size_t count = 0, words = 0, longest = 0;
+  for (const Line& line : window) {
+    words += line.length;
+    longest = std::max(longest, line.length);
+    const bool fits = count < bounds_.sentences && longest * (count + 1) <= bounds_.words;
+    if (count > 0 && (!fits || words > share)) break;
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace fuselage

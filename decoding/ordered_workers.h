@@ -12,29 +12,30 @@
 #include <vector>
 
 #include "base/error.h"
+#include "decoding/batching.h"
 
 namespace fuselage {
 
-/// Threads that work on batches of numbered items, and hand the results on one by one in the order
-/// of the numbers, however the batches mix and finish. An error takes the place of the results that
-/// it prevented: all results before it are handed on, then it ends everything.
+/// Threads that work on batches of items, and hand the results on one by one in the order of the
+/// items, however the batches mix and finish. A batch is formed when a thread has nothing to do. An
+/// error takes the place of the results that it prevented: all results before it are handed on,
+/// then it ends everything.
 template <typename Item, typename Result>
 class OrderedWorkers {
  public:
   /// Results of the items, in their order.
   using Work = std::function<std::vector<Result>(std::vector<Item>&)>;
-  /// Called from one thread at a time.
+  /// Called from one thread at a time. Items are numbered from 0.
   using Sink = std::function<void(std::size_t number, Result&& result)>;
 
-  /// One thread per element of `work`. At most about `look_ahead` items wait or are worked on.
-  /// Throws Error when the system does not give so many threads.
-  OrderedWorkers(std::vector<Work> work, Sink sink, std::size_t look_ahead)
-      : sink_(std::move(sink)), look_ahead_(look_ahead) {
+  /// One thread per element of `work`. Throws Error when the system does not give so many threads.
+  OrderedWorkers(std::vector<Work> work, Sink sink, BatchFormer former)
+      : sink_(std::move(sink)), former_(std::move(former)) {
     try {
       for (Work& one : work) threads_.emplace_back([this, run = std::move(one)] { serve(run); });
     } catch (const std::system_error& error) {
       stop();
-      throw Error("cannot start {} threads: {}; use fewer --cpu-threads", work.size(),
+      throw Error("cannot start {} threads: {}; use fewer threads", work.size(),
                   error.code().message());
     } catch (...) {
       stop();
@@ -46,58 +47,57 @@ class OrderedWorkers {
   OrderedWorkers(const OrderedWorkers&) = delete;
   OrderedWorkers& operator=(const OrderedWorkers&) = delete;
 
-  /// Waits until there is room, then gives out the next `count` numbers and returns the first.
-  /// Throws the error that ended everything, if one did.
-  std::size_t open(std::size_t count) {
+  /// Waits until there is room, then takes the next item, which has `length` words. Throws the
+  /// error that ended everything, if one did.
+  void add(Item item, std::size_t length) {
     std::unique_lock lock(mutex_);
-    changed_.wait(
-        lock, [&] { return failure_ || slots_.empty() || slots_.size() + count <= look_ahead_; });
+    done_.wait(lock, [&] { return failure_ || slots_.empty() || has_room(length); });
     if (failure_) std::rethrow_exception(failure_);
-    const std::size_t first = first_number_ + slots_.size();
-    slots_.resize(slots_.size() + count);
-    return first;
+    former_.add(first_number_ + slots_.size(), length, Clock::now());
+    slots_.push_back({.item = std::move(item), .length = length});
+    words_ahead_ += length;
+    arrived_.notify_all();
   }
 
-  /// Gives a batch to the workers.
-  void submit(std::vector<std::size_t> numbers, std::vector<Item> items) {
-    {
-      const std::lock_guard lock(mutex_);
-      batches_.push_back({std::move(numbers), std::move(items)});
-    }
-    changed_.notify_all();
-  }
-
-  /// Gives the error that stands in the place of an item.
-  void fail(std::size_t number, const std::exception_ptr& error) {
+  /// Takes an error in the place of the next item.
+  void fail(const std::exception_ptr& error) {
     std::unique_lock lock(mutex_);
-    if (Slot* slot = find(number)) slot->error = error;
+    slots_.push_back({.error = error});
     hand_on(lock);
   }
 
-  /// True when no batch waits for a worker. Throws the error that ended everything, if one did.
-  bool idle() {
+  /// Says that there will be no item for a while, so that no item waits for it.
+  void pause() {
     const std::lock_guard lock(mutex_);
-    if (failure_) std::rethrow_exception(failure_);
-    return batches_.empty();
+    former_.pause();
+    arrived_.notify_all();
   }
 
-  /// Waits until all results have been handed on. Throws the error that ended everything, if one
-  /// did.
+  /// Throws the error that ended everything, if one did.
+  void rethrow_failure() {
+    const std::lock_guard lock(mutex_);
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+  /// Says that there are no more items, and waits until all results have been handed on. Throws the
+  /// error that ended everything, if one did.
   void finish() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || (slots_.empty() && !handing_on_); });
+    former_.end();
+    arrived_.notify_all();
+    done_.wait(lock, [&] { return failure_ || (slots_.empty() && !handing_on_); });
     if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   struct Slot {
+    Item item{};
+    std::size_t length = 0;
     bool ready = false;
     Result result{};
-    std::exception_ptr error;
-  };
-  struct Batch {
-    std::vector<std::size_t> numbers;
-    std::vector<Item> items;
+    std::exception_ptr error = nullptr;
   };
 
   void stop() {
@@ -105,48 +105,57 @@ class OrderedWorkers {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
-    changed_.notify_all();
+    arrived_.notify_all();
     for (std::thread& thread : threads_) thread.join();
+  }
+
+  bool has_room(std::size_t length) const {
+    return slots_.size() < former_.max_lines_ahead() &&
+           words_ahead_ + length <= BatchFormer::kMaxWordsAhead;
   }
 
   void serve(const Work& work) {
     std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return stopping_ || failure_ || !batches_.empty(); });
-      if (stopping_ || failure_) return;
-      Batch batch = std::move(batches_.front());
-      batches_.pop_front();
-      lock.unlock();
-      std::vector<Result> results;
-      std::exception_ptr error;
-      try {
-        results = work(batch.items);
-        check(results.size() == batch.numbers.size(), "a result for each item");
-      } catch (...) {
-        error = std::current_exception();
-      }
-      lock.lock();
-      for (std::size_t i = 0; i < batch.numbers.size(); ++i) {
-        if (!error)
-          fill(batch.numbers[i], std::move(results[i]));
-        else if (Slot* slot = find(batch.numbers[i]))
-          slot->error = error;
-      }
-      hand_on(lock);
+    while (!stopping_ && !failure_) {
+      const std::vector<std::size_t> numbers = former_.take(Clock::now());
+      if (numbers.empty())
+        wait_for_items(lock);
+      else
+        run(work, numbers, lock);
     }
   }
 
-  Slot* find(std::size_t number) {
-    const std::size_t at = number - first_number_;
-    return at < slots_.size() ? &slots_[at] : nullptr;
+  void wait_for_items(std::unique_lock<std::mutex>& lock) {
+    if (const auto due = former_.due())
+      arrived_.wait_until(lock, *due);
+    else
+      arrived_.wait(lock);
   }
 
-  void fill(std::size_t number, Result result) {
-    Slot* slot = find(number);
-    if (!slot) return;
-    slot->result = std::move(result);
-    slot->ready = true;
+  void run(const Work& work, const std::vector<std::size_t>& numbers,
+           std::unique_lock<std::mutex>& lock) {
+    std::vector<Item> items;
+    for (const std::size_t number : numbers) items.push_back(std::move(slot(number).item));
+    lock.unlock();
+    std::vector<Result> results;
+    std::exception_ptr error;
+    try {
+      results = work(items);
+      check(results.size() == numbers.size(), "a result for each item");
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      Slot& filled = slot(numbers[i]);
+      filled.ready = true;
+      filled.error = error;
+      if (!error) filled.result = std::move(results[i]);
+    }
+    hand_on(lock);
   }
+
+  Slot& slot(std::size_t number) { return slots_[number - first_number_]; }
 
   /// Hands on what is ready at the front, unless another thread is at it, which then does.
   void hand_on(std::unique_lock<std::mutex>& lock) {
@@ -157,8 +166,9 @@ class OrderedWorkers {
       if (front.error) failure_ = front.error;
       if (failure_ || !front.ready) break;
       Result result = std::move(front.result);
-      const std::size_t number = first_number_++;
+      words_ahead_ -= front.length;
       slots_.pop_front();
+      const std::size_t number = first_number_++;
       lock.unlock();
       std::exception_ptr error;
       try {
@@ -170,16 +180,18 @@ class OrderedWorkers {
       if (error) failure_ = error;
     }
     handing_on_ = false;
-    changed_.notify_all();
+    if (failure_) arrived_.notify_all();
+    done_.notify_all();
   }
 
   Sink sink_;
-  std::size_t look_ahead_;
+  BatchFormer former_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Slot> slots_;  ///< of the items that have not been handed on, by number
+  std::condition_variable arrived_;  ///< items, or an end: what idle threads wait for
+  std::condition_variable done_;     ///< results: what add() and finish() wait for
+  std::deque<Slot> slots_;           ///< of the items that have not been handed on, by number
   std::size_t first_number_ = 0;
-  std::deque<Batch> batches_;
+  std::size_t words_ahead_ = 0;  ///< of the items in the slots
   bool handing_on_ = false;
   bool stopping_ = false;
   std::exception_ptr failure_;

@@ -44,11 +44,9 @@ Scorer::Scorer(Model model, ScorerOptions options)
     : options_(std::move(options)), right_left_(model.right_left) {
   options_.vocabularies.encode_target = true;
   if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
-  if (options_.batches.mini_batch < 1 || options_.batches.maxi_batch < 1)
-    throw Error("mini-batch and maxi-batch must be at least 1");
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   if (options_.alignment && !model.graph.find_output("alignment").valid())
-    throw Error("graph '{}' has no output 'alignment', so --alignment cannot be had from it",
+    throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());
   if (!options_.frequency.empty())
     options_.compile.ranks =
@@ -82,7 +80,8 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
   const auto length = [](const Pair& pair) {
     return pair.source.words.size() + pair.target.words.size();
   };
-  run_batches<Pair, PairScore>({next, length, options_.batches}, std::move(work), sink);
+  const BatchFormer former(options_.batches, fastest_batches(options_.compile.backend, 1), threads);
+  run_batches<Pair, PairScore>({next, length}, former, std::move(work), sink);
 }
 
 std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const {

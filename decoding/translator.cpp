@@ -29,8 +29,6 @@ void check_options(const TranslatorOptions& options) {
   if (!(options.search.max_length_factor > 0))
     throw Error("max-length-factor must be above 0, not {}", options.search.max_length_factor);
   if (options.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
-  if (options.batches.mini_batch < 1 || options.batches.maxi_batch < 1)
-    throw Error("mini-batch and maxi-batch must be at least 1");
   if (options.skip_cost && options.search.beam_size != 1)
     throw Error(
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
@@ -87,7 +85,7 @@ Translator::Translator(Model model, TranslatorOptions options)
       *vocabularies_.source,
       LineEncoder::Options{options_.max_length, right_left_, options_.strict});
   if (options_.search.alignment && !model.graph.find_output("alignment").valid())
-    throw Error("graph '{}' has no output 'alignment', so --alignment cannot be had from it",
+    throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());
   if (!options_.frequency.empty())
     options_.compile.ranks =
@@ -162,8 +160,11 @@ void Translator::run(const LineSource& next_line, const Sink& sink, const InputR
     return true;
   };
   const auto length = [](const EncodedLine& line) { return line.words.size(); };
-  run_batches<EncodedLine, Translation>({next, length, options_.batches, ready}, std::move(work),
-                                        sink);
+  const BatchFormer former(options_.batches,
+                           fastest_batches(options_.compile.backend,
+                                           static_cast<std::size_t>(options_.search.beam_size)),
+                           work.size(), options_.shortlist.union_of_batch);
+  run_batches<EncodedLine, Translation>({next, length, ready}, former, std::move(work), sink);
 }
 
 std::vector<Translation> Translator::translate_batch(BeamSearch& search,

@@ -65,9 +65,11 @@ class Translator {
   /// One translation per line.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const;
 
-  /// One translation per line of the stream, as soon as they are ready. Errors, also those of
-  /// `sink`, are thrown when all lines before have been handed over. With `ready`, lines do not
-  /// wait for a full batch while the input pauses.
+  /// One translation per line of the stream, as soon as they are ready. Lines are translated
+  /// together as far as they come together: none waits for others longer than
+  /// BatchFormer::kMaxWait while a thread has nothing to do, and with `ready` none waits while the
+  /// input pauses. Errors, also those of `sink`, are thrown when all lines before have been handed
+  /// over; while the input pauses that is noticed with `ready` only.
   void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
   /// What a user should know about how vocabularies and weights were loaded.

@@ -2,38 +2,165 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
+#include <vector>
 
 namespace fuselage {
 namespace {
 
+using namespace std::chrono_literals;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::SizeIs;
+using Time = BatchFormer::Time;
+using Batches = std::vector<std::vector<std::size_t>>;
 
-constexpr std::array<std::size_t, 5> kLengths = {3, 9, 1, 9, 4};
+constexpr BatchBounds kFastest{.sentences = 4, .words = 100};
+constexpr Time kStart{};
 
-TEST(MakeBatches, KeepsTheOrderUnlessAskedToSort) {
-  EXPECT_THAT(make_batches(kLengths, {.mini_batch = 2}),
-              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
+void add_lines(BatchFormer& former, const std::vector<std::size_t>& lengths, Time now = kStart) {
+  for (std::size_t i = 0; i < lengths.size(); ++i) former.add(i, lengths[i], now);
 }
 
-TEST(MakeBatches, SortsTheLongestFirstAndEqualOnesInOrder) {
-  EXPECT_THAT(make_batches(kLengths, {.mini_batch = 3, .sort_by_length = true}),
+/// All batches of lines that come at once and with which the input ends.
+Batches batches_of(const std::vector<std::size_t>& lengths, const BatchOptions& options,
+                   std::size_t workers = 1, bool by_content = false) {
+  BatchFormer former(options, kFastest, workers, by_content);
+  add_lines(former, lengths);
+  former.end();
+  Batches batches;
+  for (auto batch = former.take(kStart); !batch.empty(); batch = former.take(kStart))
+    batches.push_back(std::move(batch));
+  return batches;
+}
+
+TEST(BatchFormer, SortsTheLongestFirstAndEqualOnesInOrder) {
+  EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch = 3}),
               ElementsAre(ElementsAre(1, 3, 4), ElementsAre(0, 2)));
 }
 
-TEST(MakeBatches, CountsWordsWithPadding) {
-  EXPECT_THAT(make_batches(kLengths, {.mini_batch_words = 18, .sort_by_length = true}),
+TEST(BatchFormer, KeepsTheOrderWhenAsked) {
+  EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch = 2, .sort_by_length = false}),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
+}
+
+TEST(BatchFormer, SortsWithinWindows) {
+  EXPECT_THAT(batches_of({1, 2, 3, 4, 5, 6}, {.mini_batch = 2, .maxi_batch = 2}),
+              ElementsAre(ElementsAre(3, 2), ElementsAre(1, 0), ElementsAre(5, 4)));
+}
+
+TEST(BatchFormer, CountsWordsWithPadding) {
+  EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch_words = 18}),
               ElementsAre(ElementsAre(1, 3), ElementsAre(4, 0, 2)));
+  // In their order a longer line makes those before it longer, too.
+  EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch_words = 18, .sort_by_length = false}),
+              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
 }
 
-TEST(MakeBatches, GivesASentenceThatIsTooLongABatchOfItsOwn) {
+TEST(BatchFormer, GivesALineThatIsTooLongABatchOfItsOwn) {
   EXPECT_THAT(
-      make_batches(kLengths, {.mini_batch_words = 5}),
-      ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2), ElementsAre(3), ElementsAre(4)));
+      batches_of({3, 9, 1, 9, 4}, {.mini_batch_words = 5}),
+      ElementsAre(ElementsAre(1), ElementsAre(3), ElementsAre(4), ElementsAre(0), ElementsAre(2)));
 }
 
-TEST(MakeBatches, TakesNothing) { EXPECT_THAT(make_batches({}, {}), IsEmpty()); }
+TEST(BatchFormer, BoundsBatchesWithoutOptions) {
+  EXPECT_THAT(batches_of({1, 1, 1, 1, 1, 1}, {}),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5)));
+  EXPECT_THAT(batches_of({60, 50, 50, 200}, {}),
+              ElementsAre(ElementsAre(3), ElementsAre(0), ElementsAre(1, 2)));
+}
+
+TEST(BatchFormer, GivesEachWorkerAPartOfFewLines) {
+  EXPECT_THAT(batches_of({5, 5, 5, 5}, {}, 4), SizeIs(4));
+  const Batches batches = batches_of(std::vector<std::size_t>(12, 5), {}, 4);
+  EXPECT_THAT(batches[0], SizeIs(3));
+  EXPECT_THAT(batches.back(), SizeIs(1));
+  // Parts are of words, not of lines.
+  EXPECT_THAT(batches_of({3, 3, 3, 3, 12}, {}, 2),
+              ElementsAre(ElementsAre(4), ElementsAre(0, 1), ElementsAre(2), ElementsAre(3)));
+}
+
+TEST(BatchFormer, GivesSizesThatAreGivenWhateverTheNumberOfWorkers) {
+  EXPECT_THAT(batches_of({5, 5, 5, 5}, {.mini_batch = 4}, 4), SizeIs(1));
+  EXPECT_THAT(batches_of({5, 5, 5, 5}, {.mini_batch_words = 20}, 4), SizeIs(1));
+}
+
+TEST(BatchFormer, LetsNoLineWaitLongerThanItsBound) {
+  BatchFormer former({}, kFastest, 1);
+  EXPECT_FALSE(former.due());
+  former.add(0, 3, kStart);
+  former.add(1, 3, kStart + 9ms);
+  EXPECT_EQ(former.due(), kStart + 10ms);
+  EXPECT_THAT(former.take(kStart + 10ms - 1ns), IsEmpty());
+  EXPECT_THAT(former.take(kStart + 10ms), ElementsAre(0, 1));
+  EXPECT_FALSE(former.due());
+  former.add(2, 3, kStart + 20ms);
+  EXPECT_EQ(former.due(), kStart + 30ms);
+}
+
+TEST(BatchFormer, LetsNoLineWaitWhileTheInputPauses) {
+  BatchFormer former({}, kFastest, 1);
+  former.add(0, 3, kStart);
+  former.pause();
+  EXPECT_LE(former.due(), kStart);
+  EXPECT_THAT(former.take(kStart), ElementsAre(0));
+  former.add(1, 3, kStart);
+  EXPECT_THAT(former.take(kStart), IsEmpty()) << "the line ends the pause";
+}
+
+TEST(BatchFormer, FormsBatchesOfAllThatWaits) {
+  BatchFormer former({}, kFastest, 1);
+  former.add(0, 3, kStart);
+  former.pause();
+  EXPECT_THAT(former.take(kStart), ElementsAre(0));
+  // These come one by one while the worker is busy.
+  for (const std::size_t number : {1, 2, 3}) {
+    former.add(number, number, kStart);
+    former.pause();
+  }
+  EXPECT_THAT(former.take(kStart), ElementsAre(3, 2, 1));
+}
+
+TEST(BatchFormer, TakesAFullWindowAtOnce) {
+  BatchFormer former({.mini_batch = 2, .maxi_batch = 2}, kFastest, 1);
+  add_lines(former, {1, 2, 3});
+  EXPECT_THAT(former.take(kStart), IsEmpty());
+  former.add(3, 4, kStart);
+  EXPECT_THAT(former.take(kStart), ElementsAre(3, 2));
+}
+
+TEST(BatchFormer, ClosesWindowsOfLongLinesEarly) {
+  BatchFormer former({}, kFastest, 1, true);
+  add_lines(former, {BatchFormer::kMaxWordsAhead / 2});
+  EXPECT_THAT(former.take(kStart), ElementsAre(0));
+}
+
+TEST(BatchFormer, DependsOnTheLinesAloneWhenAsked) {
+  BatchFormer former({.mini_batch = 2, .maxi_batch = 2}, kFastest, 3, true);
+  add_lines(former, {1, 2, 3});
+  former.pause();
+  EXPECT_FALSE(former.due());
+  EXPECT_THAT(former.take(kStart + 1h), IsEmpty());
+  former.end();
+  EXPECT_THAT(former.take(kStart), ElementsAre(0, 1)) << "in their order, as in marian-decoder";
+  EXPECT_THAT(former.take(kStart), ElementsAre(2));
+  EXPECT_THAT(batches_of({1, 2, 3}, {}, 1, true), Each(SizeIs(1)));
+}
+
+TEST(BatchFormer, BoundsTheLinesAhead) {
+  EXPECT_EQ(BatchFormer({.mini_batch = 3, .maxi_batch = 5}, kFastest, 1).max_lines_ahead(), 30u);
+  EXPECT_THAT(BatchFormer({}, kFastest, 8).max_lines_ahead(), Le(1000u));
+}
+
+TEST(FastestBatches, HaveFewerSentencesOfMoreHypotheses) {
+  EXPECT_EQ(fastest_batches("cpu", 1).sentences, 16u);
+  EXPECT_EQ(fastest_batches("cpu", 6).sentences, 10u);
+  EXPECT_EQ(fastest_batches("cpu", 10000).sentences, 1u);
+  EXPECT_GT(fastest_batches("cuda", 6).sentences, 100u);
+}
+
+TEST(BatchFormer, TakesNothing) { EXPECT_THAT(batches_of({}, {}), IsEmpty()); }
 
 }  // namespace
 }  // namespace fuselage

@@ -56,11 +56,12 @@ TEST(Translator, DoesNotDependOnBatchesOrThreads) {
   options.search.alignment = true;
   std::vector<std::string> lines = input_lines();
   lines.insert(lines.begin() + 3, "");
+  options.batches = {.mini_batch = 1, .maxi_batch = 1};
   const std::string expected = show(Translator(small_model(), options).translate(lines));
   for (const std::size_t threads : {1, 3}) {
     for (const BatchOptions& batches :
-         {BatchOptions{.mini_batch = 64},
-          BatchOptions{.mini_batch = 7, .maxi_batch = 3, .sort_by_length = true},
+         {BatchOptions{}, BatchOptions{.mini_batch = 64},
+          BatchOptions{.mini_batch = 7, .maxi_batch = 3, .sort_by_length = false},
           BatchOptions{.mini_batch = 1, .mini_batch_words = 50, .maxi_batch = 100}}) {
       options.threads = threads;
       options.batches = batches;
@@ -217,8 +218,11 @@ TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
     });
     return output;
   };
+  options.batches = {.mini_batch = 1, .maxi_batch = 1};
   const std::string expected = run();
   options.threads = 3;
+  options.batches = {};
+  EXPECT_EQ(run(), expected);
   options.batches = {.mini_batch = 6, .maxi_batch = 2, .sort_by_length = true};
   EXPECT_EQ(run(), expected);
 }
