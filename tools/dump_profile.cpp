@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "decoding/line_encoder.h"
-#include "tools/files.h"
+#include "tools/input_files.h"
 
 namespace fuselage {
 
@@ -19,7 +19,7 @@ ProfileInput read_profile_input(const Model& model, const VocabularyPairOptions&
   const std::vector<WordId>& control = pair.target->control_ids();
   input.search.suppressed.insert(input.search.suppressed.end(), control.begin(), control.end());
   const LineEncoder encoder(*pair.source, {.right_left = model.right_left});
-  InputFile file(path);
+  InputFiles file({path});
   std::string line;
   for (std::size_t number = 0; std::getline(file.stream(), line); ++number)
     if (EncodedLine encoded = encoder.encode(line, number); !encoded.empty())

@@ -1,95 +1,112 @@
 #include "tools/files.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
-#include <iostream>
 #include <utility>
 
 #include "base/error.h"
+#include "tools/input_files.h"
 
 namespace fuselage {
 namespace {
 
-std::uint64_t regular_size(const struct stat& status) {
-  return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
+constexpr std::size_t kCompressedBytesToWrite = std::size_t{1} << 16;
 
-bool is_standard_input(const std::string& path) { return path == "-" || path == "stdin"; }
-
-bool same_regular_file(const std::string& input, const std::string& output) {
+/// Whether the open file and the input are the same regular file.
+bool is_same_file(int fd, const std::string& input) {
   struct stat x {};
   struct stat y {};
   const int found =
       is_standard_input(input) ? ::fstat(STDIN_FILENO, &x) : ::stat(input.c_str(), &x);
-  return found == 0 && ::stat(output.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
-         x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  return found == 0 && ::fstat(fd, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+         x.st_ino == y.st_ino;
+}
+
+bool is_regular(int fd) {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : stream_(&std::cin) {
-  struct stat status {};
-  if (is_standard_input(path)) {
-    if (::fstat(STDIN_FILENO, &status) == 0) size_bytes_ = regular_size(status);
-    if (S_ISDIR(status.st_mode)) throw Error("cannot read standard input: it is a directory");
-    is_standard_ = true;
-    return;
-  }
-  file_.open(path, std::ios::binary);
-  if (!file_) throw Error("cannot open {}: {}", path, std::strerror(errno));
-  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    throw Error("cannot read {}: it is a directory, a text is needed", path);
-  size_bytes_ = regular_size(status);
-  stream_ = &file_;
-}
-
-bool InputFile::ready(std::chrono::milliseconds timeout) const {
-  if (!is_standard_ || std::cin.rdbuf()->in_avail() != 0) return true;
-  struct pollfd request {
-    .fd = STDIN_FILENO, .events = POLLIN, .revents = 0
-  };
-  return ::poll(&request, 1, static_cast<int>(timeout.count())) != 0;
-}
-
 OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& inputs)
     : name_(path), fd_(STDOUT_FILENO) {
-  if (path == "-" || path == "stdout") {
+  const bool is_standard = path == "-" || path == "stdout";
+  if (is_standard)
     name_ = "standard output";
-    return;
-  }
+  else
+    open(path);
   for (const std::string& input : inputs)
-    if (same_regular_file(input, path))
-      throw Error("{} is input and output at once; writing would erase it", path);
-  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail();
+    if (is_same_file(fd_, input)) {
+      if (!is_standard) ::close(std::exchange(fd_, -1));
+      throw Error("{} is input and output at once; writing would damage it", name_);
+    }
+  if (!is_standard && is_regular(fd_) && ::ftruncate(fd_, 0) != 0) fail_to_write(name_);
+  if (!is_standard) compressor_ = make_compressor(path);
 }
 
 OutputFile::~OutputFile() {
+  try {
+    if (fd_ >= 0 && compressor_) compress({}, Compressor::Rest::flush);
+  } catch (const Error&) {
+    // An error is on its way already.
+  }
   if (fd_ > STDERR_FILENO) ::close(fd_);
 }
 
 bool OutputFile::is_terminal() const { return ::isatty(fd_) == 1; }
 
+void OutputFile::open(const std::string& path) {
+  // Not emptied here: it may be an input.
+  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail_to_write(name_);
+}
+
 void OutputFile::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd_, text.data(), text.size());
+  if (compressor_)
+    compress(text, Compressor::Rest::keep);
+  else
+    write_bytes(text);
+}
+
+void OutputFile::compress(std::string_view text, Compressor::Rest rest) {
+  compressor_->compress(text, rest, compressed_);
+  if (rest == Compressor::Rest::keep && compressed_.size() < kCompressedBytesToWrite) return;
+  const std::string bytes = std::exchange(compressed_, {});
+  write_bytes(bytes);
+}
+
+void OutputFile::write_bytes(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) fail();
-    text.remove_prefix(static_cast<std::size_t>(written));
+    if (written < 0) {
+      compressor_.reset();
+      fail_to_write(name_);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
 void OutputFile::close() {
+  if (compressor_) compress({}, Compressor::Rest::end);
   const int fd = std::exchange(fd_, -1);
-  if (fd >= 0 && ::close(fd) != 0) fail();
+  if (fd >= 0 && ::close(fd) != 0) fail_to_write(name_);
 }
 
-void OutputFile::fail() const { throw Error("cannot write {}: {}", name_, std::strerror(errno)); }
+void fail_to_write(std::string_view name) {
+  const int reason = errno;
+  if (reason == EPIPE) {
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
+  throw Error("cannot write {}: {}", name, std::strerror(reason));
+}
 
 void write_diagnostic(std::string_view text) {
   while (!text.empty()) {

@@ -1,43 +1,26 @@
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <fstream>
-#include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tools/compression.h"
+
 namespace fuselage {
 
-/// A text to read: a file, or standard input for "-" and "stdin".
-class InputFile {
- public:
-  /// Throws Error with the path and the system's reason when it cannot be opened.
-  explicit InputFile(const std::string& path);
-
-  std::istream& stream() { return *stream_; }
-
-  /// Waits up to `timeout` until reading would not block; false: it still would.
-  bool ready(std::chrono::milliseconds timeout) const;
-
-  /// Its size where that is known, 0 for a pipe or terminal.
-  std::uint64_t size_bytes() const { return size_bytes_; }
-
- private:
-  std::ifstream file_;
-  std::istream* stream_;
-  bool is_standard_ = false;
-  std::uint64_t size_bytes_ = 0;
-};
-
-/// A text to write: a file, or standard output for "-" and "stdout". Nothing that is lost goes
-/// unnoticed: every failure to write is an Error with the path and the system's reason.
+/// A text to write: a file, or standard output for "-" and "stdout". A file whose name ends in .gz
+/// or .zst is compressed. Nothing that is lost goes unnoticed: every failure to write is an Error
+/// with the path and the system's reason, but for a pipe whose reader has gone, see fail_to_write.
 class OutputFile {
  public:
-  /// Opens, and empties, the file. Throws Error when it is one of `inputs`, which are paths, or
-  /// names of standard input as InputFile takes them.
+  /// Opens the file. Throws Error, and leaves it as it is, when it is one of `inputs`, which are
+  /// paths, or names of standard input; empties it otherwise. Standard output may be one of them,
+  /// too: `translate < text >> text`.
   explicit OutputFile(const std::string& path, const std::vector<std::string>& inputs = {});
+
+  /// Without close(), as after an error, a compressed file lacks its end, but all that was written
+  /// can be expanded.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -45,18 +28,26 @@ class OutputFile {
   /// True when a person sees what is written.
   bool is_terminal() const;
 
-  /// Writes at once, all of `text`.
+  /// Writes all of `text`: at once, or when there is enough of it to be compressed.
   void write(std::string_view text);
 
   /// Closes; to be called at the end, since a late failure shows only here.
   void close();
 
  private:
-  [[noreturn]] void fail() const;
+  void open(const std::string& path);
+  void compress(std::string_view text, Compressor::Rest rest);
+  void write_bytes(std::string_view bytes);
 
   std::string name_;
   int fd_;
+  std::unique_ptr<Compressor> compressor_;  ///< null: the file is not compressed
+  std::string compressed_;                  ///< bytes that are not yet written
 };
+
+/// For a write to `name` that has failed, and has set errno: throws Error with the system's reason.
+/// When the reader of a pipe has gone, ends the process in silence, as the signal SIGPIPE does.
+[[noreturn]] void fail_to_write(std::string_view name);
 
 /// Writes on standard error. What cannot be written there is lost: there is no place left to tell
 /// it.

@@ -63,7 +63,7 @@ int report_no_memory() {
 int run_reporting(const std::vector<std::string>& arguments) {
   try {
     const int status = run(arguments);
-    if (std::fflush(stdout) != 0) throw Error("cannot write standard output");
+    if (std::fflush(stdout) != 0) fail_to_write("standard output");
     return status;
   } catch (const Error& error) {
     return report("", error.what());
@@ -82,8 +82,9 @@ int run_reporting(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  // A reader that goes away and a limit on the size of files are then errors of write(), with a
-  // message, instead of a silent death.
+  // A limit on the size of files is then an error of write(), with a message, and so is a reader
+  // that goes away: of messages it does not matter, and of results fail_to_write() ends the
+  // process.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::ios::sync_with_stdio(false);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
+#include "tools/files.h"
 #include "tools/help_text.h"
 
 namespace fuselage {
@@ -158,7 +159,7 @@ std::vector<std::string> values_of(const YAML::Node& node, const std::string& ke
 
 void print_out(const std::string& text) {
   std::cout << text << std::flush;
-  if (!std::cout) throw Error("cannot write standard output");
+  if (!std::cout) fail_to_write("standard output");
 }
 
 YAML::Node parse_mapping(const std::string& text, const std::string& path) {

@@ -11,6 +11,7 @@
 #include "models/quantize_model.h"
 #include "tools/commands.h"
 #include "tools/files.h"
+#include "tools/input_files.h"
 #include "tools/model_options.h"
 #include "tools/quantize_report.h"
 #include "tools/validators.h"
@@ -84,7 +85,7 @@ MatrixStorage StorageOptions::storage(std::string_view with_fit) const {
 }
 
 std::vector<std::string> read_lines(const std::string& path) {
-  InputFile input(path);
+  InputFiles input({path});
   std::vector<std::string> lines;
   for (std::string line; std::getline(input.stream(), line);) lines.push_back(line);
   return lines;

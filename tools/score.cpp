@@ -7,6 +7,7 @@
 #include "decoding/scorer.h"
 #include "tools/commands.h"
 #include "tools/files.h"
+#include "tools/input_files.h"
 #include "tools/model_options.h"
 #include "tools/progress.h"
 
@@ -60,8 +61,10 @@ int ScoreCommand::run() {
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
   if (texts_.size() != 2) throw Error("give the two texts with -t SOURCE TARGET");
 
-  InputFile source(texts_[0]);
-  InputFile target(texts_[1]);
+  if (is_standard_input(texts_[0]) && is_standard_input(texts_[1]))
+    throw Error("standard input cannot be both texts; give one of them as a file");
+  InputFiles source({texts_[0]});
+  InputFiles target({texts_[1]});
   Model model = common_.load(options());
   finish();
   const Scorer scorer(std::move(model), scorer_);

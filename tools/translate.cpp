@@ -7,6 +7,7 @@
 #include "decoding/translator.h"
 #include "tools/commands.h"
 #include "tools/files.h"
+#include "tools/input_files.h"
 #include "tools/model_options.h"
 #include "tools/progress.h"
 #include "tools/shortlist_options.h"
@@ -27,7 +28,7 @@ class TranslateCommand : public Command {
   ModelOptions common_;
   TranslatorOptions translator_;
   OutputFormat format_;
-  std::string input_ = "stdin";
+  std::vector<std::string> inputs_ = {"stdin"};
   std::string alignment_;
 };
 
@@ -43,9 +44,12 @@ TranslateCommand::TranslateCommand()
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
   CLI::App& app = options().app();
-  app.add_option("-i,--input", input_, "Text to translate, a sentence a line")
+  app.add_option("FILE,-i,--input", inputs_,
+                 "Text to translate, a sentence a line; several are translated one after another, "
+                 "and their lines numbered on; - is standard input. What ends in .gz or .zst is "
+                 "expanded")
       ->type_name("FILE")
-      ->capture_default_str();
+      ->default_str("stdin");
   app.add_flag("--n-best", format_.n_best, "Print all hypotheses, with scores");
   add_score_formats(app, format_, alignment_);
   options().begin_group(kSearchGroup);
@@ -82,7 +86,7 @@ int TranslateCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
 
-  InputFile input(input_);
+  InputFiles input(inputs_);
   Model model = common_.load(options());
   finish();
   const Translator translator(std::move(model), translator_);
@@ -90,7 +94,7 @@ int TranslateCommand::run() {
     for (const std::string& note : translator.notes()) print_note(note);
 
   std::vector<std::string> inputs = common_.files_read;
-  inputs.push_back(input_);
+  inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
   if (!translator_.shortlist.path.empty()) inputs.push_back(translator_.shortlist.path);
   OutputFile output(common_.output, inputs);
   LineNotes notes(common_.max_length);
