@@ -101,21 +101,21 @@ void ModelOptions::add_text_options(CLI::App& app) {
 }
 
 void ModelOptions::add_speed_options(CLI::App& app) {
-  app.add_option("--mini-batch", batches.mini_batch, "Sentences in a batch")
+  app.add_option("--mini-batch", batches.mini_batch, "Most sentences in a batch")
       ->check(limits_of("mini-batch"))
-      ->capture_default_str();
+      ->default_str("as is fastest");
   app.add_option("--mini-batch-words", batches.mini_batch_words,
-                 "Words in a batch, in place of sentences; 0: count sentences")
+                 "Most words in a batch, in place of sentences; 0: count sentences")
       ->check(limits_of("mini-batch-words"))
       ->capture_default_str();
   app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
       ->check(limits_of("maxi-batch"))
-      ->capture_default_str();
+      ->default_str("as is fastest");
   app.add_option("--maxi-batch-sort", maxi_batch_sort,
                  "Order of sentences that are read together: by length (src), or as they come")
       ->type_name("ORDER")
       ->check(sort_orders())
-      ->capture_default_str();
+      ->default_str("src");
   app.add_option("--cpu-threads", threads,
                  "Threads that work on sentences; 0: one for each processor that the process may "
                  "use, as far as its control group grants their time, and one for a GPU")
@@ -231,7 +231,7 @@ Model ModelOptions::load(Options& options) {
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
   files_read.insert(files_read.end(), configs.begin(), configs.end());
   if (!frequency.empty()) files_read.push_back(frequency);
-  batches.sort_by_length = maxi_batch_sort == "src";
+  if (!maxi_batch_sort.empty()) batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
   if (threads == 0) threads = default_workers(compile);

@@ -38,7 +38,7 @@ struct ModelOptions {
   bool max_length_crop = false;
   std::size_t threads = 0;
   BatchOptions batches;
-  std::string maxi_batch_sort = "none";
+  std::string maxi_batch_sort;  ///< empty: not given
   std::string normalize = "0";
   std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
