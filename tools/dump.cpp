@@ -56,6 +56,8 @@ void DumpOptions::add_to(Options& options) {
   options.begin_group(kModelGroup);
   models.add_to(app, "MODEL,-m,--models,--model");
   app.add_option("-v,--vocabs", vocabularies.paths, "Source and target vocabulary for --profile")
+      ->expected(2)
+      ->allow_extra_args(false)
       ->type_name("FILE")
       ->default_str("the model's");
   options.begin_group("View");

@@ -56,6 +56,8 @@ void ModelOptions::add_model_to(Options& options) {
   app.add_option("-v,--vocabs", vocabularies.paths,
                  "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
                  "file twice for a shared one")
+      ->expected(2)
+      ->allow_extra_args(false)
       ->type_name("FILE");
   app.add_option("-c,--config", configs,
                  "YAML file with options by their long names, such as decoder.yml")

@@ -58,6 +58,17 @@ std::vector<std::string> files_of(const std::string& path, const Model& model) {
   return files;
 }
 
+/// An option of several values takes all arguments up to the next option, a text among them.
+void expect_models(const std::vector<std::string>& paths) {
+  for (std::size_t i = 1; i < paths.size(); ++i) {
+    std::error_code error;
+    const fs::path extension = fs::path(paths[i]).extension();
+    if (extension != ".npz" && extension != ".bin" && fs::is_regular_file(paths[i], error))
+      throw Error("{} stands behind -m but is no model; give a text before the options, or with -i",
+                  paths[i]);
+  }
+}
+
 /// Adds the defaults of one model to those of the ones before it, each of which has an origin.
 void add_defaults(const LoadedModel& loaded, const std::string& path, const IsDecided& is_decided,
                   NamedModel& all, std::map<std::string, std::string>& origins) {
@@ -107,6 +118,7 @@ NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
     throw Error("--weights has {} number{}, but there {} {} model{}; give one for each",
                 weights.size(), weights.size() == 1 ? "" : "s", paths.size() == 1 ? "is" : "are",
                 paths.size(), paths.size() == 1 ? "" : "s");
+  expect_models(paths);
   NamedModel result;
   result.path = fmt::format("{}", fmt::join(paths, ", "));
   std::map<std::string, std::string> origins;

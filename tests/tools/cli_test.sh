@@ -664,6 +664,9 @@ refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
 refuses "there is no command 'translat'; did you mean 'translate'" translat
 refuses "no command is given"
 refuses "cannot open model a: No such file" translate -m a b
+refuses "one stands behind -m but is no model; give a text before the options" translate -m directory one
+works translate -m "$model" -v "$vocabulary" "$vocabulary" one
+[[ $(wc -l <out) -eq 1 ]] || fail "a text behind two vocabularies"
 refuses "--backend: cpu, cuda, reference is needed, not 'gpu'" translate "${usual[@]}" --backend gpu
 works --help
 works translate --help
