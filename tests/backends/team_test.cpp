@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <numeric>
 
 #include "backends/compile.h"
@@ -88,7 +89,15 @@ TEST(Team, ThrowsWhatAPartThrewAndGoesOn) {
   team.run([](std::size_t) {});
 }
 
-TEST(Team, MayHaveNothingToDo) { const Team team(3); }
+// In a process of its own: what a thread that is not joined ends is the process.
+TEST(Team, EndsWithoutHavingHadAJob) {
+  EXPECT_EXIT(
+      {
+        { const Team team(3); }
+        std::_Exit(0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
 
 // --- Models that several threads run ---
 

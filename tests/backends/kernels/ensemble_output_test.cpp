@@ -1,9 +1,13 @@
+#include <gmock/gmock.h>
+
 #include <algorithm>
 
 #include "tests/backends/kernels/output_support.h"
 
 namespace fuselage::cpu {
 namespace {
+
+using ::testing::Each;
 
 class EnsembleOutputTest : public KernelTest {};
 
@@ -278,8 +282,12 @@ TEST_P(EnsembleOutputTest, ReadsRowsThroughAnIndex) {
 
 TEST_P(EnsembleOutputTest, NoRowsAndNoPlaces) {
   const Ensemble ensemble(2, 70, 1, 18);
-  fused(ensemble.members(), 0, 3);
-  fused(ensemble.members(), 1, 0);
+  std::vector<float> values(3, 0.5f);
+  std::vector<std::int32_t> ids(3, 77);
+  kernels().ensemble_k_best(ensemble.members(), 0, 3, values.data(), ids.data());
+  kernels().ensemble_k_best(ensemble.members(), 1, 0, values.data(), ids.data());
+  EXPECT_THAT(values, Each(0.5f));
+  EXPECT_THAT(ids, Each(77));
 }
 
 FUSELAGE_TEST_EVERY_LEVEL(EnsembleOutputTest);

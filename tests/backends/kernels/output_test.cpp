@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include <algorithm>
 
 #include "base/tensor.h"
@@ -5,6 +7,8 @@
 
 namespace fuselage::cpu {
 namespace {
+
+using ::testing::Each;
 
 class OutputTest : public KernelTest {};
 
@@ -216,8 +220,15 @@ TEST_P(OutputTest, PartsGiveTheSameBits) {
 
 TEST_P(OutputTest, NoRowsAndNoPlaces) {
   const Layer layer(8, 70, true, 21);
-  fused(layer, Matrix::random(1, 8, 22).in(), 0, 3, true);
-  fused(layer, Matrix::random(1, 8, 22).in(), 1, 0, true);
+  const Matrix x = Matrix::random(1, 8, 22);
+  std::vector<float> values(3, 0.5f);
+  std::vector<std::int32_t> ids(3, 77);
+  kernels().linear_k_best(x.in(), 0, layer.packed, layer.bias_row(), true, 3, values.data(),
+                          ids.data());
+  kernels().linear_k_best(x.in(), 1, layer.packed, layer.bias_row(), true, 0, values.data(),
+                          ids.data());
+  EXPECT_THAT(values, Each(0.5f));
+  EXPECT_THAT(ids, Each(77));
 }
 
 TEST_P(OutputTest, LogSumExp) {
