@@ -15,7 +15,7 @@ namespace {
 using Model = SentencePieceModel;
 
 constexpr std::size_t kMaxPieces = 2'000'000;
-constexpr std::size_t kMaxPieceBytes = 4096;   // the library's tries recur byte by byte
+constexpr std::size_t kMaxPieceBytes = 2048;   // 512 characters, as training has it
 constexpr std::size_t kMaxNestedSymbols = 64;  // places for them in the library
 
 // Field numbers of sentencepiece_model.proto. The library trains with all others.
