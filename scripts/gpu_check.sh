@@ -39,7 +39,7 @@ bundle() {
   local file=$1 build=$2 files
   mapfile -t files < <(programs "$build")
   if [[ ${#files[@]} -eq 0 ]]; then
-    echo "$build has no test_cuda: build it where there is a CUDA toolkit"
+    echo "$build has no test_cuda: build everything, and the target benchmarks, where there is a CUDA toolkit"
     exit 1
   fi
   files+=("$build/libfuselage_cuda.so" "$build/fuselage")

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "decoding/line_encoder.h"
+#include "decoding/line_reader.h"
 #include "tools/input_files.h"
 
 namespace fuselage {
@@ -21,7 +22,7 @@ ProfileInput read_profile_input(const Model& model, const VocabularyPairOptions&
   const LineEncoder encoder(*pair.source, {.right_left = model.right_left});
   InputFiles file({path});
   std::string line;
-  for (std::size_t number = 0; std::getline(file.stream(), line); ++number)
+  for (std::size_t number = 0; read_line(file.stream(), line); ++number)
     if (EncodedLine encoded = encoder.encode(line, number); !encoded.empty())
       input.sentences.push_back(std::move(encoded.words));
   if (input.sentences.empty()) throw Error("{} has no line to translate", path);

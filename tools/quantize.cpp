@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "decoding/line_reader.h"
 #include "models/quantize_model.h"
 #include "tools/commands.h"
 #include "tools/files.h"
@@ -87,7 +88,7 @@ MatrixStorage StorageOptions::storage(std::string_view with_fit) const {
 std::vector<std::string> read_lines(const std::string& path) {
   InputFiles input({path});
   std::vector<std::string> lines;
-  for (std::string line; std::getline(input.stream(), line);) lines.push_back(line);
+  for (std::string line; read_line(input.stream(), line);) lines.push_back(line);
   return lines;
 }
 

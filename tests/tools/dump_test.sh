@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Dumps, and graphs that are texts. Usage: dump_test.sh FUSELAGE DATA MODULE
+
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+make_directory
+
+# Dumps.
+works dump "$model"
+for program in load source step; do
+  grep -qx "# program $program" out || fail "the dump lacks the program $program"
+done
+works dump directory --program step --passes none --format dot
+grep -q '^digraph' out || fail "no Graphviz source"
+works dump directory --program whole --passes none --model-only
+sed 's/  # [a-z]*$//' out >dumped
+same dumped directory/graph.ir "dump of a model directory"
+refuses "there is no pass 'foo'" dump "$model" --passes foo
+works dump directory --stage raw --model-only
+sed '/^#/d;s/  # [a-z]*$//' out >dumped
+same dumped directory/graph.ir "dump of the stage raw"
+works dump directory --stage commute-rows
+grep -qx '# stage commute_rows.*' out || fail "no stage"
+works dump directory --only-changed
+grep -qx '# stage raw' out || fail "no raw stage"
+grep -q '# pass .*: no change' out && fail "a pass that changed nothing is shown"
+works dump directory --diff raw commute_rows
+head -n 1 out | grep -q '^# diff raw commute_rows.*: [0-9]* nodes added' || fail "no diff"
+works dump directory --explain 'embeddings@*' --explain 'attention@*'
+grep -q '^embeddings fired in commute_rows' out || fail "nothing explains embeddings"
+grep -q '^attention ' out || fail "nothing explains attention"
+works dump directory --summary
+grep -qE '^step +kernels +[0-9]+ +[0-9]+' out || fail "no summary"
+works dump directory --format json --summary
+works dump "$model" --profile one -v "$vocabulary" "$vocabulary" -b 2 --program step
+grep -q ' % .* ms in ' out || fail "no times"
+works dump directory --exact --explain 'attention@*'
+grep -q 'not allowed' out || fail "--exact allows attention"
+if command -v dot >/dev/null; then
+  works dump directory --program step --format svg
+  grep -q '<svg' out || fail "no picture"
+  refuses "svg shows one" dump directory --stage '.*' --format svg
+else
+  echo "SKIPPED: pictures, which need graphviz" >&2
+fi
+PATH=/nonexistent "$fuselage" dump directory --format svg >out 2>err && fail "a picture without graphviz"
+grep -q 'package graphviz' err || fail "the message on graphviz: $(cat err)"
+refuses "there is no stage 'simplifi'; did you mean 'simplify" dump directory --stage simplifi
+refuses "exclude each other" dump directory --summary --stage raw
+refuses "--diff compares two stages, not 1" dump directory --diff raw
+refuses "did you mean 'embeddings'?" dump directory --explain 'embedings@*'
+refuses "no stage has a node 'foo'" dump directory --explain embeddings@foo
+refuses "write RULE@NODE" dump directory --explain embeddings
+refuses "cannot open nope.txt" dump directory --profile nope.txt
+refuses "has no line to translate" dump "$model" --profile /dev/null -v "$vocabulary" "$vocabulary"
+
+# A dump is a test case: passes run on a text, on all of it or on a program.
+works dump directory --stage raw -o raw.ir
+works run raw.ir --passes none -o none.ir
+works run raw.ir --passes all,-attention,-fold-constants
+grep -q '^# pass fold_constants' out && fail "a pass that is left out runs"
+grep -q '^# pass commute_rows.* attention ' out && fail "a rule that is left out runs"
+works run raw.ir --passes simplify --print-after-all
+mv out printed.ir
+works run printed.ir --passes none
+works dump directory --program step --passes none -o step.ir
+works run step.ir
+refuses "did you mean 'merge_states'?" run raw.ir --passes all,-merge-state
+refuses "write 'all,-embeddings'" run raw.ir --passes simplify,-embeddings
+refuses "cannot open nope.ir" run nope.ir
+refuses "is input and output at once" run raw.ir -o raw.ir
+refuses "one:1" run one
+
+end

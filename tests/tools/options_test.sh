@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Options and configuration files. Usage: options_test.sh FUSELAGE DATA MODULE
+
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+works translate "${usual[@]}" -b 2 -n 0.6 -i "$input" -o expected
+
+# Configuration files.
+make_configuration
+works translate -c config/decoder.yml -i "$input"
+same out expected "decoder.yml"
+works translate "${usual[@]}" -b 1 -i "$input" -o greedy
+works translate -c config/decoder.yml -b 1 -n 0 -i "$input"
+same out greedy "the command line comes before decoder.yml"
+works score -c config/decoder.yml -t one one
+cat config/decoder.yml - >config/dumped.yml <<'YAML'
+n-best: false
+max-length-factor: 2
+allow-unk: false
+skip-cost: false
+input: [stdin]
+version: v1.10
+sigterm: save-and-exit
+type: amun
+stat-freq: 0
+tsv-fields: 0
+devices: [0]
+num-devices: 0
+no-nccl: false
+precision: [float32, float32]
+quantize-range: 0
+shortlist: []
+cpu-threads: 0
+YAML
+works score -c config/dumped.yml -t one one
+works translate -c config/dumped.yml -i one
+echo 'devices: [0, 1]' >bad.yml
+refuses "bad.yml: marian-decoder's --devices is not supported; name a GPU" translate -c bad.yml
+echo 'max-length-factor: .inf' >bad.yml
+refuses "bad.yml: --max-length-factor" translate -c bad.yml
+echo 'word-penalty: 1e7' >bad.yml
+refuses "bad.yml: --word-penalty" score -c bad.yml
+echo 'beem-size: 2' >bad.yml
+refuses "bad.yml: unknown option --beem-size; did you mean 'beam-size'?" translate -c bad.yml
+works translate "${usual[@]}" -c bad.yml --ignore-unknown-config -i one
+echo 'output-sampling: [topk, 10]' >bad.yml
+refuses "bad.yml: marian-decoder's --output-sampling is not supported yet" translate -c bad.yml
+echo 'shortlist: [lex.s2t, some]' >bad.yml
+refuses "bad.yml: --shortlist: FIRST must be a number from 0 on, not 'some'" translate -c bad.yml
+printf 'beam-size: 2\nbeam_size: 3\n' >bad.yml
+refuses "bad.yml: --beam-size is given twice" translate -c bad.yml
+printf 'beam-size: 2\nbeam-size: 3\n' >bad.yml
+refuses "bad.yml: line 2: the key 'beam-size' is given twice" translate -c bad.yml
+echo 'beam-size: [2, 3]' >bad.yml
+refuses "bad.yml: --beam-size takes 1 value, not 2" translate -c bad.yml
+echo 'beam-size: yes' >bad.yml
+refuses "bad.yml: --beam-size: a whole number from 1 to 1024 is needed, not 'yes'" translate -c bad.yml
+echo 'n-best: maybe' >bad.yml
+refuses "bad.yml: --n-best is true or false, not 'maybe'" translate -c bad.yml
+{ # 4 + 16 + … 4^9 values by aliases.
+  echo 'a0: &a0 [x, x, x, x]'
+  for i in 1 2 3 4 5 6 7 8; do echo "a$i: &a$i [*a$((i - 1)), *a$((i - 1)), *a$((i - 1)), *a$((i - 1))]"; done
+} >bad.yml
+refuses "the text holds more than 100000 values" translate -c bad.yml
+printf 'a: [b\n' >bad.yml
+refuses "bad.yml: line" translate -c bad.yml
+refuses "cannot open nope.yml" translate -c nope.yml
+
+# Options.
+refuses "marian-decoder's --output-sampling is not supported yet" translate --output-sampling x
+refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
+refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
+refuses "unknown option --beam; did you mean 'beam-size'?" translate --beam 6
+refuses "--beam-size: a whole number from 1 to 1024 is needed, not '0'" translate -b 0
+refuses "--beam-size: a whole number from 1 to 1024 is needed, not '1025'" translate -b 1025
+refuses "--precompute-memory: a number from 0 to" translate --precompute-memory nan
+refuses "activations are 'fast', which changes results" translate "${usual[@]}" --exact --activations fast
+refuses "--beam-size" translate -b x
+refuses "--normalize: a number from -10 to 10 is needed, not '0.6x'" translate "${usual[@]}" -n 0.6x
+refuses "--normalize" translate "${usual[@]}" -n nan
+refuses "--normalize" translate "${usual[@]}" -n 11
+refuses "--max-length-factor: a number above 0 and up to 1000" translate --max-length-factor 0
+refuses "--max-length-factor" translate --max-length-factor nan
+refuses "--max-length-factor" translate --max-length-factor 1e30
+refuses "--word-penalty" translate --word-penalty=-inf
+refuses "--mini-batch-words" translate --mini-batch-words=-1
+works translate "${usual[@]}" -n -i one
+refuses "marian-decoder's --n-best-feature is not supported yet" score --n-best-feature F
+refuses "marian-decoder's --n-best is not supported yet" score --n-best
+works translate --version
+refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
+refuses "there is no command 'translat'; did you mean 'translate'" translat
+refuses "no command is given"
+refuses "cannot open model a: No such file" translate -m a b
+refuses "one stands behind -m but is no model; give a text before the options" translate -m directory one
+works translate -m "$model" -v "$vocabulary" "$vocabulary" one
+[[ $(wc -l <out) -eq 1 ]] || fail "a text behind two vocabularies"
+refuses "--backend: cpu, cuda, reference is needed, not 'gpu'" translate "${usual[@]}" --backend gpu
+works --help
+works translate --help
+grep -q -- '--beam-size' out || fail "help lacks options"
+
+end

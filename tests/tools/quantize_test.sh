@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Matrices in fewer bits, and approximate activations. Usage: quantize_test.sh FUSELAGE DATA MODULE
+
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+
+# Matrices in integers.
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o integers/
+grep -q 'note: .* matrices are stored for int8: .* MB of weights became' err ||
+  fail "no report on quantization: $(cat err)"
+grep -q '"precision": "int8"' integers/config.json || fail "int8 is not the model's default"
+[[ $(wc -c <integers/weights.safetensors) -lt $(($(wc -c <"$model") / 3)) ]] ||
+  fail "the matrices did not shrink"
+grep -q '^Wemb  *\[.*\]  *int8  *[0-9.e-]*  *[0-9]*$' out || fail "no line on a matrix: $(head -3 out)"
+grep -q 'times smaller$' out || fail "no ratio of sizes"
+works translate -m integers -b 2 -i "$input" -o int8
+works translate -m integers -b 2 -i "$input" --precision int8 --mini-batch 7 --cpu-threads 2
+same out int8 "the default precision in batches"
+works translate "${usual[@]}" -b 2 -i "$input" --precision int16
+works translate "${usual[@]}" -b 2 -i "$input" --precision float32 -o plain
+works dump integers --precision int8 --program step
+grep -q 'qint8' out || fail "the dump shows no integers"
+refuses "--precision" translate "${usual[@]}" --precision int7
+
+# Activations at less than full accuracy.
+works translate "${usual[@]}" -b 2 -i "$input" --activations fast -o plain
+works dump "$model" -v "$vocabulary" "$vocabulary" --activations table --program step
+grep -q 'sigmoid_table' out || fail "the dump shows no table"
+echo 'activations: table' >table.yml
+works translate "${usual[@]}" -b 2 -i "$input" --activations table -o plain
+works translate "${usual[@]}" -b 2 -i "$input" -c table.yml
+same out plain "activations in a configuration"
+refuses "--activations" translate "${usual[@]}" --activations none
+refuses "--output is required" quantize "$model"
+
+# Logarithmic numbers of 4 bits and fewer, and bf16.
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --precision int4
+grep -q 'outside \[0, 10\]' out && fail "ranges of products that nobody asked for"
+grep -q ' largest  *fixed  *fitted ' out || fail "no errors of other scales: $(head -1 out)"
+grep -q '"precision": "int4"' four/config.json || fail "int4 is not the model's default"
+head -3 "$input" >three.txt
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --precision int4 --report three.txt
+grep -q '^product  *of rows  *least  *most  *outside \[0, 10\]$' out || fail "no ranges of products"
+refuses "nope.txt" quantize "$model" -v "$vocabulary" "$vocabulary" -o four/ --report nope.txt
+works translate -m four -b 2 -i "$input" --precision fp32
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o coarse/ --precision int4 --bits 2 \
+  --scales tensor --quiet
+[[ ! -s out && ! -s err ]] || fail "a report in spite of --quiet"
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o fixed/ --precision int4-log --fit fixed \
+  --fixed-scale 2
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o short/ --precision bf16
+works translate -m short -b 2 -i "$input" --precision fp32
+works quantize integers -o again.8
+grep -q 'note: all [0-9]* matrices are stored for int8 already, and no number changes' err ||
+  fail "no note on integers that stay: $(cat err)"
+same integers/weights.safetensors again.8/weights.safetensors "integers that stay"
+works quantize integers -o again.4 --precision int4
+grep -q 'of them were stored as qint8 before: these errors come on top' err ||
+  fail "no note on integers that are stored anew: $(cat err)"
+[[ $(wc -c <again.4/weights.safetensors) -eq $(wc -c <four/weights.safetensors) ]] ||
+  fail "integers that are stored anew take $(wc -c <again.4/weights.safetensors) bytes"
+works translate -m again.4 -b 2 -i "$input"
+refuses "--bits is about 4-bit numbers, not int8" quantize "$model" -o x --bits 3
+refuses "--bits" quantize "$model" -o x --precision int4 --bits 5
+refuses "--fixed-scale is for --fit fixed, not fitted" \
+  quantize "$model" -o x --precision int4 --fixed-scale 2
+refuses "--fit fixed gives them" \
+  quantize "$model" -o x --precision int4 --fit fixed --scales tensor
+
+end
