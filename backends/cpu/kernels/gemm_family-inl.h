@@ -152,10 +152,15 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
   }
 }
 
+/// multiply_rows() without an epilogue. It takes long to compile: plain_products-inl.h defines it,
+/// and the files gemm_*.cpp make instances.
+template <class Arithmetic>
+void multiply_plainly(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
+                      std::size_t columns, const RowsOut& c);
+
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                         std::size_t last, const RowsOut& c) {
   check(a.columns == b.row_elements(), "gemm: a.columns is not what a row of the matrix takes");
-  NoEpilogue none;
   const std::size_t begin = first * kPanel;
   const std::size_t columns = std::min(last * kPanel, b.n()) - begin;
   with_arithmetic(b, [&](auto type) {
@@ -164,8 +169,8 @@ inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b
     for (std::size_t r = 0; r < rows; r += share) {
       const std::size_t count = std::min(share, rows - r);
       const RowsIn prepared = prepared_rows<Arithmetic>(rows_from(a, r), count, b.k());
-      multiply_rows<Arithmetic>(prepared, count, b, first, columns,
-                                {c.data + r * c.stride + begin, c.stride}, none);
+      multiply_plainly<Arithmetic>(prepared, count, b, first, columns,
+                                   {c.data + r * c.stride + begin, c.stride});
     }
   });
 }
