@@ -43,13 +43,17 @@ std::string valid_text(std::string_view text) {
   return result;
 }
 
+std::string LineEncoder::name_of(std::size_t number) const {
+  return options_.text.empty() ? fmt::format("line {}", number + 1)
+                               : fmt::format("line {} of the {} text", number + 1, options_.text);
+}
+
 EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const {
   EncodedLine result{.bytes = line.size() + 1};
   if (line.size() > kMaxLineBytes) {
     if (options_.strict)
-      throw Error(
-          "line {} has more than {} bytes; split it, or turn strict reading off, which cuts it",
-          number + 1, kMaxLineBytes);
+      throw Error("{} has more than {} bytes; split it, or turn strict reading off, which cuts it",
+                  name_of(number), kMaxLineBytes);
     result.oddities.push_back(LineOddity::too_large);
     line = utf8_prefix(line, kMaxLineBytes);
   }
@@ -57,18 +61,18 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   if (!valid) {
     if (options_.strict)
       throw Error(
-          "line {} is not valid UTF-8, or has NUL in it; correct it, or turn strict reading off, "
+          "{} is not valid UTF-8, or has NUL in it; correct it, or turn strict reading off, "
           "which replaces what is invalid",
-          number + 1);
+          name_of(number));
     result.oddities.push_back(LineOddity::invalid_text);
   }
   result.words = vocabulary_.encode(valid ? line : std::string_view(valid_text(line)));
   if (result.words.size() > options_.max_length) {
     if (options_.strict)
       throw Error(
-          "line {} has {} tokens, but max-length is {}; split it, set max-length higher, or turn "
+          "{} has {} tokens, but max-length is {}; split it, set max-length higher, or turn "
           "strict reading off, which cuts it",
-          number + 1, result.words.size(), options_.max_length);
+          name_of(number), result.words.size(), options_.max_length);
     result.oddities.push_back(LineOddity::too_long);
     result.words.resize(options_.max_length);
     result.words.back() = vocabulary_.end_id();

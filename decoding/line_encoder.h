@@ -36,6 +36,7 @@ class LineEncoder {
     std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
     bool right_left = false;        ///< the words are given in reverse, except the end symbol
     bool strict = false;            ///< invalid and too long lines are errors
+    std::string text;               ///< names the text in errors: "source"; empty: there is one
   };
 
   /// The vocabulary must outlive the encoder.
@@ -47,6 +48,8 @@ class LineEncoder {
   EncodedLine encode(std::string_view line, std::size_t number) const;
 
  private:
+  std::string name_of(std::size_t number) const;
+
   const Vocabulary& vocabulary_;
   Options options_;
 };

@@ -33,9 +33,9 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   return has_source;
 }
 
-LineEncoder encoder_for(const Vocabulary& vocabulary, const ScorerOptions& options,
-                        bool right_left) {
-  return LineEncoder(vocabulary, {options.max_length, right_left, options.strict});
+LineEncoder encoder_for(const Vocabulary& vocabulary, const ScorerOptions& options, bool right_left,
+                        std::string text) {
+  return LineEncoder(vocabulary, {options.max_length, right_left, options.strict, std::move(text)});
 }
 
 }  // namespace
@@ -67,8 +67,10 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
       return score_batch(decoder, batch);
     });
   }
-  const LineEncoder source_encoder = encoder_for(*vocabularies_.source, options_, right_left_);
-  const LineEncoder target_encoder = encoder_for(*vocabularies_.target, options_, right_left_);
+  const LineEncoder source_encoder =
+      encoder_for(*vocabularies_.source, options_, right_left_, "source");
+  const LineEncoder target_encoder =
+      encoder_for(*vocabularies_.target, options_, right_left_, "target");
   std::string source, target;
   std::size_t number = 0;
   const auto next = [&](Pair& pair) {

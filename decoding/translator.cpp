@@ -83,7 +83,7 @@ Translator::Translator(Model model, TranslatorOptions options)
   options_.search = fitted_search(options_.search, options_, *vocabularies_.target);
   encoder_ = std::make_unique<LineEncoder>(
       *vocabularies_.source,
-      LineEncoder::Options{options_.max_length, right_left_, options_.strict});
+      LineEncoder::Options{options_.max_length, right_left_, options_.strict, ""});
   if (options_.search.alignment && !model.graph.find_output("alignment").valid())
     throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/compression.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "text/frequency_list.h"
 
 namespace fuselage {
@@ -68,7 +68,7 @@ std::string unused_name(const TensorMap& weights, const std::string& base) {
 RankWeights add_word_ranks(Model& model, const VocabularyPair& vocabularies,
                            const std::string& path, std::vector<std::string>& notes) {
   const std::vector<std::string> words =
-      parse_frequency_list(read_file(path, kMaxFrequencyListBytes), path);
+      parse_frequency_list(read_text(path, kMaxFrequencyListBytes), path);
   RankWeights ranks;
   std::size_t listed = 0;
   for (const auto& [id, vocabulary] : vocabularies_of(model.graph, vocabularies)) {

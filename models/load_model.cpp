@@ -24,7 +24,7 @@ constexpr std::string_view kSupported =
     throw Error("{}: this is one file of a model directory; give the directory that holds it",
                 path);
   if (extension == "yml" || extension == "yaml")
-    throw Error("{}: this is a configuration, not a model; it names the models of a decoder", path);
+    throw Error("{}: this is YAML, a configuration or a vocabulary, and not a model", path);
   throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);
 }
 

@@ -34,8 +34,9 @@ Manifest parse_manifest(std::string_view text, const std::string& path) {
   Manifest manifest;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
+    std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
     const bool is_complete = line.size() > kDigits + 2 && line[kDigits] == ' ' &&
                              (line[kDigits + 1] == ' ' || line[kDigits + 1] == '*');
     const auto digest = is_complete ? parse_digest(line) : std::nullopt;

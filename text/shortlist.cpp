@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/compression.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -65,8 +66,8 @@ std::vector<WordId> Shortlist::words_for(std::span<const WordId> source) const {
 }
 
 LexicalTable load_lexical_table(const ShortlistOptions& options, const LexicalSides& sides) {
-  const std::string bytes = read_file(options.path, kMaxLexicalTableBytes);
-  if (is_lexical_binary(bytes) || file_extension(options.path) == "bin")
+  const std::string bytes = read_text(options.path, kMaxLexicalTableBytes);
+  if (is_lexical_binary(bytes) || file_extension(without_compression(options.path)) == "bin")
     return parse_lexical_binary(bytes, options.path, sides, options.checksum);
   return parse_lexical_text(bytes, options.path, sides, options.limits);
 }

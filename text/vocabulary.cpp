@@ -1,5 +1,8 @@
 #include "text/vocabulary.h"
 
+#include <utility>
+
+#include "base/compression.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "text/sentencepiece_vocabulary.h"
@@ -9,11 +12,12 @@ namespace fuselage {
 
 std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
                                                   const VocabularyOptions& options) {
-  const std::string_view extension = file_extension(path);
+  const std::string_view extension = file_extension(without_compression(path));
   if (extension == "fsv")
     throw Error("{}: factored vocabularies (.fsv) are not supported; use .spm, .yml or text", path);
-  const std::string bytes = read_file(path, kMaxVocabularyBytes);
-  if (options.digest) expect_digest(bytes, path, *options.digest);
+  std::string stored = read_file(path, kMaxVocabularyBytes);
+  if (options.digest) expect_digest(stored, path, *options.digest);
+  const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);
   if (extension == "spm") return parse_sentencepiece_vocabulary(bytes, path, options);
   return parse_word_vocabulary(bytes, extension, path, options);
 }

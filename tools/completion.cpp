@@ -182,7 +182,12 @@ _fuselage() {{
     help) _describe command commands ;;
 {}  esac
 }}
-_fuselage "$@"
+# Loaded by the completion system as a function, or sourced.
+if [[ $funcstack[1] == _fuselage ]]; then
+  _fuselage "$@"
+else
+  compdef _fuselage fuselage
+fi
 )",
       commands, cases);
 }

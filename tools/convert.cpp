@@ -8,6 +8,7 @@
 #include "decoding/word_ranks.h"
 #include "tools/commands.h"
 #include "tools/model_options.h"
+#include "tools/option_table.h"
 #include "tools/validators.h"
 #include "tools/write_model.h"
 
@@ -57,6 +58,13 @@ ConvertCommand::ConvertCommand()
   options().begin_group("Defaults for translating with the model");
   add_decode_options();
   options().accept_without_effect();
+  // So that a configuration for translating serves here.
+  std::vector<std::string> others;
+  for (const OptionEntry& entry : option_table(make_translate_command()->options().app()))
+    for (const std::string& name : entry.names)
+      if (name.starts_with("--") && app.get_option_no_throw(name) == nullptr)
+        others.push_back(name.substr(2));
+  options().pass_over(std::move(others));
 }
 
 void ConvertCommand::add_decode_options() {

@@ -57,7 +57,6 @@ void DumpOptions::add_to(Options& options) {
   models.add_to(app, "MODEL,-m,--models,--model");
   app.add_option("-v,--vocabs", vocabularies.paths, "Source and target vocabulary for --profile")
       ->expected(2)
-      ->allow_extra_args(false)
       ->type_name("FILE")
       ->default_str("the model's");
   options.begin_group("View");
@@ -72,7 +71,7 @@ void DumpOptions::add_to(Options& options) {
   options.begin_group("Search");
   app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
       ->check(limits_of("beam-size"))
-      ->capture_default_str();
+      ->default_str("the model's, or 12");
   app.add_option("--mini-batch", mini_batch, "Sentences in a batch of --profile")
       ->check(limits_of("mini-batch"))
       ->capture_default_str();
@@ -283,7 +282,7 @@ class DumpCommand : public Command {
       : Command("dump", "Show the graph of a model, and what the optimizer makes of it.",
                 {{"fuselage dump --summary", "Figures of the bundled model's programs."},
                  {"fuselage dump --format html -o page.html", "A page for a browser."},
-                 {"fuselage dump --program step --explain 'merge_states@*'",
+                 {"fuselage dump --explain 'merge_states@*'",
                   "Where a rule was applied, and which guard refused elsewhere."}}) {
     o_.add_to(options());
   }
@@ -299,7 +298,11 @@ int DumpCommand::run() {
       load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
   options().apply_defaults(loaded.decode_options, loaded.path);
   Dump dump(o_, std::move(loaded.model));
-  OutputFile output(o_.output, loaded.files);
+  std::vector<std::string> inputs = std::move(loaded.files);
+  inputs.insert(inputs.end(), o_.vocabularies.paths.begin(), o_.vocabularies.paths.end());
+  for (const std::string& path : {o_.profile, o_.frequency})
+    if (!path.empty()) inputs.push_back(path);
+  OutputFile output(o_.output, inputs);
   dump.write(loaded.path, output);
   output.close();
   return 0;

@@ -1,6 +1,7 @@
 #include "tools/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,16 @@ bool is_same_file(int fd, const std::string& input) {
       is_standard_input(input) ? ::fstat(STDIN_FILENO, &x) : ::stat(input.c_str(), &x);
   return found == 0 && ::fstat(fd, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
          x.st_ino == y.st_ino;
+}
+
+/// Whether a write that failed may be tried again, once there is room where the output does not
+/// block: another process that shares it may have set it so.
+bool may_try_again(int fd) {
+  if (errno != EAGAIN) return errno == EINTR;
+  struct pollfd request {
+    .fd = fd, .events = POLLOUT, .revents = 0
+  };
+  return ::poll(&request, 1, -1) >= 0 || errno == EINTR;
 }
 
 bool is_regular(int fd) {
@@ -84,7 +95,7 @@ void OutputFile::compress(std::string_view text, Compressor::Rest rest) {
 void OutputFile::write_bytes(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && may_try_again(fd_)) continue;
     if (written < 0) {
       compressor_.reset();
       fail_to_write(name_);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/compression.h"
+#include "base/compression.h"
 
 namespace fuselage {
 

@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
 #include "text/split.h"
+#include "tools/command.h"
 #include "tools/option_table.h"
 
 namespace fuselage {
@@ -36,15 +39,20 @@ std::string wrapped(std::string_view text, std::size_t column, std::size_t inden
   return result + '\n';
 }
 
-std::string entry_text(const OptionEntry& entry, std::size_t width) {
-  // Narrow terminals have no room for a second column.
-  const std::size_t indent = width < 64 ? 6 : 30;
-  std::string text = "  " + usage_of(entry);
+/// `name` and, in a second column where there is room, `description`.
+std::string two_columns(const std::string& name, std::string_view description, std::size_t indent,
+                        std::size_t width) {
+  std::string text = "  " + name;
   if (text.size() + 2 > indent)
     text += '\n' + std::string(indent, ' ');
   else
     text += std::string(indent - text.size(), ' ');
-  return text + wrapped(full_description(entry), indent, indent, width);
+  return text + wrapped(description, indent, indent, width);
+}
+
+std::string entry_text(const OptionEntry& entry, std::size_t width) {
+  // Narrow terminals have no room for a second column.
+  return two_columns(usage_of(entry), full_description(entry), width < 64 ? 6 : 30, width);
 }
 
 }  // namespace
@@ -52,10 +60,20 @@ std::string entry_text(const OptionEntry& entry, std::size_t width) {
 std::size_t help_width() {
   std::size_t width = 0;
   if (const char* columns = std::getenv("COLUMNS"); columns != nullptr)
-    width = std::strtoul(columns, nullptr, 10);
+    std::from_chars(columns, columns + std::strlen(columns), width);
   winsize size{};
   if (width == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) width = size.ws_col;
   return width == 0 ? kDefaultWidth : std::clamp(width, kMinWidth, kMaxWidth);
+}
+
+std::string program_help(std::size_t width) {
+  std::string text =
+      wrapped("Fuselage " FUSELAGE_VERSION ": sequence-to-sequence inference", 0, 0, width);
+  text += '\n' + wrapped("Usage: fuselage COMMAND [OPTIONS]", 0, 7, width) + '\n';
+  for (const CommandEntry& command : command_table())
+    text += two_columns(std::string(command.name), command.summary, 14, width);
+  return text + '\n' +
+         wrapped("See fuselage COMMAND --help for the options of a command.", 0, 0, width);
 }
 
 std::string help_text(const Options& options, std::size_t width) {

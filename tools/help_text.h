@@ -11,6 +11,9 @@ namespace fuselage {
 /// 100; 80 where there is none.
 std::size_t help_width();
 
+/// The help of the program: its commands, wrapped at `width` columns.
+std::string program_help(std::size_t width);
+
 /// The help of a command: description, usage, and its options by groups, wrapped at `width`
 /// columns.
 std::string help_text(const Options& options, std::size_t width);

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/compression.h"
 #include "base/error.h"
-#include "tools/compression.h"
 
 namespace fuselage {
 namespace {

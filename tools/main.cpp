@@ -15,18 +15,11 @@
 #include "base/error.h"
 #include "tools/command.h"
 #include "tools/files.h"
+#include "tools/help_text.h"
 #include "tools/stack_limit.h"
 
 namespace fuselage {
 namespace {
-
-void print_help() {
-  fmt::print("Fuselage {}: sequence-to-sequence inference\n\nUsage: fuselage COMMAND [OPTIONS]\n\n",
-             FUSELAGE_VERSION);
-  for (const CommandEntry& command : command_table())
-    fmt::print("  {:<11} {}\n", command.name, command.summary);
-  fmt::print("\nSee fuselage COMMAND --help for the options of a command.\n");
-}
 
 int run_command(std::string_view name, const std::vector<std::string>& arguments) {
   const std::unique_ptr<Command> command = find_command(name).make();
@@ -40,7 +33,7 @@ int run(std::vector<std::string> arguments) {
   arguments.erase(arguments.begin());
   if (name == "help" && !arguments.empty()) return run_command(arguments[0], {"--help"});
   if (name == "-h" || name == "--help" || name == "help") {
-    print_help();
+    fmt::print("{}", program_help(help_width()));
     return 0;
   }
   if (name == "--version") {
@@ -57,7 +50,9 @@ int report(std::string_view prefix, std::string message) {
 }
 
 int report_no_memory() {
-  return report("", "there is not enough memory; smaller batches (--mini-batch) need less");
+  return report("",
+                "there is not enough memory; fewer --cpu-threads, a smaller --beam-size and "
+                "smaller batches need less");
 }
 
 int run_reporting(const std::vector<std::string>& arguments) {

@@ -57,7 +57,6 @@ void ModelOptions::add_model_to(Options& options) {
                  "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
                  "file twice for a shared one")
       ->expected(2)
-      ->allow_extra_args(false)
       ->type_name("FILE");
   app.add_option("-c,--config", configs,
                  "YAML file with options by their long names, such as decoder.yml")
@@ -66,14 +65,14 @@ void ModelOptions::add_model_to(Options& options) {
 
 void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
   app.add_option("-n,--normalize", normalize,
-                 "Divide scores by the length to the power of this; 1 without a value")
+                 "Divide scores by the length to the power of this; 1 without a value, and the "
+                 "model's own or 0 without the option")
       ->expected(0, 1)
       ->type_name("X")
-      ->check(limits_of("normalize"))
-      ->capture_default_str();
+      ->check(limits_of("normalize"));
   app.add_option("--word-penalty", word_penalty, "Subtracted from the score per word")
       ->check(limits_of("word-penalty"))
-      ->capture_default_str();
+      ->default_str("the model's, or 0");
 }
 
 void ModelOptions::add_running_to(Options& options) {
@@ -178,7 +177,7 @@ void add_precision_option(CLI::App& app, CompileOptions& compile) {
       ->expected(1, 2)
       ->type_name("FORMAT")
       ->check(one_of({"fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log", "float32"}))
-      ->default_str("fp32");
+      ->default_str("the model's, or fp32");
 }
 
 void add_memory_option(CLI::App& app, CompileOptions& compile) {
@@ -223,6 +222,8 @@ void ModelOptions::finish(Options& options) {
   const std::vector<std::string> paths = configs;
   for (auto path = paths.rbegin(); path != paths.rend(); ++path)
     options.apply_config(*path, models.ignore_unknown);
+  if (!quiet)
+    for (const std::string& note : options.ignored()) print_note(note);
   check_device_options(compile);
 }
 

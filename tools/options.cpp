@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/compression.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
 #include "tools/files.h"
@@ -153,6 +153,8 @@ std::vector<std::string> values_of(const YAML::Node& node, const std::string& ke
       if (!element.IsScalar()) throw Error("{}: '{}' must be a list of single values", path, key);
       values.push_back(element.Scalar());
     }
+  if (node.IsMap())
+    throw Error("{}: '{}' is a mapping; a single value or a list is needed", path, key);
   if (values.empty()) throw Error("{}: '{}' has no value", path, key);
   return values;
 }
@@ -165,7 +167,10 @@ void print_out(const std::string& text) {
 YAML::Node parse_mapping(const std::string& text, const std::string& path) {
   YAML::Node config = load_yaml(text, path);
   if (!config.IsMap())
-    throw Error("{}: a configuration is a mapping of option names to values", path);
+    throw Error(
+        "{}: a configuration is a mapping of option names to values; a text stands before the "
+        "options",
+        path);
   return config;
 }
 
@@ -199,11 +204,16 @@ void Options::refuse(const std::string& name, const std::string& where) {
     throw Error("{}marian-decoder's --devices is not supported; name a GPU with --device cuda:N",
                 where);
   if (known_to_marian(name))
-    throw Error("{}marian-decoder's --{} is not supported yet", where, name);
+    throw Error("{}marian-decoder's --{} is not supported here; leave it out{}", where, name,
+                where.empty() ? "" : ", or pass over such keys with --ignore-unknown-config");
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
   const std::vector<std::string_view> views(names.begin(), names.end());
-  throw Error("{}unknown option --{}{}", where, name, did_you_mean(name, views));
+  std::string advice = did_you_mean(name, views);
+  if (const std::size_t quote = advice.find('\''); quote != std::string::npos)
+    advice.insert(quote + 1, "--");
+  if (where.empty()) advice += "; see " + app_.get_name() + " --help";
+  throw Error("{}unknown option --{}{}", where, name, advice);
 }
 
 void Options::check_names(const std::vector<std::string>& arguments) {
@@ -235,10 +245,33 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForVersion&) {
     print_out(app_.version() + "\n");
     return false;
+  } catch (const CLI::ArgumentMismatch& error) {
+    // CLI11 tells the type of the value here, and what its validator says of itself.
+    const std::string text = one_line(error.what());
+    throw Error("{} needs a value; see {} --help", text.substr(0, text.find(':')), app_.get_name());
+  } catch (const CLI::ExtrasError&) {
+    throw Error("{} belongs to no option; see {} --help", in_quotes(app_.remaining().back()),
+                app_.get_name());
   } catch (const CLI::ParseError& error) {
     throw Error("{}; see {} --help", one_line(error.what()), app_.get_name());
   }
+  check_values();
   return true;
+}
+
+void Options::check_values() {
+  for (const CLI::Option* option : app_.get_options()) {
+    const std::string name = option->get_name();
+    for (const std::string& value : option->results())
+      if (value.size() > 1 && value[0] == '-' && app_.get_option_no_throw(value) != nullptr)
+        throw Error("{} needs a value, but the option {} follows; see {} --help", name, value,
+                    app_.get_name());
+    // CLI11 gives an option of several values all that follow, and drops those in front.
+    const auto most = static_cast<std::size_t>(option->get_expected_max());
+    if (most > 1 && option->results().size() > most)
+      throw Error("{} takes {} values, not {}; arguments of the command stand before its options",
+                  name, most, option->results().size());
+  }
 }
 
 void Options::set(CLI::Option& option, const std::vector<std::string>& values,
@@ -259,7 +292,7 @@ void Options::set(CLI::Option& option, const std::vector<std::string>& values,
 }
 
 void Options::apply_config(const std::string& path, bool ignore_unknown) {
-  apply_config_text(read_file(path), path, ignore_unknown);
+  apply_config_text(read_text(path, YamlLimits{}.bytes), path, ignore_unknown);
 }
 
 void Options::apply_config_text(const std::string& text, const std::string& path,
@@ -276,8 +309,10 @@ void Options::apply_config_text(const std::string& text, const std::string& path
     if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);
     if (option == nullptr || key == "help" || key == "config") {
-      if (ignore_unknown || (known_to_marian(key) && is_default_of(key, entry.second))) continue;
-      refuse(key, path + ": ");
+      if (known_to_marian(key) && is_default_of(key, entry.second)) continue;
+      if (!ignore_unknown) refuse(key, path + ": ");
+      ignored_.push_back(fmt::format("{}: {} is ignored", path, in_quotes(key)));
+      continue;
     }
     if (option->count() > 0 || switches_off(entry.second)) continue;
     std::vector<std::string> values = values_of(entry.second, key, path);

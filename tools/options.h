@@ -50,6 +50,9 @@ class Options {
   /// The same of the text of such a file.
   void apply_config_text(const std::string& text, const std::string& path, bool ignore_unknown);
 
+  /// Notes on the keys of configurations that were ignored.
+  const std::vector<std::string>& ignored() const { return ignored_; }
+
   /// Sets options that are not set yet, by long name.
   void apply_defaults(const std::map<std::string, std::string>& values, const std::string& where);
 
@@ -58,6 +61,8 @@ class Options {
 
  private:
   bool known_short(char name);
+  /// Throws Error where values went to another option than the user meant.
+  void check_values();
   [[noreturn]] void refuse(const std::string& name, const std::string& where);
   void check_names(const std::vector<std::string>& arguments);
   void set(CLI::Option& option, const std::vector<std::string>& values, const std::string& where);
@@ -65,6 +70,7 @@ class Options {
   CLI::App app_;
   std::vector<Example> examples_;
   std::vector<std::string> passed_over_;
+  std::vector<std::string> ignored_;
 };
 
 }  // namespace fuselage

@@ -114,7 +114,6 @@ QuantizeCommand::QuantizeCommand()
   choice_.add_to(app, "MODEL,-m,--models,--model");
   app.add_option("-v,--vocabs", vocabularies_, "Source and target vocabulary, as for translate")
       ->expected(2)
-      ->allow_extra_args(false)
       ->type_name("FILE");
   options().begin_group("Output");
   app.add_option("-o,--output", output_, "Directory to write")->required()->type_name("DIR");

@@ -62,12 +62,12 @@ void TranslateCommand::add_search_options() {
   SearchOptions& search = translator_.search;
   app.add_option("-b,--beam-size", search.beam_size, "Hypotheses that are followed at a time")
       ->check(limits_of("beam-size"))
-      ->capture_default_str();
+      ->default_str("the model's, or 12");
   common_.add_scoring_to(app, search.word_penalty);
   app.add_option("--max-length-factor", search.max_length_factor,
                  "Most words of a translation per word of its source, the end symbols counted")
       ->check(limits_of("max-length-factor"))
-      ->capture_default_str();
+      ->default_str("the model's, or 3");
   app.add_flag("--allow-unk", translator_.allow_unk, "The unknown word may be produced");
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");

@@ -16,9 +16,6 @@
 namespace fuselage {
 namespace {
 
-/// A bound this large is there to keep numbers finite, and is left out of help.
-constexpr double kUnbounded = 1e6;
-
 struct NamedRange {
   std::string_view option;
   NumberRange range;
@@ -43,12 +40,9 @@ bool contains(const NumberRange& range, double value) {
   return value >= range.least && value <= range.most && !(range.above && value == range.least);
 }
 
-/// For help; empty for a range that only keeps numbers finite.
+/// For help.
 std::string describe(const NumberRange& range) {
-  if (range.most >= kUnbounded && range.least <= -kUnbounded) return "";
-  return range.most >= kUnbounded
-             ? fmt::format("{} {}", range.above ? "above" : "from", range.least)
-             : fmt::format("{} {} to {}", range.above ? "above" : "from", range.least, range.most);
+  return fmt::format("{} {} to {}", range.above ? "above" : "from", range.least, range.most);
 }
 
 }  // namespace

@@ -35,6 +35,12 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
   const std::vector<std::string> paths =
       vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
   for (const std::string& path : paths) expect_vocabulary_name(path);
+  if (paths.empty())
+    throw Error(
+        "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where "
+        "both "
+        "sides share one",
+        loaded.path);
   VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);

@@ -426,7 +426,7 @@ TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
   const testing::TemporaryFolder folder;
   const std::pair<std::string, std::string> cases[] = {{"model.bin", "truncated"},
                                                        {"graph.ir", "model directory"},
-                                                       {"decoder.yml", "it names the models of a decoder"},
+                                                       {"decoder.yml", "this is YAML"},
                                                        {"model.onnx", "no model format"}};
   for (const auto& [name, message] : cases) {
     const std::string path = folder / name;

@@ -52,6 +52,7 @@ refuses "did you mean 'embeddings'?" dump directory --explain 'embedings@*'
 refuses "no stage has a node 'foo'" dump directory --explain embeddings@foo
 refuses "write RULE@NODE" dump directory --explain embeddings
 refuses "cannot open nope.txt" dump directory --profile nope.txt
+refuses "one is input and output at once" dump directory --profile one -o one
 refuses "has no line to translate" dump "$model" --profile /dev/null -v "$vocabulary" "$vocabulary"
 
 # A dump is a test case: passes run on a text, on all of it or on a program.

@@ -98,6 +98,8 @@ for command in $commands; do
 done
 if command -v zsh >/dev/null; then
   zsh -n _fuselage || fail "zsh: syntax"
+  [[ $(zsh -fc 'autoload -Uz compinit; compinit -u -D; source ./_fuselage; print $_comps[fuselage]') == _fuselage ]] ||
+    fail "zsh: a script that is sourced"
   # What an interactive zsh prints for a tab.
   cat >complete.zsh <<'ZSH'
 zmodload zsh/zpty

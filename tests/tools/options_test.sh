@@ -41,10 +41,16 @@ refuses "bad.yml: --max-length-factor" translate -c bad.yml
 echo 'word-penalty: 1e7' >bad.yml
 refuses "bad.yml: --word-penalty" score -c bad.yml
 echo 'beem-size: 2' >bad.yml
-refuses "bad.yml: unknown option --beem-size; did you mean 'beam-size'?" translate -c bad.yml
+refuses "bad.yml: unknown option --beem-size; did you mean '--beam-size'?" translate -c bad.yml
 works translate "${usual[@]}" -c bad.yml --ignore-unknown-config -i one
+grep -qxF "fuselage: note: bad.yml: 'beem-size' is ignored" err || fail "what is ignored: $(cat err)"
+printf 'allow-unk: true\nmax-length: 100\nquiet: true\nbeam-size: 3\n' >convert.yml
+works convert "${usual[@]}" -c convert.yml -o converted
+grep -q '"beam-size": 3' converted/config.json || fail "convert with a configuration"
+echo 'beam-size: {a: 6}' >bad.yml
+refuses "bad.yml: 'beam-size' is a mapping" translate -c bad.yml
 echo 'output-sampling: [topk, 10]' >bad.yml
-refuses "bad.yml: marian-decoder's --output-sampling is not supported yet" translate -c bad.yml
+refuses "bad.yml: marian-decoder's --output-sampling is not supported here" translate -c bad.yml
 echo 'shortlist: [lex.s2t, some]' >bad.yml
 refuses "bad.yml: --shortlist: FIRST must be a number from 0 on, not 'some'" translate -c bad.yml
 printf 'beam-size: 2\nbeam_size: 3\n' >bad.yml
@@ -67,10 +73,16 @@ refuses "bad.yml: line" translate -c bad.yml
 refuses "cannot open nope.yml" translate -c nope.yml
 
 # Options.
-refuses "marian-decoder's --output-sampling is not supported yet" translate --output-sampling x
+refuses "marian-decoder's --output-sampling is not supported here" translate --output-sampling x
 refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
-refuses "unknown option --beam-siz; did you mean 'beam-size'?" translate --beam_siz 6
-refuses "unknown option --beam; did you mean 'beam-size'?" translate --beam 6
+refuses "unknown option --beam-siz; did you mean '--beam-size'?" translate --beam_siz 6
+refuses "unknown option --beam; did you mean '--beam-size'?" translate --beam 6
+refuses "--vocabs takes 2 values, not 3" translate "${usual[@]}" one
+refuses "--train-sets takes 2 values, not 3" score "${usual[@]}" -t one one two
+refuses "--precision takes 2 values, not 3" translate --precision int4 int8 float32
+refuses "--output needs a value, but the option -i follows" translate -o -i one
+refuses "--beam-size needs a value" translate -b
+refuses "'two' belongs to no option" score two -t one one
 refuses "--beam-size: a whole number from 1 to 1024 is needed, not '0'" translate -b 0
 refuses "--beam-size: a whole number from 1 to 1024 is needed, not '1025'" translate -b 1025
 refuses "--precompute-memory: a number from 0 to" translate --precompute-memory nan
@@ -84,17 +96,19 @@ refuses "--max-length-factor" translate --max-length-factor nan
 refuses "--max-length-factor" translate --max-length-factor 1e30
 refuses "--word-penalty" translate --word-penalty=-inf
 refuses "--mini-batch-words" translate --mini-batch-words=-1
-works translate "${usual[@]}" -n -i one
-refuses "marian-decoder's --n-best-feature is not supported yet" score --n-best-feature F
-refuses "marian-decoder's --n-best is not supported yet" score --n-best
+works translate "${usual[@]}" -b 2 --n-best -n 1 -i one -o normalized
+works translate "${usual[@]}" -b 2 --n-best -n -i one
+same out normalized "--normalize without a value is 1"
+works translate "${usual[@]}" -b 2 --n-best -i one
+cmp -s out normalized && fail "--normalize without a value does nothing"
+refuses "marian-decoder's --n-best-feature is not supported here" score --n-best-feature F
+refuses "marian-decoder's --n-best is not supported here" score --n-best
 works translate --version
 refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
 refuses "there is no command 'translat'; did you mean 'translate'" translat
 refuses "no command is given"
 refuses "cannot open model a: No such file" translate -m a b
 refuses "one stands behind -m but is no model; give a text before the options" translate -m directory one
-works translate -m "$model" -v "$vocabulary" "$vocabulary" one
-[[ $(wc -l <out) -eq 1 ]] || fail "a text behind two vocabularies"
 refuses "--backend: cpu, cuda, reference is needed, not 'gpu'" translate "${usual[@]}" --backend gpu
 works --help
 works translate --help

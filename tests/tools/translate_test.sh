@@ -162,6 +162,14 @@ works translate "${usual[@]}" -i "$input" -b 2 --shortlist lists/lex.s2t 50 1 0.
 printf 'relative-paths: true\nshortlist: [lex.s2t, 50, 1, 0.1]\n' >lists/decoder.yml
 works translate "${usual[@]}" -i "$input" -b 2 -c lists/decoder.yml
 same out few "a shortlist in a configuration"
+gzip -k lists/lex.s2t
+works translate "${usual[@]}" -i "$input" -b 2 --shortlist lists/lex.s2t.gz 50 1 0.1
+same out few "a compressed shortlist"
+gzip -c "$vocabulary" >vocab.yml.gz
+works translate -m "$model" -v vocab.yml.gz vocab.yml.gz -i "$input" -b 2
+same out plain "compressed vocabularies"
+head -c 300 vocab.yml.gz >cut.yml.gz
+refuses "cannot read cut.yml.gz: it is cut off (gzip)" translate -m "$model" -v cut.yml.gz cut.yml.gz -i one
 refuses "cannot open nope.s2t" translate "${usual[@]}" --shortlist nope.s2t
 printf 'a b\n' >lists/bad.s2t
 refuses "lists/bad.s2t:1: 2 fields" translate "${usual[@]}" --shortlist lists/bad.s2t

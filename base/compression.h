@@ -47,4 +47,15 @@ class Compressor {
 std::unique_ptr<Expander> make_expander(std::string_view path);
 std::unique_ptr<Compressor> make_compressor(std::string_view path);
 
+/// `bytes`, the content of a file, expanded where its name ends in .gz or .zst. Throws Error for
+/// bytes that are damaged or cut off, and for a text of more than `max_bytes` bytes.
+std::string expand_text(std::string bytes, const std::string& path, std::size_t max_bytes);
+
+/// The whole content of a file, expanded where its name ends in .gz or .zst. Throws Error as
+/// read_file() and expand_text() do.
+std::string read_text(const std::string& path, std::size_t max_bytes);
+
+/// `path` without .gz or .zst at its end.
+std::string_view without_compression(std::string_view path);
+
 }  // namespace fuselage

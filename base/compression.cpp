@@ -1,4 +1,4 @@
-#include "tools/compression.h"
+#include "base/compression.h"
 
 #include <zlib.h>
 #include <zstd.h>
@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace fuselage {
 namespace {
@@ -171,6 +172,35 @@ std::unique_ptr<Expander> make_expander(std::string_view path) {
   if (path.ends_with(".gz")) return std::make_unique<GzipExpander>();
   if (path.ends_with(".zst")) return std::make_unique<ZstdExpander>();
   return nullptr;
+}
+
+std::string_view without_compression(std::string_view path) {
+  for (const std::string_view suffix : {".gz", ".zst"})
+    if (path.ends_with(suffix)) path.remove_suffix(suffix.size());
+  return path;
+}
+
+std::string read_text(const std::string& path, std::size_t max_bytes) {
+  return expand_text(read_file(path, max_bytes), path, max_bytes);
+}
+
+std::string expand_text(std::string bytes, const std::string& path, std::size_t max_bytes) {
+  const std::unique_ptr<Expander> expander = make_expander(path);
+  if (!expander) return bytes;
+  std::string text, piece(kPiece, '\0');
+  std::string_view rest = bytes;
+  try {
+    while (true) {
+      const std::size_t size = expander->expand(rest, piece);
+      if (size == 0 && rest.empty()) break;
+      text.append(piece, 0, size);
+      if (text.size() > max_bytes) throw Error("it expands to more than {} bytes", max_bytes);
+    }
+    if (!expander->may_end()) throw Error("it is cut off");
+  } catch (const Error& error) {
+    throw Error("cannot read {}: {} ({})", path, error.what(), expander->format());
+  }
+  return text;
 }
 
 std::unique_ptr<Compressor> make_compressor(std::string_view path) {
