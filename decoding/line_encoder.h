@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/row_frame.h"
@@ -41,7 +42,7 @@ class LineEncoder {
 
   /// The vocabulary must outlive the encoder.
   LineEncoder(const Vocabulary& vocabulary, Options options)
-      : vocabulary_(vocabulary), options_(options) {}
+      : vocabulary_(vocabulary), options_(std::move(options)) {}
 
   /// `number` is that of the line, from 0. Reads kMaxLineBytes bytes of it at most, in time linear
   /// in these. Throws Error naming the line, counted from 1, where the options ask for it.
