@@ -120,23 +120,37 @@ class ZstdExpander : public Expander {
   }
 
   std::size_t expand(std::string_view& input, std::span<char> output) override {
-    // Up to the end of a block, so that an error in the next one does not take what is before.
-    ZSTD_inBuffer in{input.data(), std::min(input.size(), wanted_), 0};
-    ZSTD_outBuffer out{output.data(), output.size(), 0};
-    const std::size_t result = ::ZSTD_decompressStream(stream_.get(), &out, &in);
-    if (::ZSTD_isError(result) != 0) throw Error("{}", ::ZSTD_getErrorName(result));
-    input.remove_prefix(in.pos);
-    if (in.pos > 0 || out.pos > 0) may_end_ = result == 0;
-    wanted_ = std::max<std::size_t>(1, result);
-    return out.pos;
+    // zstd tells nothing of what it has written when it then meets an error. So it gets no input as
+    // long as it may have more text of a block, and then none beyond the end of the next block.
+    if (has_more_) {
+      std::string_view nothing;
+      if (const std::size_t written = advance(nothing, output)) return written;
+    }
+    return advance(input, output);
   }
 
   bool may_end() const override { return may_end_; }
   std::string_view format() const override { return "zstd"; }
 
  private:
+  std::size_t advance(std::string_view& input, std::span<char> output) {
+    ZSTD_inBuffer in{input.data(), std::min(input.size(), wanted_), 0};
+    ZSTD_outBuffer out{output.data(), output.size(), 0};
+    const std::size_t result = ::ZSTD_decompressStream(stream_.get(), &out, &in);
+    if (::ZSTD_isError(result) != 0) throw Error("{}", ::ZSTD_getErrorName(result));
+    input.remove_prefix(in.pos);
+    if (in.pos > 0 || out.pos > 0) may_end_ = result == 0;
+    has_more_ = out.pos == out.size;
+    // The size that zstd names for a block has the header of the next one in it.
+    wanted_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(1, result);
+    return out.pos;
+  }
+
+  static constexpr std::size_t kBlockHeader = 3;  // RFC 8878, 3.1.1.2
+
   std::unique_ptr<ZSTD_DStream, FreeZstd> stream_;
-  std::size_t wanted_;  ///< bytes to the end of the block
+  std::size_t wanted_;  ///< bytes to the end of the block, or fewer
+  bool has_more_ = false;
   bool may_end_ = false;
 };
 

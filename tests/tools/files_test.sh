@@ -159,6 +159,10 @@ compressed_with() {
 }
 compressed_with gz
 compressed_with zst
+# A zstd frame: a window of 2 MiB, a block of 4 bytes, and one of the reserved type.
+printf '\x28\xb5\x2f\xfd\x00\x58\x20\0\0one\n\xff\xff\xff' >damaged.zst
+refuses "damaged.zst is damaged" translate -i damaged.zst "${usual[@]}" -o cut.out
+[[ $(wc -l <cut.out) -eq 1 ]] || fail "the block before a damaged header is lost"
 gzip -dc out.gz >out.expanded || fail "gzip cannot expand what was compressed"
 same out.expanded expected.1 "compressed with gzip"
 gzip -c <"$input" >input.gz
