@@ -213,7 +213,7 @@ void Options::refuse(const std::string& name, const std::string& where) {
   if (const std::size_t quote = advice.find('\''); quote != std::string::npos)
     advice.insert(quote + 1, "--");
   if (where.empty()) advice += "; see " + app_.get_name() + " --help";
-  throw Error("{}unknown option --{}{}", where, name, advice);
+  throw Error("{}unknown option {}{}", where, in_quotes("--" + name), advice);
 }
 
 void Options::check_names(const std::vector<std::string>& arguments) {
@@ -304,7 +304,7 @@ void Options::apply_config_text(const std::string& text, const std::string& path
   for (const auto& entry : config) {
     std::string key = entry.first.Scalar();
     std::replace(key.begin(), key.end(), '_', '-');
-    if (!seen.insert(key).second) throw Error("{}: --{} is given twice", path, key);
+    if (!seen.insert(key).second) throw Error("{}: {} is given twice", path, in_quotes("--" + key));
     // What marian-decoder writes out says which version wrote it.
     if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);

@@ -41,7 +41,7 @@ refuses "bad.yml: --max-length-factor" translate -c bad.yml
 echo 'word-penalty: 1e7' >bad.yml
 refuses "bad.yml: --word-penalty" score -c bad.yml
 echo 'beem-size: 2' >bad.yml
-refuses "bad.yml: unknown option --beem-size; did you mean '--beam-size'?" translate -c bad.yml
+refuses "bad.yml: unknown option '--beem-size'; did you mean '--beam-size'?" translate -c bad.yml
 works translate "${usual[@]}" -c bad.yml --ignore-unknown-config -i one
 grep -qxF "fuselage: note: bad.yml: 'beem-size' is ignored" err || fail "what is ignored: $(cat err)"
 printf 'allow-unk: true\nmax-length: 100\nquiet: true\nbeam-size: 3\n' >convert.yml
@@ -53,8 +53,10 @@ echo 'output-sampling: [topk, 10]' >bad.yml
 refuses "bad.yml: marian-decoder's --output-sampling is not supported here" translate -c bad.yml
 echo 'shortlist: [lex.s2t, some]' >bad.yml
 refuses "bad.yml: --shortlist: FIRST must be a number from 0 on, not 'some'" translate -c bad.yml
+echo '"a\nb\e[2J": 1' >bad.yml
+refuses "bad.yml: unknown option '--a\\x0ab\\x1b[2J'" translate -c bad.yml
 printf 'beam-size: 2\nbeam_size: 3\n' >bad.yml
-refuses "bad.yml: --beam-size is given twice" translate -c bad.yml
+refuses "bad.yml: '--beam-size' is given twice" translate -c bad.yml
 printf 'beam-size: 2\nbeam-size: 3\n' >bad.yml
 refuses "bad.yml: line 2: the key 'beam-size' is given twice" translate -c bad.yml
 echo 'beam-size: [2, 3]' >bad.yml
@@ -75,8 +77,8 @@ refuses "cannot open nope.yml" translate -c nope.yml
 # Options.
 refuses "marian-decoder's --output-sampling is not supported here" translate --output-sampling x
 refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
-refuses "unknown option --beam-siz; did you mean '--beam-size'?" translate --beam_siz 6
-refuses "unknown option --beam; did you mean '--beam-size'?" translate --beam 6
+refuses "unknown option '--beam-siz'; did you mean '--beam-size'?" translate --beam_siz 6
+refuses "unknown option '--beam'; did you mean '--beam-size'?" translate --beam 6
 refuses "--vocabs takes 2 values, not 3" translate "${usual[@]}" one
 refuses "--train-sets takes 2 values, not 3" score "${usual[@]}" -t one one two
 refuses "--precision takes 2 values, not 3" translate --precision int4 int8 float32
