@@ -1,23 +1,40 @@
+// Sets the options of commands to what a configuration file says.
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
-#include "tools/model_options.h"
-#include "tools/options.h"
+#include "fuzz/check_message.h"
+#include "tools/command.h"
+
+namespace {
+
+using namespace fuselage;
+
+std::vector<std::unique_ptr<Command>> make_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  for (const char* name : {"translate", "score", "convert", "dump", "quantize"})
+    commands.push_back(find_command(name).make());
+  return commands;
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  // It takes longer to make options than to set them.
+  static const auto commands = make_commands();
   const std::string text(reinterpret_cast<const char*>(data), size);
-  for (const bool ignore_unknown : {false, true}) {
-    fuselage::Options options("translate", "");
-    fuselage::ModelOptions model;
-    float word_penalty = 0;
-    model.add_model_to(options);
-    model.add_scoring_to(options.app(), word_penalty);
-    model.add_running_to(options);
-    try {
-      options.apply_config_text(text, "decoder.yml", ignore_unknown);
-    } catch (const fuselage::Error&) {
+  for (const auto& command : commands) {
+    for (const bool ignore_unknown : {false, true}) {
+      command->options().app().clear();
+      try {
+        command->options().apply_config_text(text, "fuzz/decoder.yml", ignore_unknown);
+      } catch (const Error& error) {
+        check_message(error);
+      }
     }
   }
   return 0;

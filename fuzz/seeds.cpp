@@ -1,5 +1,6 @@
 // seeds CORPUS MODEL.npz...: makes each model small and writes it in every format that the fuzzers
-// of models read, into the folders of CORPUS that are named after them.
+// of models read, into the folders of CORPUS that are named after them; and files of cached
+// weights.
 
 #include <cstdio>
 #include <exception>
@@ -10,6 +11,7 @@
 
 #include "base/file.h"
 #include "fuzz/model_bundle.h"
+#include "fuzz/weight_cache.h"
 #include "fuzz/zip.h"
 #include "models/load_model.h"
 #include "models/model_directory.h"
@@ -135,11 +137,24 @@ void add_seeds(const Corpus& corpus, const std::string& path) {
   corpus.add_directory(name, model);
 }
 
+/// Weights of these sizes in bytes.
+void add_cached_weights(const Corpus& corpus) {
+  const std::string directory = (fs::temp_directory_path() / "fuselage-seed-weights").string();
+  const cpu::WeightCache cache = weight_cache_in(directory);
+  for (const std::size_t size : {0, 1, 64, 1000}) {
+    cache.store(std::string(size, 'w'));
+    corpus.add("weight_cache", std::to_string(size) + ".weights", read_file(cache.path()));
+  }
+  fs::remove_all(directory);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   try {
-    for (int i = 2; i < count; ++i) add_seeds(Corpus(arguments[1]), arguments[i]);
+    const Corpus corpus(arguments[1]);
+    for (int i = 2; i < count; ++i) add_seeds(corpus, arguments[i]);
+    add_cached_weights(corpus);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

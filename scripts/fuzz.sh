@@ -81,18 +81,10 @@ make_seeds() {
     '{"a":{"dtype":"I8","shape":[2],"data_offsets":[0,2]},"a.scale":{"dtype":"F32","shape":[],"data_offsets":[2,6]}}' \
     >"$corpus/safetensors/quantized"
   marian_bin_seed >"$corpus/marian_bin/small.bin"
-  { printf 'fuselage weights\1\0\0\0\0\0\0\0'; head -c 4080 /dev/zero; } >"$corpus/weight_cache/small"
   cp models/en-de/config.json "$corpus/model_config"
-  cat >"$corpus/option_file/decoder.yml" <<'END'
-relative-paths: true
-models: [m.npz]
-vocabs: [a.yml, b.yml]
-beam-size: 6
-normalize: 0.6
-maxi-batch-sort: src
-devices: [0]
-int16: false
-END
+  cp -r fuzz/inputs/. "$corpus"
+  cp tests/data/vocab.yml "$corpus"/marian_options/*.yml "$corpus/yaml"
+  sha256sum tests/data/vocab.* | sed "s: tests/data/: :" >"$corpus/manifest/small"
   cp tests/data/vocab.spm tests/data/hostile/*.spm "$corpus/sentencepiece_vocabulary"
   cp models/en-de/vocab.spm "$corpus/sentencepiece_vocabulary/en-de.spm"
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
@@ -107,6 +99,13 @@ END
   cp "$corpus"/graph_text/*.ir "$corpus/graph_passes"
 }
 step "Making seeds" make_seeds
+
+# Fuzzers write their inputs to files thousands of times in a second.
+if [[ -w /dev/shm ]]; then
+  TMPDIR=$(mktemp -d -p /dev/shm)
+  export TMPDIR
+  trap 'rm -rf "$TMPDIR"' EXIT
+fi
 
 failed=()
 for name in "$@"; do
