@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "base/error.h"
 
@@ -8,9 +8,11 @@ namespace fuselage {
 
 /// Whatever an input holds, the message about it is one line that does nothing to a terminal.
 inline void check_message(const Error& error) {
-  for (const char byte : std::string_view(error.what())) {
+  const std::string message = error.what();
+  for (const char byte : message) {
     const auto code = static_cast<unsigned char>(byte);
-    check(code >= 0x20 && code != 0x7F, "a message holds a control character");
+    if (code < 0x20 || code == 0x7F)
+      throw InternalError("a message holds a control character: " + message);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "graph/text.h"
 #include "graph/verifier.h"
 #include "ops/registry.h"
@@ -19,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuselage::verify(graph);
     fuselage::run_passes(fuselage::select_passes("all"), graph);
     fuselage::split_by_binding_time(graph);
-  } catch (const fuselage::Error&) {
+  } catch (const fuselage::Error& error) {
+    fuselage::check_message(error);
   }
   return 0;
 }

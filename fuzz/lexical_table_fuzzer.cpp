@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "text/lexical_table.h"
 #include "text/shortlist.h"
 #include "text/word_vocabulary.h"
@@ -24,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const fuselage::WordId words[] = {-1, 0, 1, 2, 3, 4, 5, 1000};
       for (const fuselage::WordId word : list.words_for(words))
         fuselage::check(word >= 0 && word < 5, "a word is out of range");
-    } catch (const fuselage::Error&) {
+    } catch (const fuselage::Error& error) {
+      fuselage::check_message(error);
     }
   }
   return 0;

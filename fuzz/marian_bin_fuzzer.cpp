@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "models/marian_bin.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -11,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     for (const auto& [name, tensor] : fuselage::read_marian_bin(bytes, "fuzz.bin").tensors)
       tensor.to_f32();
-  } catch (const fuselage::Error&) {
+  } catch (const fuselage::Error& error) {
+    fuselage::check_message(error);
   }
   return 0;
 }

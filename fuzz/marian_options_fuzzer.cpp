@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "models/marian_options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -11,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const bool ignore_unknown : {false, true}) {
     try {
       fuselage::parse_marian_options(std::string(bytes), "fuzz.npz", ignore_unknown);
-    } catch (const fuselage::Error&) {
+    } catch (const fuselage::Error& error) {
+      fuselage::check_message(error);
     }
   }
   return 0;

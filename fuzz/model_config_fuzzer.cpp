@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "models/model_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -15,6 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       fuselage::parse_model_config(fuselage::print_model_config(config), "again", false);
     } catch (const fuselage::Error& error) {
       if (std::string_view(error.what()).starts_with("again")) throw std::logic_error(error.what());
+      fuselage::check_message(error);
     }
   }
   return 0;

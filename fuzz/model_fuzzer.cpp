@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"
+#include "fuzz/check_message.h"
 #include "fuzz/model_bundle.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"
@@ -89,7 +90,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!has_words(model.graph)) continue;
       decode(model, "reference", "none");
       decode(model, "cpu", "all");
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      check_message(error);
     }
   }
   return 0;

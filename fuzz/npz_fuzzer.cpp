@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"
 #include "models/npz.h"
@@ -22,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     for (const auto& [name, tensor] : fuselage::read_npz(bytes, "fuzz.npz").tensors)
       tensor.to_f32();
-  } catch (const fuselage::Error&) {
+  } catch (const fuselage::Error& error) {
+    fuselage::check_message(error);
   }
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "models/quantized_parts.h"
 #include "models/safetensors.h"
@@ -43,7 +44,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (!tensor.shape().empty() && tensor.shape().back() > 0 && tensor.shape().back() < 1 << 20)
         nibbles[name] = 2 * tensor.shape().back() - static_cast<std::int64_t>(name.size() % 2);
     fuselage::join_quantized_weights(file.tensors, nibbles, "fuzz.safetensors");
-  } catch (const fuselage::Error&) {
+  } catch (const fuselage::Error& error) {
+    fuselage::check_message(error);
   }
   return 0;
 }

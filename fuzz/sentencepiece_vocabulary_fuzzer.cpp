@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "fuzz/use_vocabulary.h"
 #include "text/protobuf.h"
@@ -78,7 +79,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
     use_vocabulary(*parse_sentencepiece_vocabulary(bytes, "fuzz.spm"), bytes);
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    check_message(error);
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "fuzz/check_message.h"
 #include "fuzz/use_vocabulary.h"
 #include "text/word_vocabulary.h"
 
@@ -13,7 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       try {
         fuselage::use_vocabulary(
             *fuselage::parse_word_vocabulary(bytes, extension, "fuzz", {.limit = limit}), bytes);
-      } catch (const fuselage::Error&) {
+      } catch (const fuselage::Error& error) {
+        fuselage::check_message(error);
       }
     }
   }

@@ -83,7 +83,7 @@ make_seeds() {
   marian_bin_seed >"$corpus/marian_bin/small.bin"
   cp models/en-de/config.json "$corpus/model_config"
   cp -r fuzz/inputs/. "$corpus"
-  cp tests/data/vocab.yml "$corpus"/marian_options/*.yml "$corpus/yaml"
+  cp tests/data/vocab.yml "$corpus"/{marian_options,option_file}/*.yml "$corpus/yaml"
   sha256sum tests/data/vocab.* | sed "s: tests/data/: :" >"$corpus/manifest/small"
   cp tests/data/vocab.spm tests/data/hostile/*.spm "$corpus/sentencepiece_vocabulary"
   cp models/en-de/vocab.spm "$corpus/sentencepiece_vocabulary/en-de.spm"
