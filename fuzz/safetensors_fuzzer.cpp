@@ -17,7 +17,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   std::string file(reinterpret_cast<const char*>(data), size);
   std::uint64_t header_bytes = 0;
   if (size >= sizeof header_bytes) std::memcpy(&header_bytes, file.data(), sizeof header_bytes);
-  if (seed % 8 == 0 || header_bytes > size - std::min(size, sizeof header_bytes) ||
+  if (seed % 8 == 0 || size < sizeof header_bytes || header_bytes > size - sizeof header_bytes ||
       max_size <= size) {
     fuselage::mutate(file, max_size);
     return fuselage::hand_over(file, data, max_size);
