@@ -68,7 +68,7 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
   std::string_view nearest = near(name, candidates);
   // A part of a name is what people type who remember its beginning, or one of its words.
   if (nearest.empty() && name.size() >= kMinPart) nearest = shortest_with(name, candidates);
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  return nearest.empty() ? "" : fmt::format("; did you mean {}?", in_quotes(nearest));
 }
 
 std::string in_quotes(std::string_view text) {

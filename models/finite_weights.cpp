@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/quantized.h"
+#include "base/suggest.h"
 
 namespace fuselage {
 namespace {
@@ -77,14 +78,14 @@ void expect_finite(const TensorMap& weights, const std::string& where) {
     if (is_quantized(tensor.dtype())) {
       if (const auto vector = first_bad_scale(tensor))
         throw Error(
-            "{}: parameter '{}': the scale of its vector {} is not a finite number; the "
+            "{}: parameter {}: the scale of its vector {} is not a finite number; the "
             "file is damaged",
-            where, name, *vector);
+            where, in_quotes(name), *vector);
     } else if (const auto index = first_not_finite(tensor)) {
       throw Error(
-          "{}: parameter '{}' holds {} at element {}; weights must be finite, so the file "
+          "{}: parameter {} holds {} at element {}; weights must be finite, so the file "
           "is damaged or its training diverged",
-          where, name, number_at(tensor, *index), *index);
+          where, in_quotes(name), number_at(tensor, *index), *index);
     }
   }
 }

@@ -22,8 +22,8 @@ void build_architecture(Parameters& parameters, const MarianOptions& options) {
   else if (options.type == "transformer")
     build_transformer(parameters, options);
   else
-    throw Error("type '{}' is not supported; it can be s2s, amun, nematus or transformer",
-                options.type);
+    throw Error("type {} is not supported; it can be s2s, amun, nematus or transformer",
+                in_quotes(options.type));
 }
 
 /// What the configuration says of streams and vocabularies must be what the graph was built for.

@@ -58,9 +58,8 @@ TensorMap stored_weights(const Model& model, bool half) {
     const auto* numbers = wide.data<float>();
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       if (std::isfinite(numbers[i]) && !std::isfinite(half_to_float(bits[i])))
-        throw Error(
-            "parameter '{}' holds {}, which half precision cannot; store the weights in full", name,
-            numbers[i]);
+        throw Error("parameter {} holds {}, which half precision cannot; store the weights in full",
+                    in_quotes(name), numbers[i]);
     result.emplace(name, std::move(narrow));
   }
   return result;
@@ -174,10 +173,11 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                    const std::string& path) {
   if (tensor.dtype() == dtype) return tensor;
   if (dtype == DType::f32) return tensor.to_f32();
-  throw Error(
-      "{}: weight '{}' is {}, but the graph declares {}{}", path, name, to_string(tensor.dtype()),
-      to_string(dtype),
-      is_quantized(dtype) ? fmt::format(": integers with their scales in '{}.scale'", name) : "");
+  throw Error("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
+              to_string(tensor.dtype()), to_string(dtype),
+              is_quantized(dtype)
+                  ? fmt::format(": integers with their scales in {}", in_quotes(name + ".scale"))
+                  : "");
 }
 
 /// How long the vectors of 4-bit parameters are.
@@ -205,11 +205,11 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
     if (found == stored.end()) {
       std::vector<std::string_view> names;
       for (const auto& [known, tensor] : stored) names.push_back(known);
-      throw Error("{}: weight '{}', a parameter of {}, is missing{}", path, name, graph_path,
-                  did_you_mean(name, names));
+      throw Error("{}: weight {}, a parameter of {}, is missing{}", path, in_quotes(name),
+                  graph_path, did_you_mean(name, names));
     }
     if (const auto shape = expected_shape(graph, type); found->second.shape() != shape)
-      throw Error("{}: weight '{}' has shape {}, but {} declares {}", path, name,
+      throw Error("{}: weight {} has shape {}, but {} declares {}", path, in_quotes(name),
                   shape_to_string(found->second.shape()), graph_path, shape_to_string(shape));
     if (result.count(name) == 0)
       result.emplace(name, as_declared(found->second, type.dtype, name, path));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/suggest.h"
 
 namespace fuselage {
 namespace {
@@ -62,7 +63,7 @@ int take_transition(std::string& stem) {
   const char* end = stem.data() + stem.size();
   const auto [stop, error] = std::from_chars(stem.data() + at + 5, end, number);
   if (error != std::errc{} || stop != end || number < 1 || number > 1000)
-    throw Error("parameter '{}' has no transition number after '_drt_'", stem);
+    throw Error("parameter {} has no transition number after '_drt_'", in_quotes(stem));
   stem.resize(at);
   return number;
 }
@@ -119,7 +120,7 @@ TensorMap rename_nematus_parameters(const TensorMap& stored, const MarianOptions
     // Files of newer versions mix in names that are Marian's already.
     if (name.rfind("decoder_cell", 0) == 0 || name.rfind("decoder_ff_", 0) == 0) target = name;
     if (!renamed.emplace(target, tensor).second)
-      throw Error("parameter '{}' is stored twice, once as '{}'", target, name);
+      throw Error("parameter {} is stored twice, once as {}", in_quotes(target), in_quotes(name));
   }
   return renamed;
 }

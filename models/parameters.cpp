@@ -29,17 +29,17 @@ const Tensor& Parameters::stored(const std::string& name) const {
     const DType dtype = found->second.dtype();
     if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::f64 && dtype != DType::bf16 &&
         !is_quantized(dtype))
-      throw Error("{}: parameter '{}' is stored as {}; weights must be floating-point or quantized",
-                  where_, name, to_string(dtype));
+      throw Error("{}: parameter {} is stored as {}; weights must be floating-point or quantized",
+                  where_, in_quotes(name), to_string(dtype));
     return found->second;
   }
   std::vector<std::string_view> names;
   for (const auto& [known, tensor] : weights_) names.push_back(known);
   throw Error(
-      "{}: parameter '{}' is missing{}; the file is damaged, or its configuration describes "
+      "{}: parameter {} is missing{}; the file is damaged, or its configuration describes "
       "another "
       "model",
-      where_, name, did_you_mean(name, names));
+      where_, in_quotes(name), did_you_mean(name, names));
 }
 
 bool Parameters::is_in_integers(const std::string& name) const {
@@ -56,8 +56,8 @@ Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
   if (expected.size() == 1) expected.insert(expected.begin(), 1);
   const Dims actual = as_matrix(stored(name));
   if (actual != expected)
-    throw Error("{}: parameter '{}' has shape {}, but the configuration asks for {}", where_, name,
-                shape_to_string(actual), shape_to_string(expected));
+    throw Error("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
+                in_quotes(name), shape_to_string(actual), shape_to_string(expected));
   const DType dtype = is_in_integers(name) ? stored(name).dtype() : DType::f32;
   return declared_.emplace(name, builder_.param(name, std::move(dims), domain, dtype))
       .first->second;
@@ -80,8 +80,8 @@ Expr Parameters::scale_of_rows(const std::string& name) {
   found->second = (1 / vector(multiplier, 1)).named(name + ".scale_of_rows");
   const float value = stored(multiplier).to_f32().data<float>()[0];
   if (!(value > 0) || !std::isnormal(1 / value))
-    throw Error("{}: parameter '{}' is {}; a multiplier must be a positive number", where_,
-                multiplier, value);
+    throw Error("{}: parameter {} is {}; a multiplier must be a positive number", where_,
+                in_quotes(multiplier), value);
   return found->second;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "models/gru.h"
 #include "models/seq2seq.h"
 
@@ -222,7 +223,8 @@ class S2S {
 
 void refuse_unsupported(const MarianOptions& o) {
   const auto refuse = [](std::string_view key, const auto& value, std::string_view known) {
-    throw Error("{} '{}' is not supported in a recurrent model; it can be {}", key, value, known);
+    throw Error("{} {} is not supported in a recurrent model; it can be {}", key,
+                in_quotes(fmt::to_string(value)), known);
   };
   if (o.enc_type != "bidirectional" && o.enc_type != "alternating" &&
       o.enc_type != "bi-unidirectional")

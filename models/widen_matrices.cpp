@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/quantized.h"
+#include "base/suggest.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -67,9 +68,9 @@ void widen(Model& model, NodeId id) {
   const ValueId stored = old.results[0];
   if (!reads_numbers(graph, stored))
     throw Error(
-        "parameter '{}' is stored as {}, and the model multiplies its integers by a scale of its "
+        "parameter {} is stored as {}, and the model multiplies its integers by a scale of its "
         "own; such a matrix cannot be stored in another precision: give the model in floats",
-        name, to_string(graph.value(stored).type.dtype));
+        in_quotes(name), to_string(graph.value(stored).type.dtype));
   const std::string value_name = graph.value(stored).name;
   Dims dims = graph.value(stored).type.dims;
   Tensor& weight = model.weights.at(name);

@@ -37,6 +37,11 @@ TEST(DidYouMean, DoesNotOfferACandidateThatSharesNoLetter) {
   EXPECT_EQ(did_you_mean("x", kOneLetter), "");
 }
 
+TEST(DidYouMean, EscapesControlCharactersOfACandidate) {
+  constexpr std::array<std::string_view, 1> kHostile = {"dim\x1b-emb"};
+  EXPECT_EQ(did_you_mean("dim-emb", kHostile), "; did you mean 'dim\\x1b-emb'?");
+}
+
 TEST(InQuotes, KeepsTextAndEscapesControlCharacters) {
   EXPECT_EQ(in_quotes("▁Tom"), "'▁Tom'");
   EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\x0ab\\x7f'");

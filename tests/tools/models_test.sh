@@ -178,6 +178,7 @@ damaged() {
   refuses "$3" translate -m damaged -i one
 }
 damaged graph.ir 's/{name = "Wemb"/{name = "Wemc"/' "weight 'Wemc', a parameter of damaged/graph.ir, is missing; did you mean 'Wemb'"
+damaged graph.ir 's/{name = "Wemb"/{name = "Wemb\x1b"/' "weight 'Wemb\\x1b', a parameter"
 damaged graph.ir '0,/: f32\[32\]/s//: f32[33]/' "graph.ir"
 damaged config.json 's/right-left/rigth-left/' "unknown key 'rigth-left'; did you mean 'right-left'?"
 damaged config.json 's/"fuselage-model": 1/"fuselage-model": 9/' "version '9'"
