@@ -38,9 +38,14 @@ std::size_t some_size(Random& random, std::size_t most) {
 struct Expanded {
   std::string text;
   bool damaged = false, may_end = false;
-
-  bool operator==(const Expanded&) const = default;
 };
+
+/// How much of a damaged block is written may depend on the pieces.
+bool agree(const Expanded& a, const Expanded& b) {
+  const bool same_text =
+      a.damaged ? a.text.starts_with(b.text) || b.text.starts_with(a.text) : a.text == b.text;
+  return same_text && a.damaged == b.damaged && a.may_end == b.may_end;
+}
 
 /// Gives and takes all that there is at a time, or small pieces where there is a `random`.
 Expanded expand(std::string_view input, const char* name, Random* random) {
@@ -115,7 +120,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (has_former_frame(input)) return 0;
   Random random(static_cast<unsigned>(std::hash<std::string_view>()(input)));
   for (const char* name : kNames)
-    check(expand(input, name, nullptr) == expand(input, name, &random),
+    check(agree(expand(input, name, nullptr), expand(input, name, &random)),
           "small pieces expand to another text");
   if (size % 8 != 0) return 0;
   const char* const name = kNames[random() % 2];
