@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/compression.h"
 #include "base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
-#include "tools/compression.h"
 
 namespace {
 
