@@ -77,6 +77,18 @@ Expanded expand(std::string_view input, const char* name, Random* random) {
   return result;
 }
 
+/// A text as a whole is taken when it is neither damaged, cut off nor too long.
+void check_expand_text(std::string_view input, const char* name, const Expanded& expected) {
+  const bool whole = !expected.damaged && expected.may_end && expected.text.size() < kMaxText;
+  try {
+    const std::string text = expand_text(std::string(input), name, kMaxText - 1);
+    check(whole && text == expected.text, "a text as a whole is another");
+  } catch (const Error& error) {
+    check_message(error);
+    check(!whole, "a text as a whole is refused");
+  }
+}
+
 /// Whether libzstd may take a part of the input for a frame of one of its former versions. Where it
 /// finds their magic numbers depends on how the input is cut.
 bool has_former_frame(std::string_view input) {
@@ -119,9 +131,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (has_former_frame(input)) return 0;
   Random random(static_cast<unsigned>(std::hash<std::string_view>()(input)));
-  for (const char* name : kNames)
-    check(agree(expand(input, name, nullptr), expand(input, name, &random)),
-          "small pieces expand to another text");
+  for (const char* name : kNames) {
+    const Expanded expanded = expand(input, name, nullptr);
+    check(agree(expanded, expand(input, name, &random)), "small pieces expand to another text");
+    check_expand_text(input, name, expanded);
+  }
   if (size % 8 != 0) return 0;
   const char* const name = kNames[random() % 2];
   const Expanded again = expand(compress(input, name, random), name, &random);
