@@ -68,10 +68,10 @@ struct VocabularyOptions {
   std::optional<ListedDigest> digest;
 };
 
-/// Loads by extension, with .gz or .zst behind it for a compressed file: .spm is SentencePiece; .yml, .yaml and .json map words to ids; anything
-/// else has one word a line. Throws Error with the path for a file that cannot be read, is not of
-/// its format, has more than kMaxVocabularyBytes bytes, or lacks the end symbol; .fsv files
-/// (factored vocabularies) are refused.
+/// Loads by extension, with .gz or .zst behind it for a compressed file: .spm is SentencePiece;
+/// .yml, .yaml and .json map words to ids; anything else has one word a line. Throws Error with the
+/// path for a file that cannot be read, is not of its format, has more than kMaxVocabularyBytes
+/// bytes, or lacks the end symbol; .fsv files (factored vocabularies) are refused.
 std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
                                                   const VocabularyOptions& options = {});
 
