@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -7,6 +8,9 @@
 #include "graph/graph.h"
 
 namespace fuselage {
+
+/// Most bytes of a graph in the text form, for those who read files.
+inline constexpr std::size_t kMaxGraphTextBytes = std::size_t{4} << 20;
 
 // The text form of a graph: what dumps show, what pass tests are written in and what a model
 // directory carries. It is complete: parse_graph(print_graph(g)) is the same_graph as g. One

@@ -35,7 +35,6 @@ constexpr std::string_view kWeightsFile = "weights.safetensors";
 constexpr std::array<std::string_view, 4> kFixedFiles = {kConfigFile, kGraphFile, kWeightsFile,
                                                          kManifestFile};
 constexpr std::size_t kMaxConfig = std::size_t{1} << 20;
-constexpr std::size_t kMaxGraph = std::size_t{4} << 20;
 constexpr std::size_t kMaxManifest = std::size_t{1} << 16;
 
 std::string path_in(const std::string& directory, std::string_view file) {
@@ -309,7 +308,7 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
     if (auto digest = reader.digest_of(name))
       model.vocabulary_digests.emplace(model.vocabularies.back(), *std::move(digest));
   }
-  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraph, graph_path);
+  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
   model.graph = parse_graph(graph_text, graph_path, all_ops());
   if (!config.name.empty()) model.graph.set_name(config.name);
   const TensorMap stored = reader.read_weights(weights_path).tensors;

@@ -49,7 +49,7 @@ RunCommand::RunCommand()
 }
 
 int RunCommand::run() {
-  const Graph graph = parse_graph(read_file(path_), path_, all_ops());
+  const Graph graph = parse_graph(read_file(path_, kMaxGraphTextBytes), path_, all_ops());
   verify(graph);
   const History history = trace(graph, make_optimizer(compile_));
   OutputFile output(output_, {path_});

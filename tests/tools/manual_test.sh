@@ -1,19 +1,10 @@
 #!/usr/bin/env bash
 # Manual pages and shell completion, which must have every option that help has.
-# Usage: manual_test.sh FUSELAGE SOURCES
+# Usage: manual_test.sh FUSELAGE DATA MODULE SOURCES
 
-set -u
-fuselage=$1
-sources=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+sources=$4
 
 commands=$("$fuselage" --help | sed -nE 's/^  ([a-z]+) .*/\1/p')
 [[ $(wc -w <<<"$commands") -ge 8 ]] || fail "the commands in help: $commands"
@@ -132,8 +123,24 @@ for script in "$sources"/{demo.sh,test.sh,.ci/run} "$sources"/scripts/*.sh; do
   [[ ! -s err ]] || fail "$script --help: $(head -1 err)"
 done
 
-if [[ $failures -gt 0 ]]; then
-  echo "$failures failures" >&2
-  exit 1
-fi
-echo "all passed"
+# --- The examples of help work as they are.
+export FUSELAGE_MODELS=$sources/models HOME=$work
+mkdir .zfunc bin
+ln -s "$fuselage" bin/fuselage
+PATH=$work/bin:$PATH
+cp "$model" model.npz
+cp "$data/vocab.spm" vocab.spm
+printf 'models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n' >model.npz.decoder.yml
+printf 'Tom is my friend.\n' | tee in.txt source.txt >target.txt
+fuselage dump --stage raw -o graph.ir
+count=0
+for command in $commands; do
+  while IFS= read -r example; do
+    [[ $example != *'| man '* ]] || command -v man >/dev/null || continue
+    timeout 60 bash -c "$example" >out 2>err </dev/null || fail "the example '$example': $(tail -1 err)"
+    count=$((count + 1))
+  done < <(COLUMNS=100 "$fuselage" "$command" --help | sed '1,/^Examples:/d' | sed -n 's/^  \([^ ]\)/\1/p')
+done
+[[ $count -ge 10 ]] || fail "$count examples"
+
+end
