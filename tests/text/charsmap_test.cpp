@@ -123,7 +123,8 @@ TEST(Charsmap, SharedBranchesTakeNoTimeOfTheirOwn) {
   // 2^200 ways to the end.
   TrieWriter trie(202);
   for (std::uint32_t i = 1; i <= 200; ++i)
-    for (const std::uint32_t label : {'A', 'B'}) trie.lead(256 * i ^ label, 256 * (i + 1), label);
+    for (const std::uint32_t label : {0x41U, 0x42U})
+      trie.lead(256 * i ^ label, 256 * (i + 1), label);
   check_charsmap(trie.charsmap(kTexts));
 }
 

@@ -56,10 +56,11 @@ TEST(SentencePieceModel, TablesThatLeadTheLibraryAstrayAreRefused) {
       {"root_leaf.spm", "a branch of its normalization table leads astray"},
       {"group.spm", "field 150 has the wire type 3"},
       {"overlong_tag.spm", "it has a field 536870914"}};
-  for (const auto& [name, why] : files) {
-    const std::string bytes = read_file(kHostile + std::string(name));
+  for (const auto& file : files) {
+    const std::string name = file.first;
+    const std::string bytes = read_file(kHostile + name);
     EXPECT_THAT([&] { use(*parse_sentencepiece_vocabulary(bytes, name)); },
-                ThrowsMessage<Error>(AllOf(HasSubstr(name), HasSubstr(why))));
+                ThrowsMessage<Error>(AllOf(HasSubstr(name), HasSubstr(file.second))));
   }
   const std::string group = read_file(kHostile + std::string("group.spm"));
   refuses(group.substr(4), "a leaf of its normalization table leads astray");
