@@ -30,7 +30,7 @@ inline constexpr std::size_t kBlock = kOutputBlock;
 // and the second one holds their blocks.
 inline constexpr std::size_t kMaxRows = 64;
 
-/// The largest logits of a row, those of the lanes of LaneSum. NaN is not larger than any.
+/// The largest logit of a row in each lane of LaneSum. NaN counts as larger than no number.
 class TopLanes {
  public:
   TopLanes() { std::fill_n(tops_, kSumLanes, kLowest); }
@@ -101,7 +101,7 @@ struct WeightedSums {
 struct LogitEpilogue {
   const float* bias;                       // or null
   TopLanes* tops;                          // of each row
-  const WeightedSums* ensemble = nullptr;  // what the logits are added to, besides being stored
+  const WeightedSums* ensemble = nullptr;  // sums that take the logits too; or null
 
   template <std::size_t kCount>
   HWY_INLINE void operator()(Vector (&products)[kCount], std::size_t row,
