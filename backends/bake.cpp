@@ -2,11 +2,11 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "graph/verifier.h"
-#include "passes/pass_manager.h"
+#include "passes/cleanup/remove_dead_code.h"
+#include "passes/lowering/split_by_binding_time.h"
 #include "passes/pipeline.h"
-#include "passes/remove_dead_code.h"
-#include "passes/rewriter.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/rewrite/pass_manager.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace fuselage {
 namespace {

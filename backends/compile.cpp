@@ -4,12 +4,12 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cuda/cudnn.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/kernel_table.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "graph/verifier.h"
-#include "passes/pass_manager.h"
 #include "passes/pipeline.h"
+#include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
 

@@ -8,11 +8,11 @@
 
 #include "backends/cuda/cuda_backend.h"
 #include "backends/executable.h"
-#include "backends/plan.h"
+#include "backends/plan/plan.h"
 #include "backends/reference/reference_backend.h"
-#include "passes/frequent_rows.h"
-#include "passes/pass.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
+#include "passes/motion/frequent_rows.h"
+#include "passes/rewrite/pass.h"
 
 namespace fuselage {
 

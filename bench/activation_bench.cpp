@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/simd/table.h"
 #include "bench/byte_table.h"
 #include "bench/measure.h"
 #include "bench/program.h"

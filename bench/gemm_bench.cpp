@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/simd/table.h"
 #include "base/error.h"
 #include "bench/matrices.h"
 #include "bench/measure.h"

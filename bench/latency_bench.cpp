@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "bench/measure.h"
 #include "bench/program.h"

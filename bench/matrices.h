@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/cpu/kernels/packed_matrix.h"
+#include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "base/dtype.h"
 #include "base/tensor.h"
 

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <random>
 
-#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/simd/table.h"
 
 namespace fuselage {
 

@@ -18,8 +18,8 @@
 #include <optional>
 #include <string>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/simd/table.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "bench/matrices.h"

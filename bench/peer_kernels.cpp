@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "backends/cpu/operands.h"
+#include "backends/cpu/runtime/operands.h"
 #include "base/error.h"
 
 namespace fuselage {

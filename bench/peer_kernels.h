@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/kernel_rows.h"
+#include "backends/cpu/kernels/kernel_table.h"
 #include "bench/peer_products.h"
 
 namespace fuselage {

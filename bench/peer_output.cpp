@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/simd/table.h"
 #include "base/error.h"
 #include "base/quantized.h"
 

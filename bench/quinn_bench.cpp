@@ -15,7 +15,7 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "bench/peer_kernels.h"
@@ -27,7 +27,7 @@
 #include "graph/verifier.h"
 #include "models/load_model.h"
 #include "ops/registry.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <sstream>
 
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "bench/measure.h"

@@ -49,12 +49,12 @@ endif()
 function(fuselage_cudnn_sources variable)
   set(asking ${${variable}})
   list(FILTER asking INCLUDE REGEX
-       "/([a-z_]*cudnn[a-z_]*|recurrent_[a-z_]+|kernel_factories)\\.cpp$")
+       "/(cuda/cudnn|device/recurrent/[a-z_]+|kernel_registry)\\.cpp$")
   if(FUSELAGE_CUDNN_FOUND)
     set_source_files_properties(${asking} PROPERTIES COMPILE_DEFINITIONS FUSELAGE_CUDNN_FOUND
                                                      INCLUDE_DIRECTORIES ${FUSELAGE_CUDNN_INCLUDE})
   else()
-    list(FILTER asking EXCLUDE REGEX "/(cuda/cudnn|kernel_factories)\\.cpp$")
+    list(FILTER asking EXCLUDE REGEX "/(cuda/cudnn|kernel_registry)\\.cpp$")
     list(REMOVE_ITEM ${variable} ${asking})
     set(${variable} ${${variable}} PARENT_SCOPE)
   endif()
@@ -63,8 +63,8 @@ endfunction()
 # fuselage_cuda_module(): the module, and fuselage_cuda_device with its object files for tests. The
 # program that loads it has the layers that it uses.
 function(fuselage_cuda_module)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cpp
-                                      ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cu)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cpp
+                                              ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cu)
   if(NOT sources)
     return()
   endif()

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "models/scores.h"
+#include "models/architectures/scores.h"
 #include "ops/registry.h"
 
 namespace fuselage {

@@ -7,7 +7,7 @@
 #include "decoding/line_reader.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
-#include "models/scores.h"
+#include "models/architectures/scores.h"
 
 namespace fuselage {
 namespace {

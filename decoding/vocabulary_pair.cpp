@@ -1,7 +1,7 @@
 #include "decoding/vocabulary_pair.h"
 
 #include "base/error.h"
-#include "models/scores.h"
+#include "models/architectures/scores.h"
 
 namespace fuselage {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "decoding/vocabulary_pair.h"
 #include "models/model.h"
-#include "passes/frequent_rows.h"
+#include "passes/motion/frequent_rows.h"
 
 namespace fuselage {
 

@@ -9,9 +9,9 @@
 #include "graph/text.h"
 #include "graph/verifier.h"
 #include "ops/registry.h"
-#include "passes/pass_manager.h"
+#include "passes/lowering/split_by_binding_time.h"
 #include "passes/pipeline.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/rewrite/pass_manager.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

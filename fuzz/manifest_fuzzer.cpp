@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "fuzz/check_message.h"
-#include "models/manifest.h"
+#include "models/directory/manifest.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fuselage;

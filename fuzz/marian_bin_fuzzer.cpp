@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "fuzz/check_message.h"
-#include "models/marian_bin.h"
+#include "models/formats/marian_bin.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

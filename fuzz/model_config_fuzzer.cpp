@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "fuzz/check_message.h"
-#include "models/model_config.h"
+#include "models/directory/model_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

@@ -18,8 +18,8 @@
 #include "fuzz/model_bundle.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"
+#include "models/architectures/scores.h"
 #include "models/load_model.h"
-#include "models/scores.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"
-#include "models/npz.h"
+#include "models/formats/npz.h"
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "fuzz/check_message.h"
-#include "tools/command.h"
+#include "tools/options/command.h"
 
 namespace {
 

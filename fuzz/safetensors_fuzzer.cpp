@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
-#include "models/quantized_parts.h"
-#include "models/safetensors.h"
+#include "models/formats/quantized_parts.h"
+#include "models/formats/safetensors.h"
 
 /// A file is the size of its header in 8 bytes, the header, and the data. Header and data are
 /// changed apart, and the size follows.

@@ -13,10 +13,10 @@
 #include "fuzz/model_bundle.h"
 #include "fuzz/weight_cache.h"
 #include "fuzz/zip.h"
+#include "models/directory/model_directory.h"
+#include "models/formats/npz.h"
 #include "models/load_model.h"
-#include "models/model_directory.h"
-#include "models/npz.h"
-#include "models/quantize_model.h"
+#include "models/quantized/quantize_model.h"
 #include "tests/models/marian_bin_writer.h"
 
 namespace {

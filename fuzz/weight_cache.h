@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "backends/cpu/weight_cache.h"
+#include "backends/cpu/weights/weight_cache.h"
 
 namespace fuselage {
 

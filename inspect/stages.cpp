@@ -12,7 +12,7 @@
 #include "base/suggest.h"
 #include "graph/traversal.h"
 #include "inspect/lines.h"
-#include "passes/pass_manager.h"
+#include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
 namespace {

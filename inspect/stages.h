@@ -7,7 +7,7 @@
 
 #include "backends/compile.h"
 #include "graph/graph.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "models/directory/model_directory.h"
 #include "models/finite_weights.h"
-#include "models/marian_loader.h"
-#include "models/model_directory.h"
+#include "models/marian/marian_loader.h"
 
 namespace fuselage {
 namespace {

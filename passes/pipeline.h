@@ -3,11 +3,11 @@
 #include <string_view>
 #include <vector>
 
-#include "passes/approximate_activations.h"
-#include "passes/commute_rows.h"
-#include "passes/frequent_rows.h"
-#include "passes/pass.h"
-#include "passes/quantize.h"
+#include "passes/motion/commute_rows.h"
+#include "passes/motion/frequent_rows.h"
+#include "passes/precision/approximate_activations.h"
+#include "passes/precision/quantize.h"
+#include "passes/rewrite/pass.h"
 
 namespace fuselage {
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Fails when a file includes a layer that does not come before its own, a public header includes one
-# of the libraries that stay inside the .cpp files, or a message of a library names an option.
+# of the libraries that stay inside the .cpp files, a room includes one that does not come before it,
+# or a message of a library names an option.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -18,6 +19,14 @@ declare -A before=(
   [decoding]="base graph ops passes backends models text"
   [tools]="base graph ops passes backends inspect models text decoding"
 )
+# Rooms of a layer, each of which includes only those before it; files beside the rooms are free.
+declare -A rooms=(
+  [passes]="rewrite cleanup|motion|fusion|precision|lowering"
+  [backends/cpu/simd]="elementwise gemm rows output"
+  [backends/cuda/device]="runtime rows kernel normalization attention gather elementwise gemm output recurrent search executor"
+  [models]="formats architectures quantized directory marian"
+  [tools]="options commands"
+)
 # Headers for .cpp and .cu files only: they show Eigen, Boost, Highway, yaml-cpp or CUDA, and no
 # public header includes them.
 internal='(base/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
@@ -32,6 +41,21 @@ complain() {
     status=1
   done
 }
+
+# A word "a|b" stands for rooms side by side, which do not include each other.
+for layer in "${!rooms[@]}"; do
+  earlier=""
+  for group in ${rooms[$layer]}; do
+    for room in ${group//|/ }; do
+      [[ -d $layer/$room ]] || { echo "there is no room $layer/$room" && status=1; }
+      complain "$layer/$room may include only rooms before it" < <(
+        grep -rnE "include \"$layer/[^\"/]+/" --include='*.h' --include='*.cpp' --include='*.cu' \
+          "$layer/$room" | grep -vE "include \"$layer/($room$earlier)/"
+      )
+    done
+    earlier+="|$group"
+  done
+done
 
 for layer in "${!before[@]}"; do
   [[ -d $layer ]] || continue

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "tools/command.h"
-#include "tools/files.h"
-#include "tools/help_text.h"
+#include "tools/options/command.h"
+#include "tools/options/files.h"
+#include "tools/options/help_text.h"
 #include "tools/stack_limit.h"
 
 namespace fuselage {

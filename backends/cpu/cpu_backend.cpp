@@ -13,17 +13,17 @@
 #include <stdexcept>
 #include <utility>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernel_rows.h"
-#include "backends/cpu/program.h"
-#include "backends/cpu/runner.h"
-#include "backends/cpu/team.h"
-#include "backends/cpu/weight_cache.h"
-#include "backends/cpu/weight_region.h"
+#include "backends/cpu/kernels/kernel_table.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/runtime/program.h"
+#include "backends/cpu/runtime/runner.h"
+#include "backends/cpu/runtime/team.h"
+#include "backends/cpu/weights/weight_cache.h"
+#include "backends/cpu/weights/weight_region.h"
 #include "base/build_id.h"
 #include "base/error.h"
 #include "graph/text.h"
-#include "passes/rewriter.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace fuselage {
 namespace {

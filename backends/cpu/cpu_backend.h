@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "backends/cpu/kernel_rows.h"
+#include "backends/cpu/kernels/kernel_table.h"
 #include "backends/executable.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/kernel_table.h"
 #include "backends/cuda/module.h"
 #include "base/error.h"
 

@@ -4,7 +4,7 @@
 
 #include "backends/executable.h"
 #include "base/tensor.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 

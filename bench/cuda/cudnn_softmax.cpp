@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "backends/cuda/cudnn.h"
-#include "backends/cuda/device/cudnn_functions.h"
+#include "backends/cuda/device/recurrent/cudnn_functions.h"
 
 namespace fuselage::cuda {
 namespace {

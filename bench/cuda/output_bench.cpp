@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/runtime/launch.h"
 #include "base/error.h"
 #include "bench/cuda/output_workload.h"
 #include "bench/cuda/timing.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "backends/cuda/device/fused_output.h"
-#include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/output/fused_output.h"
+#include "backends/cuda/device/runtime/launch.h"
 #include "bench/cuda/read_roof.h"
 #include "bench/cuda/separate_output.h"
 

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/cuda/device/blas.h"
-#include "backends/cuda/device/device_weights.h"
-#include "backends/cuda/device/k_best.h"
-#include "backends/cuda/device/memory.h"
-#include "backends/cuda/device/stream.h"
+#include "backends/cuda/device/gemm/blas.h"
+#include "backends/cuda/device/gemm/device_weights.h"
+#include "backends/cuda/device/output/k_best.h"
+#include "backends/cuda/device/runtime/memory.h"
+#include "backends/cuda/device/runtime/stream.h"
 #include "bench/cuda/cudnn_softmax.h"
 
 namespace fuselage::cuda {

@@ -1,7 +1,7 @@
 #include <cstdint>
 
-#include "backends/cuda/device/launch.h"
-#include "backends/cuda/device/ptx.h"
+#include "backends/cuda/device/runtime/launch.h"
+#include "backends/cuda/device/runtime/ptx.h"
 #include "bench/cuda/read_roof.h"
 
 namespace fuselage::cuda {

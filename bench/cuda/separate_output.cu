@@ -1,6 +1,6 @@
-#include "backends/cuda/device/exp_sum.h"
-#include "backends/cuda/device/launch.h"
-#include "backends/cuda/device/row_team.h"
+#include "backends/cuda/device/output/exp_sum.h"
+#include "backends/cuda/device/runtime/launch.h"
+#include "backends/cuda/device/runtime/thread_group.h"
 #include "bench/cuda/separate_output.h"
 
 namespace fuselage::cuda {

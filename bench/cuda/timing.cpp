@@ -5,7 +5,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
 namespace {

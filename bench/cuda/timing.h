@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "backends/cuda/device/stream.h"
+#include "backends/cuda/device/runtime/stream.h"
 
 namespace fuselage::cuda {
 

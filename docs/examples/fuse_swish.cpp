@@ -1,4 +1,4 @@
-#include "passes/pass.h"
+#include "passes/rewrite/pass.h"
 
 namespace fuselage {
 

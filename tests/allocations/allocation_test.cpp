@@ -12,7 +12,7 @@
 #include "backends/compile.h"
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"
-#include "models/marian_loader.h"
+#include "models/marian/marian_loader.h"
 #include "text/vocabulary.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
-#include "backends/cpu/operands.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/runtime/operands.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "support.h"

@@ -3,11 +3,11 @@
 #include <set>
 
 #include "backends/compile.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/kernel_table.h"
 #include "base/error.h"
 #include "graph/text.h"
 #include "ops/registry.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
 namespace fuselage {

@@ -1,8 +1,7 @@
-#include "backends/cuda/element_source.h"
-
 #include <gmock/gmock.h>
 
 #include "backends/cuda/element_functions.h"
+#include "backends/cuda/elementwise_source.h"
 #include "tests/graph/support.h"
 
 namespace fuselage::cuda {

@@ -4,11 +4,11 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "graph/text.h"
 #include "ops/registry.h"
-#include "passes/pass_manager.h"
 #include "passes/pipeline.h"
+#include "passes/rewrite/pass_manager.h"
 #include "support.h"
 
 namespace fuselage {

@@ -1,4 +1,4 @@
-#include "backends/cpu/pack.h"
+#include "backends/cpu/weights/pack.h"
 
 #include <gmock/gmock.h>
 

@@ -4,11 +4,11 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/kernel_rows.h"
-#include "backends/plan.h"
+#include "backends/cpu/kernels/kernel_table.h"
+#include "backends/plan/plan.h"
 #include "graph/text.h"
 #include "ops/registry.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
 namespace fuselage {

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
-#include "backends/plan.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/plan/plan.h"
 #include "base/error.h"
 #include "graph/text.h"
 #include "ops/registry.h"

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "graph/text.h"
 #include "ops/registry.h"

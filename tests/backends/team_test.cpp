@@ -1,4 +1,4 @@
-#include "backends/cpu/team.h"
+#include "backends/cpu/runtime/team.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "graph/text.h"
 #include "ops/registry.h"

@@ -1,4 +1,4 @@
-#include "backends/cpu/weight_cache.h"
+#include "backends/cpu/weights/weight_cache.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/file.h"
 #include "support.h"
 #include "tests/temp_path.h"

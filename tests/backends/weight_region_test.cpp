@@ -1,4 +1,4 @@
-#include "backends/cpu/weight_region.h"
+#include "backends/cpu/weights/weight_region.h"
 
 #include <gmock/gmock.h>
 

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "backends/compile.h"
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "base/quantized.h"
 #include "graph/text.h"
 #include "ops/registry.h"

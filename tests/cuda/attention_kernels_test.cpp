@@ -3,7 +3,7 @@
 #include <numeric>
 #include <random>
 
-#include "backends/cuda/device/attention.h"
+#include "backends/cuda/device/attention/attention.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/runtime/launch.h"
 
 namespace fuselage::cuda {
 

@@ -1,9 +1,9 @@
-#include "backends/cuda/device/device_row_memory.h"
+#include "backends/cuda/device/rows/device_row_memory.h"
 
 #include <numeric>
 
-#include "backends/cuda/device/index_slots.h"
-#include "backends/cuda/device/launch.h"
+#include "backends/cuda/device/rows/index_slots.h"
+#include "backends/cuda/device/runtime/launch.h"
 #include "device_array.h"
 #include "tests/backends/support.h"
 

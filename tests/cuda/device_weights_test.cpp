@@ -1,11 +1,11 @@
-#include "backends/cuda/device/device_weights.h"
+#include "backends/cuda/device/gemm/device_weights.h"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
 #include <random>
 
-#include "backends/cuda/device/matrix_columns.h"
+#include "backends/cuda/device/gemm/matrix_columns.h"
 #include "base/error.h"
 #include "base/quantized.h"
 #include "device_array.h"

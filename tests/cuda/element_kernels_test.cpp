@@ -1,13 +1,12 @@
-#include "backends/cuda/device/element_kernels.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "backends/cuda/device/elementwise/elementwise_kernels.h"
 #include "backends/cuda/element_functions.h"
-#include "backends/cuda/element_source.h"
+#include "backends/cuda/elementwise_source.h"
 #include "ops/registry.h"
 #include "tests/cuda/op_program.h"
 

@@ -1,9 +1,9 @@
 #include <thread>
 
 #include "backends/compile.h"
-#include "backends/cuda/device/cuda_executable.h"
-#include "backends/cuda/device/kernel_factories.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/device/executor/cuda_executable.h"
+#include "backends/cuda/device/executor/kernel_registry.h"
+#include "backends/cuda/kernel_table.h"
 #include "backends/reference/reference_backend.h"
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"

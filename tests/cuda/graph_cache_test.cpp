@@ -1,7 +1,7 @@
-#include "backends/cuda/device/graph_cache.h"
+#include "backends/cuda/device/runtime/graph_cache.h"
 
-#include "backends/cuda/device/launch.h"
-#include "backends/cuda/device/memory.h"
+#include "backends/cuda/device/runtime/launch.h"
+#include "backends/cuda/device/runtime/memory.h"
 #include "base/error.h"
 #include "device_array.h"
 

@@ -1,5 +1,5 @@
-#include "backends/cuda/device/launch.h"
-#include "backends/cuda/device/shared_memory.h"
+#include "backends/cuda/device/runtime/launch.h"
+#include "backends/cuda/device/runtime/shared_memory.h"
 #include "tests/cuda/launch_kernels.h"
 
 namespace fuselage::cuda {

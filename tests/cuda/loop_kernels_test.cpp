@@ -1,6 +1,6 @@
 #include <numeric>
 
-#include "backends/cuda/device/copy.h"
+#include "backends/cuda/device/gather/copy.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {

@@ -1,6 +1,6 @@
 #include <limits>
 
-#include "backends/cuda/device/normalize.h"
+#include "backends/cuda/device/normalization/normalize.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {

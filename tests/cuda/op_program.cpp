@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/kernel_table.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {

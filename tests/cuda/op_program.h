@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/cuda/device/kernel.h"
+#include "backends/cuda/device/kernel/kernel.h"
 #include "backends/row_frame.h"
 #include "tests/cuda/device_array.h"
 #include "tests/ops/evaluation.h"

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/device/fused_output.h"
+#include "backends/cuda/device/output/fused_output.h"
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/ranking.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/device/k_best.h"
+#include "backends/cuda/device/output/k_best.h"
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/ranking.h"
 

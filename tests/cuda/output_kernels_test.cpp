@@ -1,6 +1,6 @@
 // Output layers as a plan binds them, against the reference evaluation.
 
-#include "backends/cuda/device/logit_layers.h"
+#include "backends/cuda/device/output/logit_layers.h"
 #include "tests/cuda/product_program.h"
 
 namespace fuselage::cuda {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "backends/cuda/device/blas.h"
+#include "backends/cuda/device/gemm/blas.h"
 #include "base/error.h"
 #include "tests/cuda/product_matrix.h"
 

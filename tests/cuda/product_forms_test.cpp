@@ -1,4 +1,4 @@
-#include "backends/cuda/device/row_product.h"
+#include "backends/cuda/device/gemm/gemm.h"
 #include "base/error.h"
 #include "tests/cuda/product_matrix.h"
 

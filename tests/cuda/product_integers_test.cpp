@@ -1,10 +1,10 @@
 #include <numeric>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/packed_matrix.h"
-#include "backends/cpu/kernels/table.h"
-#include "backends/cuda/device/convert_rows.h"
-#include "backends/cuda/device/integer_products.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/simd/gemm/packed_matrix.h"
+#include "backends/cpu/simd/table.h"
+#include "backends/cuda/device/gemm/integer_products.h"
+#include "backends/cuda/device/gemm/round_rows.h"
 #include "tests/cuda/product_matrix.h"
 
 namespace fuselage::cuda {

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/device/blas.h"
-#include "backends/cuda/device/cudnn.h"
-#include "backends/cuda/device/device_program.h"
-#include "backends/cuda/device/device_row_memory.h"
-#include "backends/cuda/device/program_runner.h"
-#include "backends/cuda/device/stream.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/device/executor/device_program.h"
+#include "backends/cuda/device/executor/program_runner.h"
+#include "backends/cuda/device/gemm/blas.h"
+#include "backends/cuda/device/recurrent/cudnn.h"
+#include "backends/cuda/device/rows/device_row_memory.h"
+#include "backends/cuda/device/runtime/stream.h"
+#include "backends/cuda/kernel_table.h"
 #include "tests/cuda/product_support.h"
 #include "tests/ops/evaluation.h"
 

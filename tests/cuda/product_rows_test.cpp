@@ -4,10 +4,10 @@
 #include <cmath>
 #include <iterator>
 
-#include "backends/cuda/device/convert_rows.h"
-#include "backends/cuda/device/finish_rows.h"
-#include "backends/cuda/device/frequent_rows.h"
-#include "backends/cuda/device/row_dots.h"
+#include "backends/cuda/device/gemm/bias_relu.h"
+#include "backends/cuda/device/gemm/frequent_rows.h"
+#include "backends/cuda/device/gemm/round_rows.h"
+#include "backends/cuda/device/gemm/row_dots.h"
 #include "tests/cuda/product_matrix.h"
 
 namespace fuselage::cuda {

@@ -11,8 +11,8 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/device/device_weights.h"
-#include "backends/cuda/device/rows.h"
+#include "backends/cuda/device/gemm/device_weights.h"
+#include "backends/cuda/device/runtime/rows.h"
 #include "base/quantized.h"
 #include "base/tensor.h"
 #include "tests/cuda/device_array.h"

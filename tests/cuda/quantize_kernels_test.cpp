@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "backends/cuda/device/quantize.h"
+#include "backends/cuda/device/gemm/quantize.h"
 #include "base/tensor.h"
 #include "tests/cuda/op_program.h"
 

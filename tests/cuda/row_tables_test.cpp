@@ -1,10 +1,10 @@
-#include "backends/cuda/device/row_tables.h"
+#include "backends/cuda/device/rows/row_tables.h"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
-#include "backends/cuda/device/device_row_memory.h"
+#include "backends/cuda/device/rows/device_row_memory.h"
 #include "backends/cuda/layout.h"
 #include "base/error.h"
 #include "tests/cuda/device_array.h"

@@ -1,11 +1,11 @@
-#include "backends/cuda/device/runtime_compiler.h"
+#include "backends/cuda/device/runtime/runtime_compiler.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
-#include "backends/cuda/element_source.h"
+#include "backends/cuda/elementwise_source.h"
 #include "base/content_hash.h"
 #include "base/file.h"
 #include "ops/registry.h"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <random>
 
-#include "backends/cuda/device/beam_search.h"
-#include "backends/cuda/device/device_row_memory.h"
+#include "backends/cuda/device/rows/device_row_memory.h"
+#include "backends/cuda/device/search/beam_search.h"
 #include "backends/cuda/layout.h"
 #include "base/error.h"
 #include "decoding/beam_search.h"

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <utility>
 
-#include "backends/cpu/isa.h"
+#include "backends/cpu/runtime/isa.h"
 #include "decoding/translator.h"
 #include "models/load_model.h"
 #include "tests/decoding/support.h"

@@ -1,6 +1,6 @@
 // Ensembles of trained models, against the members run on their own.
 
-#include "models/ensemble.h"
+#include "models/architectures/ensemble.h"
 
 #include <gmock/gmock.h>
 
@@ -12,7 +12,7 @@
 #include "decoding/search_head.h"
 #include "decoding/translator.h"
 #include "graph/traversal.h"
-#include "models/model_directory.h"
+#include "models/directory/model_directory.h"
 #include "support.h"
 
 namespace fuselage {

@@ -10,8 +10,8 @@
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
-#include "models/marian_loader.h"
-#include "models/model_directory.h"
+#include "models/directory/model_directory.h"
+#include "models/marian/marian_loader.h"
 #include "support.h"
 
 namespace fuselage {

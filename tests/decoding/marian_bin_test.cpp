@@ -1,7 +1,7 @@
 // Models in .bin files, made of .npz ones, against those whose weights were rounded in the same
 // way.
 
-#include "models/marian_bin.h"
+#include "models/formats/marian_bin.h"
 
 #include <gmock/gmock.h>
 
@@ -17,9 +17,9 @@
 #include "decoding/scorer.h"
 #include "decoding/translator.h"
 #include "graph/traversal.h"
+#include "models/directory/model_directory.h"
+#include "models/formats/npz.h"
 #include "models/load_model.h"
-#include "models/model_directory.h"
-#include "models/npz.h"
 #include "ops/registry.h"
 #include "tests/decoding/support.h"
 #include "tests/models/marian_bin_writer.h"

@@ -1,4 +1,4 @@
-#include "models/model_directory.h"
+#include "models/directory/model_directory.h"
 
 #include <gmock/gmock.h>
 
@@ -12,8 +12,8 @@
 #include "base/quantized.h"
 #include "decoding/vocabulary_pair.h"
 #include "graph/traversal.h"
-#include "models/manifest.h"
-#include "models/safetensors.h"
+#include "models/directory/manifest.h"
+#include "models/formats/safetensors.h"
 #include "ops/builder.h"
 #include "tests/decoding/support.h"
 

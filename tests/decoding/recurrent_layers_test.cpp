@@ -11,8 +11,8 @@
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"
 #include "models/load_model.h"
-#include "passes/pass_manager.h"
 #include "passes/pipeline.h"
+#include "passes/rewrite/pass_manager.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

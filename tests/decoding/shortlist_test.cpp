@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "decoding/translator.h"
-#include "models/ensemble.h"
+#include "models/architectures/ensemble.h"
 #include "tests/decoding/support.h"
 #include "tests/temp_path.h"
 

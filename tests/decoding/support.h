@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "models/load_model.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage::testing {
 

@@ -7,7 +7,7 @@
 #include "graph/text.h"
 #include "graph/traversal.h"
 #include "ops/registry.h"
-#include "passes/pass_manager.h"
+#include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
 namespace {

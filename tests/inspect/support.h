@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "inspect/stages.h"
-#include "passes/rule.h"
+#include "passes/rewrite/rule.h"
 #include "tests/passes/support.h"
 
 namespace fuselage {

@@ -1,4 +1,4 @@
-#include "models/directory_writer.h"
+#include "models/directory/directory_writer.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "models/ensemble.h"
+#include "models/architectures/ensemble.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "models/json.h"
+#include "models/formats/json.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "models/manifest.h"
+#include "models/directory/manifest.h"
 
 #include <gmock/gmock.h>
 

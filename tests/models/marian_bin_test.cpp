@@ -1,4 +1,4 @@
-#include "models/marian_bin.h"
+#include "models/formats/marian_bin.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "models/marian_options.h"
+#include "models/architectures/marian_options.h"
 
 #include <gmock/gmock.h>
 

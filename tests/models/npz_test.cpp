@@ -1,4 +1,4 @@
-#include "models/npz.h"
+#include "models/formats/npz.h"
 
 #include <gmock/gmock.h>
 #include <zip.h>

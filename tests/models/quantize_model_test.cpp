@@ -1,4 +1,4 @@
-#include "models/quantize_model.h"
+#include "models/quantized/quantize_model.h"
 
 #include <gmock/gmock.h>
 

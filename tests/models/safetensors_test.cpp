@@ -1,4 +1,4 @@
-#include "models/safetensors.h"
+#include "models/formats/safetensors.h"
 
 #include <gmock/gmock.h>
 

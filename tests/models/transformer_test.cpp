@@ -1,4 +1,4 @@
-#include "models/transformer.h"
+#include "models/architectures/transformer.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

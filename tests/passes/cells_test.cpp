@@ -8,8 +8,8 @@
 #include "graph/text.h"
 #include "graph/verifier.h"
 #include "ops/registry.h"
-#include "passes/pass_manager.h"
 #include "passes/pipeline.h"
+#include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
 namespace {

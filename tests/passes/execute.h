@@ -8,7 +8,7 @@
 #include "base/tensor.h"
 #include "graph/graph.h"
 #include "ops/evaluate.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "passes/approximate_activations.h"
-#include "passes/commute_rows.h"
-#include "passes/quantize.h"
+#include "passes/motion/commute_rows.h"
+#include "passes/precision/approximate_activations.h"
+#include "passes/precision/quantize.h"
 
 namespace fuselage {
 

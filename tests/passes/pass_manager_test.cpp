@@ -1,4 +1,4 @@
-#include "passes/pass_manager.h"
+#include "passes/rewrite/pass_manager.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "passes/pattern.h"
+#include "passes/rewrite/pattern.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "passes/rule.h"
+#include "passes/rewrite/rule.h"
 #include "support.h"
 
 namespace fuselage {

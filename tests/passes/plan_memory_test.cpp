@@ -1,4 +1,4 @@
-#include "passes/plan_memory.h"
+#include "passes/lowering/plan_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,9 +12,9 @@
 #include "graph/traversal.h"
 #include "graph/verifier.h"
 #include "ops/registry.h"
-#include "passes/pass_manager.h"
+#include "passes/lowering/split_by_binding_time.h"
 #include "passes/pipeline.h"
-#include "passes/split_by_binding_time.h"
+#include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
 namespace {

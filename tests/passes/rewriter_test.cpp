@@ -1,4 +1,4 @@
-#include "passes/rewriter.h"
+#include "passes/rewrite/rewriter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "passes/split_by_binding_time.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

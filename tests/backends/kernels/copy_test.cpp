@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/simd/rows/copy.h"
 
 #include "tests/backends/kernels/support.h"
 

@@ -1,9 +1,8 @@
-#include "backends/cpu/element_kernel.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
+#include "backends/cpu/kernels/elementwise_tiles.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {

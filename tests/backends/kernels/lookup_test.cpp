@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/lookup.h"
+#include "backends/cpu/simd/rows/lookup.h"
 
 #include <numeric>
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/table.h"
+#include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/simd/table.h"
 
 namespace fuselage::cpu {
 

@@ -1,4 +1,4 @@
-#include "backends/cuda/device/cuda_executable.h"
+#include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/reference/reference_backend.h"
 #include "reference_kernels.h"
 #include "tests/cuda/random_search.h"

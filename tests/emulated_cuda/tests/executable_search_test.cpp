@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "backends/cuda/device/cuda_executable.h"
+#include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "decoding/beam_search.h"

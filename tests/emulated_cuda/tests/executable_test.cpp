@@ -1,8 +1,8 @@
 #include <cuda_runtime.h>
 #include <gmock/gmock.h>
 
-#include "backends/cuda/device/cuda_executable.h"
-#include "backends/cuda/device/device.h"
+#include "backends/cuda/device/executor/cuda_executable.h"
+#include "backends/cuda/device/runtime/device.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
 #include "emulated_cuda/control.h"

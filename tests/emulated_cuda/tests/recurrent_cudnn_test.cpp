@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "backends/cuda/device/cudnn.h"
-#include "backends/cuda/device/recurrent_layer.h"
-#include "backends/cuda/device/stream.h"
-#include "backends/cuda/kernel_rows.h"
+#include "backends/cuda/device/recurrent/cudnn.h"
+#include "backends/cuda/device/recurrent/recurrent_layer.h"
+#include "backends/cuda/device/runtime/stream.h"
+#include "backends/cuda/kernel_table.h"
 #include "base/error.h"
 #include "emulated_cuda/control.h"
 #include "tests/cuda/device_array.h"

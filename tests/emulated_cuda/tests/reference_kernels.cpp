@@ -5,8 +5,8 @@
 #include <functional>
 #include <mutex>
 
-#include "backends/cuda/device/launch.h"
-#include "backends/cuda/device/operands.h"
+#include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/runtime/launch.h"
 #include "ops/evaluate.h"
 
 namespace fuselage::cuda {

@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "backends/cuda/device/kernel.h"
-#include "backends/plan.h"
+#include "backends/cuda/device/kernel/kernel.h"
+#include "backends/plan/plan.h"
 
 namespace fuselage::cuda {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 // What threads of the block that runs have under way, for the instructions of
-// backends/cuda/device/ptx.h. It is no memory of the block.
+// backends/cuda/device/runtime/ptx.h. It is no memory of the block.
 
 namespace emulated_cuda {
 

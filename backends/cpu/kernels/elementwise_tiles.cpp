@@ -1,0 +1,150 @@
+#include "backends/cpu/kernels/elementwise_tiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+
+namespace fuselage::cpu {
+namespace {
+
+using Kind = Formula::Argument::Kind;
+
+constexpr std::size_t kTile = 256;     ///< columns; a slot then takes 1 KB of the L1 cache
+constexpr std::size_t kMaxSlots = 16;  ///< values that are live at once
+
+constexpr std::pair<std::string_view, Unary> kUnary[] = {{"neg", Unary::neg},
+                                                         {"sigmoid", Unary::sigmoid},
+                                                         {"tanh", Unary::tanh},
+                                                         {"sigmoid_fast", Unary::sigmoid_fast},
+                                                         {"tanh_fast", Unary::tanh_fast},
+                                                         {"sigmoid_table", Unary::sigmoid_table},
+                                                         {"tanh_table", Unary::tanh_table},
+                                                         {"relu", Unary::relu},
+                                                         {"swish", Unary::swish},
+                                                         {"gelu", Unary::gelu},
+                                                         {"exp", Unary::exp},
+                                                         {"log", Unary::log},
+                                                         {"sqrt", Unary::sqrt},
+                                                         {"abs", Unary::abs}};
+constexpr std::pair<std::string_view, Binary> kBinary[] = {
+    {"add", Binary::add}, {"sub", Binary::sub}, {"mul", Binary::mul},
+    {"div", Binary::div}, {"max", Binary::max}, {"min", Binary::min}};
+
+template <typename Op, std::size_t kSize>
+std::optional<Op> named(std::string_view name,
+                        const std::pair<std::string_view, Op> (&table)[kSize]) {
+  for (const auto& [known, op] : table)
+    if (known == name) return op;
+  return std::nullopt;
+}
+
+/// A slot for each step's value; a slot is free again after the last step that reads it. Results
+/// keep theirs. Returns the number of slots.
+std::size_t plan_slots(const Formula& formula, std::vector<std::uint32_t>& slot_of_step) {
+  const std::size_t count = formula.steps.size();
+  std::vector<std::size_t> last_use(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    last_use[i] = i;
+    for (const auto& argument : formula.steps[i].arguments)
+      if (argument.kind == Kind::step) last_use[argument.index] = i;
+  }
+  for (const auto& result : formula.results) last_use[result.index] = count;
+  std::vector<bool> taken;
+  slot_of_step.assign(count, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    // What is read here for the last time makes room for the result: rows may be written in place.
+    for (const auto& argument : formula.steps[i].arguments)
+      if (argument.kind == Kind::step && last_use[argument.index] == i)
+        taken[slot_of_step[argument.index]] = false;
+    const auto free = std::find(taken.begin(), taken.end(), false);
+    slot_of_step[i] = static_cast<std::uint32_t>(free - taken.begin());
+    if (free == taken.end())
+      taken.push_back(true);
+    else
+      *free = true;
+  }
+  return taken.size();
+}
+
+}  // namespace
+
+std::optional<Unary> unary_named(std::string_view op) { return named(op, kUnary); }
+std::optional<Binary> binary_named(std::string_view op) { return named(op, kBinary); }
+
+std::string ElementKernel::refuse(const Formula& formula) {
+  for (const Formula::Step& step : formula.steps) {
+    const std::string_view op = step.op->name;
+    const bool known =
+        step.arguments.size() == 1 ? unary_named(op).has_value() : binary_named(op).has_value();
+    if (!known) return fmt::format("it has no row function for {}", op);
+  }
+  std::vector<std::uint32_t> slots;
+  const std::size_t live = plan_slots(formula, slots);
+  if (live > kMaxSlots)
+    return fmt::format("{} values are live at once, more than {}", live, kMaxSlots);
+  return "";
+}
+
+ElementKernel::ElementKernel(const Formula& formula, const std::vector<bool>& scalar) {
+  check(refuse(formula).empty(), "a formula without a kernel");
+  std::vector<std::uint32_t> slots;
+  plan_slots(formula, slots);
+  const KernelTable& table = kernels();
+  for (std::size_t i = 0; i < formula.steps.size(); ++i) {
+    const Formula::Step& from = formula.steps[i];
+    Step step{.a = source_of(from.arguments[0], scalar, slots), .slot = slots[i]};
+    if (from.arguments.size() == 1) {
+      step.unary = table.unary_row(*unary_named(from.op->name), step.a.scalar);
+    } else {
+      step.b = source_of(from.arguments[1], scalar, slots);
+      step.binary = table.binary_row(*binary_named(from.op->name), step.a.scalar, step.b.scalar);
+    }
+    steps_.push_back(step);
+  }
+  for (const auto& result : formula.results) results_.push_back(slots[result.index]);
+}
+
+ElementKernel::Source ElementKernel::source_of(const Formula::Argument& argument,
+                                               const std::vector<bool>& scalar,
+                                               const std::vector<std::uint32_t>& slot_of_step) {
+  if (argument.kind == Kind::operand)
+    return {argument.kind, argument.index, scalar.at(argument.index)};
+  if (argument.kind == Kind::step) return {argument.kind, slot_of_step[argument.index], false};
+  numbers_.push_back(static_cast<float>(argument.number));
+  return {argument.kind, static_cast<std::uint32_t>(numbers_.size() - 1), true};
+}
+
+void ElementKernel::run(const RowsIn* operands, std::size_t rows, std::size_t cols,
+                        const RowsOut* results) const {
+  run_columns(operands, rows, 0, cols, results);
+}
+
+void ElementKernel::run_columns(const RowsIn* operands, std::size_t rows, std::size_t first,
+                                std::size_t cols, const RowsOut* results) const {
+  alignas(64) float slots[kMaxSlots][kTile];
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t begin = first; begin < first + cols; begin += kTile) {
+      const std::size_t n = std::min(kTile, first + cols - begin);
+      const auto row = [&](const Source& source) -> const float* {
+        if (source.kind == Kind::step) return slots[source.index];
+        if (source.kind == Kind::number) return &numbers_[source.index];
+        const RowsIn& in = operands[source.index];
+        return row_of(in, r, in.columns) + (source.scalar ? 0 : begin);
+      };
+      for (const Step& step : steps_) {
+        if (step.unary)
+          step.unary(row(step.a), n, slots[step.slot]);
+        else
+          step.binary(row(step.a), row(step.b), n, slots[step.slot]);
+      }
+      // Only now, since an operand may lie there.
+      for (std::size_t i = 0; i < results_.size(); ++i)
+        std::copy_n(slots[results_[i]], n, results[i].data + r * results[i].stride + begin);
+    }
+}
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "backends/cpu/simd/table.h"
+#include "ops/formula.h"
+
+namespace fuselage::cpu {
+
+/// The kernel operation of an op; nothing when it has none of that many operands.
+std::optional<Unary> unary_named(std::string_view op);
+std::optional<Binary> binary_named(std::string_view op);
+
+/// A formula ready to run at the active instruction-set level: tile by tile, so that what goes from
+/// step to step stays in the L1 cache. An element is computed by the same operations as by unary
+/// and binary kernels one after another, and so has the same bits.
+class ElementKernel {
+ public:
+  /// `scalar[i]`: operand i has one element a row, which stands for all columns.
+  ElementKernel(const Formula& formula, const std::vector<bool>& scalar);
+
+  /// Why no kernel can be made; empty: one can.
+  static std::string refuse(const Formula& formula);
+
+  /// results[i] [rows, cols]. A result may lie where an operand does, when their rows coincide.
+  void run(const RowsIn* operands, std::size_t rows, std::size_t cols,
+           const RowsOut* results) const;
+
+  /// The same for columns `first` … `first + cols - 1` of operands and results.
+  void run_columns(const RowsIn* operands, std::size_t rows, std::size_t first, std::size_t cols,
+                   const RowsOut* results) const;
+
+  std::size_t result_count() const { return results_.size(); }
+
+ private:
+  struct Source {
+    Formula::Argument::Kind kind = Formula::Argument::Kind::operand;
+    std::uint32_t index = 0;  ///< operand, scratch slot or number
+    bool scalar = false;
+  };
+  struct Step {
+    UnaryRow unary = nullptr;
+    BinaryRow binary = nullptr;
+    Source a, b;
+    std::uint32_t slot = 0;
+  };
+
+  Source source_of(const Formula::Argument& argument, const std::vector<bool>& scalar,
+                   const std::vector<std::uint32_t>& slot_of_step);
+
+  std::vector<Step> steps_;
+  std::vector<float> numbers_;
+  std::vector<std::uint32_t> results_;  ///< slots
+};
+
+}  // namespace fuselage::cpu

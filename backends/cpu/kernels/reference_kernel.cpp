@@ -1,0 +1,90 @@
+#include "backends/cpu/kernels/reference_kernel.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/cpu/kernels/quantize_kernels.h"
+#include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/simd/rows/copy.h"
+#include "base/error.h"
+#include "base/quantized.h"
+#include "ops/evaluate.h"
+#include "ops/quantize.h"
+
+namespace fuselage::cpu {
+namespace {
+
+Array<float> dequantized(const RowsIn& from, std::int64_t rows, const Type& type) {
+  Array<float> array(rows, row_size(type));
+  const std::int64_t k = type.dims.back();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const auto* vector =
+        reinterpret_cast<const std::byte*>(row_of(from, static_cast<std::size_t>(r), from.columns));
+    for (std::int64_t i = 0; i < array.cols; i += k, vector += vector_bytes(type.dtype, k))
+      dequantize_vector(type.dtype, vector, k, array.row(r) + i);
+  }
+  return array;
+}
+
+Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
+                      std::size_t operand) {
+  const Place& place = in.operands[operand];
+  const bool same_rows = type.domain == in.domain;
+  const std::int64_t rows = same_rows ? row_count(in, run) : run.rows.rows(type.domain);
+  Array<float> array(rows, row_size(type));
+  if (type.dtype == DType::i32) {
+    const auto* from =
+        data_at<const std::int32_t>(place, run, same_rows ? first_row(run, in.domain) : 0);
+    std::copy_n(from, array.data.size(), array.data.begin());
+    return array;
+  }
+  if (is_half(type.dtype)) {
+    const auto* from = data_at<const std::uint16_t>(place, run, 0);
+    std::transform(from, from + array.data.size(), array.data.begin(),
+                   type.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
+    return array;
+  }
+  const RowsIn from = same_rows ? rows_in(in, run, operand) : all_rows(in, run, operand);
+  if (is_quantized(type.dtype)) return dequantized(from, rows, type);
+  copy_rows(from, static_cast<std::size_t>(rows), static_cast<std::size_t>(place.cols),
+            {array.data.data(), static_cast<std::size_t>(place.cols)});
+  return array;
+}
+
+}  // namespace
+
+std::string refuse_reference(const Graph& graph, const Node& node) {
+  const std::size_t own = node.results.size() - quantized_results(node).size();
+  for (std::size_t i = 0; i < own; ++i)
+    if (const DType dtype = graph.value(node.results[i]).type.dtype;
+        is_quantized(dtype) || is_half(dtype))
+      return "its result is quantized or of 16 bits";
+  return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
+}
+
+void run_reference(const Instruction& in, const Run& run) {
+  const Node& node = in.graph->node(in.node);
+  std::vector<Array<float>> operands;
+  for (std::size_t i = 0; i < in.operands.size(); ++i)
+    operands.push_back(to_array(in, run, in.graph->value(node.operands[i]).type, i));
+  EvalContext<float> context{.graph = *in.graph, .node = node, .rows = run.rows};
+  for (const auto& operand : operands) context.operands.push_back(&operand);
+  for (const Place& result : in.results)
+    context.results.emplace_back(row_count(in, run), result.cols);
+  node.op->evaluate_f32(context);
+  for (std::size_t i = 0; i < in.results.size() - in.quantized.size(); ++i) {
+    const Place& result = in.results[i];
+    const DomainId domain = domain_of(result, run);
+    const auto& data = context.results[i].data;
+    check(data.size() == static_cast<std::size_t>(row_count(run, domain) * result.cols),
+          "reference evaluation: a result of another size");
+    if (in.graph->value(node.results[i]).type.dtype == DType::i32)
+      std::copy(data.begin(), data.end(),
+                data_at<std::int32_t>(result, run, first_row(run, domain)));
+    else
+      std::copy(data.begin(), data.end(), data_at<float>(result, run, first_row(run, domain)));
+  }
+  quantize_results(in, run);
+}
+
+}  // namespace fuselage::cpu

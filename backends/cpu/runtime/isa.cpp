@@ -1,0 +1,113 @@
+#include "backends/cpu/runtime/isa.h"
+
+#include <fmt/ranges.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <utility>
+
+#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/table.h"
+#include "backends/cpu/simd/targets.h"
+#include "base/error.h"
+#include "hwy/targets.h"
+
+namespace fuselage::cpu {
+namespace {
+
+struct Level {
+  std::string name;
+  std::int64_t target = 0;
+  KernelTable table;
+};
+
+std::string lower(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
+}
+
+Level make_level(std::int64_t target) {
+  Level level{lower(hwy::TargetName(target)), target, {}};
+  // The dispatch reads the process-wide chosen target, so each level's functions are picked up
+  // under it once and kept.
+  hwy::GetChosenTarget().Update(target);
+  for (auto fill : {fill_gemm, fill_quantize, fill_pointwise, fill_normalize, fill_attention,
+                    fill_k_best, fill_output, fill_ensemble_output, fill_shortlist})
+    check(fill(level.table) == target, "a kernel family lacks an instruction-set level");
+  return level;
+}
+
+bool has_vnni() {
+#if HWY_ARCH_X86
+  return __builtin_cpu_supports("avx512vnni");
+#else
+  return false;
+#endif
+}
+
+/// Adds the level above AVX3 that differs from it in the products of integers.
+void add_vnni(std::vector<Level>& levels) {
+  if (levels.back().target != HWY_AVX3 || !has_vnni()) return;
+  Level level = levels.back();
+  level.name += "_vnni";
+  if (fill_vnni(level.table)) levels.push_back(std::move(level));
+}
+
+// Weakest first: in Highway's masks a lower bit is a stronger level.
+std::vector<Level> make_levels() {
+  const std::int64_t present = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS;
+  std::vector<Level> levels;
+  for (int bit = 62; bit >= 0; --bit)
+    if (present & (std::int64_t{1} << bit)) levels.push_back(make_level(std::int64_t{1} << bit));
+  add_vnni(levels);
+  hwy::GetChosenTarget().Update(levels.back().target);
+  return levels;
+}
+
+const std::vector<Level>& all_levels() {
+  static const std::vector<Level> levels = make_levels();
+  return levels;
+}
+
+std::atomic<const Level*> active_level{nullptr};
+
+void activate(const Level& level) {
+  hwy::GetChosenTarget().Update(level.target);
+  active_level = &level;
+}
+
+const Level& current_level() {
+  init_isa();
+  return *active_level;
+}
+
+}  // namespace
+
+std::vector<std::string> supported_isas() {
+  std::vector<std::string> names;
+  for (const Level& level : all_levels()) names.push_back(level.name);
+  return names;
+}
+
+std::string active_isa() { return current_level().name; }
+
+void force_isa(std::string_view name) {
+  for (const Level& level : all_levels())
+    if (level.name == name) return activate(level);
+  throw Error("instruction set '{}' is unknown or not available on this machine: choose one of {}",
+              name, fmt::join(supported_isas(), ", "));
+}
+
+void init_isa() {
+  if (active_level) return;
+  const char* wanted = std::getenv("FUSELAGE_ISA");
+  if (wanted && *wanted)
+    force_isa(wanted);
+  else
+    activate(all_levels().back());
+}
+
+const KernelTable& kernels() { return current_level().table; }
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/runtime/instruction.h"
+#include "backends/cpu/runtime/team.h"
+#include "backends/cpu/simd/rows.h"
+
+namespace fuselage::cpu {
+
+// Where an instruction finds its operands and results when it runs: the rows that it computes, and
+// for operands the rows that those depend on.
+
+inline std::int64_t first_row(const Run& run, DomainId domain) {
+  return run.rows.first_new(domain);
+}
+
+inline std::int64_t row_count(const Run& run, DomainId domain) {
+  return run.rows.rows(domain) - first_row(run, domain);
+}
+
+inline std::int64_t row_count(const Instruction& in, const Run& run) {
+  return row_count(run, in.domain);
+}
+
+inline std::size_t rows_of(const Instruction& in, const Run& run) {
+  return static_cast<std::size_t>(row_count(in, run));
+}
+
+/// Whose rows a place has.
+inline DomainId domain_of(const Place& place, const Run& run) {
+  return run.plan_buffers[place.buffer].domain;
+}
+
+/// First element of a place for the rows from `row` on.
+template <typename T>
+T* data_at(const Place& place, const Run& run, std::int64_t row) {
+  const Buffer& buffer = run.plan_buffers[place.buffer];
+  if (buffer.newest_only) row -= first_row(run, buffer.domain);
+  return reinterpret_cast<T*>(run.buffers[place.buffer]) + place.offset + row * place.stride;
+}
+
+/// An operand as kernels take it, for the rows that the instruction computes.
+inline RowsIn rows_in(const Instruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  const std::int64_t row = first_row(run, in.domain);
+  RowsIn rows{.stride = static_cast<std::size_t>(place.stride),
+              .columns = static_cast<std::size_t>(place.cols)};
+  if (place.index == kNone) {
+    rows.data = data_at<const float>(place, run, place.stride == 0 ? 0 : row);
+    return rows;
+  }
+  rows.data = data_at<const float>(place, run, 0);
+  rows.rows = run.indexes[static_cast<std::size_t>(place.index)] + row;
+  if (place.fallback_buffer != kNone)
+    rows.fallback = reinterpret_cast<const float*>(
+                        run.buffers[static_cast<std::size_t>(place.fallback_buffer)]) +
+                    place.offset;
+  return rows;
+}
+
+template <typename T = float>
+T* plain_in(const Instruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
+}
+
+/// All rows of an operand that another domain's rows are gathered from.
+inline RowsIn all_rows(const Instruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  return {.data = data_at<const float>(place, run, 0),
+          .stride = static_cast<std::size_t>(place.stride),
+          .columns = static_cast<std::size_t>(place.cols)};
+}
+
+template <typename T = float>
+T* result_at(const Instruction& in, const Run& run, std::size_t result = 0) {
+  const Place& place = in.results[result];
+  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
+}
+
+inline RowsOut rows_out(const Instruction& in, const Run& run, std::size_t result = 0) {
+  return {result_at(in, run, result), static_cast<std::size_t>(in.results[result].stride)};
+}
+
+inline std::size_t cols_of(const Instruction& in) {
+  return static_cast<std::size_t>(in.results[0].cols);
+}
+
+inline Segments segments_of(const Instruction& in, const Run& run) {
+  const auto begin = run.rows.segments(in.map);
+  return {begin.data(), begin.size() - 1};
+}
+
+/// Whether there are threads to share `work`, in multiply-adds, and it is worth that: below,
+/// handing out the parts takes longer than a part.
+inline bool is_worth_parts(const Run& run, std::size_t work) {
+  return run.team && work >= std::size_t{1} << 16;
+}
+
+/// Calls f(first, last) for shares of `count` things, in several threads where `work`, in about as
+/// many multiply-adds, is worth it. The same thread always takes the same share, whose part of a
+/// matrix so stays in its cache.
+template <typename F>
+void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
+  if (!is_worth_parts(run, work)) {
+    f(std::size_t{0}, count);
+    return;
+  }
+  const std::size_t parts = run.team->size();
+  run.team->run([&](std::size_t part) { f(count * part / parts, count * (part + 1) / parts); });
+}
+
+/// Multiply-adds of a product.
+inline std::size_t work_of(const PackedMatrix& matrix, std::size_t rows) {
+  return rows * matrix.k() * matrix.n();
+}
+
+/// The same for the panels of a matrix that so many rows are multiplied with.
+template <typename F>
+void in_panels(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
+  in_parts(run, matrix.panel_count(), work_of(matrix, rows), f);
+}
+
+}  // namespace fuselage::cpu

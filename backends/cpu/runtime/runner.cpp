@@ -1,0 +1,156 @@
+#include "backends/cpu/runtime/runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "base/error.h"
+#include "base/mapped_memory.h"
+#include "passes/lowering/plan_memory.h"
+
+namespace fuselage::cpu {
+namespace {
+
+std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
+  constexpr std::align_val_t kAlignment{kBufferAlignment};
+  return {static_cast<std::byte*>(::operator new[](std::max<std::size_t>(bytes, 1), kAlignment)),
+          [](std::byte* p) { ::operator delete[](p, kAlignment); }};
+}
+
+/// More than a process can have: an arena of so much is planned, but never made.
+constexpr std::int64_t kMaxBufferBytes = std::int64_t{1} << 47;
+
+std::size_t buffer_bytes(std::int64_t rows, std::int64_t row_elements) {
+  const auto row_bytes = row_elements * static_cast<std::int64_t>(sizeof(float));
+  const bool fits = row_bytes == 0 || rows <= kMaxBufferBytes / row_bytes;
+  return static_cast<std::size_t>(fits ? rows * row_bytes : kMaxBufferBytes);
+}
+
+}  // namespace
+
+ProgramRunner::ProgramRunner(const Program& program, Team* team)
+    : program_(program),
+      plan_(program.plan),
+      team_(team),
+      offsets_(plan_.buffers.size(), 0),
+      buffers_(plan_.buffers.size(), nullptr),
+      composed_(plan_.indexes.size()),
+      indexes_(plan_.indexes.size(), nullptr) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (program.weights[i])
+      // Kernels only read weights; the table holds one kind of pointer for all.
+      buffers_[i] = const_cast<std::byte*>(program.weights[i]->bytes());
+}
+
+void ProgramRunner::plan_batch(const RowFrame& frame) {
+  std::vector<BufferLifetime> lifetimes;
+  std::vector<std::size_t> numbers;
+  const auto last_instruction =
+      static_cast<std::uint32_t>(std::max<std::size_t>(plan_.instructions.size(), 1) - 1);
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    if (buffer.kind != Buffer::Kind::arena) continue;
+    const Domain& domain = plan_.graph.domain(buffer.domain);
+    const std::int64_t rows = frame.max_rows(buffer.newest_only ? domain.of : buffer.domain);
+    numbers.push_back(i);
+    lifetimes.push_back({buffer_bytes(rows, buffer.row_elements),
+                         std::min(buffer.first, last_instruction),
+                         std::min(buffer.last, last_instruction)});
+  }
+  const MemoryPlan memory = plan_memory(lifetimes);
+  arena_bytes_ = memory.arena_bytes;
+  for (std::size_t i = 0; i < numbers.size(); ++i) offsets_[numbers[i]] = memory.offsets[i];
+}
+
+void ProgramRunner::begin_batch(const RowFrame& frame) {
+  if (arena_bytes_ > capacity_ || !arena_) {
+    arena_.reset();
+    arena_ = allocate_arena(arena_bytes_);
+    capacity_ = arena_bytes_;
+  }
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (plan_.buffers[i].kind == Buffer::Kind::arena) buffers_[i] = arena_.get() + offsets_[i];
+  for (std::size_t i = 0; i < composed_.size(); ++i)
+    composed_[i].reserve(static_cast<std::size_t>(frame.max_rows(plan_.indexes[i].from)));
+}
+
+void ProgramRunner::set_import(std::string_view name, const std::byte* data) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i)
+    if (plan_.buffers[i].kind == Buffer::Kind::imported && plan_.buffers[i].name == name)
+      buffers_[i] = const_cast<std::byte*>(data);
+}
+
+void ProgramRunner::refresh_index(std::size_t slot, const RowTable& rows) {
+  const MapPath& path = plan_.indexes[slot].path;
+  if (path.size() == 1) {
+    indexes_[slot] = rows.index(path.front()).data();
+    return;
+  }
+  rows.resolve(path, composed_[slot]);
+  indexes_[slot] = composed_[slot].data();
+}
+
+void ProgramRunner::set_profile(std::vector<NodeTime>* times) {
+  times_ = times;
+  if (times_ && times_->size() < plan_.graph.node_limit()) times_->resize(plan_.graph.node_limit());
+}
+
+void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const {
+  if (times_) {
+    run_timed(begin, end, run);
+    return;
+  }
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const Instruction& instruction = program_.instructions[i];
+    if (instruction.run) instruction.run(instruction, run);
+  }
+}
+
+void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const {
+  using Clock = std::chrono::steady_clock;
+  for (std::uint32_t i = begin; i < end; ++i) {
+    const Instruction& instruction = program_.instructions[i];
+    if (!instruction.run) continue;
+    const Clock::time_point start = Clock::now();
+    instruction.run(instruction, run);
+    NodeTime& time = (*times_)[instruction.node.index];
+    time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+    ++time.runs;
+  }
+}
+
+void ProgramRunner::run(RowFrame& frame) {
+  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_, team_};
+  const auto is_scan = [this](std::size_t slot) {
+    return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
+  };
+  for (std::size_t slot = 0; slot < indexes_.size(); ++slot)
+    if (!is_scan(slot)) refresh_index(slot, frame.table());
+  std::uint32_t at = 0;
+  for (const Loop& loop : plan_.loops) {
+    run_range(at, loop.begin, run);
+    for (std::int64_t t = 0; t < frame.iterations(loop.scan); ++t) {
+      frame.begin_iteration(loop.scan, t);
+      for (std::size_t slot = 0; slot < indexes_.size(); ++slot)
+        if (plan_.indexes[slot].from == loop.scan) refresh_index(slot, frame.table());
+      run_range(loop.begin, loop.end, run);
+    }
+    at = loop.end;
+  }
+  run_range(at, static_cast<std::uint32_t>(plan_.instructions.size()), run);
+}
+
+const std::byte* ProgramRunner::output(std::size_t number) const {
+  const Place& place = plan_.outputs[number];
+  return buffers_[place.buffer] + place.offset * static_cast<std::int64_t>(sizeof(float));
+}
+
+std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number,
+                                                        std::size_t bytes) const {
+  // Whoever takes it is the only one who knows it.
+  auto* block = const_cast<std::byte*>(output(number));
+  if (const auto& weight = program_.weights[plan_.outputs[number].buffer]) return {weight, block};
+  return {block, [arena = arena_, bytes](std::byte* p) { give_back_pages(p, bytes); }};
+}
+
+}  // namespace fuselage::cpu

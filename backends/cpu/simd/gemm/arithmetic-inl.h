@@ -1,0 +1,64 @@
+// What the matrix product does with its elements, for each type of matrix. Compiled once a target,
+// hence the unusual guard.
+#if defined(FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_
+#undef FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_
+#else
+#define FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "backends/cpu/simd/gemm/float_arithmetic-inl.h"
+#include "backends/cpu/simd/gemm/integer_arithmetic-inl.h"
+#include "backends/cpu/simd/gemm/log4_arithmetic-inl.h"
+#include "backends/cpu/simd/gemm/packed_matrix.h"
+#include "base/error.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+// An arithmetic is a run of panels of a matrix from one on, and the operations that make products
+// of it. The terms of a sum go in groups; a step multiplies a group of a row by that of each
+// column.
+//
+//     kGroupBytes         what a column's group takes in the matrix
+//     kDecodes            whether `right` is more than a load
+//     skip(vectors)       makes a run that begins with a panel begin with a later vector
+//     start(v)            the first value of the sums of the run's vector v of columns
+//     right(b)            the groups of kLanes columns, which lie at b
+//     left(row, i)        group i of a row, in every lane
+//     multiply_add        left * right + sum
+//     finish(sum, row, v) the products
+//
+// Some want rows in another form than that in which they come (prepare), of prepared_elements(k)
+// units of 4 bytes.
+
+template <class Arithmetic>
+struct Type {
+  using type = Arithmetic;
+};
+
+/// Calls f with the arithmetic of a matrix, as a Type.
+template <class F>
+HWY_INLINE void with_arithmetic(const PackedMatrix& b, const F& f) {
+  check(b.layout() == kPanelLayout, "the matrix was packed for another instruction set");
+  switch (b.dtype()) {
+    case DType::qint8:
+      return f(Type<Int8Arithmetic>());
+    case DType::qint16:
+      return f(Type<Int16Arithmetic>());
+    case DType::bf16:
+      return f(Type<BFloat16Arithmetic>());
+    case DType::qlog4:
+      return f(Type<Log4Arithmetic>());
+    default:
+      return f(Type<FloatArithmetic>());
+  }
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_

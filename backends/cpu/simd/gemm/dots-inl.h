@@ -1,0 +1,316 @@
+// Products of some rows with some columns of a matrix, each of which lies by itself. Compiled once
+// a target, hence the unusual guard.
+#if defined(FUSELAGE_CPU_KERNELS_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUSELAGE_CPU_KERNELS_DOTS_INL_H_
+#undef FUSELAGE_CPU_KERNELS_DOTS_INL_H_
+#else
+#define FUSELAGE_CPU_KERNELS_DOTS_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/cpu/simd/gemm/arithmetic-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+// A tile of products: its sums stay in registers.
+inline constexpr std::size_t kDotColumns = 4;
+inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
+
+// A dot is what the products of a row and a column do, kStep terms at a time:
+//
+//     kScaled             whether rows and columns begin with a scale
+//     kDecodes            whether a column's vector becomes several registers
+//     kBiased, zero_row() whether sums of a row of zeros are not zero, and that row; what they are
+//                         is too much in all sums
+//     Sum, zero()         the sums of a step's terms, lane by lane
+//     row(p, i, lanes)    the terms from i on of a row at p: all of a step, or the first ones with
+//     column(p, i, lanes) zeros behind them
+//     multiply_add        row * column + sum
+//
+// Some want rows in another form than that in which they come, as an arithmetic does.
+
+/// The n elements at p, and zeros behind them.
+template <class T, std::size_t kSize>
+struct Padded {
+  Padded(const T* p, std::size_t n) { std::memcpy(elements, p, n * sizeof(T)); }
+  T elements[kSize] = {};
+};
+
+struct FloatDot {
+  using Sum = Vector;
+  static constexpr std::size_t kStep = kLanes;
+  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false;
+
+  static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
+  template <class Lanes>
+  static HWY_INLINE Vector row(const std::byte* p, std::size_t i, Lanes lanes) {
+    return read(reinterpret_cast<const float*>(p) + i, lanes);
+  }
+  template <class Lanes>
+  static HWY_INLINE Vector column(const std::byte* p, std::size_t i, Lanes lanes) {
+    return row(p, i, lanes);
+  }
+  static HWY_INLINE Sum multiply_add(Vector a, Vector b, Sum sum) { return hn::MulAdd(a, b, sum); }
+};
+
+struct BFloat16Dot : FloatDot {
+  static HWY_INLINE Vector column(const std::byte* p, std::size_t i, AllLanes) {
+    return load_halves(reinterpret_cast<const std::uint16_t*>(p) + i);
+  }
+  static HWY_INLINE Vector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return load_halves(
+        Padded<std::uint16_t, kStep>(reinterpret_cast<const std::uint16_t*>(p) + i, lanes.n)
+            .elements);
+  }
+};
+
+/// Integers of type T in pairs: instructions for bytes saturate their sums.
+template <class T>
+struct IntegerDot {
+  using Sum = IntSums;
+  static constexpr std::size_t kStep = 2 * kLanes;
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
+
+  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
+    return load_pairs(reinterpret_cast<const T*>(p) + i);
+  }
+  static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return load_pairs(Padded<T, kStep>(reinterpret_cast<const T*>(p) + i, lanes.n).elements);
+  }
+  template <class Lanes>
+  static HWY_INLINE PairVector column(const std::byte* p, std::size_t i, Lanes lanes) {
+    return row(p, i, lanes);
+  }
+  static HWY_INLINE Sum multiply_add(PairVector a, PairVector b, Sum sum) {
+    return add_pairs(hn::BitCast(IntTag(), a), b, sum);
+  }
+};
+
+#ifdef FUSELAGE_VNNI
+
+/// The instruction takes unsigned bytes on one side: rows have 128 added.
+struct Int8Dot {
+  using Sum = IntSums;
+  static constexpr std::size_t kStep = 4 * kLanes;
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = true;
+
+  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE IntVector zero_row() {
+    return hn::Set(IntTag(), static_cast<int>(0x80808080u));
+  }
+  template <class Lanes>
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes lanes) {
+    return hn::Xor(column(p, i, lanes), zero_row());
+  }
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
+    IntVector bytes{_mm512_loadu_si512(p + i)};
+    hold(bytes);
+    return bytes;
+  }
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)};
+  }
+  static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
+    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, row.raw, column.raw)});
+  }
+};
+
+#else
+
+using Int8Dot = IntegerDot<std::int8_t>;
+
+#endif
+
+/// Columns are qlog4 vectors. Of 4 bytes of theirs the low nibbles are terms 0, 2, 4 and 6: rows
+/// are prepared in steps of kLanes words of such terms and kLanes of the odd ones.
+struct Log4Dot {
+  using Sum = IntSums;
+  static constexpr std::size_t kStep = kLog4Group * kLanes;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true;
+
+  struct Row {
+    IntVector words[kLog4Words];
+  };
+
+  static std::size_t prepared_elements(std::size_t k) {
+    return 1 + (k + kStep - 1) / kStep * kStep / sizeof(float);
+  }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    std::fill_n(out, prepared_elements(k), 0.0f);
+    out[0] = row[0];
+    const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
+    auto* to = reinterpret_cast<std::int8_t*>(out + 1);
+    for (std::size_t i = 0; i < k; ++i)
+      to[i / kStep * kStep + i % 2 * (kStep / 2) + i % kStep / 2] = from[i];
+  }
+
+  static HWY_INLINE Row zero_row() { return {{hn::Zero(IntTag()), hn::Zero(IntTag())}}; }
+  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  template <class Lanes>
+  static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
+    const auto* words = reinterpret_cast<const std::int32_t*>(p + i);
+    Row row;
+    HWY_UNROLL(2)
+    for (std::size_t w = 0; w < kLog4Words; ++w)
+      row.words[w] = hn::LoadU(IntTag(), words + w * kLanes);
+    return row;
+  }
+  static HWY_INLINE Log4Columns column(const std::byte* p, std::size_t i, AllLanes) {
+    return load_log4(p + i / 2);
+  }
+  static HWY_INLINE Log4Columns column(const std::byte* p, std::size_t i, FirstLanes lanes) {
+    return load_log4(Padded<std::byte, kStep / 2>(p + i / 2, (lanes.n + 1) / 2).elements);
+  }
+  static HWY_INLINE Sum multiply_add(const Row& row, const Log4Columns& column, Sum sum) {
+    return multiply_log4(row.words, column, sum);
+  }
+};
+
+#if HWY_TARGET != HWY_SCALAR
+// Adds up the blocks of 16 bytes of a vector.
+template <class D>
+HWY_INLINE void store_sum_of_blocks(D d, hn::Vec<D> v, hn::TFromD<D>* out) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    hn::StoreU(v, d, out);
+  } else {
+    const hn::Half<D> half;
+    store_sum_of_blocks(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)), out);
+  }
+}
+#endif
+
+// The sums of the lanes of four vectors.
+template <class D>
+HWY_INLINE void store_sums([[maybe_unused]] D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> c,
+                           hn::Vec<D> e, hn::TFromD<D>* out) {
+#if HWY_TARGET == HWY_SCALAR
+  const hn::Vec<D> sums[] = {a, b, c, e};
+  for (std::size_t i = 0; i < kDotColumns; ++i) out[i] = hn::GetLane(sums[i]);
+#else
+  const hn::Repartition<std::uint64_t, D> pairs;
+  const auto ab =
+      hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+  const auto ce =
+      hn::BitCast(pairs, hn::Add(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e)));
+  const auto lower = hn::BitCast(d, hn::InterleaveLower(pairs, ab, ce));
+  const auto upper = hn::BitCast(d, hn::InterleaveUpper(pairs, ab, ce));
+  store_sum_of_blocks(d, hn::Add(lower, upper), out);
+#endif
+}
+
+// Where the sums of a row's products with kDotColumns columns go.
+HWY_INLINE void store_products(const Vector (&sums)[kDotColumns], float* out) {
+  store_sums(Tag(), sums[0], sums[1], sums[2], sums[3], out);
+}
+HWY_INLINE void store_products(const IntSums (&sums)[kDotColumns], float* out) {
+  std::int32_t integers[kDotColumns];
+  store_sums(IntTag(), as_vector(sums[0]), as_vector(sums[1]), as_vector(sums[2]),
+             as_vector(sums[3]), integers);
+  for (std::size_t c = 0; c < kDotColumns; ++c) out[c] = static_cast<float>(integers[c]);
+}
+
+HWY_INLINE void subtract(const IntSums (&bias)[kDotColumns], IntSums (&sums)[kDotColumns]) {
+  for (std::size_t c = 0; c < kDotColumns; ++c)
+    sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
+}
+
+/// Elements of rows and columns, and where the first row's products go; those of the next one are
+/// `stride` further.
+struct DotTile {
+  const std::byte* rows[kDotRows];
+  const std::byte* columns[kDotColumns];
+  float* out;
+  std::size_t stride;
+};
+
+/// Adds the products of a row of zeros to the bias.
+template <class Dot, class Column>
+HWY_INLINE void add_zero_row(const Column& column, typename Dot::Sum& bias) {
+  if constexpr (Dot::kBiased) bias = Dot::multiply_add(Dot::zero_row(), column, bias);
+}
+
+/// Adds the products of the terms from i on, those of a step or the first ones of it, to the sums,
+/// and those of a row of zeros to the bias.
+template <class Dot, std::size_t kRows, class Lanes>
+HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
+                              typename Dot::Sum (&sums)[kRows][kDotColumns],
+                              typename Dot::Sum (&bias)[kDotColumns]) {
+  if constexpr (Dot::kDecodes) {
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kDotColumns; ++c) {
+      const auto column = Dot::column(tile.columns[c], i, lanes);
+      add_zero_row<Dot>(column, bias[c]);
+      HWY_UNROLL(6)
+      for (std::size_t r = 0; r < kRows; ++r)
+        sums[r][c] = Dot::multiply_add(Dot::row(tile.rows[r], i, lanes), column, sums[r][c]);
+    }
+  } else {
+    decltype(Dot::column(tile.columns[0], i, lanes)) columns[kDotColumns];
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kDotColumns; ++c) {
+      columns[c] = Dot::column(tile.columns[c], i, lanes);
+      add_zero_row<Dot>(columns[c], bias[c]);
+    }
+    HWY_UNROLL(6)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const auto row = Dot::row(tile.rows[r], i, lanes);
+      HWY_UNROLL(4)
+      for (std::size_t c = 0; c < kDotColumns; ++c)
+        sums[r][c] = Dot::multiply_add(row, columns[c], sums[r][c]);
+    }
+  }
+}
+
+// Each product is one chain of sums a lane and one tree of lanes, whatever the tile.
+template <class Dot, std::size_t kRows>
+HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
+  typename Dot::Sum sums[kRows][kDotColumns];
+  typename Dot::Sum bias[kDotColumns] = {Dot::zero(), Dot::zero(), Dot::zero(), Dot::zero()};
+  HWY_UNROLL(6)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4)
+    for (std::size_t c = 0; c < kDotColumns; ++c) sums[r][c] = Dot::zero();
+  }
+  std::size_t i = 0;
+  for (; i + Dot::kStep <= k; i += Dot::kStep)
+    multiply_step<Dot, kRows>(tile, i, AllLanes(), sums, bias);
+  if (i < k) multiply_step<Dot, kRows>(tile, i, FirstLanes{k - i}, sums, bias);
+  for (std::size_t r = 0; r < kRows; ++r) {
+    if constexpr (Dot::kBiased) subtract(bias, sums[r]);
+    store_products(sums[r], tile.out + r * tile.stride);
+  }
+}
+
+template <class Dot, std::size_t kRows = kDotRows>
+void multiply_rows(const DotTile& tile, std::size_t rows, std::size_t k) {
+  if (rows == kRows) return multiply_tile<Dot, kRows>(tile, k);
+  if constexpr (kRows > 1) multiply_rows<Dot, kRows - 1>(tile, rows, k);
+}
+
+/// Calls f with the dot of columns of a type, as a Type.
+template <class F>
+HWY_INLINE void with_dot(DType columns, const F& f) {
+  switch (columns) {
+    case DType::qint8:
+      return f(Type<Int8Dot>());
+    case DType::qint16:
+      return f(Type<IntegerDot<std::int16_t>>());
+    case DType::qlog4:
+      return f(Type<Log4Dot>());
+    case DType::bf16:
+      return f(Type<BFloat16Dot>());
+    default:
+      return f(Type<FloatDot>());
+  }
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FUSELAGE_CPU_KERNELS_DOTS_INL_H_

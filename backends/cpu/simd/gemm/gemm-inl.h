@@ -1,0 +1,189 @@
+// The matrix product, a tile at a time. Compiled once a target, hence the unusual guard.
+#if defined(FUSELAGE_CPU_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUSELAGE_CPU_KERNELS_GEMM_INL_H_
+#undef FUSELAGE_CPU_KERNELS_GEMM_INL_H_
+#else
+#define FUSELAGE_CPU_KERNELS_GEMM_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "backends/cpu/simd/gemm/arithmetic-inl.h"
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+// 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
+inline constexpr std::size_t kTileRows = 6;
+
+// With 32 registers, up to so many rows go over one half of a panel and then over the other: as two
+// tiles of one panel they would read the matrix twice.
+inline constexpr std::size_t kTallTileRows = HWY_CAP_GE512 ? 8 : kTileRows;
+
+inline constexpr std::size_t kCacheLine = 64;
+inline constexpr std::size_t kAhead = 256 * kCacheLine;
+
+// Few rows leave too few chains to hide the latency of a multiply-add, so they take several panels
+// at a time, unless a panel has enough for what the caches deliver. No sum depends on it: each
+// output has its own chain.
+constexpr std::size_t panels_together(std::size_t rows) {
+  if (kPanelVectors == 4 || rows > 2) return 1;  // of 16 registers, 3 rows by two would take 17
+  return rows == 1 ? 4 : 2;
+}
+
+/// Rows of the left operand and where their products go.
+struct Block {
+  const float* a[kTallTileRows];
+  float* c[kTallTileRows];
+  // The numbers of the first row and of the first column that has no product.
+  std::size_t row = 0, end = 0;
+  // Where the matrix is prefetched: so many bytes behind the first step's, then so many a step.
+  std::size_t ahead = 0, stride = 0;
+};
+
+/// What becomes of products before they are stored: nothing. Another epilogue may change kCount
+/// vectors of row `row` from `column` on.
+struct NoEpilogue {
+  template <std::size_t kCount>
+  HWY_INLINE void operator()(Vector (&)[kCount], std::size_t, std::size_t) const {}
+};
+
+template <std::size_t kCount>
+HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width) {
+  if (HWY_LIKELY(width == kCount * kLanes)) {
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) store(products[v], c + v * kLanes);
+    return;
+  }
+  for (std::size_t v = 0; v < kCount; ++v) {
+    const std::size_t column = v * kLanes;
+    if (column + kLanes <= width)
+      store(products[v], c + column);
+    else if (column < width)
+      store_n(products[v], c + column, width - column);
+  }
+}
+
+// One stream at the hardware's own distance does not reach the memory's bandwidth. Several panels
+// at a time are streams enough.
+template <std::size_t kCount, class Arithmetic>
+HWY_INLINE void prefetch_group(const std::byte* group) {
+  if constexpr (kCount <= kPanelVectors) {
+    constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes;
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(group + i);
+  }
+}
+
+/// The groups of vector v of columns, of a run of panels whose first one is at b.
+template <class Arithmetic>
+HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {
+  return Arithmetic::right(b + groups_before(v, panels.groups) * Arithmetic::kGroupBytes);
+}
+
+/// One step of all sums: group i of the rows at `a` times that of the panels' columns at b. All the
+/// columns stay in registers while the rows go over them.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
+                                const std::byte* b, const std::byte* next,
+                                Sum (&sums)[kRows][kCount]) {
+  decltype(Arithmetic::right(b)) right[kCount];
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kCount; ++v) {
+    auto columns = right_at(panels, b, v);
+    if constexpr (kRows > 1) hold(columns);
+    right[v] = columns;
+  }
+  prefetch_group<kCount, Arithmetic>(next);
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    const auto left = Arithmetic::left(a[r], i);
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v)
+      sums[r][v] = Arithmetic::multiply_add(left, right[v], sums[r][v]);
+  }
+}
+
+/// The same where columns become more registers than they are: each vector of them is done with
+/// before the next.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
+                                 const std::byte* b, const std::byte* next,
+                                 Sum (&sums)[kRows][kCount]) {
+  prefetch_group<kCount, Arithmetic>(next);
+  HWY_UNROLL(8)
+  for (std::size_t v = 0; v < kCount; ++v) {
+    const auto right = right_at(panels, b, v);
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < kRows; ++r)
+      sums[r][v] = Arithmetic::multiply_add(Arithmetic::left(a[r], i), right, sums[r][v]);
+  }
+}
+
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
+                               const std::byte* b, const std::byte* next,
+                               Sum (&sums)[kRows][kCount]) {
+  if constexpr (Arithmetic::kDecodes)
+    multiply_decoded<kRows, kCount>(a, i, panels, b, next, sums);
+  else
+    multiply_loaded<kRows, kCount>(a, i, panels, b, next, sums);
+}
+
+/// kRows rows of the block's columns from `column` on, by the first kCount vectors of an
+/// arithmetic.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Epilogue>
+HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, std::size_t column,
+                                 Epilogue& epilogue) {
+  decltype(panels.start(0)) sums[kRows][kCount];
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) sums[r][v] = panels.start(v);
+  }
+  const float* a[kRows];
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
+  const std::byte* b = panels.data;
+  const std::byte* next = b + block.ahead;
+  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
+  for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += block.stride)
+    multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
+  const std::size_t width = std::min(kCount * kLanes, block.end - column);
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    Vector products[kCount];
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], a[r], v);
+    epilogue(products, block.row + r, column);
+    store_panels<kCount>(products, block.c[r] + column, width);
+  }
+}
+
+/// Calls f with a number of rows of a tile as a constant.
+template <class F>
+HWY_INLINE void with_tile_rows(std::size_t rows, const F& f) {
+  switch (rows) {
+    case 1:
+      return f(std::integral_constant<std::size_t, 1>());
+    case 2:
+      return f(std::integral_constant<std::size_t, 2>());
+    case 3:
+      return f(std::integral_constant<std::size_t, 3>());
+    case 4:
+      return f(std::integral_constant<std::size_t, 4>());
+    case 5:
+      return f(std::integral_constant<std::size_t, 5>());
+    default:
+      return f(std::integral_constant<std::size_t, kTileRows>());
+  }
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FUSELAGE_CPU_KERNELS_GEMM_INL_H_

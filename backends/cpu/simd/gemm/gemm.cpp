@@ -1,0 +1,28 @@
+#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/simd/gemm/gemm.cpp"
+#include "hwy/foreach_target.h"
+// Compiled once a target, so after that.
+#include "backends/cpu/simd/gemm/gemm_family-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+std::int64_t fill_gemm(KernelTable& table) {
+  set_gemm(table);
+  return HWY_TARGET;
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fuselage::cpu {
+namespace {
+HWY_EXPORT(fill_gemm);
+}
+std::int64_t fill_gemm(KernelTable& table) { return HWY_DYNAMIC_DISPATCH(fill_gemm)(table); }
+}  // namespace fuselage::cpu
+#endif

@@ -1,0 +1,212 @@
+// Products of integers (arithmetic-inl.h). Compiled once a target, hence the unusual guard.
+#if defined(FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_
+#undef FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_
+#else
+#define FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/cpu/simd/gemm/packed_matrix.h"
+#include "backends/cpu/simd/gemm/panel-inl.h"
+#include "backends/cpu/simd/vector-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+using IntTag = hn::RebindToSigned<Tag>;
+using IntVector = hn::Vec<IntTag>;
+
+#ifdef FUSELAGE_VNNI
+
+// A vector of its elements' type: g++ 12 moves sums of type __m512i from register to register, and
+// to memory, at every step.
+struct IntSums {
+  using Raw [[gnu::vector_size(64)]] = std::int32_t;
+  Raw raw;
+};
+
+HWY_INLINE IntSums as_sums(IntVector v) { return {reinterpret_cast<IntSums::Raw>(v.raw)}; }
+HWY_INLINE IntVector as_vector(IntSums s) { return IntVector{reinterpret_cast<__m512i>(s.raw)}; }
+
+#else
+
+using IntSums = IntVector;
+
+HWY_INLINE IntSums as_sums(IntVector v) { return v; }
+HWY_INLINE IntVector as_vector(IntSums s) { return s; }
+
+#endif
+
+/// Sums of integers, exact in 32 bits, times the scales of column and row. A row is a quantized
+/// vector: its scale, then its groups, of 4 bytes each.
+template <std::size_t kBytes>
+struct QuantizedArithmetic {
+  static constexpr std::size_t kGroupBytes = kBytes;
+  static constexpr bool kDecodes = false;
+
+  QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)
+      : data(b.panel_bytes(panel)), groups(b.groups()), scales(b.scales(panel)) {}
+
+  void skip(std::size_t vectors) {
+    data += groups_before(vectors, groups) * kGroupBytes;
+    scales += vectors * kLanes;
+  }
+
+  static HWY_INLINE IntSums start(std::size_t) { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE IntVector left(const float* row, std::size_t i) {
+    std::int32_t group = 0;
+    std::memcpy(&group, row + 1 + i, sizeof group);
+    return hn::Set(IntTag(), group);
+  }
+  HWY_INLINE Vector finish(IntSums sums, const float* row, std::size_t v) const {
+    const Vector scaled = hn::Mul(hn::ConvertTo(Tag(), as_vector(sums)), load(scales + v * kLanes));
+    return hn::Mul(scaled, broadcast(row[0]));
+  }
+
+  const std::byte* data;
+  std::size_t groups;
+  const float* scales;
+};
+
+/// The same with sums that begin with the matrix's corrections.
+template <std::size_t kBytes>
+struct CorrectedArithmetic : QuantizedArithmetic<kBytes> {
+  using Base = QuantizedArithmetic<kBytes>;
+
+  CorrectedArithmetic(const PackedMatrix& b, std::size_t panel)
+      : Base(b, panel), corrections(b.corrections(panel)) {}
+
+  void skip(std::size_t vectors) {
+    Base::skip(vectors);
+    corrections += vectors * kLanes;
+  }
+
+  HWY_INLINE IntSums start(std::size_t v) const {
+    return as_sums(hn::LoadU(IntTag(), corrections + v * kLanes));
+  }
+
+  const std::int32_t* corrections;
+};
+
+#if HWY_TARGET == HWY_SCALAR
+
+// A pair of shorts, the first in the low half.
+using PairVector = IntVector;
+
+template <class T>
+HWY_INLINE PairVector load_pairs(const T* p) {
+  return hn::Set(IntTag(), static_cast<std::uint16_t>(p[0]) | p[1] * 65536);
+}
+
+/// Adds left[0] * right[0] + left[1] * right[1] to each sum.
+HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
+  const auto first = [](IntVector v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(v)); };
+  const auto second = [](IntVector v) { return hn::ShiftRight<16>(v); };
+  return hn::Add(hn::Add(sums, hn::Mul(first(left), first(right))),
+                 hn::Mul(second(left), second(right)));
+}
+
+#else
+
+using ShortTag = hn::Repartition<std::int16_t, Tag>;
+using PairVector = hn::Vec<ShortTag>;
+
+HWY_INLINE PairVector load_pairs(const std::int16_t* p) { return hn::LoadU(ShortTag(), p); }
+HWY_INLINE PairVector load_pairs(const std::int8_t* p) {
+  return hn::PromoteTo(ShortTag(), hn::LoadU(hn::Rebind<std::int8_t, ShortTag>(), p));
+}
+
+/// Adds left[0] * right[0] + left[1] * right[1] to each sum.
+HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
+  const PairVector pairs = hn::BitCast(ShortTag(), left);
+#ifdef FUSELAGE_VNNI
+  return as_sums({_mm512_dpwssd_epi32(as_vector(sums).raw, pairs.raw, right.raw)});
+#else
+  IntVector odd = hn::Zero(IntTag());
+  const IntVector even = hn::ReorderWidenMulAccumulate(IntTag(), pairs, right, sums, odd);
+  return hn::RearrangeToOddPlusEven(even, odd);
+#endif
+}
+
+#endif
+
+struct Int16Arithmetic : QuantizedArithmetic<4> {
+  static constexpr bool kPrepares = false;
+  using QuantizedArithmetic::QuantizedArithmetic;
+
+  static HWY_INLINE PairVector right(const std::byte* b) {
+    return load_pairs(reinterpret_cast<const std::int16_t*>(b));
+  }
+  static HWY_INLINE IntSums multiply_add(IntVector left, PairVector right, IntSums sums) {
+    return add_pairs(left, right, sums);
+  }
+};
+
+#ifdef FUSELAGE_VNNI
+
+/// The instruction takes unsigned integers on the left: rows have 128 added, of which the start of
+/// the sums makes up for.
+struct Int8Arithmetic : CorrectedArithmetic<4> {
+  static constexpr bool kPrepares = true;
+  using CorrectedArithmetic::CorrectedArithmetic;
+
+  static std::size_t prepared_elements(std::size_t k) { return 1 + (k + 3) / 4; }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    out[0] = row[0];
+    const std::size_t end = prepared_elements(k);
+    const Vector flip = hn::BitCast(Tag(), hn::Set(IntTag(), static_cast<int>(0x80808080u)));
+    std::size_t i = 1;
+    for (; i + kLanes <= end; i += kLanes) store(hn::Xor(load(row + i), flip), out + i);
+    if (i < end) store_n(hn::Xor(load_n(row + i, end - i, 0), flip), out + i, end - i);
+  }
+
+  static HWY_INLINE IntVector right(const std::byte* b) {
+    return hn::Load(IntTag(), reinterpret_cast<const std::int32_t*>(b));
+  }
+  static HWY_INLINE IntSums multiply_add(IntVector left, IntVector right, IntSums sums) {
+    return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, left.raw, right.raw)});
+  }
+};
+
+#else
+
+/// Both sides are widened, rows before and the matrix as it is read: instructions for bytes
+/// saturate their sums.
+struct Int8Arithmetic : QuantizedArithmetic<2> {
+  static constexpr bool kPrepares = true;
+  using QuantizedArithmetic::QuantizedArithmetic;
+
+  static std::size_t prepared_elements(std::size_t k) { return 1 + (k + 1) / 2; }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    out[0] = row[0];
+    const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
+    auto* to = reinterpret_cast<std::byte*>(out + 1);
+    const std::size_t end = 2 * ((k + 1) / 2);
+    for (std::size_t i = 0; i < end; ++i) {
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): these are numbers
+      const std::int16_t wide = from[i];
+      std::memcpy(to + 2 * i, &wide, sizeof wide);
+    }
+  }
+
+  static HWY_INLINE PairVector right(const std::byte* b) {
+    return load_pairs(reinterpret_cast<const std::int8_t*>(b));
+  }
+  static HWY_INLINE IntSums multiply_add(IntVector left, PairVector right, IntSums sums) {
+    return add_pairs(left, right, sums);
+  }
+};
+
+#endif
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_

@@ -1,0 +1,170 @@
+// Products of bytes and logarithmic numbers (base/logarithmic.h), which stay packed in the matrix.
+// Compiled once a target, hence the unusual guard.
+#if defined(FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
+#undef FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
+#else
+#define FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
+#endif
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/simd/gemm/integer_arithmetic-inl.h"
+#include "base/logarithmic.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+// A group has 8 terms. A row's are two words of 4 bytes. A column's are in 4 bytes: the low nibbles
+// are those of the first word, the high ones those of the second.
+
+inline constexpr std::size_t kLog4Group = PackedMatrix::kLog4Group;
+inline constexpr std::size_t kLog4Words = kLog4Group / sizeof(float);
+
+#if HWY_TARGET == HWY_SCALAR
+
+using Log4Base = QuantizedArithmetic<4>;
+
+/// A column's group.
+struct Log4Columns {
+  std::array<std::byte, 4> bytes;
+};
+
+HWY_INLINE Log4Columns load_log4(const std::byte* b) { return {{b[0], b[1], b[2], b[3]}}; }
+
+HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
+                                 IntSums sums) {
+  std::int32_t sum = hn::GetLane(sums);
+  for (std::size_t term = 0; term < kLog4Group; ++term) {
+    const auto word = std::bit_cast<std::array<std::int8_t, 4>>(hn::GetLane(row[term / 4]));
+    const auto nibble = static_cast<std::int64_t>(term % 4 * 2 + term / 4);
+    sum += word[term % 4] * nibble_value(columns.bytes.data(), nibble);
+  }
+  return hn::Set(IntTag(), sum);
+}
+
+#else
+
+using ByteTag = hn::Repartition<std::uint8_t, Tag>;
+using ByteVector = hn::Vec<ByteTag>;
+
+/// Adds the products of unsigned and of signed bytes, by fours, to each sum. Where the sums of two
+/// are shorts they fit: the unsigned ones are at most 128.
+HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
+#if defined(FUSELAGE_VNNI)
+  return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, magnitudes.raw, row.raw)});
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+#if HWY_CAP_GE512
+  const PairVector pairs{_mm512_maddubs_epi16(magnitudes.raw, row.raw)};
+#elif HWY_CAP_GE256
+  const PairVector pairs{_mm256_maddubs_epi16(magnitudes.raw, row.raw)};
+#else
+  const PairVector pairs{_mm_maddubs_epi16(magnitudes.raw, row.raw)};
+#endif
+  return add_pairs(hn::Set(IntTag(), 0x00010001), pairs, sums);
+#else
+  const PairVector left = hn::BitCast(ShortTag(), magnitudes);
+  const PairVector right = hn::BitCast(ShortTag(), row);
+  const auto odd = [](PairVector v) {
+    const hn::RebindToUnsigned<ShortTag> shorts;
+    return hn::BitCast(IntTag(), hn::ShiftRight<8>(hn::BitCast(shorts, v)));
+  };
+  const IntVector even = hn::BitCast(IntTag(), hn::And(left, hn::Set(ShortTag(), 0xff)));
+  sums = add_pairs(even, hn::ShiftRight<8>(hn::ShiftLeft<8>(right)), sums);
+  return add_pairs(odd(left), hn::ShiftRight<8>(right), sums);
+#endif
+}
+
+HWY_INLINE ByteVector low_nibbles(ByteVector bytes) {
+  return hn::And(bytes, hn::Set(ByteTag(), 15));
+}
+HWY_INLINE ByteVector high_nibbles(ByteVector bytes) {
+  const hn::Repartition<std::uint16_t, Tag> shorts;
+  return low_nibbles(hn::BitCast(ByteTag(), hn::ShiftRight<4>(hn::BitCast(shorts, bytes))));
+}
+
+/// What a table of 16 has for each nibble.
+HWY_INLINE ByteVector look_up(const std::uint8_t (&table)[16], ByteVector nibbles) {
+  return hn::TableLookupBytes(hn::LoadDup128(ByteTag(), table), nibbles);
+}
+
+alignas(16) inline constexpr std::uint8_t kMagnitudes[16] = {1, 2, 4, 8, 16, 32, 64, 128,
+                                                             1, 2, 4, 8, 16, 32, 64, 128};
+alignas(16) inline constexpr std::uint8_t kSigns[16] = {0,   0,   0,   0,   0,   0,   0,   0,
+                                                        255, 255, 255, 255, 255, 255, 255, 255};
+
+/// The groups of kLanes columns, of each word.
+struct Log4Columns {
+  ByteVector magnitudes[kLog4Words];
+  ByteVector signs[kLog4Words];  // all bits of a byte
+};
+
+/// Those at b, of any alignment.
+HWY_INLINE Log4Columns load_log4(const std::byte* b) {
+  ByteVector bytes = hn::LoadU(ByteTag(), reinterpret_cast<const std::uint8_t*>(b));
+  hold(bytes);
+  const ByteVector low = low_nibbles(bytes), high = high_nibbles(bytes);
+  return {{look_up(kMagnitudes, low), look_up(kMagnitudes, high)},
+          {look_up(kSigns, low), look_up(kSigns, high)}};
+}
+
+// Signs go to the row: where a column is negative, the row's complement, its negative less 1, is
+// multiplied. What sums lack are the magnitudes of a column's negative numbers; they begin with
+// them.
+
+using Log4Base = CorrectedArithmetic<4>;
+
+HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4Columns& columns,
+                                 IntSums sums) {
+  HWY_UNROLL(2)
+  for (std::size_t w = 0; w < kLog4Words; ++w) {
+    const ByteVector flipped = hn::Xor(hn::BitCast(ByteTag(), row[w]), columns.signs[w]);
+    sums = add_products(columns.magnitudes[w], flipped, sums);
+  }
+  return sums;
+}
+
+#endif
+
+/// Rows are qint8 vectors, which are prepared with zeros up to a whole group.
+struct Log4Arithmetic : Log4Base {
+  static constexpr bool kPrepares = true;
+  static constexpr bool kDecodes = true;
+  using Log4Base::Log4Base;
+
+  struct Left {
+    IntVector words[kLog4Words];
+  };
+
+  static std::size_t prepared_elements(std::size_t k) {
+    return 1 + kLog4Words * ((k + kLog4Group - 1) / kLog4Group);
+  }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    const std::size_t elements = 1 + (k + 3) / 4;
+    std::copy_n(row, elements, out);
+    std::fill(out + elements, out + prepared_elements(k), 0.0f);
+  }
+
+  static HWY_INLINE Left left(const float* row, std::size_t i) {
+    Left left;
+    HWY_UNROLL(4)
+    for (std::size_t w = 0; w < kLog4Words; ++w)
+      left.words[w] = Log4Base::left(row, kLog4Words * i + w);
+    return left;
+  }
+  static HWY_INLINE Log4Columns right(const std::byte* b) { return load_log4(b); }
+  static HWY_INLINE IntSums multiply_add(const Left& left, const Log4Columns& right, IntSums sums) {
+    return multiply_log4(left.words, right, sums);
+  }
+};
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_

@@ -1,0 +1,36 @@
+// How matrices lie in panels. Compiled once a target, hence the unusual guard.
+#if defined(FUSELAGE_CPU_KERNELS_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FUSELAGE_CPU_KERNELS_PANEL_INL_H_
+#undef FUSELAGE_CPU_KERNELS_PANEL_INL_H_
+#else
+#define FUSELAGE_CPU_KERNELS_PANEL_INL_H_
+#endif
+
+#include <cstddef>
+
+#include "backends/cpu/simd/gemm/packed_matrix.h"
+#include "backends/cpu/simd/vector-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+inline constexpr std::size_t kPanelVectors = HWY_CAP_GE512 ? 4 : 2;
+inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
+
+#ifdef FUSELAGE_VNNI
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4};
+#else
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
+#endif
+
+/// Columns' groups from the beginning of a panel, of so many groups a column, to the first group of
+/// vector v of its columns, or beyond them of those of the panels that follow.
+constexpr std::size_t groups_before(std::size_t v, std::size_t groups) {
+  return v / kPanelVectors * groups * kPanel + v % kPanelVectors * kLanes;
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // FUSELAGE_CPU_KERNELS_PANEL_INL_H_

@@ -1,0 +1,32 @@
+#include <cstdint>
+
+#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/simd/output/ensemble_output.cpp"
+#include "hwy/foreach_target.h"
+// Compiled once a target, so after that.
+#include "backends/cpu/simd/output/ensemble_family-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+
+std::int64_t fill_ensemble_output(KernelTable& table) {
+  set_ensemble_output(table);
+  return HWY_TARGET;
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fuselage::cpu {
+namespace {
+HWY_EXPORT(fill_ensemble_output);
+}
+std::int64_t fill_ensemble_output(KernelTable& table) {
+  return HWY_DYNAMIC_DISPATCH(fill_ensemble_output)(table);
+}
+}  // namespace fuselage::cpu
+#endif

@@ -1,0 +1,399 @@
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/table.h"
+#include "backends/cpu/simd/targets.h"
+#include "base/error.h"
+#include "hwy/cache_control.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/simd/rows/attention.cpp"
+#include "hwy/foreach_target.h"
+// Compiled once a target, so after that.
+#include "backends/cpu/simd/elementwise/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+namespace {
+
+struct Pairs {
+  std::size_t begin;
+  std::size_t end;
+};
+
+Pairs pairs_of(const Segments& segments, std::size_t i) {
+  return {static_cast<std::size_t>(segments.begin[i]),
+          static_cast<std::size_t>(segments.begin[i + 1])};
+}
+
+// Left rows that go over their right rows together: their mixtures fill the registers.
+constexpr std::size_t kSiblings = HWY_CAP_GE512 ? 6 : 2;
+
+// Calls f with a number of siblings as a constant.
+template <class F>
+HWY_INLINE void with_siblings(std::size_t count, const F& f) {
+  const auto call = [&]<std::size_t... kI>(std::index_sequence<kI...>) HWY_ATTR {
+    ((count == kI + 1 ? f(std::integral_constant<std::size_t, kI + 1>()) : void()), ...);
+  };
+  call(std::make_index_sequence<kSiblings>());
+}
+
+// Keys and values of hypotheses are scattered rows, of which the processor foresees none.
+constexpr std::size_t kRowsAhead = 8;
+
+HWY_INLINE void prefetch(const float* row, std::size_t n) {
+  constexpr std::size_t kCacheLine = 64 / sizeof(float);
+  for (std::size_t i = 0; i < n; i += kCacheLine) hwy::Prefetch(row + i);
+}
+
+HWY_INLINE float dot(const float* a, const float* b, std::size_t n) {
+  LaneSum sum;
+  sum.add(n, [&](std::size_t i, auto lanes, Vector part)
+                 HWY_ATTR { return mul_add(read(a + i, lanes), read(b + i, lanes), part); });
+  return sum.total();
+}
+
+void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, std::size_t rows,
+              std::size_t cols, const RowsOut& out) {
+  check(heads > 0 && cols % heads == 0, "head_dot: the heads do not divide the columns");
+  check(q.columns == cols && k.columns == cols, "head_dot: column counts differ");
+  const std::size_t width = cols / heads;
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (r + kRowsAhead < rows) prefetch(row_of(k, r + kRowsAhead, cols), cols);
+    const float* left = row_of(q, r, cols);
+    const float* right = row_of(k, r, cols);
+    float* to = out.data + r * out.stride;
+    for (std::size_t h = 0; h < heads; ++h)
+      to[h] = scale * dot(left + h * width, right + h * width, width);
+  }
+}
+
+HWY_INLINE Vector denominator(Vector q, Vector k) {
+  // Where tanh is 1 to the last bit, the square stays small enough for a product of four.
+  const Vector root = min_of(broadcast(3e4f), hn::Mul(q, k));
+  return mul_add(root, root, broadcast(1.0f));
+}
+
+// Terms v / (1 + (q k)^2) of four columns of each lane as one fraction: four divisions become one.
+HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
+  constexpr std::size_t kStep = kSumLanes;
+  const Vector d0 = denominator(load(q), load(k));
+  const Vector d1 = denominator(load(q + kStep), load(k + kStep));
+  const Vector d2 = denominator(load(q + 2 * kStep), load(k + 2 * kStep));
+  const Vector d3 = denominator(load(q + 3 * kStep), load(k + 3 * kStep));
+  const Vector n01 = mul_add(load(v), d1, hn::Mul(load(v + kStep), d0));
+  const Vector n23 = mul_add(load(v + 2 * kStep), d3, hn::Mul(load(v + 3 * kStep), d2));
+  const Vector d01 = hn::Mul(d0, d1);
+  const Vector d23 = hn::Mul(d2, d3);
+  return hn::Div(mul_add(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
+}
+
+// The left rows from row i on, at most `most`, that are paired with the same right rows, as the
+// hypotheses of a sentence are. What is read for one of them is there for the others.
+std::size_t siblings(const RowsIn& right, const Segments& segments, std::size_t i,
+                     std::size_t most) {
+  std::size_t count = 1;
+  if (!right.rows) return count;
+  const Pairs first = pairs_of(segments, i);
+  for (; count < most && i + count < segments.count; ++count) {
+    const Pairs next = pairs_of(segments, i + count);
+    if (!std::equal(right.rows + first.begin, right.rows + first.end, right.rows + next.begin,
+                    right.rows + next.end))
+      break;
+  }
+  return count;
+}
+
+// With tanh(x) = 1 - 2 / (1 + exp(x)^2), the dot products of v and tanh but for the sum of v, which
+// is the same for all pairs; for kRows queries with one key.
+template <std::size_t kRows>
+HWY_INLINE void factored_scores_of(const float* const (&q)[kRows], const float* k, const float* v,
+                                   std::size_t n, float* const (&out)[kRows]) {
+  LaneSum sums[kRows];
+  std::size_t c = 0;
+  for (; c + 4 * kSumLanes <= n; c += 4 * kSumLanes) {
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < LaneSum::kVectors; ++i) {
+      const std::size_t at = c + i * kLanes;
+      HWY_UNROLL(6)
+      for (std::size_t r = 0; r < kRows; ++r)
+        sums[r].parts[i] = hn::Add(sums[r].parts[i], sum_of_terms(q[r] + at, k + at, v + at));
+    }
+  }
+  for (std::size_t r = 0; r < kRows; ++r) {
+    sums[r].add(n - c, [&](std::size_t i, auto lanes, Vector part) HWY_ATTR {
+      const Vector d = denominator(read(q[r] + c + i, lanes), read(k + c + i, lanes));
+      return hn::Add(part, hn::Div(read(v + c + i, lanes), d));
+    });
+    *out[r] = -2.0f * sums[r].total();
+  }
+}
+
+// The scores of kRows left rows from row i on, which are siblings.
+template <std::size_t kRows>
+HWY_NOINLINE void score_siblings(const RowsIn& q, const RowsIn& k, const float* v, std::size_t cols,
+                                 const Segments& segments, std::size_t i, float* out) {
+  const float* queries[kRows];
+  float* scores[kRows];
+  for (std::size_t r = 0; r < kRows; ++r) {
+    queries[r] = row_of(q, i + r, cols);
+    scores[r] = out + pairs_of(segments, i + r).begin;
+  }
+  const Pairs pairs = pairs_of(segments, i);
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+    factored_scores_of<kRows>(queries, row_of(k, p, cols), v, cols, scores);
+    for (float*& score : scores) ++score;
+  }
+}
+
+void factored_scores(const RowsIn& q, const RowsIn& k, const float* v, std::size_t cols,
+                     const Segments& segments, float* out) {
+  check(q.columns == cols && k.columns == cols, "factored_scores: column counts differ");
+  for (std::size_t i = 0; i < segments.count;) {
+    const std::size_t rows = siblings(k, segments, i, kSiblings);
+    with_siblings(
+        rows, [&](auto n) { score_siblings<decltype(n)::value>(q, k, v, cols, segments, i, out); });
+    i += rows;
+  }
+}
+
+// Softmax down the pairs for a vector of heads; e and out point at the first of them.
+template <class Lanes>
+void softmax_down(const float* e, std::size_t heads, Pairs pairs, Lanes lanes, float* out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Vector zero = hn::Zero(Tag());
+  Vector largest = broadcast(-kInfinity);
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p)
+    largest = max_of(read(e + p * heads, lanes), largest);
+  largest = hn::IfThenElse(hn::Eq(largest, broadcast(-kInfinity)), zero, largest);
+  Vector sum = zero;
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+    const Vector y = exp_of_nonpositive(hn::Sub(read(e + p * heads, lanes), largest));
+    sum = hn::Add(sum, y);
+    write(y, out + p * heads, lanes);
+  }
+  sum = hn::IfThenElse(hn::Eq(sum, zero), broadcast(1.0f), sum);
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+    float* y = out + p * heads;
+    write(hn::Div(read(y, lanes), sum), y, lanes);
+  }
+}
+
+// The same of a lone head, whose pairs lie side by side.
+HWY_INLINE void softmax_along(const float* e, std::size_t pairs, float* out) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  Vector tops = broadcast(-kInfinity);
+  for_each_vector(pairs, [&](std::size_t p, auto lanes)
+                             HWY_ATTR { tops = max_of(read(e + p, lanes, -kInfinity), tops); });
+  const float top = max_lanes(tops);
+  const Vector largest = broadcast(top == -kInfinity ? 0.0f : top);
+  LaneSum sums;
+  sums.add(pairs, [&](std::size_t p, auto lanes, Vector part) HWY_ATTR {
+    const Vector y = exp_of_nonpositive(hn::Sub(read(e + p, lanes, -kInfinity), largest));
+    write(y, out + p, lanes);
+    return hn::Add(part, y);
+  });
+  const float sum = sums.total();
+  const Vector divisor = broadcast(sum == 0 ? 1.0f : sum);
+  for_each_vector(pairs, [&](std::size_t p, auto lanes) HWY_ATTR {
+    write(hn::Div(read(out + p, lanes), divisor), out + p, lanes);
+  });
+}
+
+void segment_softmax(const float* e, std::size_t heads, const Segments& segments, float* out) {
+  for (std::size_t i = 0; i < segments.count; ++i) {
+    const Pairs pairs = pairs_of(segments, i);
+    if (heads == 1)
+      softmax_along(e + pairs.begin, pairs.end - pairs.begin, out + pairs.begin);
+    else
+      for_each_vector(heads, [&](std::size_t h, auto lanes)
+                                 HWY_ATTR { softmax_down(e + h, heads, pairs, lanes, out + h); });
+  }
+}
+
+// The weights of a head for the first pair of kRows siblings, and where their mixtures go.
+template <std::size_t kRows>
+struct Mixtures {
+  const float* weights[kRows];
+  float* out[kRows];
+};
+
+// kCount vectors of the weighted sums of the right rows of some pairs, from `column` on.
+template <std::size_t kRows, std::size_t kCount>
+HWY_INLINE void mix_block(const Mixtures<kRows>& mixtures, std::size_t heads, const RowsIn& x,
+                          std::size_t cols, std::size_t column, Pairs pairs) {
+  Vector sums[kRows][kCount];
+  HWY_UNROLL(6)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kCount; ++v) sums[r][v] = hn::Zero(Tag());
+  }
+  for (std::size_t p = 0; p < pairs.end - pairs.begin; ++p) {
+    const float* from = row_of(x, pairs.begin + p, cols) + column;
+    HWY_UNROLL(6)
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const Vector weight = broadcast(mixtures.weights[r][p * heads]);
+      HWY_UNROLL(4)
+      for (std::size_t v = 0; v < kCount; ++v)
+        sums[r][v] = mul_add(weight, load(from + v * kLanes), sums[r][v]);
+    }
+  }
+  HWY_UNROLL(6)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kCount; ++v)
+      store(sums[r][v], mixtures.out[r] + column + v * kLanes);
+  }
+}
+
+void mix_last(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+              std::size_t column, std::size_t n, Pairs pairs, float* out) {
+  Vector sum = hn::Zero(Tag());
+  for (std::size_t p = 0; p < pairs.end - pairs.begin; ++p) {
+    const Vector from = load_n(row_of(x, pairs.begin + p, cols) + column, n, 0.0f);
+    sum = mul_add(broadcast(weights[p * heads]), from, sum);
+  }
+  store_n(sum, out + column, n);
+}
+
+template <std::size_t kRows>
+HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, const RowsIn& x,
+                           std::size_t cols, std::size_t begin, std::size_t end, Pairs pairs) {
+  std::size_t c = begin;
+  for (; c + 4 * kLanes <= end; c += 4 * kLanes)
+    mix_block<kRows, 4>(mixtures, heads, x, cols, c, pairs);
+  if (c + 2 * kLanes <= end) {
+    mix_block<kRows, 2>(mixtures, heads, x, cols, c, pairs);
+    c += 2 * kLanes;
+  }
+  if (c + kLanes <= end) {
+    mix_block<kRows, 1>(mixtures, heads, x, cols, c, pairs);
+    c += kLanes;
+  }
+  if (c == end) return;
+  for (std::size_t r = 0; r < kRows; ++r)
+    mix_last(mixtures.weights[r], heads, x, cols, c, end - c, pairs, mixtures.out[r]);
+}
+
+// Heads whose mixtures of a lone left row are made together, each of kHeadVectors vectors.
+constexpr std::size_t kHeadsTogether = HWY_CAP_GE512 ? 4 : 2;
+constexpr std::size_t kHeadVectors = 4;
+
+// These mixtures, from `column` on: so the right rows are read in long pieces.
+HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
+                            std::size_t cols, std::size_t column, Pairs pairs, float* out) {
+  Vector sums[kHeadsTogether][kHeadVectors];
+  HWY_UNROLL(4)
+  for (auto& head : sums) {
+    HWY_UNROLL(4)
+    for (Vector& sum : head) sum = hn::Zero(Tag());
+  }
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
+    if (p + kRowsAhead < pairs.end)
+      prefetch(row_of(x, p + kRowsAhead, cols) + column, kHeadsTogether * kHeadVectors * kLanes);
+    const float* from = row_of(x, p, cols) + column;
+    HWY_UNROLL(4)
+    for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+      const Vector weight = broadcast(weights[h]);
+      HWY_UNROLL(4)
+      for (std::size_t v = 0; v < kHeadVectors; ++v, from += kLanes)
+        sums[h][v] = mul_add(weight, load(from), sums[h][v]);
+    }
+  }
+  out += column;
+  HWY_UNROLL(4)
+  for (const auto& head : sums) {
+    HWY_UNROLL(4)
+    for (const Vector& sum : head) {
+      store(sum, out);
+      out += kLanes;
+    }
+  }
+}
+
+// The mixtures of one left row whose heads are made together.
+void mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+              Pairs pairs, float* out) {
+  for (std::size_t h = 0; h < heads; h += kHeadsTogether)
+    mix_heads(weights + pairs.begin * heads + h, heads, x, cols, h * kHeadVectors * kLanes, pairs,
+              out);
+}
+
+// The mixtures of kRows left rows from row i on, which are siblings.
+template <std::size_t kRows>
+void mix_siblings(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+                  const Segments& segments, std::size_t i, const RowsOut& out) {
+  const std::size_t width = cols / heads;
+  if (kRows == 1 && width == kHeadVectors * kLanes && heads % kHeadsTogether == 0)
+    return mix_lone(weights, heads, x, cols, pairs_of(segments, i), out.data + i * out.stride);
+  for (std::size_t h = 0; h < heads; ++h) {
+    Mixtures<kRows> mixtures;
+    for (std::size_t r = 0; r < kRows; ++r) {
+      mixtures.weights[r] = weights + pairs_of(segments, i + r).begin * heads + h;
+      mixtures.out[r] = out.data + (i + r) * out.stride;
+    }
+    mix_head(mixtures, heads, x, cols, h * width, (h + 1) * width, pairs_of(segments, i));
+  }
+}
+
+void mix_rows(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+              const Segments& segments, const RowsOut& out) {
+  check(heads > 0 && cols % heads == 0, "mix_rows: the heads do not divide the columns");
+  check(x.columns == cols, "mix_rows: column counts differ");
+  for (std::size_t i = 0; i < segments.count;) {
+    const std::size_t rows = siblings(x, segments, i, kSiblings);
+    with_siblings(rows, [&](auto n) {
+      mix_siblings<decltype(n)::value>(weights, heads, x, cols, segments, i, out);
+    });
+    i += rows;
+  }
+}
+
+template <class Lanes>
+void mean_block(const RowsIn& x, std::size_t cols, std::size_t column, Lanes lanes, Pairs pairs,
+                float* out) {
+  Vector sum = hn::Zero(Tag());
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p)
+    sum = hn::Add(sum, read(row_of(x, p, cols) + column, lanes));
+  const std::size_t count = std::max<std::size_t>(pairs.end - pairs.begin, 1);
+  write(hn::Div(sum, broadcast(static_cast<float>(count))), out + column, lanes);
+}
+
+void mean_rows(const RowsIn& x, std::size_t cols, const Segments& segments, const RowsOut& out) {
+  check(x.columns == cols, "mean_rows: column counts differ");
+  for (std::size_t i = 0; i < segments.count; ++i) {
+    const Pairs pairs = pairs_of(segments, i);
+    float* to = out.data + i * out.stride;
+    for_each_vector(cols, [&](std::size_t c, auto lanes)
+                              HWY_ATTR { mean_block(x, cols, c, lanes, pairs, to); });
+  }
+}
+
+}  // namespace
+
+std::int64_t fill_attention(KernelTable& table) {
+  table.head_dot = head_dot;
+  table.factored_scores = factored_scores;
+  table.segment_softmax = segment_softmax;
+  table.mix_rows = mix_rows;
+  table.mean_rows = mean_rows;
+  return HWY_TARGET;
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fuselage::cpu {
+namespace {
+HWY_EXPORT(fill_attention);
+}
+std::int64_t fill_attention(KernelTable& table) {
+  return HWY_DYNAMIC_DISPATCH(fill_attention)(table);
+}
+}  // namespace fuselage::cpu
+#endif

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/table.h"
+#include "backends/cpu/simd/targets.h"
+#include "base/error.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/simd/rows/quantize.cpp"
+#include "hwy/foreach_target.h"
+// Compiled once a target, so after that.
+#include "backends/cpu/simd/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fuselage::cpu::HWY_NAMESPACE {
+namespace {
+
+using IntTag = hn::RebindToSigned<Tag>;
+using IntVector = hn::Vec<IntTag>;
+
+// The largest magnitude of a row; NaN or infinity if there is one. As integers, the bits of
+// magnitudes have their order.
+float largest_magnitude(const float* x, std::size_t cols) {
+  const IntVector magnitude = hn::Set(IntTag(), 0x7fffffff);
+  const auto larger = [&](Vector v, IntVector top) HWY_ATTR {
+    return hn::Max(hn::And(hn::BitCast(IntTag(), v), magnitude), top);
+  };
+  IntVector top = hn::Zero(IntTag());
+  std::size_t i = 0;
+  for (; i + kLanes <= cols; i += kLanes) top = larger(load(x + i), top);
+  if (i < cols) top = larger(load_n(x + i, cols - i, 0), top);
+  return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(IntTag(), top)));
+}
+
+// To integers within ±bound by a scale.
+struct Nearest {
+  HWY_INLINE IntVector operator()(Vector x) const {
+    const Vector bounded = hn::Max(hn::Min(hn::Mul(x, inverse), bound), hn::Neg(bound));
+    // Beside so large a number nothing but integers remain, and they are its last bits.
+    const Vector large = broadcast(kLarge);
+    return hn::Sub(hn::BitCast(IntTag(), hn::Add(bounded, large)), hn::BitCast(IntTag(), large));
+  }
+
+  static constexpr float kLarge = 3 << 22;
+  Vector inverse;
+  Vector bound;
+};
+
+// To 0 and powers of two of up to 2^kTopRowExponent by a scale: what is at least half way between
+// two of them goes to the larger one, which is a carry into the exponent.
+struct NearestPower {
+  HWY_INLINE IntVector operator()(Vector x) const {
+    const IntVector bits = hn::BitCast(IntTag(), hn::Mul(x, inverse));
+    const IntVector magnitude = hn::And(bits, hn::Set(IntTag(), 0x7fffffff));
+    const IntVector carried = hn::ShiftRight<23>(hn::Add(magnitude, hn::Set(IntTag(), 0x00400000)));
+    const IntVector exponent =
+        hn::Max(hn::Min(carried, hn::Set(IntTag(), 127 + kTopRowExponent)), hn::Set(IntTag(), 127));
+    const Vector power = hn::BitCast(Tag(), hn::ShiftLeft<23>(exponent));
+    const auto is_zero = hn::Lt(magnitude, hn::Set(IntTag(), 0x3f000000));
+    const IntVector integer = hn::IfThenZeroElse(is_zero, hn::ConvertTo(IntTag(), power));
+    const IntVector sign = hn::ShiftRight<31>(bits);
+    return hn::Sub(hn::Xor(integer, sign), sign);
+  }
+
+  Vector inverse;
+};
+
+// The integers of a row, from `to` on.
+template <class T, class Integer>
+void quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to) {
+  const hn::Rebind<T, Tag> narrow;
+  std::size_t i = 0;
+  for (; i + kLanes <= cols; i += kLanes)
+    hn::StoreU(hn::DemoteTo(narrow, nearest(load(x + i))), narrow, to + i);
+  if (i == cols) return;
+  HWY_ALIGN T rest[kLanes];
+  hn::Store(hn::DemoteTo(narrow, nearest(load_n(x + i, cols - i, 0))), narrow, rest);
+  std::memcpy(to + i, rest, (cols - i) * sizeof(T));
+}
+
+void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows, std::size_t cols,
+                   const RowsOut& out) {
+  check(x.columns == cols, "quantize_rows: x.columns is not cols");
+  check(quantizer.largest_sum == 0, "quantize_rows: a bound on sums");
+  check(quantizer.to != DType::qlog4, "quantize_rows: a fitted scale");
+  const std::size_t elements =
+      vector_bytes(quantizer.to, static_cast<std::int64_t>(cols)) / sizeof(float);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* row = row_of(x, r, cols);
+    float* vector = out.data + r * out.stride;
+    const float scale = quantization_scale(quantizer, largest_magnitude(row, cols));
+    // The padding is among the last 4 bytes.
+    vector[elements - 1] = 0;
+    vector[0] = scale;
+    float* integers = vector + 1;
+    if (!(scale > 0)) {
+      std::fill_n(integers, elements - 1, 0.0f);
+      continue;
+    }
+    if (quantizer.logarithmic) {
+      quantize_row(row, cols, NearestPower{broadcast(1 / scale)},
+                   reinterpret_cast<std::int8_t*>(integers));
+      continue;
+    }
+    const Nearest nearest{broadcast(1 / scale), broadcast(static_cast<float>(quantizer.largest))};
+    if (quantizer.to == DType::qint8)
+      quantize_row(row, cols, nearest, reinterpret_cast<std::int8_t*>(integers));
+    else
+      quantize_row(row, cols, nearest, reinterpret_cast<std::int16_t*>(integers));
+  }
+}
+
+}  // namespace
+
+std::int64_t fill_quantize(KernelTable& table) {
+  table.quantize_rows = quantize_rows;
+  return HWY_TARGET;
+}
+
+}  // namespace fuselage::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fuselage::cpu {
+namespace {
+HWY_EXPORT(fill_quantize);
+}
+std::int64_t fill_quantize(KernelTable& table) {
+  return HWY_DYNAMIC_DISPATCH(fill_quantize)(table);
+}
+}  // namespace fuselage::cpu
+#endif

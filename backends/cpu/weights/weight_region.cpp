@@ -1,0 +1,188 @@
+#include "backends/cpu/weights/weight_region.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/quantized.h"
+#include "base/suggest.h"
+
+namespace fuselage::cpu {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <typename T>
+Tensor transposed(const Tensor& matrix, std::int64_t k, std::int64_t n) {
+  Tensor result(matrix.dtype(), {n, k});
+  const T* from = matrix.data<T>();
+  T* to = result.mutable_data<T>();
+  for (std::int64_t c = 0; c < n; ++c)
+    for (std::int64_t i = 0; i < k; ++i) *to++ = from[i * n + c];
+  return result;
+}
+
+}  // namespace
+
+WeightType weight_type(const Graph& graph, ValueId value, std::string name) {
+  const Type& type = graph.value(value).type;
+  const Domain& domain = graph.domain(type.domain);
+  WeightType weight{.name = std::move(name),
+                    .dtype = type.dtype,
+                    .shape = {type.dims.begin(), type.dims.end()},
+                    .where = graph.describe(graph.producer(value))};
+  if (domain.kind == DomainKind::vocabulary) weight.shape.insert(weight.shape.begin(), domain.size);
+  return weight;
+}
+
+Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
+  const auto found = weights.find(wanted.name);
+  if (found == weights.end())
+    throw Error("{}: there is no weight {}", wanted.where, in_quotes(wanted.name));
+  const Tensor& weight = found->second;
+  const Tensor as_wanted(wanted.dtype, wanted.shape, nullptr);
+  if (weight.size() != as_wanted.size())
+    throw Error("{}: weight {} has shape {}, but the graph wants {} elements", wanted.where,
+                in_quotes(wanted.name), shape_to_string(weight.shape()), as_wanted.size());
+  const bool same_vectors =
+      !is_quantized(wanted.dtype) || weight.shape().back() == wanted.shape.back();
+  if (weight.dtype() == wanted.dtype && same_vectors) return weight;
+  if (wanted.dtype == DType::f32) return weight.to_f32();
+  if (wanted.dtype == DType::bf16) return weight.to_bf16();
+  if (wanted.dtype == DType::f16) return weight.to_f16();
+  throw Error("{}: weight {} is {} {}, but the graph wants {} {}", wanted.where,
+              in_quotes(wanted.name), to_string(weight.dtype()), shape_to_string(weight.shape()),
+              to_string(wanted.dtype), shape_to_string(wanted.shape));
+}
+
+// --- What planning asks for ---
+
+std::vector<std::int64_t> WeightRegion::Entry::tensor_shape() const {
+  if (form == Form::columns) return {shape.n, shape.k};
+  return weight.shape;
+}
+
+WeightRegion::Entry& WeightRegion::entry(const WeightType& weight, Form form,
+                                         const MatrixShape& shape) {
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& known) {
+    return known.weight.name == weight.name && known.form == form && known.shape == shape;
+  });
+  if (found != entries_.end()) return *found;
+  return entries_.emplace_back(Entry{.weight = weight,
+                                     .form = form,
+                                     .shape = shape,
+                                     .tensor = std::make_shared<Tensor>(),
+                                     .matrix = nullptr});
+}
+
+std::shared_ptr<const Tensor> WeightRegion::stored(const WeightType& weight) {
+  return entry(weight, Form::stored, {}).tensor;
+}
+
+std::shared_ptr<const Tensor> WeightRegion::columns(const WeightType& weight, std::int64_t k,
+                                                    std::int64_t n) {
+  return entry(weight, Form::columns, {.k = k, .n = n}).tensor;
+}
+
+std::shared_ptr<const PackedMatrix> WeightRegion::packed(const WeightType& weight,
+                                                         const MatrixShape& shape) {
+  Entry& known = entry(weight, Form::packed, shape);
+  if (!known.matrix)
+    known.matrix = std::make_shared<PackedMatrix>(shape.dtype, static_cast<std::size_t>(shape.k),
+                                                  static_cast<std::size_t>(shape.n));
+  return known.matrix;
+}
+
+// --- Making them ---
+
+std::size_t WeightRegion::Entry::size_bytes() const {
+  if (matrix) return matrix->size_bytes();
+  return Tensor(weight.dtype, tensor_shape(), nullptr).size_bytes();
+}
+
+const std::byte* WeightRegion::Entry::bytes() const {
+  return matrix ? matrix->bytes() : tensor->bytes();
+}
+
+void WeightRegion::Entry::make(const TensorMap& weights) {
+  const Tensor source = checked_weight(weight, weights);
+  if (form == Form::stored) *tensor = source;
+  if (form == Form::columns)
+    *tensor = source.dtype() == DType::bf16 ? transposed<std::uint16_t>(source, shape.k, shape.n)
+                                            : transposed<float>(source, shape.k, shape.n);
+  if (form == Form::packed) {
+    check(source.dtype() == shape.dtype || shape.dtype == DType::f32,
+          "a matrix is packed in its own type or in floats");
+    *matrix = pack(source.dtype() == shape.dtype ? source.bytes() : source.to_f32().bytes(), shape);
+  }
+}
+
+void WeightRegion::Entry::move_to(Pages bytes) {
+  if (matrix)
+    matrix->set_bytes(std::move(bytes));
+  else
+    *tensor = Tensor(weight.dtype, tensor_shape(), std::move(bytes));
+}
+
+std::size_t WeightRegion::size_bytes() const {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries_) bytes += aligned(entry.size_bytes());
+  return bytes;
+}
+
+std::size_t WeightRegion::packed_bytes() const {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries_)
+    if (entry.matrix) bytes += aligned(entry.size_bytes());
+  return bytes;
+}
+
+void WeightRegion::make_apart(const TensorMap& weights) {
+  for (Entry& entry : entries_) entry.make(weights);
+}
+
+void WeightRegion::make(TensorMap weights) {
+  std::map<std::string, std::size_t> last_use;
+  for (std::size_t i = 0; i < entries_.size(); ++i) last_use[entries_[i].weight.name] = i;
+  std::erase_if(weights, [&](const auto& weight) { return !last_use.contains(weight.first); });
+  const Pages region = allocate_pages(size_bytes());
+  std::byte* at = region.get();
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    Entry& entry = entries_[i];
+    entry.make(weights);
+    const std::size_t size = entry.size_bytes();
+    if (size > 0) std::memcpy(at, entry.bytes(), size);
+    entry.move_to({region, at});
+    at += aligned(size);
+    if (last_use[entry.weight.name] == i) weights.erase(entry.weight.name);
+  }
+  bytes_ = region;
+}
+
+void WeightRegion::set_bytes(const Pages& bytes) {
+  bytes_ = bytes;
+  std::byte* at = bytes.get();
+  for (Entry& entry : entries_) {
+    entry.move_to({bytes, at});
+    at += aligned(entry.size_bytes());
+  }
+}
+
+void WeightRegion::add_to(ContentHash& hash) const {
+  for (const Entry& entry : entries_) {
+    hash.add(entry.weight.name);
+    hash.add(shape_to_string(entry.tensor_shape()));
+    for (const std::uint64_t number :
+         {std::uint64_t(entry.form), std::uint64_t(entry.weight.dtype),
+          std::uint64_t(entry.shape.k), std::uint64_t(entry.shape.n),
+          std::uint64_t(entry.shape.transposed), std::uint64_t(entry.shape.dtype),
+          std::uint64_t(entry.size_bytes())})
+      hash.add(number);
+  }
+}
+
+}  // namespace fuselage::cpu

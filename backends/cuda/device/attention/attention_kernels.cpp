@@ -1,0 +1,88 @@
+#include "backends/cuda/device/attention/attention.h"
+#include "backends/cuda/device/attention/pairs.h"
+#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/operands.h"
+
+namespace fuselage::cuda {
+namespace {
+
+/// Softmax or its logarithm over the pairs of left rows.
+template <auto kSoftmax>
+class OverPairs final : public Kernel {
+ public:
+  OverPairs(const PlannedInstruction&, const Binding& binding)
+      : map_(binding.node.attr<MapPath>("to").front()), left_(binding.graph.map(map_).to) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    kSoftmax(run.stream, all_rows(in, run, 0), cols_of(in), segments_of(map_, run),
+             live_rows(left_, run), rows_out(in, run));
+  }
+
+ private:
+  MapId map_;
+  DomainId left_;
+};
+
+/// Operands: queries of left rows, keys of right rows, …, values of right rows. Results: weights of
+/// pairs, mixtures of left rows.
+class AttentionKernel : public Kernel {
+ public:
+  AttentionKernel(const PlannedInstruction&, const Binding& binding)
+      : map_(binding.node.attr<MapPath>("left").front()), left_(binding.graph.map(map_).to) {}
+
+ protected:
+  Attention attention(const PlannedInstruction& in, const Run& run, std::size_t values) const {
+    const std::int32_t* right = run.indexes[static_cast<std::size_t>(in.operands[1].index)];
+    Attention attention{.queries = all_rows(in, run, 0),
+                        .keys = all_rows(in, run, 1),
+                        .values = all_rows(in, run, values),
+                        .segments = segments_of(map_, run),
+                        .left = live_rows(left_, run)};
+    attention.keys.index = attention.values.index = right;
+    return attention;
+  }
+
+ private:
+  MapId map_;
+  DomainId left_;
+};
+
+class AdditiveAttention final : public AttentionKernel {
+ public:
+  using AttentionKernel::AttentionKernel;
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    additive_attention(run.stream, attention(in, run, 3), data_at<const float>(in.operands[2], run),
+                       rows_out(in, run, 0), rows_out(in, run, 1));
+  }
+};
+
+class DotAttention final : public AttentionKernel {
+ public:
+  DotAttention(const PlannedInstruction& in, const Binding& binding)
+      : AttentionKernel(in, binding),
+        heads_(binding.node.attr<std::int64_t>("heads")),
+        scale_(static_cast<float>(binding.node.attr<double>("scale"))) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    dot_attention(run.stream, attention(in, run, 2), heads_, scale_, rows_out(in, run, 0),
+                  rows_out(in, run, 1));
+  }
+
+ private:
+  std::int64_t heads_;
+  float scale_;
+};
+
+constexpr KernelFactory kKernels[] = {
+    {"segment_softmax", make_kernel<OverPairs<segment_softmax>>},
+    {"segment_log_softmax", make_kernel<OverPairs<segment_log_softmax>>},
+    {"additive_attention", make_kernel<AdditiveAttention>},
+    {"dot_attention", make_kernel<DotAttention>},
+};
+
+}  // namespace
+
+std::span<const KernelFactory> attention_kernels() { return kKernels; }
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,78 @@
+#include "backends/cuda/device/executor/cuda_executable.h"
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+
+#include "backends/cpu/cpu_backend.h"
+#include "backends/cuda/device/executor/device_program.h"
+#include "backends/cuda/device/gemm/device_weights.h"
+#include "backends/cuda/device/runtime/device.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+class CudaExecutable : public Executable {
+ public:
+  CudaExecutable(const Programs& programs, const TensorMap& weights, const WorkerOptions& options,
+                 const KernelSet& kernels, std::span<const KernelFactory> factories)
+      : options_(options),
+        device_(device_of(options)),
+        weights_(load_cpu(programs.load, weights)),
+        source_(plan_program(programs.source, kernels), weights_, factories),
+        step_(plan_program(programs.step, kernels), weights_, factories) {
+    weights_.release_host_weights();
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    const std::lock_guard lock(mutex_);
+    return make_cuda_worker(source_, step_, options_, arenas_.emplace_back(0));
+  }
+
+  std::size_t output(std::string_view name) const override {
+    const Graph& graph = step_.plan().graph;
+    for (std::size_t i = 0; i < graph.outputs().size(); ++i)
+      if (graph.outputs()[i].name == name) return i;
+    throw Error("the step program of graph '{}' has no output '{}'", graph.name(), name);
+  }
+
+  std::vector<PlannedNode> plan(BindingTime time) const override {
+    if (time == BindingTime::load) return {};
+    return planned_nodes(time == BindingTime::source ? source_.plan() : step_.plan());
+  }
+
+  std::vector<std::string> notes() const override { return {device_}; }
+
+  MemoryUse memory() const override {
+    MemoryUse use{.matrices = weights_.matrix_bytes(),
+                  .rows = weights_.size_bytes() - weights_.matrix_bytes()};
+    const std::lock_guard lock(mutex_);
+    use.arenas.assign(arenas_.begin(), arenas_.end());
+    return use;
+  }
+
+ private:
+  static std::string device_of(const WorkerOptions& options) {
+    use_device(options.device);
+    return describe_device();
+  }
+
+  WorkerOptions options_;
+  std::string device_;
+  DeviceWeights weights_;
+  DeviceProgram source_, step_;
+  mutable std::mutex mutex_;
+  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< of each worker that was ever made
+};
+
+}  // namespace
+
+std::unique_ptr<Executable> make_cuda_executable(const Programs& programs, const TensorMap& weights,
+                                                 const WorkerOptions& options,
+                                                 const KernelSet& kernels,
+                                                 std::span<const KernelFactory> factories) {
+  return std::make_unique<CudaExecutable>(programs, weights, options, kernels, factories);
+}
+
+}  // namespace fuselage::cuda

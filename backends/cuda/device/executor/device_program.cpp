@@ -1,0 +1,42 @@
+#include "backends/cuda/device/executor/device_program.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace fuselage::cuda {
+
+DeviceProgram::DeviceProgram(ProgramPlan plan, DeviceWeights& weights,
+                             std::span<const KernelFactory> factories)
+    : plan_(std::move(plan)), weights_(plan_.buffers.size(), nullptr) {
+  for (const PlannedInstruction& in : plan_.instructions) bind(in, weights, factories);
+  for (const Place& place : plan_.outputs) upload(place, weights);
+}
+
+void DeviceProgram::bind(const PlannedInstruction& in, DeviceWeights& weights,
+                         std::span<const KernelFactory> factories) {
+  kernels_.emplace_back();
+  if (!in.kernel) return;
+  const auto factory =
+      std::find_if(factories.begin(), factories.end(),
+                   [&](const KernelFactory& known) { return known.name == in.kernel->name; });
+  check(factory != factories.end(), "a kernel of the table that nobody makes");
+  const Binding binding{plan_.graph, plan_.graph.node(in.node), plan_, weights};
+  kernels_.back() = factory->make(in, binding);
+  for (const Place& operand : in.operands)
+    if (!weights.has_own_form(operand)) upload(operand, weights);
+}
+
+void DeviceProgram::upload(const Place& place, DeviceWeights& weights) {
+  upload_buffer(place.buffer, weights);
+  if (place.fallback_buffer != kNone)
+    upload_buffer(static_cast<std::size_t>(place.fallback_buffer), weights);
+}
+
+void DeviceProgram::upload_buffer(std::size_t number, DeviceWeights& weights) {
+  const Buffer& buffer = plan_.buffers[number];
+  if (buffer.kind == Buffer::Kind::weight && !weights_[number])
+    weights_[number] = weights.stored(plan_, buffer);
+}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,280 @@
+#include "backends/cuda/device/executor/worker.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "backends/cuda/device/executor/fetched_outputs.h"
+#include "backends/cuda/device/executor/number_check.h"
+#include "backends/cuda/device/executor/program_runner.h"
+#include "backends/cuda/device/recurrent/cudnn.h"
+#include "backends/cuda/device/rows/device_row_memory.h"
+#include "backends/cuda/device/runtime/device.h"
+#include "backends/cuda/device/runtime/graph_cache.h"
+#include "backends/cuda/device/runtime/stream.h"
+#include "backends/cuda/device/search/beam_search.h"
+#include "backends/cuda/device/search/search_loop.h"
+#include "backends/cuda/layout.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+// Sizes between a power of two and the next: of memory, and of what kernels are launched for.
+constexpr std::int64_t kLayoutsPerOctave = 2;
+constexpr std::int64_t kBucketsPerOctave = 4;
+
+constexpr std::size_t kMostGraphs = 128;
+
+/// Where a graph's outputs of SearchHead::k_best are.
+struct SearchOutputs {
+  std::size_t scores = 0, words = 0;
+};
+
+std::optional<SearchOutputs> search_outputs(const Graph& graph) {
+  std::optional<std::size_t> scores, words;
+  for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
+    if (graph.outputs()[i].name == "best_scores") scores = i;
+    if (graph.outputs()[i].name == "best_words") words = i;
+  }
+  if (!scores || !words) return std::nullopt;
+  return SearchOutputs{*scores, *words};
+}
+
+/// A search on the device and the loop that drives it.
+struct Search {
+  Search(const Graph& graph, const Stream& stream) : steps(graph), loop(steps, stream) {}
+  DeviceSearch steps;
+  SearchLoop loop;
+};
+
+/// The device must be chosen before other members talk to it.
+struct OnDevice {
+  explicit OnDevice(int number) { use_device(number); }
+};
+
+class CudaWorker : public Worker {
+ public:
+  CudaWorker(const DeviceProgram& source, const DeviceProgram& step, const WorkerOptions& options,
+             std::atomic<std::size_t>& arena)
+      : options_(options),
+        on_device_(options.device),
+        graph_(step.plan().graph),
+        source_graph_(source.plan().graph),
+        frame_(graph_),
+        blas_(options.blas),
+        cudnn_(options.blas.tf32),
+        rows_(graph_),
+        source_(source, rows_, stream_, blas_, cudnn_),
+        step_(step, rows_, stream_, blas_, cudnn_),
+        outputs_(graph_, step_, stream_),
+        best_(search_outputs(graph_)),
+        arena_(arena) {}
+
+  /// What still runs must not lose its memory.
+  ~CudaWorker() override { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
+
+  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+             const StepLimits& limits) override {
+    use_device(options_.device);
+    frame_.begin_batch(sentences, shortlists);
+    frame_.reserve_steps(limits);
+    const Layout batch = layout_of(frame_, sentences, shortlists, limits);
+    if (!layout_.holds(batch)) grow_to(batch);
+    rows_.upload_source(frame_, stream_);
+    source_rows_ = rows_.rows(
+        live_bounds(graph_, common(layout_, rounded(graph_, batch, kBucketsPerOctave)), 0));
+    source_.reserve_workspace(source_rows_);
+    source_.run(source_rows_);
+    note_memory();
+    outputs_.forget();
+  }
+
+  void step(const StepInput& input) override {
+    use_device(options_.device);
+    frame_.begin_step(input);
+    rows_.upload_step(frame_.table(), stream_);
+    run_step(Steps::hosts, static_cast<std::int32_t>(input.hypothesis_parent.size()));
+    outputs_.forget();
+  }
+
+  bool search(const SearchSettings& settings, SearchRecord& record) override {
+    if (!best_ || settings.beam_size > DeviceSearch::kMostBeam) return false;
+    use_device(options_.device);
+    begin_search(settings);
+    const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
+    const SearchStatus status = search_->loop.run(
+        sentences, sentences * settings.beam_size, longest(settings),
+        [this](std::int32_t, std::int32_t hypotheses) { run_step(Steps::devices, hypotheses); });
+    if (status.error_step >= 0) report_numbers(settings, status.error_step);
+    search_->steps.read(stream_.get(), record);
+    return true;
+  }
+
+  OutputRows<float> floats(std::size_t output) const override { return fetch<float>(output); }
+
+  OutputRows<std::int32_t> integers(std::size_t output) const override {
+    return fetch<std::int32_t>(output);
+  }
+
+  std::size_t arena_bytes(BindingTime time) const override {
+    if (time == BindingTime::load) return 0;
+    return time == BindingTime::source ? source_.arena_bytes() : step_.arena_bytes();
+  }
+
+ private:
+  /// Takes memory for this batch and all that there were. All addresses change.
+  void grow_to(const Layout& batch) {
+    stream_.synchronize();
+    graphs_.clear();
+    const Layout layout = joined(layout_, rounded(graph_, batch, kLayoutsPerOctave));
+    layout_ = {};  // none holds if something fails
+    rows_.place(layout);
+    source_.place(layout);
+    step_.place(layout);
+    for (std::size_t i = 0; i < source_graph_.outputs().size(); ++i)
+      step_.set_import(source_graph_.outputs()[i].name, source_.output(i));
+    layout_ = layout;
+  }
+
+  /// The least of few bounds on the live hypotheses of a step.
+  std::int32_t bucket_of(std::int32_t hypotheses) const {
+    const std::int64_t size = round_size(hypotheses, kBucketsPerOctave);
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(size, most_hypotheses(graph_, layout_)));
+  }
+
+  /// Who makes a step's rows, and takes its results.
+  enum class Steps : std::uint8_t { hosts, devices };
+
+  void run_step(Steps whose, std::int32_t hypotheses) {
+    const std::int32_t bucket = bucket_of(hypotheses);
+    const std::int64_t key = 2 * std::int64_t{bucket} + (whose == Steps::devices ? 1 : 0);
+    if (!graphs_.knows(key)) reserve_step_workspace(bucket);
+    const auto enqueue = [&] { enqueue_step(whose, bucket, nullptr); };
+    if (options_.eager)
+      enqueue();
+    else
+      graphs_.run(stream_, key, enqueue);
+  }
+
+  /// What was captured knows where the workspace was, also when there is no room for a larger one.
+  void reserve_step_workspace(std::int32_t hypotheses) {
+    const DeviceRows rows = step_rows(hypotheses);
+    if (step_.has_workspace(rows)) return;
+    stream_.synchronize();
+    graphs_.clear();
+    step_.reserve_workspace(rows);
+    note_memory();
+  }
+
+  DeviceRows step_rows(std::int32_t hypotheses) const {
+    return rows_.rows(live_bounds(graph_, layout_, hypotheses));
+  }
+
+  void enqueue_step(Steps whose, std::int32_t hypotheses, const ProgramRunner::Observer& observer) {
+    const DeviceRows rows = step_rows(hypotheses);
+    if (whose == Steps::devices) search_->steps.enqueue_rows(stream_.get(), rows);
+    step_.run(rows, observer);
+    if (whose == Steps::devices)
+      search_->steps.enqueue_expand(stream_.get(), output_rows<float>(best_->scores),
+                                    output_rows<std::int32_t>(best_->words));
+  }
+
+  template <typename T>
+  RowsOf<T> output_rows(std::size_t number) const {
+    const std::int64_t cols = step_.output_cols(number);
+    return {.data = reinterpret_cast<const T*>(step_.output(number)),
+            .stride = cols,
+            .columns = static_cast<std::int32_t>(cols)};
+  }
+
+  // --- Search ---
+
+  static std::int32_t longest(const SearchSettings& settings) {
+    const auto& limits = settings.length_limits;
+    return limits.empty() ? 0 : *std::max_element(limits.begin(), limits.end());
+  }
+
+  void begin_search(const SearchSettings& settings) {
+    const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
+    check(std::int64_t{sentences} * settings.beam_size <= most_hypotheses(graph_, layout_),
+          "a search with more hypotheses than its batch was begun with");
+    if (!search_) search_.emplace(graph_, stream_);
+    const auto size = [](auto count) {
+      return static_cast<std::int32_t>(
+          round_size(static_cast<std::int64_t>(count), kLayoutsPerOctave));
+    };
+    const DeviceSearch::Bounds& old = search_->steps.bounds();
+    const DeviceSearch::Bounds bounds{
+        .sentences = std::max(old.sentences, size(sentences)),
+        .beam_size = std::max(old.beam_size, settings.beam_size),
+        .steps = std::max(old.steps, size(longest(settings))),
+        .suppressed = std::max(old.suppressed, size(settings.suppressed.size()))};
+    if (bounds != old) {
+      stream_.synchronize();
+      graphs_.clear();
+      search_->steps.reserve(bounds);
+    }
+    search_->steps.begin(stream_.get(), settings, sentences);
+  }
+
+  /// Runs the batch again up to the step whose scores were not numbers, and throws Error with the
+  /// first node of it, or of the source program, whose result is not finite.
+  [[noreturn]] void report_numbers(const SearchSettings& settings, std::int32_t error_step) {
+    NumberCheck check(stream_);
+    source_.run(source_rows_, [&](const PlannedInstruction& in, const Run& run) {
+      check.look(source_graph_, in, run);
+    });
+    begin_search(settings);
+    const std::int32_t hypotheses = most_hypotheses(graph_, layout_);
+    reserve_step_workspace(hypotheses);
+    for (std::int32_t t = 0; t < error_step; ++t) enqueue_step(Steps::devices, hypotheses, nullptr);
+    enqueue_step(Steps::devices, hypotheses, [&](const PlannedInstruction& in, const Run& run) {
+      check.look(graph_, in, run);
+    });
+    stream_.synchronize();
+    if (check.culprit().empty()) throw Error(scores_are_not_numbers(error_step));
+    throw Error("{}; the first result that is not finite is that of {}",
+                scores_are_not_numbers(error_step), check.culprit());
+  }
+
+  void note_memory() {
+    arena_.store(source_.arena_bytes() + step_.arena_bytes(), std::memory_order_relaxed);
+  }
+
+  template <typename T>
+  OutputRows<T> fetch(std::size_t output) const {
+    use_device(options_.device);
+    const DomainId domain = graph_.value(graph_.outputs()[output].value).type.domain;
+    return {reinterpret_cast<const T*>(outputs_.get(output, frame_.table())),
+            frame_.table().rows(domain), step_.output_cols(output)};
+  }
+
+  const WorkerOptions options_;
+  OnDevice on_device_;
+  const Graph& graph_;
+  const Graph& source_graph_;
+  RowFrame frame_;
+  Stream stream_;
+  Blas blas_;
+  Cudnn cudnn_;
+  DeviceRowMemory rows_;
+  ProgramRunner source_, step_;
+  mutable FetchedOutputs outputs_;
+  GraphCache graphs_{kMostGraphs};
+  std::optional<SearchOutputs> best_;
+  std::optional<Search> search_;
+  Layout layout_;
+  DeviceRows source_rows_;  ///< of this batch
+  std::atomic<std::size_t>& arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Worker> make_cuda_worker(const DeviceProgram& source, const DeviceProgram& step,
+                                         const WorkerOptions& options,
+                                         std::atomic<std::size_t>& arena) {
+  return std::make_unique<CudaWorker>(source, step, options, arena);
+}
+
+}  // namespace fuselage::cuda

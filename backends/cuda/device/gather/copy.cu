@@ -1,0 +1,74 @@
+#include "backends/cuda/device/gather/copy.h"
+#include "backends/cuda/device/runtime/launch_shapes.h"
+
+namespace fuselage::cuda {
+namespace {
+
+/// Calls f(row, column) for the thread's elements.
+template <typename F>
+__device__ void for_each_element(const Rows& rows, std::int64_t columns, F f) {
+  const std::int64_t live = *rows.live;
+  for (std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y; r < live;
+       r += std::int64_t{gridDim.x} * blockDim.y)
+    for (std::int64_t c = std::int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns;
+         c += std::int64_t{gridDim.y} * blockDim.x)
+      f(r, c);
+}
+
+template <typename T>
+__global__ void copy_kernel(RowsOf<T> in, Rows rows, std::int64_t columns, ResultOf<T> out) {
+  for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
+    row_of(out, r)[c] = element(row_of(in, r), c);
+  });
+}
+
+template <typename T>
+__global__ void continue_kernel(RowsOf<T> init, RowsOf<T> last, const std::int32_t* previous,
+                                Rows rows, std::int64_t columns, ResultOf<T> out) {
+  for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
+    const T* from = previous[r] >= 0 ? row_of(last, previous[r]) : row_of(init, r);
+    row_of(out, r)[c] = element(from, c);
+  });
+}
+
+template <typename T>
+__global__ void scatter_kernel(RowsOf<T> in, const std::int32_t* index, Rows rows,
+                               std::int64_t columns, ResultOf<T> out) {
+  for_each_element(rows, columns, [&](std::int64_t r, std::int64_t c) {
+    row_of(out, index[r])[c] = element(row_of(in, r), c);
+  });
+}
+
+}  // namespace
+
+void copy_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows, std::int64_t columns,
+               const RowsOut& out) {
+  if (columns % 4 == 0 && in_fours(in) && in_fours(out))
+    launch(stream, copy_kernel<float4>, spread_over(rows, columns / 4), fours_of(in), rows,
+           columns / 4, fours_of(out));
+  else
+    launch(stream, copy_kernel<float>, spread_over(rows, columns), in, rows, columns, out);
+}
+
+void continue_rows(cudaStream_t stream, const RowsIn& init, const RowsIn& last,
+                   const std::int32_t* previous, const Rows& rows, std::int64_t columns,
+                   const RowsOut& out) {
+  if (columns % 4 == 0 && in_fours(init) && in_fours(last) && in_fours(out))
+    launch(stream, continue_kernel<float4>, spread_over(rows, columns / 4), fours_of(init),
+           fours_of(last), previous, rows, columns / 4, fours_of(out));
+  else
+    launch(stream, continue_kernel<float>, spread_over(rows, columns), init, last, previous, rows,
+           columns, out);
+}
+
+void scatter_rows(cudaStream_t stream, const RowsIn& in, const std::int32_t* index,
+                  const Rows& rows, std::int64_t columns, const RowsOut& out) {
+  if (columns % 4 == 0 && in_fours(in) && in_fours(out))
+    launch(stream, scatter_kernel<float4>, spread_over(rows, columns / 4), fours_of(in), index,
+           rows, columns / 4, fours_of(out));
+  else
+    launch(stream, scatter_kernel<float>, spread_over(rows, columns), in, index, rows, columns,
+           out);
+}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,123 @@
+#include "backends/cuda/device/attention/attention.h"
+#include "backends/cuda/device/attention/pairs.h"
+#include "backends/cuda/device/gather/copy.h"
+#include "backends/cuda/device/gather/positions.h"
+#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/operands.h"
+
+namespace fuselage::cuda {
+namespace {
+
+/// A selection of rows, or some columns of rows as they are.
+class CopyRows final : public Kernel {
+ public:
+  CopyRows(const PlannedInstruction&, const Binding& binding)
+      : begin_(binding.node.op->attribute_index("begin") ? binding.node.attr<std::int64_t>("begin")
+                                                         : 0) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    RowsIn x = rows_in(in, run, 0);
+    x.data += begin_;
+    if (x.fallback) x.fallback += begin_;
+    copy_rows(run.stream, x, rows_of(in, run), cols_of(in), rows_out(in, run));
+  }
+
+ private:
+  std::int64_t begin_;
+};
+
+class SelectElements final : public Kernel {
+ public:
+  SelectElements(const PlannedInstruction&, const Binding& binding)
+      : row_(binding.node.attr<MapPath>("row")), element_(binding.node.attr<MapPath>("element")) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    select_elements(run.stream, all_rows(in, run, 0), index_path(row_, run),
+                    index_path(element_, run), rows_of(in, run), rows_out(in, run));
+  }
+
+ private:
+  MapPath row_, element_;
+};
+
+void run_concat(const PlannedInstruction& in, const Run& run) {
+  RowsOut out = rows_out(in, run);
+  for (std::size_t i = 0; i < in.operands.size(); ++i) {
+    copy_rows(run.stream, rows_in(in, run, i), rows_of(in, run), in.operands[i].cols, out);
+    out.data += in.operands[i].cols;
+  }
+}
+
+void run_position(const PlannedInstruction& in, const Run& run) {
+  copy_positions(run.stream, run.rows[in.domain].positions, rows_of(in, run),
+                 rows_out<std::int32_t>(in, run));
+}
+
+void run_sinusoid(const PlannedInstruction& in, const Run& run) {
+  sinusoid(run.stream, rows_in<std::int32_t>(in, run, 0), rows_of(in, run), cols_of(in),
+           rows_out(in, run));
+}
+
+class HeadDot final : public Kernel {
+ public:
+  HeadDot(const PlannedInstruction&, const Binding& binding)
+      : heads_(binding.node.attr<std::int64_t>("heads")),
+        scale_(static_cast<float>(binding.node.attr<double>("scale"))) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    head_dot(run.stream, rows_in(in, run, 0), rows_in(in, run, 1), heads_, scale_, rows_of(in, run),
+             rows_out(in, run));
+  }
+
+ private:
+  std::int64_t heads_;
+  float scale_;
+};
+
+/// The result has a row for each row that the pairs or tokens of the operand belong to.
+class Grouping : public Kernel {
+ public:
+  Grouping(const PlannedInstruction&, const Binding& binding)
+      : map_(binding.node.attr<MapPath>("to").front()) {}
+
+ protected:
+  Segments segments(const Run& run) const { return segments_of(map_, run); }
+
+ private:
+  MapId map_;
+};
+
+class MixRows final : public Grouping {
+ public:
+  using Grouping::Grouping;
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    mix_rows(run.stream, all_rows(in, run, 0), rows_in(in, run, 1), cols_of(in), segments(run),
+             rows_of(in, run), rows_out(in, run));
+  }
+};
+
+class MeanRows final : public Grouping {
+ public:
+  using Grouping::Grouping;
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    mean_rows(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
+              rows_out(in, run));
+  }
+};
+
+constexpr KernelFactory kKernels[] = {
+    {"copy_rows", make_kernel<CopyRows>},
+    {"select_elements", make_kernel<SelectElements>},
+    {"concat", make_kernel<PlainKernel<run_concat>>},
+    {"position", make_kernel<PlainKernel<run_position>>},
+    {"sinusoid", make_kernel<PlainKernel<run_sinusoid>>},
+    {"head_dot", make_kernel<HeadDot>},
+    {"mix_rows", make_kernel<MixRows>},
+    {"mean_rows", make_kernel<MeanRows>},
+};
+
+}  // namespace
+
+std::span<const KernelFactory> row_kernels() { return kKernels; }
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,46 @@
+#include <cmath>
+
+#include "backends/cuda/device/gather/positions.h"
+#include "backends/cuda/device/runtime/launch_shapes.h"
+
+namespace fuselage::cuda {
+namespace {
+
+__global__ void position_kernel(const std::int32_t* positions, Rows rows,
+                                ResultOf<std::int32_t> out) {
+  const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (r < *rows.live) *row_of(out, r) = positions[r];
+}
+
+/// A thread for each sine and its cosine. Frequencies are rounded to float from double: a last bit
+/// of theirs is many of an angle's.
+__global__ void sinusoid_kernel(RowsOf<std::int32_t> x, Rows rows, std::int64_t half,
+                                float increment, RowsOut out) {
+  const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (r >= *rows.live) return;
+  const auto position = static_cast<float>(*row_of(x, r));
+  float* to = row_of(out, r);
+  for (std::int64_t c = std::int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < half;
+       c += std::int64_t{gridDim.y} * blockDim.x) {
+    const auto frequency = static_cast<float>(exp(double{-increment * static_cast<float>(c)}));
+    const float angle = position * frequency;
+    to[c] = sinf(angle);
+    to[half + c] = cosf(angle);
+  }
+}
+
+}  // namespace
+
+void copy_positions(cudaStream_t stream, const std::int32_t* positions, const Rows& rows,
+                    const ResultOf<std::int32_t>& out) {
+  launch(stream, position_kernel, spread_over(rows, 1), positions, rows, out);
+}
+
+void sinusoid(cudaStream_t stream, const RowsOf<std::int32_t>& x, const Rows& rows,
+              std::int64_t columns, const RowsOut& out) {
+  const std::int64_t half = columns / 2;
+  const float increment = std::log(10000.0f) / (static_cast<float>(half) - 1.0f);
+  launch(stream, sinusoid_kernel, spread_over(rows, half), x, rows, half, increment, out);
+}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,117 @@
+#include "backends/cuda/device/gemm/blas_problem.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+void verify(const BlasProblem& problem, bool padded) {
+  const bool is_f32 = problem.type == DType::f32;
+  const bool is_half = problem.type == DType::bf16 || problem.type == DType::f16;
+  const bool is_i8 = problem.type == DType::i8;
+  check(is_f32 || is_half || is_i8, "Blas: a matrix of another type");
+  check(problem.out_type == (is_i8 ? DType::i32 : DType::f32) ||
+            (is_half && problem.out_type == problem.type),
+        "Blas: a result of another type");
+  check(!is_i8 || padded, "Blas: rows of i8 must be padded");
+  check(!(problem.bias || problem.relu) || problem.out_type == DType::f32,
+        "Blas: a bias and ReLU go with f32");
+  check(problem.x_stride >= problem.k && problem.out_stride >= problem.n,
+        "Blas: rows overlap one another");
+}
+
+cudaDataType_t cuda_type(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return CUDA_R_16BF;
+    case DType::f16:
+      return CUDA_R_16F;
+    case DType::i8:
+      return CUDA_R_8I;
+    case DType::i32:
+      return CUDA_R_32I;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+cublasComputeType_t compute_type(DType dtype, bool tf32) {
+  if (dtype == DType::i8) return CUBLAS_COMPUTE_32I;
+  if (dtype != DType::f32) return CUBLAS_COMPUTE_32F;
+  return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F_PEDANTIC;
+}
+
+cublasLtEpilogue_t epilogue_of(const BlasProblem& problem) {
+  if (problem.bias) return problem.relu ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+  return problem.relu ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+BlasOperation make_operation(const BlasProblem& problem, bool tf32) {
+  cublasLtMatmulDesc_t created = nullptr;
+  expect_success(cublasLtMatmulDescCreate(&created, compute_type(problem.type, tf32),
+                                          problem.type == DType::i8 ? CUDA_R_32I : CUDA_R_32F),
+                 "description of a product");
+  BlasOperation operation(created);
+  set(operation, CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
+  set(operation, CUBLASLT_MATMUL_DESC_TRANSB, CUBLAS_OP_N);
+  set(operation, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(problem));
+  return operation;
+}
+
+/// A matrix that is stored by columns.
+BlasLayout make_layout(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
+  cublasLtMatrixLayout_t layout = nullptr;
+  expect_success(
+      cublasLtMatrixLayoutCreate(&layout, cuda_type(dtype), static_cast<std::uint64_t>(rows),
+                                 static_cast<std::uint64_t>(columns), stride),
+      "layout of a matrix");
+  return BlasLayout(layout);
+}
+
+}  // namespace
+
+void expect_success(cublasStatus_t status, std::string_view what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error("{}: cuBLASLt says '{}'", what, cublasLtGetStatusString(status));
+}
+
+std::uint32_t alignment_of(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  std::uint32_t alignment = kBlasAlignment;
+  while (address % alignment != 0) alignment /= 2;
+  return alignment;
+}
+
+BlasProblem::BlasProblem(const DeviceMatrix& matrix, const Product& product)
+    : type(matrix.dtype),
+      out_type(product.out_type),
+      bias(product.bias != nullptr),
+      relu(product.relu),
+      rows(product.rows),
+      k(product.padded ? matrix.stride : matrix.k),
+      n(matrix.dtype == DType::i8 ? padded_size(matrix.n) : matrix.n),
+      matrix_stride(matrix.stride),
+      // A stride counts for nothing with one row, but it must be one.
+      x_stride(rows == 1 ? std::max(product.x_stride, k) : product.x_stride),
+      out_stride(rows == 1 ? std::max(product.out_stride, n) : product.out_stride),
+      matrix_alignment(alignment_of(matrix.data)),
+      x_alignment(alignment_of(product.x)),
+      out_alignment(alignment_of(product.out)) {
+  verify(*this, product.padded);
+}
+
+std::string show(const BlasProblem& problem) {
+  return fmt::format("product [{}, {}] by [{}, {}] of {}{}{}", problem.rows, problem.k, problem.k,
+                     problem.n, to_string(problem.type), problem.bias ? ", with a bias" : "",
+                     problem.relu ? ", with ReLU" : "");
+}
+
+BlasSolution::BlasSolution(const BlasProblem& problem, bool tf32)
+    : operation(make_operation(problem, tf32)),
+      matrix(make_layout(problem.type, problem.k, problem.n, problem.matrix_stride)),
+      x(make_layout(problem.type, problem.k, problem.rows, problem.x_stride)),
+      out(make_layout(problem.out_type, problem.n, problem.rows, problem.out_stride)) {}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,93 @@
+#include "backends/cuda/device/gemm/quantize.h"
+#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/operands.h"
+#include "base/error.h"
+#include "ops/quantize.h"
+
+namespace fuselage::cuda {
+namespace {
+
+/// The operand's rows as vectors: leading dimensions count as further ones.
+class VectorKernel : public Kernel {
+ public:
+  VectorKernel(const PlannedInstruction&, const Binding& binding)
+      : type_(binding.graph.value(binding.node.operands[0]).type) {}
+
+ protected:
+  const Type& type() const { return type_; }
+
+  RowVectors vectors(const PlannedInstruction& in, const Run& run) const {
+    const std::int64_t k = type_.dims.back();
+    return {.rows = rows_of(in, run), .in_a_row = row_size(type_) / k, .k = k};
+  }
+
+ private:
+  Type type_;
+};
+
+class QuantizeRows final : public VectorKernel {
+ public:
+  QuantizeRows(const PlannedInstruction& in, const Binding& binding)
+      : VectorKernel(in, binding), quantizer_(quantizer_of(binding.node)) {
+    check(quantizer_.largest_sum == 0 && quantizer_.to != DType::qlog4,
+          "quantize_rows: bounded sums or fitted scales");
+  }
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const float* scale =
+        in.operands.size() > 1 ? data_at<const float>(in.operands[1], run) : nullptr;
+    quantize_rows(run.stream, quantizer_, scale, rows_in(in, run, 0), vectors(in, run),
+                  rows_out(in, run));
+  }
+
+ private:
+  Quantizer quantizer_;
+};
+
+class DequantizeRows final : public VectorKernel {
+ public:
+  DequantizeRows(const PlannedInstruction& in, const Binding& binding) : VectorKernel(in, binding) {
+    check(type().dtype != DType::qlog4, "dequantize_rows: integers of 4 bits");
+  }
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    dequantize_rows(run.stream, type().dtype, rows_in(in, run, 0), vectors(in, run),
+                    rows_out(in, run));
+  }
+};
+
+class CastKernel final : public Kernel {
+ public:
+  CastKernel(const PlannedInstruction&, const Binding& binding)
+      : type_(binding.graph.value(binding.node.operands[0]).type),
+        to_(binding.node.attr<DType>("to")) {
+    check(type_.dtype == DType::f32 || to_ == DType::f32, "cast: neither type is f32");
+  }
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    cast_rows(run.stream,
+              {.from = type_.dtype,
+               .to = to_,
+               .x = run.buffers[in.operands[0].buffer],
+               .x_first = first_row(in, in.operands[0], run),
+               .out = run.buffers[in.results[0].buffer],
+               .out_first = first_row(in, in.results[0], run)},
+              rows_of(in, run), row_size(type_));
+  }
+
+ private:
+  Type type_;
+  DType to_;
+};
+
+constexpr KernelFactory kKernels[] = {
+    {"quantize_rows", make_kernel<QuantizeRows>},
+    {"dequantize_rows", make_kernel<DequantizeRows>},
+    {"cast", make_kernel<CastKernel>},
+};
+
+}  // namespace
+
+std::span<const KernelFactory> quantize_kernels() { return kKernels; }
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,25 @@
+#include "backends/cuda/device/gemm/row_dots.h"
+#include "backends/cuda/device/runtime/dots.h"
+#include "backends/cuda/device/runtime/launch.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr int kRows = 4;  // of a block, a warp each
+
+__global__ void dot_kernel(RowsIn x, Rows rows, const float* w, RowsOut out) {
+  const std::int64_t r =
+      static_cast<std::int64_t>(blockIdx.x) * kRows + static_cast<int>(threadIdx.x) / kWarp;
+  if (r >= *rows.live) return;
+  const float sum = dot<kWarp>({row_of(x, r)}, {w}, x.columns);
+  if (lane_of_thread() == 0) *row_of(out, r) = sum;
+}
+
+}  // namespace
+
+void row_dots(cudaStream_t stream, const RowsIn& x, const Rows& rows, const float* w,
+              const RowsOut& out) {
+  launch(stream, dot_kernel, {blocks_for(rows.most, kRows), kRows * kWarp}, x, rows, w, out);
+}
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cuda/device/kernel/kernel.h"
+#include "backends/cuda/device/rows/index_path.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+
+// Where an instruction finds its operands and results: the rows that it computes, and for operands
+// the rows that those depend on.
+
+/// The rows of a domain that are new in this step: all of them except for prefix domains.
+inline Rows live_rows(DomainId domain, const Run& run) {
+  const DeviceRows::DomainRows& rows = run.rows[domain];
+  return {&rows.counts->live, rows.most_live};
+}
+
+/// The rows that the instruction computes.
+inline Rows rows_of(const PlannedInstruction& in, const Run& run) {
+  return live_rows(in.domain, run);
+}
+
+/// Where kernels of this place's rows begin to count, if not with row 0: in a buffer that keeps the
+/// rows of earlier steps, behind these.
+inline const std::int32_t* first_row(const PlannedInstruction& in, const Place& place,
+                                     const Run& run) {
+  const Buffer& buffer = run.plan_buffers[place.buffer];
+  if (place.stride == 0 || buffer.newest_only || buffer.domain != in.domain) return nullptr;
+  return &run.rows[in.domain].counts->first;
+}
+
+/// First element of a place.
+template <typename T>
+T* data_at(const Place& place, const Run& run) {
+  return reinterpret_cast<T*>(run.buffers[place.buffer]) + place.offset;
+}
+
+/// An operand of elements of 4 bytes, for the rows that the instruction computes.
+template <typename T = float>
+RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  RowsOf<T> rows{.data = data_at<const T>(place, run),
+                 .stride = place.stride,
+                 .columns = static_cast<std::int32_t>(place.cols)};
+  if (place.index == kNone) {
+    rows.first = first_row(in, place, run);
+    return rows;
+  }
+  rows.index = run.indexes[static_cast<std::size_t>(place.index)];
+  if (place.fallback_buffer != kNone)
+    rows.fallback =
+        reinterpret_cast<const T*>(run.buffers[static_cast<std::size_t>(place.fallback_buffer)]) +
+        place.offset;
+  return rows;
+}
+
+/// All rows of an operand that another domain's rows are gathered from.
+template <typename T = float>
+RowsOf<T> all_rows(const PlannedInstruction& in, const Run& run, std::size_t operand) {
+  const Place& place = in.operands[operand];
+  return {.data = data_at<const T>(place, run),
+          .stride = place.stride,
+          .columns = static_cast<std::int32_t>(place.cols)};
+}
+
+template <typename T = float>
+ResultOf<T> rows_out(const PlannedInstruction& in, const Run& run, std::size_t result = 0) {
+  const Place& place = in.results[result];
+  return {data_at<T>(place, run), place.stride, first_row(in, place, run)};
+}
+
+inline std::int32_t cols_of(const PlannedInstruction& in) {
+  return static_cast<std::int32_t>(in.results[0].cols);
+}
+
+/// The pairs of each left row, by a map along which rows are grouped.
+inline Segments segments_of(MapId map, const Run& run) { return {run.rows[map].segments}; }
+
+/// A path as kernels follow it by themselves.
+inline IndexPath index_path(const MapPath& path, const Run& run) {
+  check(path.size() <= kMostMaps, "a path of more maps than there can be");
+  IndexPath followed;
+  for (const MapId map : path) followed.maps[followed.count++] = run.rows[map].index;
+  return followed;
+}
+
+}  // namespace fuselage::cuda

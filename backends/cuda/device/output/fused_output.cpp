@@ -1,0 +1,93 @@
+#include "backends/cuda/device/output/fused_output.h"
+
+#include <algorithm>
+
+#include "backends/cuda/device/runtime/launch.h"
+#include "backends/cuda/device/runtime/warp.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+// What a block of compute capability 9.0 can have, and what each of two on a multiprocessor.
+constexpr std::size_t kMostShared = 227 * 1024;
+constexpr std::size_t kHalfOfShared = 113 * 1024;
+
+std::size_t shared_bytes(const FusedShape& shape, std::int64_t stride, std::int32_t k) {
+  const auto slabs = static_cast<std::size_t>((stride + kFusedSlab - 1) / kFusedSlab);
+  const auto rows = static_cast<std::size_t>(shape.rows());
+  const auto warps = static_cast<std::size_t>(shape.threads() / kWarp);
+  constexpr std::size_t kSlabBytes = kFusedSlab * 2;
+  constexpr std::size_t kStagedBytes = kWarp * kFusedStagedStride * sizeof(float);
+  return (slabs * rows + kFusedStages * kFusedColumns) * kSlabBytes +
+         warps * (kStagedBytes + kWarp * static_cast<std::size_t>(k) * sizeof(Ranked));
+}
+
+std::int64_t tiles_of(std::int64_t columns) {
+  return (columns + kFusedColumns - 1) / kFusedColumns;
+}
+
+int multiprocessors() {
+  int device = 0;
+  int count = 0;
+  expect_success(cudaGetDevice(&device), "the current device");
+  expect_success(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+                 "the number of multiprocessors");
+  return count;
+}
+
+}  // namespace
+
+std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k) {
+  struct Choice {
+    std::int32_t warps_in_rows, warps_in_columns;
+    std::size_t most_bytes;
+  };
+  // Two blocks on a multiprocessor, one of which multiplies while the other one looks for the best;
+  // else one of twice as many threads, with fewer rows where these are long.
+  for (const Choice& choice :
+       {Choice{4, 1, kHalfOfShared}, {4, 2, kMostShared}, {2, 4, kMostShared}}) {
+    FusedShape shape{choice.warps_in_rows, choice.warps_in_columns, 0};
+    shape.shared_bytes = shared_bytes(shape, stride, k);
+    if (shape.shared_bytes <= choice.most_bytes) return shape;
+  }
+  return std::nullopt;
+}
+
+std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
+                         std::int32_t k) {
+  const std::int64_t blocks = (rows + shape.rows() - 1) / shape.rows();
+  const std::int64_t tiles = tiles_of(columns);
+  const std::int64_t at_once =
+      std::int64_t{multiprocessors()} * (shape.shared_bytes <= kHalfOfShared ? 2 : 1);
+  // In tiles: how long the last block takes, where each first loads its rows and fills its lists.
+  const double start = 1 + k / 8.0;
+  std::int64_t best = 1;
+  double least = 0;
+  for (std::int64_t spans = 1; spans <= tiles; ++spans) {
+    const std::int64_t turns = (blocks * spans + at_once - 1) / at_once;
+    const std::int64_t tiles_each = (tiles + spans - 1) / spans;
+    const double time = static_cast<double>(turns) * (static_cast<double>(tiles_each) + start);
+    if (spans > 1 && time >= least) continue;
+    least = time;
+    best = spans;
+  }
+  return static_cast<std::int32_t>(best);
+}
+
+std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, std::int32_t k) {
+  const FusedShape shape = fused_shape(matrix.stride, k).value();
+  const std::int64_t sums = tiles_of(matrix.n) * shape.warps_in_columns;
+  const std::int64_t lists =
+      std::int64_t{fused_spans(shape, rows, matrix.n, k)} * shape.warps_in_columns * k;
+  return static_cast<std::size_t>(rows) * (static_cast<std::size_t>(sums) * sizeof(ExpSum) +
+                                           static_cast<std::size_t>(lists) * sizeof(Ranked));
+}
+
+void check_fused_output(const BestQuery& query, const DeviceMatrix& matrix,
+                        const Workspace& workspace) {
+  check(workspace.bytes >= fused_output_bytes(query.rows.most, matrix, query.k),
+        "fused_output: too little memory");
+}
+
+}  // namespace fuselage::cuda

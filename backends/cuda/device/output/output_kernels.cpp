@@ -1,0 +1,177 @@
+// Output layers, bound to nodes.
+
+#include <algorithm>
+
+#include "backends/cuda/device/gemm/round_rows.h"
+#include "backends/cuda/device/kernel/bump_allocator.h"
+#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/output/fused_output.h"
+#include "backends/cuda/device/output/logit_layers.h"
+#include "backends/cuda/device/output/shortlist_logits.h"
+#include "base/error.h"
+#include "ops/output.h"
+
+namespace fuselage::cuda {
+namespace {
+
+/// The bias of a node that may have one as its third operand; null where it has none.
+const float* third_as_bias(const PlannedInstruction& in, const Run& run) {
+  return in.operands.size() > 2 ? data_at<const float>(in.operands[2], run) : nullptr;
+}
+
+/// k_best.
+class KBest : public Kernel {
+ public:
+  KBest(const PlannedInstruction&, const Binding&) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const Logits<float> logits[] = {{.stored = rows_in(in, run, 0)}};
+    best_of_rows<float>(run.stream, best_query(in, run, in.operands[0].cols, false), logits,
+                        run.workspace);
+  }
+
+  std::size_t workspace_bytes(const PlannedInstruction& in,
+                              const RowBounds& bounds) const override {
+    return best_of_rows_bytes(bounds[in.domain].most_live,
+                              static_cast<std::int32_t>(in.operands[0].cols), cols_of(in), 1);
+  }
+};
+
+/// segment_k_best: the best of the pairs of each left row, by number, and then what they stand for.
+class SegmentKBest : public Kernel {
+ public:
+  SegmentKBest(const PlannedInstruction&, const Binding& binding)
+      : to_(binding.node.attr<MapPath>("to").front()),
+        words_(binding.node.attr<MapPath>("words")),
+        pairs_(binding.graph.map(to_).from) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    check(in.operands[0].stride == 1, "segment_k_best: scores that do not lie side by side");
+    const BestQuery query = best_query(in, run, 0, false);
+    const Segments pairs = segments_of(to_, run);
+    best_of_lists(run.stream, query, data_at<const float>(in.operands[0], run),
+                  {.pairs = pairs, .most_pairs = run.rows[pairs_].most_live}, run.workspace);
+    follow_from_pairs(run.stream, index_path(words_, run), pairs, query.rows, query.k,
+                      query.out.ids);
+  }
+
+  std::size_t workspace_bytes(const PlannedInstruction& in,
+                              const RowBounds& bounds) const override {
+    return best_of_lists_bytes(bounds[in.domain].most_live, bounds[pairs_].most_live);
+  }
+
+ private:
+  MapId to_;
+  MapPath words_;
+  DomainId pairs_;
+};
+
+/// linear_k_best by way of logits.
+std::unique_ptr<Kernel> make_output_layer(const PlannedInstruction& in, const Binding& binding) {
+  std::vector<LogitLayers::Member> only{
+      {.product = BoundProduct(in, binding), .bias = in.operands.size() > 2 ? 2 : kNone}};
+  return std::make_unique<LogitLayers>(std::move(only), binding.node.attr<bool>("log_softmax"));
+}
+
+std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const Binding& binding) {
+  std::vector<LogitLayers::Member> members;
+  for (const MemberOperands& member : ensemble_members(binding.node)) {
+    const Factors factors{.x = member.x, .w = member.w, .transposed = member.transposed};
+    members.push_back({.product = BoundProduct(in, binding, factors),
+                       .bias = member.bias ? static_cast<std::int32_t>(*member.bias) : kNone,
+                       .weight = static_cast<float>(member.weight)});
+  }
+  return std::make_unique<LogitLayers>(std::move(members), true);
+}
+
+/// linear_k_best without logits: of a matrix of bf16 or f16, to which rows are rounded.
+class FusedOutput : public Kernel {
+ public:
+  FusedOutput(const PlannedInstruction& in, const Binding& binding)
+      : matrix_(stored_matrix(in, binding, first_two(binding))),
+        log_softmax_(binding.node.attr<bool>("log_softmax")) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const BestQuery query = best_query(in, run, matrix_->n, log_softmax_);
+    Pieces pieces(run.workspace);
+    auto* x = pieces.take<std::uint16_t>(query.rows.most * matrix_->stride);
+    check(pieces.fit(), "fused_output: the workspace is too small");
+    convert_rows(run.stream, {rows_in(in, run, 0), query.rows, 1, matrix_->k}, matrix_->dtype,
+                 matrix_->stride, x);
+    fused_output(run.stream, query, x, *matrix_, third_as_bias(in, run), pieces.rest());
+  }
+
+  std::size_t workspace_bytes(const PlannedInstruction& in,
+                              const RowBounds& bounds) const override {
+    const std::int64_t rows = bounds[in.domain].most_live;
+    Pieces pieces;
+    pieces.take<std::uint16_t>(rows * matrix_->stride);
+    return pieces.bytes() + fused_output_bytes(rows, *matrix_, cols_of(in));
+  }
+
+ private:
+  std::shared_ptr<const DeviceMatrix> matrix_;
+  bool log_softmax_;
+};
+
+/// Rows that are too long for the shared memory of a block have logits.
+std::unique_ptr<Kernel> make_fused_output(const PlannedInstruction& in, const Binding& binding) {
+  const std::int64_t k = binding.graph.value(binding.node.operands[0]).type.dims.back();
+  if (!fused_shape(padded_size(k), cols_of(in))) return make_output_layer(in, binding);
+  return std::make_unique<FusedOutput>(in, binding);
+}
+
+/// shortlist_k_best: logits of the words of each row's list.
+class ShortlistOutput : public Kernel {
+ public:
+  ShortlistOutput(const PlannedInstruction& in, const Binding& binding)
+      : matrix_(stored_matrix(in, binding, first_two(binding))),
+        to_(binding.node.attr<MapPath>("to").front()),
+        words_(binding.node.attr<MapPath>("words")),
+        pairs_(binding.graph.map(to_).from),
+        log_softmax_(binding.node.attr<bool>("log_softmax")) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const BestQuery query = best_query(in, run, 0, log_softmax_);
+    const ListedWords lists{.pairs = segments_of(to_, run),
+                            .right = run.rows[words_[0]].index,
+                            .words = run.rows[words_[1]].index,
+                            .most_pairs = run.rows[pairs_].most_live};
+    Pieces pieces(run.workspace);
+    auto* logits = pieces.take<float>(lists.most_pairs);
+    check(pieces.fit(), "shortlist_output_layer: the workspace is too small");
+    shortlist_logits(run.stream, rows_in(in, run, 0), query.rows, *matrix_, third_as_bias(in, run),
+                     lists, logits);
+    best_of_lists(run.stream, query, logits, lists, pieces.rest());
+  }
+
+  std::size_t workspace_bytes(const PlannedInstruction& in,
+                              const RowBounds& bounds) const override {
+    Pieces pieces;
+    pieces.take<float>(bounds[pairs_].most_live);
+    return pieces.bytes() +
+           best_of_lists_bytes(bounds[in.domain].most_live, bounds[pairs_].most_live);
+  }
+
+ private:
+  std::shared_ptr<const DeviceMatrix> matrix_;
+  MapId to_;
+  MapPath words_;
+  DomainId pairs_;
+  bool log_softmax_;
+};
+
+constexpr KernelFactory kFactories[] = {
+    {"fused_output", make_fused_output},
+    {"output_layer", make_output_layer},
+    {"shortlist_output_layer", make_kernel<ShortlistOutput>},
+    {"output_layers", make_output_layers},
+    {"k_best", make_kernel<KBest>},
+    {"segment_k_best", make_kernel<SegmentKBest>},
+};
+
+}  // namespace
+
+std::span<const KernelFactory> output_kernels() { return kFactories; }
+
+}  // namespace fuselage::cuda

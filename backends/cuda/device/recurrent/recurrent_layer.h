@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cudnn.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/device/recurrent/cudnn_functions.h"
+#include "ops/recurrent.h"
+
+namespace fuselage::cuda {
+
+// A recurrent layer in cuDNN's words: one direction, with a bias beside each of its two products.
+
+struct RecurrentShape {
+  RecurrentCell cell = RecurrentCell::gru;
+  std::int32_t inputs = 0, units = 0;
+
+  auto operator<=>(const RecurrentShape&) const = default;
+};
+
+/// "recurrent layer (gru, 512 to 1024)".
+std::string show(const RecurrentShape& shape);
+
+CudnnHandle make_cudnn_handle();
+
+/// A layer's descriptor.
+class RecurrentDescriptor {
+ public:
+  /// With tf32, what products multiply may be rounded to TF32.
+  RecurrentDescriptor(cudnnHandle_t handle, const RecurrentShape& shape, bool tf32);
+
+  cudnnRNNDescriptor_t get() const { return layer_.get(); }
+
+ private:
+  CudnnDropout dropout_;
+  CudnnLayer layer_;
+};
+
+/// A layer's parameters, rows of matrices one after the other: w [inputs, gates · units],
+/// u [units, gates · units], b and c [gates · units], gates in cuDNN's order.
+struct RecurrentParameters {
+  const float *w = nullptr, *u = nullptr, *b = nullptr, *c = nullptr;
+};
+
+/// The same as cuDNN reads them, in one piece.
+std::vector<std::byte> recurrent_weights(const RecurrentShape& shape,
+                                         const RecurrentParameters& parameters);
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/cuda/device/rows/device_rows.h"
+#include "backends/cuda/device/runtime/staged_ints.h"
+#include "backends/cuda/layout.h"
+#include "backends/row_frame.h"
+#include "graph/graph.h"
+
+namespace fuselage::cuda {
+
+/// The memory behind a worker's DeviceRows, and what fills it from the host's rows.
+class DeviceRowMemory {
+ public:
+  /// `graph` declares the domains and maps.
+  explicit DeviceRowMemory(const Graph& graph) : graph_(graph.declarations()) {}
+
+  /// Takes memory for all batches of the layout. The stream must have nothing left to do.
+  void place(const Layout& layout);
+
+  /// Copies the rows of load- and source-time domains, those of all iterations of scans included.
+  void upload_source(RowFrame& frame, const Stream& stream);
+  /// Copies the rows of step-time domains.
+  void upload_step(const RowTable& table, const Stream& stream);
+
+  /// All rows, of which each domain computes no more than its bound. Those of a scan are those of
+  /// its first iteration.
+  DeviceRows rows(std::span<const std::int32_t> live_bounds) const;
+
+  /// Iterations of each scan in this batch.
+  std::int64_t iterations() const { return static_cast<std::int64_t>(scan_begin_.size()) - 1; }
+  /// Number of the first row of an iteration among those of all iterations of a scan.
+  std::int32_t iteration_begin(std::int64_t t) const {
+    return scan_begin_[static_cast<std::size_t>(t)];
+  }
+  /// A bound on the rows of iteration t, one of few.
+  std::int32_t iteration_bound(std::int64_t t) const;
+  /// Makes t the iteration of the scan that `rows`, which rows() gave, tells of.
+  void set_iteration(DeviceRows& rows, DomainId scan, std::int64_t t) const;
+
+ private:
+  using Array = StagedInts::Array;
+  struct DomainArrays {
+    Array counts, positions, previous;
+  };
+  struct MapArrays {
+    Array index, segments;
+  };
+
+  StagedInts& block(BindingTime time);
+  void place_domain(DomainId id, const Layout& layout);
+  void place_map(MapId id, const Layout& layout);
+  void point_at_arrays(const Layout& layout);
+  void fill_domain(DomainId id, const RowTable& table);
+  void fill_map(MapId id, const RowTable& table);
+  void fill_scan(DomainId id, RowFrame& frame);
+
+  Graph graph_;  // declarations only
+  std::optional<StagedInts> source_, step_;
+  std::vector<DomainArrays> domains_;
+  std::vector<MapArrays> maps_;
+  DeviceRows rows_;
+  std::vector<std::int32_t> scan_begin_;  ///< first row of each iteration, and one past the last
+};
+
+}  // namespace fuselage::cuda

@@ -1,0 +1,153 @@
+#include "backends/cuda/device/rows/row_tables.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "backends/cuda/device/runtime/launch.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr Purpose kPurpose{"the rows of a search's steps", "use a smaller mini-batch"};
+constexpr std::size_t kProgressSize = sizeof(RowProgress) / sizeof(std::int32_t);
+
+template <typename List, typename T>
+void add(std::vector<RowArrays>& all, List RowArrays::*list, const T& item) {
+  auto room = std::find_if(all.begin(), all.end(), [&](const RowArrays& tables) {
+    return (tables.*list).count < List::kMost;
+  });
+  if (room == all.end()) room = all.emplace(all.end());
+  List& items = *room.*list;
+  items.at[items.count++] = item;
+}
+
+}  // namespace
+
+RowTables::RowTables(const Graph& graph) : vocabulary_(std::numeric_limits<std::int32_t>::max()) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
+    const Domain& domain = graph.domain(DomainId{i});
+    if (domain.binding != BindingTime::step) continue;
+    if (domain.kind == DomainKind::pairs)
+      add_pairs(graph, DomainId{i});
+    else
+      row_domains_.push_back({DomainId{i}, domain.kind});
+  }
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
+    const DomainKind from = graph.domain(graph.map(MapId{i}).from).kind;
+    if (from == DomainKind::hypothesis || from == DomainKind::parent) add_index(graph, MapId{i});
+  }
+}
+
+void RowTables::add_pairs(const Graph& graph, DomainId id) {
+  const Domain& domain = graph.domain(id);
+  const DomainKind left = graph.domain(domain.left).kind;
+  const DomainKind right = graph.domain(domain.right).kind;
+  check(left == DomainKind::hypothesis || left == DomainKind::parent,
+        "pairs of a step have hypotheses or parents on their left");
+  Pairs pairs{.id = id,
+              .left = graph.map_of(id, MapKind::left),
+              .right = graph.map_of(id, MapKind::right),
+              .tokens = {},
+              .of_parents = left == DomainKind::parent};
+  if (right == DomainKind::prefix) {
+    check(!pairs.of_parents, "only hypotheses are lists of prefix rows");
+    has_prefix_pairs_ = true;
+  } else {
+    check(right == DomainKind::source || right == DomainKind::shortlist,
+          "pairs have source, shortlist or prefix rows on their right");
+    pairs.tokens = graph.map_of(domain.right, MapKind::structural);
+  }
+  pairs_.push_back(pairs);
+}
+
+void RowTables::add_index(const Graph& graph, MapId id) {
+  const RowMap& map = graph.map(id);
+  indexes_.push_back({id, map.kind, graph.domain(map.from).kind});
+  if (map.kind != MapKind::word) return;
+  if (!map.partial)
+    throw Error("map '{}' must be partial, since a hypothesis begins without a word", map.name);
+  vocabulary_ =
+      static_cast<std::int32_t>(std::min<std::int64_t>(vocabulary_, graph.domain(map.to).size));
+}
+
+bool RowTables::reserve(const Bounds& bounds) {
+  Room room{.sentences = std::max(room_.sentences, static_cast<std::size_t>(bounds.sentences)),
+            .hypotheses = std::max(room_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
+  if (has_prefix_pairs_) room.words = std::max(room_.words, static_cast<std::size_t>(bounds.words));
+  const std::size_t of_sentences = (2 + pairs_.size() + 1) * room.sentences;
+  const std::size_t ancestors = 2 * (room.hypotheses + 1 + room.words);
+  room_ = {};  // if it fails
+  const bool moved =
+      memory_.reserve(kProgressSize + room.hypotheses + of_sentences + ancestors, kPurpose);
+  room_ = room;
+  return moved;
+}
+
+void RowTables::begin(cudaStream_t stream) {
+  expect_success(cudaMemsetAsync(memory_.data(), 0, sizeof(RowProgress), stream),
+                 "forgetting the last search");
+}
+
+RowTables::Memory RowTables::memory() const {
+  Memory memory;
+  std::int32_t* next = memory_.data();
+  const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
+  RowScratch& scratch = memory.scratch;
+  scratch.progress = reinterpret_cast<RowProgress*>(take(kProgressSize));
+  scratch.parent = take(room_.hypotheses);
+  scratch.parents = take(room_.sentences);
+  scratch.parents_begin = take(room_.sentences);
+  for (std::size_t i = 0; i < 2; ++i) {
+    scratch.ancestors_begin[i] = take(room_.hypotheses + 1);
+    scratch.ancestors[i] = take(room_.words);
+  }
+  memory.pairs_begin = next;
+  return memory;
+}
+
+void RowTables::list_row_arrays(const DeviceRows& rows, std::vector<RowArrays>& all) const {
+  for (const RowDomain& domain : row_domains_) {
+    const DeviceRows::DomainRows& to = rows[domain.id];
+    if (to.counts) add(all, &RowArrays::counts, RowCounts{to.counts, domain.kind});
+    if (domain.kind == DomainKind::hypothesis && to.positions)
+      add(all, &RowArrays::arrays, RowArray{to.positions, RowValue::position});
+    if (domain.kind == DomainKind::parent && to.previous)
+      add(all, &RowArrays::arrays, RowArray{to.previous, RowValue::previous});
+  }
+  for (const RowIndex& index : indexes_) {
+    if (!rows[index.id].index) continue;
+    RowValue value = index.from == DomainKind::parent ? RowValue::sentence : RowValue::parent;
+    if (index.kind == MapKind::newest) value = RowValue::newest;
+    if (index.kind == MapKind::word) value = RowValue::word;
+    add(all, &RowArrays::arrays, RowArray{rows[index.id].index, value});
+  }
+}
+
+void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
+                           std::vector<RowArrays>& all) const {
+  for (const Pairs& pairs : pairs_) {
+    PairArrays arrays{.counts = rows[pairs.id].counts,
+                      .left = rows[pairs.left].index,
+                      .right = rows[pairs.right].index,
+                      .segments = rows[pairs.left].segments,
+                      .begin = begin,
+                      .of_parents = pairs.of_parents};
+    if (pairs.tokens.valid()) arrays.tokens_begin = rows[pairs.tokens].segments;
+    add(all, &RowArrays::pairs, arrays);
+    begin += room_.sentences;
+  }
+  if (has_prefix_pairs_) add(all, &RowArrays::pairs, PairArrays{.begin = begin, .kept = true});
+}
+
+void RowTables::enqueue(cudaStream_t stream, const DeviceRows& rows, const LiveRows& live) const {
+  const Memory memory = this->memory();
+  std::vector<RowArrays> all(1);
+  list_row_arrays(rows, all);
+  list_pairs(rows, memory.pairs_begin, all);
+  launch_find_parents(stream, live, memory.scratch);
+  for (const RowArrays& arrays : all) launch_fill_rows(stream, live, memory.scratch, arrays);
+}
+
+}  // namespace fuselage::cuda

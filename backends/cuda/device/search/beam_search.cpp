@@ -1,0 +1,183 @@
+#include "backends/cuda/device/search/beam_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "backends/cuda/device/runtime/launch.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+constexpr Purpose kPurpose{"the hypotheses of a search",
+                           "use a smaller mini-batch, beam-size or max-length-factor"};
+constexpr std::size_t kStateSize = sizeof(SearchState) / sizeof(std::int32_t);
+
+template <typename T>
+void upload(cudaStream_t stream, T* to, const T* from, std::size_t count) {
+  if (count == 0) return;
+  expect_success(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, stream),
+                 "copy of a search's settings");
+}
+
+template <typename T>
+void download(cudaStream_t stream, T* to, const T* from, std::size_t count) {
+  if (count == 0) return;
+  expect_success(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream),
+                 "copy of a search's results");
+}
+
+std::size_t size(std::int32_t count) { return static_cast<std::size_t>(count); }
+
+}  // namespace
+
+DeviceSearch::DeviceSearch(const Graph& graph) : tables_(graph) {}
+
+bool DeviceSearch::reserve(const Bounds& bounds) {
+  check(bounds.beam_size <= kMostBeam, "the beam is too large for a search on the device");
+  const Bounds all{
+      std::max(bounds_.sentences, bounds.sentences), std::max(bounds_.beam_size, bounds.beam_size),
+      std::max(bounds_.steps, bounds.steps), std::max(bounds_.suppressed, bounds.suppressed)};
+  const std::size_t sentences = size(all.sentences);
+  const std::size_t rows = sentences * size(all.beam_size);
+  const std::size_t tokens = rows * size(all.steps);
+  if (tokens > size(std::numeric_limits<std::int32_t>::max()))
+    throw Error("a search of {} sentences with {} hypotheses of up to {} words is too large; {}",
+                all.sentences, all.beam_size, all.steps, kPurpose.advice);
+  const std::size_t integers = kStateSize + 5 * sentences + 1 + size(all.suppressed);
+  bounds_ = {};  // if something fails
+  bool moved = tables_.reserve({.sentences = all.sentences,
+                                .hypotheses = static_cast<std::int32_t>(rows),
+                                .words = static_cast<std::int64_t>(tokens)});
+  moved |= integers_.reserve(integers, kPurpose);
+  moved |= live_.reserve(2 * rows, kPurpose);
+  moved |= tokens_.reserve(tokens, kPurpose);
+  moved |= finished_.reserve(rows, kPurpose);
+  bounds_ = all;
+  return moved;
+}
+
+DeviceSearch::Arrays DeviceSearch::arrays() const {
+  Arrays at;
+  const std::size_t sentences = size(bounds_.sentences);
+  std::int32_t* next = integers_.data();
+  const auto cut = [&](std::size_t count) { return std::exchange(next, next + count); };
+  SearchArrays& search = at.search;
+  search.state = reinterpret_cast<SearchState*>(cut(kStateSize));
+  search.length_limits = cut(sentences);
+  search.suppressed = cut(size(bounds_.suppressed));
+  search.live_begin = cut(sentences + 1);
+  search.survivor_count = cut(sentences);
+  search.finished_count = cut(sentences);
+  at.refill_limits = cut(sentences);
+  search.live = live_.data();
+  search.survivors = live_.data() + sentences * size(bounds_.beam_size);
+  search.tokens = tokens_.data();
+  search.finished = finished_.data();
+  return at;
+}
+
+void DeviceSearch::begin(cudaStream_t stream, const SearchSettings& settings,
+                         std::int32_t sentences) {
+  const std::vector<std::int32_t>& limits = settings.length_limits;
+  check(size(sentences) == limits.size(), "each sentence has a length limit");
+  const auto suppressed = static_cast<std::int32_t>(settings.suppressed.size());
+  check(sentences <= bounds_.sentences && settings.beam_size <= bounds_.beam_size &&
+            suppressed <= bounds_.suppressed &&
+            std::all_of(limits.begin(), limits.end(),
+                        [&](std::int32_t limit) { return limit <= bounds_.steps; }),
+        "a search is larger than what was reserved");
+  sentences_ = sentences;
+  beam_size_ = settings.beam_size;
+  const SearchState state{.status = {.live_rows = sentences},
+                          .sentences = sentences,
+                          .beam_size = settings.beam_size,
+                          .end_id = settings.end_id,
+                          .vocabulary = tables_.vocabulary(),
+                          .suppressed = suppressed};
+  const SearchArrays search = arrays().search;
+  upload(stream, search.length_limits, limits.data(), limits.size());
+  upload(stream, search.suppressed, settings.suppressed.data(), settings.suppressed.size());
+  tables_.begin(stream);
+  launch_start_search(stream, search, state);
+}
+
+void DeviceSearch::enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const {
+  const SearchArrays search = arrays().search;
+  tables_.enqueue(stream, rows,
+                  {search.live, search.live_begin, &search.state->sentences, bounds_.sentences});
+}
+
+void DeviceSearch::enqueue_expand(cudaStream_t stream, const RowsOf<float>& scores,
+                                  const RowsOf<std::int32_t>& words) const {
+  launch_expand(stream, arrays().search, scores, words, bounds_.sentences, bounds_.beam_size);
+}
+
+void DeviceSearch::enqueue_status(cudaStream_t stream, Status* status) const {
+  download(stream, status, &arrays().search.state->status, 1);
+}
+
+void DeviceSearch::Results::append(std::size_t sentence, std::size_t beam_size,
+                                   SearchRecord& record) const {
+  check(live_begin[sentence] == live_begin[sentence + 1], "a sentence is read before its end");
+  const auto begin = finished.begin() + static_cast<std::ptrdiff_t>(sentence * beam_size);
+  record.finished.insert(record.finished.end(), begin, begin + finished_count[sentence]);
+}
+
+DeviceSearch::Results DeviceSearch::results(cudaStream_t stream, SearchRecord& record) const {
+  const SearchArrays search = arrays().search;
+  Results results;
+  download(stream, &results.status, &search.state->status, 1);
+  expect_success(cudaStreamSynchronize(stream), "a search");
+  const Status& status = results.status;
+  if (status.error_step >= 0) throw Error(scores_are_not_numbers(status.error_step));
+  if (status.unknown_word >= 0)
+    throw Error("the model chose word {}, but its vocabulary has {} entries", status.unknown_word,
+                tables_.vocabulary());
+  const std::size_t slots = size(sentences_) * size(beam_size_);
+  results.finished.resize(slots);
+  results.finished_count.resize(size(sentences_));
+  results.live_begin.resize(size(sentences_) + 1);
+  record.finished.clear();
+  record.tokens.resize(size(status.steps) * slots);
+  download(stream, record.tokens.data(), search.tokens, record.tokens.size());
+  download(stream, results.finished.data(), search.finished, slots);
+  download(stream, results.finished_count.data(), search.finished_count,
+           results.finished_count.size());
+  download(stream, results.live_begin.data(), search.live_begin, results.live_begin.size());
+  expect_success(cudaStreamSynchronize(stream), "reading a search");
+  return results;
+}
+
+void DeviceSearch::read(cudaStream_t stream, SearchRecord& record) const {
+  const Results left = results(stream, record);
+  for (std::size_t s = 0; s < size(sentences_); ++s) left.append(s, size(beam_size_), record);
+}
+
+std::vector<std::int32_t> DeviceSearch::ended(cudaStream_t stream) const {
+  std::vector<std::int32_t> begin(size(sentences_) + 1);
+  download(stream, begin.data(), arrays().search.live_begin, begin.size());
+  expect_success(cudaStreamSynchronize(stream), "a search");
+  std::vector<std::int32_t> ended;
+  for (std::int32_t s = 0; s < sentences_; ++s)
+    if (begin[size(s)] == begin[size(s) + 1]) ended.push_back(s);
+  return ended;
+}
+
+void DeviceSearch::refill(cudaStream_t stream, std::span<const Place> places,
+                          SearchRecord& record) {
+  const Results left = results(stream, record);
+  refill_limits_.assign(size(sentences_), 0);
+  for (const Place& place : places) {
+    check(place.length_limit > 0 && place.length_limit <= bounds_.steps - left.status.steps,
+          "a search is longer than what was reserved");
+    left.append(size(place.sentence), size(beam_size_), record);
+    refill_limits_.at(size(place.sentence)) = place.length_limit;
+  }
+  const Arrays at = arrays();
+  upload(stream, at.refill_limits, refill_limits_.data(), refill_limits_.size());
+  launch_refill(stream, at.search, at.refill_limits, bounds_.sentences);
+}
+
+}  // namespace fuselage::cuda

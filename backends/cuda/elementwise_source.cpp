@@ -1,0 +1,198 @@
+#include "backends/cuda/elementwise_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "backends/cuda/element_functions.h"
+#include "base/error.h"
+
+namespace fuselage::cuda {
+namespace {
+
+using Argument = Formula::Argument;
+using Kind = Argument::Kind;
+
+// The same structs as in the header, and what does not depend on the formula. `Pack` is one element
+// or four.
+constexpr const char* kPrelude = R"(
+struct Rows { const int* live; int most; int columns; };
+struct Operand {
+  const float* data; long long stride; const int* index; const float* fallback; const int* first;
+  int columns; int padding;
+};
+struct Result { float* data; long long stride; const int* first; };
+struct One { float at[1]; };
+struct alignas(16) Four { float at[4]; };
+
+static __device__ const float* row_of(const Operand& in, long long r) {
+  if (in.first) r += *in.first;
+  if (!in.index) return in.data + r * in.stride;
+  const int index = in.index[r];
+  return index >= 0 ? in.data + index * in.stride : in.fallback;
+}
+static __device__ float* row_of(const Result& out, long long r) {
+  return out.data + (r + (out.first ? *out.first : 0)) * out.stride;
+}
+template <typename Pack> static __device__ Pack load(const float* row, long long c) {
+  return row ? reinterpret_cast<const Pack*>(row)[c] : Pack{};
+}
+static_assert(sizeof(Rows) == 16 && sizeof(Operand) == 48 && sizeof(Result) == 24, "");
+)";
+
+static_assert(sizeof(ElementRows) == 16 && sizeof(ElementOperand) == 48 &&
+              sizeof(ElementResult) == 24);
+
+std::string text_of(float number) {
+  check(std::isfinite(number), "element_source: a number that is not finite");
+  return fmt::format("({:a}f)", number);
+}
+
+/// The number as kernels of single ops have it, rounded to float.
+std::string show(const Argument& argument) {
+  switch (argument.kind) {
+    case Kind::number:
+      return text_of(static_cast<float>(argument.number));
+    case Kind::operand:
+      return fmt::format("x{}", argument.index);
+    case Kind::step:
+      return fmt::format("t{}", argument.index);
+  }
+  return "";
+}
+
+/// Operands that the formula reads, ascending.
+std::set<std::uint32_t> operands_read(const Formula& formula) {
+  std::set<std::uint32_t> read;
+  for (const Formula::Step& step : formula.steps)
+    for (const Argument& argument : step.arguments)
+      if (argument.kind == Kind::operand) read.insert(argument.index);
+  return read;
+}
+
+/// Writes the text of one formula.
+class Writer {
+ public:
+  Writer(const Formula& formula, const std::vector<bool>& scalar)
+      : formula_(formula), scalar_(scalar), read_(operands_read(formula)) {}
+
+  std::string write() {
+    text_ = kPrelude;
+    functions();
+    text_ += fmt::format(
+        "struct Parameters {{ Rows rows; Operand operands[{}]; Result results[{}]; }};\n",
+        scalar_.size(), formula_.results.size());
+    compute();
+    run();
+    for (const auto& [name, pack] : {std::pair{kSingleElements, "One"}, {kFourElements, "Four"}})
+      text_ += fmt::format("extern \"C\" __global__ void {}(Parameters p) {{\n  run<{}>(p);\n}}\n",
+                           name, pack);
+    return std::move(text_);
+  }
+
+ private:
+  void functions() {
+    std::set<std::string_view> written;
+    for (const Formula::Step& step : formula_.steps)
+      if (written.insert(step.op->name).second) text_ += element_function(step.op->name);
+  }
+
+  /// compute(x…, &y…): the formula for one element.
+  void compute() {
+    std::string parameters;
+    for (const std::uint32_t i : read_) parameters += fmt::format("float x{}, ", i);
+    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+      parameters += fmt::format("{}float& y{}", i > 0 ? ", " : "", i);
+    text_ += fmt::format("static __device__ void compute({}) {{\n", parameters);
+    for (std::size_t i = 0; i < formula_.steps.size(); ++i) {
+      std::string arguments;
+      for (const Argument& argument : formula_.steps[i].arguments)
+        arguments += (arguments.empty() ? "" : ", ") + show(argument);
+      text_ +=
+          fmt::format("  const float t{} = op_{}({});\n", i, formula_.steps[i].op->name, arguments);
+    }
+    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+      text_ += fmt::format("  y{} = {};\n", i, show(formula_.results[i]));
+    text_ += "}\n";
+  }
+
+  /// run<Pack>(p): all elements. Rows of operands and results are found once a row.
+  void run() {
+    text_ += R"(template <typename Pack> static __device__ void run(const Parameters& p) {
+  const long long live = *p.rows.live;
+  const long long rows = (long long)gridDim.x * blockDim.y;
+  const long long columns = (long long)gridDim.y * blockDim.x;
+  for (long long r = (long long)blockIdx.x * blockDim.y + threadIdx.y; r < live; r += rows) {
+)";
+    for (const std::uint32_t i : read_)
+      text_ += fmt::format("    const float* row{0} = row_of(p.operands[{0}], r);\n", i);
+    for (const std::uint32_t i : read_)
+      if (scalar_[i]) text_ += fmt::format("    const float s{0} = row{0} ? *row{0} : 0.0f;\n", i);
+    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+      text_ += fmt::format("    float* to{0} = row_of(p.results[{0}], r);\n", i);
+    text_ +=
+        R"(    for (long long c = (long long)blockIdx.y * blockDim.x + threadIdx.x; c < p.rows.columns;
+         c += columns) {
+)";
+    elements();
+    text_ += "    }\n  }\n}\n";
+  }
+
+  /// The elements of one pack: all are read before any is written.
+  void elements() {
+    for (const std::uint32_t i : read_)
+      if (!scalar_[i]) text_ += fmt::format("      const Pack v{0} = load<Pack>(row{0}, c);\n", i);
+    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+      text_ += fmt::format("      Pack w{};\n", i);
+    std::string arguments;
+    for (const std::uint32_t i : read_)
+      arguments += scalar_[i] ? fmt::format("s{}, ", i) : fmt::format("v{}.at[i], ", i);
+    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+      arguments += fmt::format("{}w{}.at[i]", i > 0 ? ", " : "", i);
+    text_ += fmt::format(
+        "      for (int i = 0; i < (int)(sizeof(Pack) / sizeof(float)); ++i) compute({});\n",
+        arguments);
+    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+      text_ += fmt::format("      reinterpret_cast<Pack*>(to{0})[c] = w{0};\n", i);
+  }
+
+  const Formula& formula_;
+  const std::vector<bool>& scalar_;
+  std::set<std::uint32_t> read_;
+  std::string text_;
+};
+
+}  // namespace
+
+Formula element_formula(const Node& node) {
+  if (node.op->attribute_index("formula")) return parse_formula(node.attr<std::string>("formula"));
+  Formula formula{.steps = {{.op = node.op}}, .results = {{.kind = Kind::step}}};
+  for (std::uint32_t i = 0; i < node.operands.size(); ++i)
+    formula.steps[0].arguments.push_back({.index = i});
+  return formula;
+}
+
+std::string refuse_element_source(const Formula& formula) {
+  for (const Formula::Step& step : formula.steps) {
+    if (element_function(step.op->name).empty())
+      return fmt::format("it has no function for '{}'", step.op->name);
+    for (const Argument& argument : step.arguments)
+      if (argument.kind == Kind::number && !std::isfinite(static_cast<float>(argument.number)))
+        return fmt::format("{} is no number of f32", argument.number);
+  }
+  return "";
+}
+
+std::string element_source(const Formula& formula, const std::vector<bool>& scalar) {
+  check(refuse_element_source(formula).empty(), "element_source: a formula that it refuses");
+  check(scalar.size() >= operand_count(formula) && !scalar.empty(),
+        "element_source: an operand is missing");
+  check(scalar.size() <= kMaxElementOperands && formula.results.size() <= kMaxElementResults,
+        "element_source: too many operands or results");
+  return Writer(formula, scalar).write();
+}
+
+}  // namespace fuselage::cuda

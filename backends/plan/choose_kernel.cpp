@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "backends/plan/plan.h"
+#include "ops/quantize.h"
+
+namespace fuselage {
+namespace {
+
+/// Why a kernel cannot run a node; empty: it can.
+std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& node) {
+  if (!kernel.quantizes && !quantized_results(node).empty()) return "it does not quantize results";
+  return kernel.refuse ? kernel.refuse(graph, node) : "";
+}
+
+}  // namespace
+
+KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet& kernels) {
+  KernelChoice choice;
+  for (const KernelInfo* kernel : kernels) {
+    if (kernel->op != node.op->name && kernel->op != "*") continue;
+    std::string reason = refusal(*kernel, graph, node);
+    if (reason.empty()) {
+      choice.kernel = kernel;
+      return choice;
+    }
+    choice.rejections.push_back({kernel->name, std::move(reason)});
+  }
+  return choice;
+}
+
+std::string describe(const KernelChoice& choice) {
+  std::string text(choice.kernel ? choice.kernel->name : "no kernel");
+  for (const Rejection& rejection : choice.rejections)
+    text += fmt::format(" ({}: {})", rejection.kernel, rejection.reason);
+  return text;
+}
+
+std::string describe_kernel(const Graph& program, NodeId id, const KernelSet& kernels) {
+  const Node& node = program.node(id);
+  return is_stored(program, node) ? "" : describe(choose_kernel(program, node, kernels));
+}
+
+std::vector<std::string> nodes_without_kernel(const Graph& program, const KernelSet& kernels) {
+  std::vector<std::string> lines;
+  for (const NodeId id : program.nodes()) {
+    const Node& node = program.node(id);
+    if (is_stored(program, node)) continue;
+    const KernelChoice choice = choose_kernel(program, node, kernels);
+    if (!choice.kernel)
+      lines.push_back(fmt::format("{}: {}", program.describe(id), describe(choice)));
+  }
+  return lines;
+}
+
+bool is_stored(const Graph& graph, const Node& node) {
+  return node.has(Trait::external) ||
+         (node.operands.empty() && graph.value(node.results[0]).type.domain == graph.none());
+}
+
+}  // namespace fuselage

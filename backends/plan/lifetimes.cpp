@@ -1,0 +1,70 @@
+#include "backends/plan/lifetimes.h"
+
+#include <algorithm>
+
+namespace fuselage {
+namespace {
+
+void touch(std::vector<Buffer>& buffers, const Place& place, std::uint32_t at) {
+  for (const std::int32_t number :
+       {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
+    if (number == kNone) continue;
+    Buffer& buffer = buffers[static_cast<std::size_t>(number)];
+    buffer.first = std::min(buffer.first, at);
+    buffer.last = std::max(buffer.last, at);
+  }
+}
+
+/// From the first instruction that has it as operand or result to the last.
+void find_uses(ProgramPlan& plan) {
+  for (Buffer& buffer : plan.buffers) {
+    buffer.first = kForever;
+    buffer.last = 0;
+  }
+  for (std::uint32_t i = 0; i < plan.instructions.size(); ++i) {
+    for (const Place& place : plan.instructions[i].operands) touch(plan.buffers, place, i);
+    for (const Place& place : plan.instructions[i].results) touch(plan.buffers, place, i);
+  }
+}
+
+void keep_in(const Loop& loop, Buffer& buffer) {
+  buffer.first = std::min(buffer.first, loop.begin);
+  buffer.last = std::max(buffer.last, loop.end - 1);
+}
+
+/// What an iteration reads or writes, and something outside does too, lives in all iterations.
+void keep_where_it_crosses(const Loop& loop, Buffer& buffer) {
+  const bool inside = buffer.last >= loop.begin && buffer.first < loop.end;
+  const bool crosses = buffer.first < loop.begin || buffer.last >= loop.end;
+  if (inside && crosses) keep_in(loop, buffer);
+}
+
+void keep_forever(Buffer& buffer) {
+  buffer.first = 0;
+  buffer.last = kForever;
+}
+
+void keep_between_iterations(ProgramPlan& plan, const CarriedBuffer& carried) {
+  Buffer& buffer = plan.buffers[carried.buffer];
+  for (const Loop& loop : plan.loops)
+    if (carried.state >= loop.begin && carried.state < loop.end) {
+      keep_in(loop, buffer);
+      return;
+    }
+  keep_forever(buffer);
+}
+
+}  // namespace
+
+void find_lifetimes(ProgramPlan& plan, std::span<const CarriedBuffer> carried) {
+  find_uses(plan);
+  for (const Loop& loop : plan.loops)
+    for (Buffer& buffer : plan.buffers) keep_where_it_crosses(loop, buffer);
+  for (const CarriedBuffer& one : carried) keep_between_iterations(plan, one);
+  for (Buffer& buffer : plan.buffers)
+    if (plan.graph.domain(buffer.domain).kind == DomainKind::prefix && !buffer.newest_only)
+      keep_forever(buffer);
+  for (const Place& place : plan.outputs) plan.buffers[place.buffer].last = kForever;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,340 @@
+#include "backends/plan/plan.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "backends/plan/lifetimes.h"
+#include "base/error.h"
+#include "base/quantized.h"
+#include "graph/schedule.h"
+#include "ops/evaluate.h"
+
+namespace fuselage {
+namespace {
+
+/// What a `constant` node holds.
+Tensor constant_tensor(const Graph& graph, const Node& node) {
+  const Type& type = graph.value(node.results[0]).type;
+  const RowTable rows(graph);
+  EvalContext<float> context{.graph = graph, .node = node, .rows = rows};
+  context.results.emplace_back(1, row_size(type));
+  node.op->evaluate_f32(context);
+  Tensor tensor(DType::f32, type.dims);
+  std::copy(context.results[0].data.begin(), context.results[0].data.end(),
+            tensor.mutable_data<float>());
+  return tensor;
+}
+
+class Planner {
+ public:
+  Planner(Graph program, const KernelSet& kernels) : kernels_(kernels) {
+    plan_.graph = std::move(program);
+    places_.resize(plan_.graph.value_limit());
+    kernel_of_.resize(plan_.graph.node_limit(), nullptr);
+    is_view_.resize(plan_.graph.value_limit(), false);
+    keeps_history_.resize(plan_.graph.value_limit(), false);
+  }
+
+  ProgramPlan make() {
+    order_nodes();
+    choose_kernels();
+    for (auto id = order_.rbegin(); id != order_.rend(); ++id) mark_history(*id);
+    for (const NodeId id : order_) place_node(id);
+    for (const NodeId id : order_) place_carried(id);
+    for (const Output& output : graph().outputs())
+      plan_.outputs.push_back(places_[output.value.index]);
+    place_loops();
+    find_lifetimes(plan_, carried_);
+    return std::move(plan_);
+  }
+
+ private:
+  const Graph& graph() const { return plan_.graph; }
+
+  /// Nodes in running order. States come first in their loop: they read what the last iteration
+  /// left, before anything of this one is written.
+  void order_nodes() {
+    const auto append = [this](const std::vector<NodeId>& nodes) {
+      for (const bool states : {true, false})
+        for (const NodeId id : nodes)
+          if (graph().node(id).has(Trait::loop_state) == states) order_.push_back(id);
+    };
+    const std::vector<ScheduleItem> items = schedule(graph());
+    // Leaves and, in a step program, its states are ready before anything else.
+    for (const bool early : {true, false})
+      for (const ScheduleItem& item : items) {
+        const Node& node = graph().node(item.nodes.front());
+        const bool is_early = !item.scan.valid() && (node.operands.empty() || is_step_state(node));
+        if (is_early != early) continue;
+        if (item.scan.valid()) {
+          loops_.push_back({item.scan, static_cast<std::uint32_t>(order_.size()), 0});
+          append(item.nodes);
+          loops_.back().end = static_cast<std::uint32_t>(order_.size());
+        } else {
+          order_.push_back(item.nodes.front());
+        }
+      }
+  }
+
+  /// A decoder state whose initial value is there from the beginning.
+  bool is_step_state(const Node& node) const {
+    return node.has(Trait::loop_state) && graph().producer(node.operands[0]).operands.empty();
+  }
+
+  // --- Kernels ---
+
+  void choose_kernels() {
+    bool complete = true;
+    for (const NodeId id : order_) {
+      const Node& node = graph().node(id);
+      if (is_stored(graph(), node)) continue;
+      kernel_of_[id.index] = choose_kernel(graph(), node, kernels_).kernel;
+      complete &= kernel_of_[id.index] != nullptr;
+    }
+    if (complete) return;
+    throw Error("there are nodes that no kernel can run: {}",
+                fmt::join(nodes_without_kernel(graph(), kernels_), "; "));
+  }
+
+  /// A value of prefix rows is kept for all tokens only where something else than the same rows
+  /// reads it.
+  void mark_history(NodeId id) {
+    const Node& node = graph().node(id);
+    for (const ValueId result : node.results) {
+      const Value& value = graph().value(result);
+      for (const Use& use : value.uses) {
+        const Node& user = graph().node(use.node);
+        const bool same_rows = !user.results.empty() &&
+                               graph().value(user.results[0]).type.domain == value.type.domain;
+        if (!same_rows || keeps_history_[user.results[0].index])
+          keeps_history_[result.index] = true;
+      }
+      if (graph().is_output(result)) keeps_history_[result.index] = true;
+    }
+  }
+
+  // --- Places ---
+
+  std::uint32_t add_buffer(Buffer buffer) {
+    plan_.buffers.push_back(std::move(buffer));
+    return static_cast<std::uint32_t>(plan_.buffers.size() - 1);
+  }
+
+  std::int32_t index_slot(const MapPath& path) {
+    for (std::size_t i = 0; i < plan_.indexes.size(); ++i)
+      if (plan_.indexes[i].path == path) return static_cast<std::int32_t>(i);
+    plan_.indexes.push_back({path, graph().map(path.front()).from});
+    return static_cast<std::int32_t>(plan_.indexes.size() - 1);
+  }
+
+  Place new_place(ValueId id, Buffer buffer) {
+    const Type& type = graph().value(id).type;
+    buffer.domain = type.domain;
+    buffer.row_elements = row_elements(type);
+    Place place{.stride = buffer.row_elements, .cols = buffer.row_elements};
+    if (type.domain == graph().none()) place.stride = 0;
+    place.buffer = add_buffer(std::move(buffer));
+    return place;
+  }
+
+  void place_stored(const Node& node) {
+    const ValueId id = node.results[0];
+    Buffer buffer{.kind = Buffer::Kind::weight};
+    if (!node.has(Trait::external)) {
+      buffer.constant = std::make_shared<Tensor>(constant_tensor(graph(), node));
+    } else {
+      if (graph().binding(id) != BindingTime::load) buffer.kind = Buffer::Kind::imported;
+      buffer.name = node.attr<std::string>("name");
+      buffer.value = id;
+    }
+    places_[id.index] = new_place(id, std::move(buffer));
+  }
+
+  void place_node(NodeId id) {
+    const Node& node = graph().node(id);
+    if (is_stored(graph(), node)) {
+      place_stored(node);
+      return;
+    }
+    PlannedInstruction in{.node = id, .kernel = kernel_of_[id.index]};
+    for (const ValueId operand : node.operands) in.operands.push_back(places_[operand.index]);
+    in.domain = computed_rows(node);
+    if (node.has(Trait::loop_next)) {
+      in.operands = {places_[node.operands[1].index]};
+    } else if (try_view(node)) {
+      in.kernel = nullptr;
+    } else {
+      place_results(node, in);
+      add_indexes(node, in);
+    }
+    instruction_of_[id] = static_cast<std::uint32_t>(plan_.instructions.size());
+    plan_.instructions.push_back(std::move(in));
+  }
+
+  /// The domain whose rows a node computes; what puts rows under another domain goes over those
+  /// that it is given.
+  DomainId computed_rows(const Node& node) const {
+    const ValueId value = node.has(Trait::loop_next)        ? node.operands[1]
+                          : node.has(Trait::changes_domain) ? node.operands[0]
+                                                            : node.results[0];
+    return graph().value(value).type.domain;
+  }
+
+  void place_results(const Node& node, PlannedInstruction& in) {
+    for (const ValueId result : node.results) {
+      Buffer buffer;
+      buffer.newest_only = is_prefix(result) && !keeps_history_[result.index];
+      places_[result.index] = new_place(result, std::move(buffer));
+      in.results.push_back(places_[result.index]);
+    }
+  }
+
+  bool is_prefix(ValueId id) const {
+    return graph().domain(graph().value(id).type.domain).kind == DomainKind::prefix;
+  }
+
+  /// Operands that are read through maps of the node itself.
+  void add_indexes(const Node& node, PlannedInstruction& in) {
+    if (node.has(Trait::selects_rows)) {
+      in.operands[0].index = index_slot(node.attr<MapPath>("via"));
+      in.operands[0].fallback_buffer = fallback_buffer(node);
+    } else if (node.has(Trait::mixes_rows) && node.op->attribute_index("via")) {
+      in.operands[1].index = index_slot(node.attr<MapPath>("via"));
+    } else if (node.op->attribute_index("left") && node.op->attribute_index("right")) {
+      in.operands[0].index = index_slot(node.attr<MapPath>("left"));
+      in.operands[1].index = index_slot(node.attr<MapPath>("right"));
+    } else if (node.op->attribute_index("via")) {
+      in.operands[0].index = index_slot(node.attr<MapPath>("via"));
+    } else if (node.has(Trait::loop_state)) {
+      const DomainId init = graph().value(node.operands[0]).type.domain;
+      MapPath path;
+      if (init != graph().none() && graph().structural_path(in.domain, init, path))
+        in.operands[0].index = index_slot(path);
+    }
+  }
+
+  /// The default row of a selection, zeros where it has none; kNone when every row leads somewhere.
+  std::int32_t fallback_buffer(const Node& node) {
+    if (node.operands.size() > 1)
+      return static_cast<std::int32_t>(places_[node.operands[1].index].buffer);
+    if (!has_default_rows(node)) return kNone;
+    const std::int64_t size = row_elements(graph().value(node.operands[0]).type);
+    return static_cast<std::int32_t>(add_buffer({.kind = Buffer::Kind::weight,
+                                                 .domain = graph().none(),
+                                                 .row_elements = size,
+                                                 .constant = zeros(size)}));
+  }
+
+  static std::shared_ptr<const Tensor> zeros(std::int64_t size) {
+    return std::make_shared<Tensor>(DType::f32, std::vector{size});
+  }
+
+  /// Whether some rows of the result of a selection are its default row.
+  bool has_default_rows(const Node& select) const {
+    const MapPath& path = select.attr<MapPath>("via");
+    return std::any_of(path.begin(), path.end(), [&](MapId id) { return graph().map(id).partial; });
+  }
+
+  /// Whether a use can read some columns of a buffer, and with `indexed` through an index too. A
+  /// default row has no further columns.
+  bool reads_place(const Use& use, bool indexed) const {
+    const KernelInfo* user = kernel_of_[use.node.index];
+    if (!user) return false;
+    if (indexed || user->reads_views(use.operand)) return user->reads_views(use.operand);
+    const Node& node = graph().node(use.node);
+    return user->reads_columns(use.operand) &&
+           !(node.has(Trait::selects_rows) && has_default_rows(node));
+  }
+
+  /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it
+  /// can read such a place.
+  bool try_view(const Node& node) {
+    const bool is_slice = node.op->attribute_index("begin") && node.has(Trait::row_wise);
+    if (!node.has(Trait::selects_rows) && !is_slice) return false;
+    const ValueId result = node.results[0];
+    const Value& value = graph().value(result);
+    const bool real = value.type.dtype == DType::f32 || is_quantized(value.type.dtype);
+    if (graph().is_output(result) || !real || value.type.dims.size() != 1) return false;
+    Place place = places_[node.operands[0].index];
+    const bool indexed = !is_slice || place.index != kNone;
+    for (const Use& use : value.uses)
+      if (!reads_place(use, indexed)) return false;
+    if (is_slice) {
+      place.offset += node.attr<std::int64_t>("begin");
+    } else {
+      if (place.index != kNone || (place.offset != 0 && has_default_rows(node))) return false;
+      place.index = index_slot(node.attr<MapPath>("via"));
+      place.fallback_buffer = fallback_buffer(node);
+    }
+    place.cols = row_elements(value.type);
+    places_[result.index] = place;
+    is_view_[result.index] = true;
+    return true;
+  }
+
+  /// Connects a state with what its `next` leaves: the value's own buffer where that is possible, a
+  /// copy elsewhere.
+  void place_carried(NodeId id) {
+    const Node& node = graph().node(id);
+    if (!node.has(Trait::loop_next)) return;
+    const NodeId state = graph().value(node.operands[0]).producer;
+    const ValueId value = node.operands[1];
+    PlannedInstruction& next = plan_.instructions[instruction_of_.at(id)];
+    Place carried = places_[value.index];
+    const bool own = !is_view_[value.index] && !graph().producer(value).has(Trait::loop_state) &&
+                     plan_.buffers[carried.buffer].kind == Buffer::Kind::arena;
+    if (own) {
+      next.kernel = nullptr;
+    } else {
+      carried = new_place(value, Buffer{});
+      next.results = {carried};
+    }
+    carried_.push_back({carried.buffer, instruction_of_.at(state)});
+    plan_.instructions[instruction_of_.at(state)].operands.push_back(carried);
+  }
+
+  /// Loops by instructions: nodes that are stored have none.
+  void place_loops() {
+    for (const Loop& loop : loops_) {
+      const auto instruction = [&](std::uint32_t at) {
+        while (at < order_.size() && instruction_of_.count(order_[at]) == 0) ++at;
+        return at < order_.size() ? instruction_of_.at(order_[at])
+                                  : static_cast<std::uint32_t>(plan_.instructions.size());
+      };
+      plan_.loops.push_back({loop.scan, instruction(loop.begin), instruction(loop.end)});
+    }
+  }
+
+  ProgramPlan plan_;
+  const KernelSet& kernels_;
+  std::vector<NodeId> order_;
+  std::vector<Loop> loops_;  // by position in order_
+  std::vector<const KernelInfo*> kernel_of_;
+  std::vector<Place> places_;
+  std::vector<bool> is_view_, keeps_history_;
+  std::map<NodeId, std::uint32_t> instruction_of_;
+  std::vector<CarriedBuffer> carried_;
+};
+
+}  // namespace
+
+std::int64_t row_elements(const Type& type) {
+  return static_cast<std::int64_t>((row_bytes(type) + 3) / 4);
+}
+
+ProgramPlan plan_program(Graph program, const KernelSet& kernels) {
+  return Planner(std::move(program), kernels).make();
+}
+
+std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
+  std::vector<PlannedNode> nodes;
+  for (const PlannedInstruction& in : plan.instructions)
+    nodes.push_back(
+        {in.node, std::string(in.kernel ? in.kernel->name : "view"), in.kernel != nullptr});
+  return nodes;
+}
+
+}  // namespace fuselage

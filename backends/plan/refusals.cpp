@@ -1,0 +1,144 @@
+#include "backends/plan/refusals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/plan/plan.h"
+#include "base/quantized.h"
+#include "ops/output.h"
+#include "ops/quantize.h"
+
+namespace fuselage {
+namespace {
+
+constexpr const char* kOneVector = "it works on one vector a row";
+constexpr const char* kNotStored = "its matrix is not stored";
+
+bool is_stored_matrix(const Graph& graph, ValueId w) {
+  return graph.producer(w).has(Trait::external);
+}
+
+/// One element a column of a matrix with `k` rows, the same for all rows.
+bool is_bias_of(const Graph& graph, ValueId bias, ValueId matrix, std::int64_t k) {
+  const Type& type = graph.value(bias).type;
+  return type.domain == graph.none() && row_size(type) == matrix_columns(graph, matrix, k);
+}
+
+std::string refuse_member(const Graph& graph, const Node& node, const MemberOperands& member) {
+  const Type& x = graph.value(node.operands[member.x]).type;
+  const ValueId w = node.operands[member.w];
+  if (x.dims.size() != 1) return kOneVector;
+  if (std::string reason = refuse_types(x, graph.value(w).type); !reason.empty()) return reason;
+  if (!is_stored_matrix(graph, w)) return "a matrix is not stored";
+  if (member.bias && !is_bias_of(graph, node.operands[*member.bias], w, x.dims[0]))
+    return "a bias is not one element a column, the same for all rows";
+  return "";
+}
+
+}  // namespace
+
+std::string needs_vectors(const Graph& graph, const Node& node) {
+  for (const ValueId operand : node.operands)
+    if (graph.value(operand).type.dims.size() > 1) return kOneVector;
+  return "";
+}
+
+std::string needs_vector_input(const Graph& graph, const Node& node) {
+  const Type& type = graph.value(node.operands[0]).type;
+  return type.dims.size() == 1 && type.dtype == DType::f32 ? "" : kOneVector;
+}
+
+std::string needs_real(const Graph& graph, const Node& node) {
+  const DType dtype = graph.value(node.operands[0]).type.dtype;
+  return dtype == DType::f32 || is_quantized(dtype) ? "" : "it works on f32 or quantized numbers";
+}
+
+std::string needs_f32(const Graph& graph, const Node& node) {
+  return graph.value(node.operands[0]).type.dtype == DType::f32 ? "" : "it works on f32";
+}
+
+std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix) {
+  if (node.operands.size() > kMostFormulaOperands || node.results.size() > kMostFormulaResults)
+    return fmt::format("it takes {} operands and gives {} results at most", kMostFormulaOperands,
+                       kMostFormulaResults);
+  for (const ValueId result : node.results)
+    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
+      return "it gives results of one width";
+  for (std::size_t i = 0; i < node.operands.size(); ++i)
+    if (i != matrix && graph.value(node.operands[i]).type.dims.size() > 1) return kOneVector;
+  return "";
+}
+
+bool is_mixed(const Type& x, const Type& w) {
+  return is_quantized(w.dtype) && !is_quantized(x.dtype);
+}
+
+std::string refuse_types(const Type& x, const Type& w) {
+  if (!is_quantized(x.dtype) || x.dtype == row_type_of(w.dtype)) return "";
+  return "its operands are quantized differently";
+}
+
+std::string refuse_types(const Graph& graph, const Node& node) {
+  return refuse_types(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
+}
+
+std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) {
+  const Type& type = graph.value(matrix).type;
+  return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
+}
+
+std::string refuse_row_dot(const Graph& graph, const Node& node) {
+  if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
+  if (graph.value(node.operands[1]).type.dtype != DType::f32) return "its matrix is not of floats";
+  return needs_vector_input(graph, node);
+}
+
+std::string refuse_output_layer(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
+  const ValueId w = node.operands[1];
+  if (!is_stored_matrix(graph, w)) return kNotStored;
+  const Type& x = graph.value(node.operands[0]).type;
+  if (node.operands.size() > 2 && !is_bias_of(graph, node.operands[2], w, row_size(x)))
+    return "its bias is not one element a column, the same for all rows";
+  return x.dims.size() == 1 ? "" : kOneVector;
+}
+
+std::string refuse_shortlist(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
+  if (is_mixed(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type))
+    return "its matrix is quantized, but not its rows";
+  const auto& words = node.attr<MapPath>("words");
+  if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
+    return "its words are not those of the right members of its pairs";
+  const Domain& list = graph.domain(graph.map(words[0]).to);
+  return list.kind == DomainKind::shortlist ? "" : "its words are not one list a sentence";
+}
+
+std::string refuse_ensemble(const Graph& graph, const Node& node, std::size_t most) {
+  const std::vector<MemberOperands> members = ensemble_members(node);
+  if (members.size() > most) return fmt::format("it takes {} members at most", most);
+  for (const MemberOperands& member : members)
+    if (std::string reason = refuse_member(graph, node, member); !reason.empty()) return reason;
+  return "";
+}
+
+std::string refuse_quantize(const Graph&, const Node& node) {
+  const Quantizer quantizer = quantizer_of(node);
+  if (quantizer.largest_sum > 0) return "it bounds no sums";
+  return quantizer.to == DType::qlog4 ? "it fits no scales" : "";
+}
+
+std::string refuse_additive_attention(const Graph& graph, const Node& node) {
+  if (!is_stored(graph, graph.producer(node.operands[2]))) return "its vector v is not stored";
+  return refuse_dot_attention(graph, node);
+}
+
+std::string refuse_dot_attention(const Graph&, const Node& node) {
+  const Dims quantized = quantized_results(node);
+  const bool mixture_alone =
+      std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
+  return mixture_alone ? "" : "of its results it quantizes the mixture alone";
+}
+
+}  // namespace fuselage

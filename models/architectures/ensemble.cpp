@@ -1,0 +1,119 @@
+#include "models/architectures/ensemble.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "graph/append.h"
+#include "models/architectures/scores.h"
+#include "ops/builder.h"
+
+namespace fuselage {
+namespace {
+
+/// Number of source words that a model knows; 0 when it reads none.
+std::int64_t source_words(const Graph& graph) {
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
+    const RowMap& map = graph.map(MapId{i});
+    if (map.kind == MapKind::word && graph.domain(map.from).kind == DomainKind::source)
+      return graph.domain(map.to).size;
+  }
+  return 0;
+}
+
+void check_same_words(std::string_view side, const EnsembleMember& a, std::int64_t a_words,
+                      const EnsembleMember& b, std::int64_t b_words) {
+  if (a_words != b_words)
+    throw Error(
+        "{} has {} {} words, but {} has {}; models of an ensemble must share their vocabularies",
+        a.where, a_words, side, b.where, b_words);
+}
+
+std::string_view direction(const Model& model) {
+  return model.right_left ? "right to left" : "left to right";
+}
+
+void check_same_vocabularies(const EnsembleMember& a, const EnsembleMember& b) {
+  const std::vector<std::string>& known = a.model.vocabularies;
+  const std::vector<std::string>& other = b.model.vocabularies;
+  for (std::size_t i = 0; i < known.size() && i < other.size(); ++i)
+    if (known[i] != other[i] && read_file(known[i]) != read_file(other[i]))
+      throw Error(
+          "{} and {}, vocabularies of {} and {}, differ; models of an ensemble must share their "
+          "vocabularies, or be given a source and a target vocabulary",
+          known[i], other[i], a.where, b.where);
+}
+
+void check_fit(const EnsembleMember& first, const EnsembleMember& other) {
+  if (first.model.right_left != other.model.right_left)
+    throw Error("{} works from {}, but {} from {}; models of an ensemble must share the direction",
+                first.where, direction(first.model), other.where, direction(other.model));
+  check_same_words("source", first, source_words(first.model.graph), other,
+                   source_words(other.model.graph));
+  check_same_words("target", first, scores_of(first.model.graph).words, other,
+                   scores_of(other.model.graph).words);
+}
+
+/// Throws Error unless the members fit; gives the ensemble what they have in common.
+Model common_model(const std::vector<EnsembleMember>& members) {
+  const EnsembleMember* with_vocabularies = nullptr;
+  for (const EnsembleMember& member : members) {
+    if (!std::isfinite(member.weight))
+      throw Error("the weight of {} is {}; it must be a finite number", member.where,
+                  member.weight);
+    check_fit(members.front(), member);
+    if (member.model.vocabularies.empty()) continue;
+    if (with_vocabularies == nullptr) with_vocabularies = &member;
+    check_same_vocabularies(*with_vocabularies, member);
+  }
+  Model model;
+  if (with_vocabularies != nullptr) {
+    model.vocabularies = with_vocabularies->model.vocabularies;
+    model.vocabulary_digests = with_vocabularies->model.vocabulary_digests;
+  }
+  for (const EnsembleMember& member : members)
+    model.notes.insert(model.notes.end(), member.model.notes.begin(), member.model.notes.end());
+  model.right_left = members.front().model.right_left;
+  return model;
+}
+
+std::string joined_names(const std::vector<EnsembleMember>& members) {
+  std::string names;
+  for (const EnsembleMember& member : members) {
+    if (!names.empty()) names += " + ";
+    names += member.model.graph.name();
+  }
+  return names;
+}
+
+}  // namespace
+
+Model make_ensemble(std::vector<EnsembleMember> members) {
+  check(!members.empty(), "an ensemble without models");
+  Model ensemble = common_model(members);
+  Builder builder(joined_names(members));
+  Expr sum;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    Model& member = members[i].model;
+    const std::string prefix = fmt::format("{}.", i);
+    const std::vector<ValueId> values = append_graph(builder.graph(), member.graph, prefix);
+    const ModelScores scores = scores_of(member.graph);
+    Expr score(&builder, values.at(scores.value.index));
+    if (!scores.log_probs) score = log_softmax(score).named(prefix + "log_probs");
+    if (members[i].weight != 1) score = score * members[i].weight;
+    sum = sum.valid() ? sum + score : score;
+    for (auto& [name, tensor] : member.weights)
+      ensemble.weights.emplace(prefix + name, std::move(tensor));
+    if (const ValueId alignment = member.graph.find_output("alignment");
+        i == 0 && alignment.valid())
+      builder.graph().add_output("alignment", values.at(alignment.index));
+  }
+  builder.output("log_probs", sum.named("log_probs"));
+  ensemble.graph = builder.take();
+  return ensemble;
+}
+
+}  // namespace fuselage

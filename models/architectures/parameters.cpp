@@ -1,0 +1,134 @@
+#include "models/architectures/parameters.h"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/quantized.h"
+#include "base/suggest.h"
+
+namespace fuselage {
+namespace {
+
+/// Dimensions as [rows, columns]; a vector is one row.
+Dims as_matrix(const Tensor& tensor) {
+  Dims dims(tensor.shape().begin(), tensor.shape().end());
+  while (dims.size() < 2) dims.insert(dims.begin(), 1);
+  return dims;
+}
+
+}  // namespace
+
+Parameters::Parameters(Builder& builder, const TensorMap& weights, std::string where)
+    : builder_(builder), weights_(weights), where_(std::move(where)) {}
+
+const Tensor& Parameters::stored(const std::string& name) const {
+  const auto found = weights_.find(name);
+  if (found != weights_.end()) {
+    const DType dtype = found->second.dtype();
+    if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::f64 && dtype != DType::bf16 &&
+        !is_quantized(dtype))
+      throw Error("{}: parameter {} is stored as {}; weights must be floating-point or quantized",
+                  where_, in_quotes(name), to_string(dtype));
+    return found->second;
+  }
+  std::vector<std::string_view> names;
+  for (const auto& [known, tensor] : weights_) names.push_back(known);
+  throw Error(
+      "{}: parameter {} is missing{}; the file is damaged, or its configuration describes "
+      "another "
+      "model",
+      where_, in_quotes(name), did_you_mean(name, names));
+}
+
+bool Parameters::is_in_integers(const std::string& name) const {
+  return is_quantized(stored(name).dtype());
+}
+
+std::int64_t Parameters::rows(const std::string& name) const { return as_matrix(stored(name))[0]; }
+
+Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
+  if (const auto found = declared_.find(name); found != declared_.end()) return found->second;
+  Dims expected = dims;
+  if (domain != builder_.graph().none())
+    expected.insert(expected.begin(), builder_.graph().domain(domain).size);
+  if (expected.size() == 1) expected.insert(expected.begin(), 1);
+  const Dims actual = as_matrix(stored(name));
+  if (actual != expected)
+    throw Error("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
+                in_quotes(name), shape_to_string(actual), shape_to_string(expected));
+  const DType dtype = is_in_integers(name) ? stored(name).dtype() : DType::f32;
+  return declared_.emplace(name, builder_.param(name, std::move(dims), domain, dtype))
+      .first->second;
+}
+
+Expr Parameters::numbers(const std::string& name, Expr param) {
+  if (!is_in_integers(name)) return param;
+  const auto [found, added] = numbers_.try_emplace(name);
+  if (added)
+    found->second = builder_.add("dequantize", {param}, {}, CodeLocation::current()).named(name);
+  return found->second;
+}
+
+/// Of what the quantized `name` is multiplied by; not valid where no multiplier is stored.
+Expr Parameters::scale_of_rows(const std::string& name) {
+  const std::string multiplier = name + "_QuantMultA";
+  if (!has(multiplier)) return {};
+  const auto [found, added] = scales_.try_emplace(name);
+  if (!added) return found->second;
+  found->second = (1 / vector(multiplier, 1)).named(name + ".scale_of_rows");
+  const float value = stored(multiplier).to_f32().data<float>()[0];
+  if (!(value > 0) || !std::isnormal(1 / value))
+    throw Error("{}: parameter {} is {}; a multiplier must be a positive number", where_,
+                in_quotes(multiplier), value);
+  return found->second;
+}
+
+Expr Parameters::matrix(const std::string& name, std::int64_t in, std::int64_t out) {
+  if (!is_in_integers(name)) return declare(name, {in, out}, builder_.graph().none());
+  const Expr columns = declare(name, {out, in}, builder_.graph().none());
+  builder_.multiply_in_integers(columns, {.columns = columns, .scale = scale_of_rows(name)});
+  return columns;
+}
+
+Expr Parameters::transposed_matrix(const std::string& name, std::int64_t out, std::int64_t in) {
+  if (!is_in_integers(name)) return declare(name, {out, in}, builder_.graph().none());
+  const Expr columns = declare(name, {in, out}, builder_.graph().none());
+  return builder_.add("transpose", {numbers(name, columns)}, {}, CodeLocation::current());
+}
+
+Expr Parameters::vector(const std::string& name, std::int64_t size) {
+  return numbers(name, declare(name, {size}, builder_.graph().none()));
+}
+
+Expr Parameters::table(const std::string& name, DomainId vocabulary, std::int64_t width) {
+  const Expr rows = declare(name, {width}, vocabulary);
+  const Expr table = numbers(name, rows);
+  if (is_in_integers(name))
+    builder_.multiply_in_integers(table, {.columns = rows, .scale = scale_of_rows(name)});
+  return table;
+}
+
+TensorMap Parameters::take() const {
+  std::vector<std::string> unused;
+  for (const auto& [name, tensor] : weights_)
+    if (declared_.count(name) == 0) unused.push_back(name);
+  if (!unused.empty())
+    throw Error(
+        "{}: {} parameter{} not used by the architecture that the configuration describes: {}; an "
+        "option may be missing or misread",
+        where_, unused.size(), unused.size() == 1 ? " is" : "s are", fmt::join(unused, ", "));
+  TensorMap result;
+  for (const auto& [name, expr] : declared_) {
+    const Type& type = expr.type();
+    Dims dims = type.dims;
+    if (type.domain != builder_.graph().none())
+      dims.insert(dims.begin(), builder_.graph().domain(type.domain).size);
+    const Tensor& tensor = weights_.at(name);
+    result.emplace(name, (is_in_integers(name) ? tensor : tensor.to_f32()).reshaped(dims));
+  }
+  return result;
+}
+
+}  // namespace fuselage

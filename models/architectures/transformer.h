@@ -1,0 +1,13 @@
+#pragma once
+
+#include "models/architectures/marian_options.h"
+#include "models/architectures/parameters.h"
+
+namespace fuselage {
+
+/// Adds Marian's type transformer (Vaswani et al. 2017), with a self-attention or an SSRU decoder,
+/// to the builder of `parameters`. Outputs "logits" and "alignment". Throws Error for options that
+/// it does not support.
+void build_transformer(Parameters& parameters, const MarianOptions& options);
+
+}  // namespace fuselage

@@ -1,0 +1,124 @@
+#include "models/directory/model_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "models/formats/json.h"
+
+namespace fuselage {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormatVersion = 1;
+constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
+                                                         "vocabularies", "decode"};
+/// Options that a model may bring defaults for: those that shape a search, and batch sizes.
+constexpr std::array<std::string_view, 12> kDecodeKeys = {
+    "beam-size",       "normalize",        "word-penalty", "max-length-factor",
+    "max-length",      "allow-unk",        "mini-batch",   "maxi-batch",
+    "maxi-batch-sort", "mini-batch-words", "precision",    "activations"};
+
+/// A number or a truth value where the text is one, so that the file reads naturally.
+Json as_json(const std::string& text) {
+  const Json value = Json::parse(text, nullptr, false);
+  return value.is_number() || value.is_boolean() ? value : Json(text);
+}
+
+void check_keys(const Json& object, std::span<const std::string_view> known,
+                const std::string& where, bool ignore_unknown) {
+  for (const auto& [key, value] : object.items())
+    if (!ignore_unknown && std::find(known.begin(), known.end(), key) == known.end())
+      throw Error("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known));
+}
+
+/// A value for a message. Lists and objects are only named: they may be deep.
+std::string shown(const Json& value) {
+  return value.is_structured() ? fmt::format("an {}", value.type_name()) : in_quotes(value.dump());
+}
+
+/// Value of a key of the expected JSON type.
+template <typename T>
+T get(const Json& object, std::string_view key, T fallback, std::string_view kind,
+      const std::string& where) {
+  const auto found = object.find(key);
+  if (found == object.end()) return fallback;
+  try {
+    return found->template get<T>();
+  } catch (const Json::exception&) {
+    throw Error("{}: '{}' must be {}, not {}", where, key, kind, shown(*found));
+  }
+}
+
+Json parse_object(std::string_view text, const std::string& path) {
+  Json config = load_json(text, path);
+  if (!config.is_object()) throw Error("{}: this is no JSON object; the file is damaged", path);
+  return config;
+}
+
+void check_version(const Json& config, const std::string& path) {
+  const auto version = config.find("fuselage-model");
+  if (version == config.end())
+    throw Error("{}: 'fuselage-model', the version of the format, is missing", path);
+  if (*version != kFormatVersion)
+    throw Error("{}: version {} of the format is not known, only {}; convert the model again", path,
+                shown(*version), kFormatVersion);
+}
+
+std::map<std::string, std::string> decode_options(const Json& config, const std::string& path,
+                                                  bool ignore_unknown) {
+  std::map<std::string, std::string> options;
+  const auto decode = config.find("decode");
+  if (decode == config.end()) return options;
+  if (!decode->is_object()) throw Error("{}: 'decode' must be an object of options", path);
+  check_keys(*decode, kDecodeKeys, path + ": decode", ignore_unknown);
+  for (const auto& [key, value] : decode->items()) {
+    if (std::find(kDecodeKeys.begin(), kDecodeKeys.end(), key) == kDecodeKeys.end()) continue;
+    if (value.is_structured() || value.is_null())
+      throw Error("{}: decode: '{}' must be a single value, not {}", path, key, shown(value));
+    options[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return options;
+}
+
+std::vector<std::string> vocabulary_names(const Json& config, const std::string& path) {
+  auto names =
+      get<std::vector<std::string>>(config, "vocabularies", {}, "a list of file names", path);
+  for (const std::string& name : names)
+    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
+      throw Error("{}: vocabulary {} must be a file in the model directory", path, in_quotes(name));
+  if (!names.empty() && names.size() != 2)
+    throw Error("{}: 'vocabularies' must name two files, source and target, not {}", path,
+                names.size());
+  return names;
+}
+
+}  // namespace
+
+ModelConfig parse_model_config(std::string_view text, const std::string& path,
+                               bool ignore_unknown) {
+  const Json config = parse_object(text, path);
+  check_version(config, path);
+  check_keys(config, kConfigKeys, path, ignore_unknown);
+  return {.name = get<std::string>(config, "name", "", "a text", path),
+          .right_left = get<bool>(config, "right-left", false, "true or false", path),
+          .vocabularies = vocabulary_names(config, path),
+          .decode = decode_options(config, path, ignore_unknown)};
+}
+
+std::string print_model_config(const ModelConfig& config) {
+  nlohmann::ordered_json json;  // In the order that people read.
+  json["fuselage-model"] = kFormatVersion;
+  json["name"] = config.name;
+  json["right-left"] = config.right_left;
+  if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;
+  for (const auto& [key, value] : config.decode) json["decode"][key] = as_json(value);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace fuselage

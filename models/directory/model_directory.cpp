@@ -1,0 +1,322 @@
+#include "models/directory/model_directory.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mapped_memory.h"
+#include "base/quantized.h"
+#include "base/suggest.h"
+#include "graph/text.h"
+#include "models/directory/directory_writer.h"
+#include "models/directory/manifest.h"
+#include "models/directory/model_config.h"
+#include "models/formats/quantized_parts.h"
+#include "models/formats/safetensors.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kConfigFile = "config.json";
+constexpr std::string_view kGraphFile = "graph.ir";
+constexpr std::string_view kWeightsFile = "weights.safetensors";
+constexpr std::array<std::string_view, 4> kFixedFiles = {kConfigFile, kGraphFile, kWeightsFile,
+                                                         kManifestFile};
+constexpr std::size_t kMaxConfig = std::size_t{1} << 20;
+constexpr std::size_t kMaxManifest = std::size_t{1} << 16;
+
+std::string path_in(const std::string& directory, std::string_view file) {
+  return (fs::path(directory) / file).string();
+}
+
+// Writing.
+
+TensorMap stored_weights(const Model& model, bool half) {
+  if (!half) return model.weights;
+  TensorMap result;
+  for (const auto& [name, tensor] : model.weights) {
+    if (is_quantized(tensor.dtype()) || tensor.dtype() == DType::bf16) {
+      result.emplace(name, tensor);
+      continue;
+    }
+    Tensor narrow = tensor.to_f16();
+    const auto* bits = narrow.data<std::uint16_t>();
+    const Tensor wide = tensor.to_f32();
+    const auto* numbers = wide.data<float>();
+    for (std::int64_t i = 0; i < tensor.size(); ++i)
+      if (std::isfinite(numbers[i]) && !std::isfinite(half_to_float(bits[i])))
+        throw Error("parameter {} holds {}, which half precision cannot; store the weights in full",
+                    in_quotes(name), numbers[i]);
+    result.emplace(name, std::move(narrow));
+  }
+  return result;
+}
+
+/// Names for copies of the vocabularies: their own, or with a prefix where two files share one.
+std::vector<std::string> vocabulary_names(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    std::string name = fs::path(paths[i]).filename().string();
+    for (std::size_t j = 0; j < i; ++j) {
+      if (paths[j] == paths[i])
+        name = names[j];
+      else if (names[j] == name)
+        name = fmt::format("{}.{}", i + 1, name);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+/// Files that a model directory consists of.
+std::set<std::string> files_of_model(const std::string& directory) {
+  std::set<std::string> files(kFixedFiles.begin(), kFixedFiles.end());
+  const std::string path = path_in(directory, kConfigFile);
+  try {
+    const ModelConfig config = parse_model_config(read_file(path, kMaxConfig), path, true);
+    files.insert(config.vocabularies.begin(), config.vocabularies.end());
+  } catch (const Error&) {
+    // Which vocabularies are the model's is then unknown, and so they are kept.
+  }
+  return files;
+}
+
+// Reading.
+
+/// Reads the files of a model directory, each once, and compares them with the manifest.
+class DirectoryReader {
+ public:
+  DirectoryReader(const std::string& directory, bool verify, std::vector<std::string>& notes)
+      : directory_(directory), manifest_path_(path_in(directory, kManifestFile)) {
+    if (!verify) return;
+    if (std::error_code error; fs::exists(manifest_path_, error))
+      manifest_ = parse_manifest(read_file(manifest_path_, kMaxManifest), manifest_path_);
+    else
+      notes.push_back(
+          fmt::format("{} has no {}, so nothing was checked", directory, kManifestFile));
+  }
+
+  /// The content of a text; `path` receives its path.
+  std::string read_text(std::string_view file, std::size_t max_bytes, std::string& path) {
+    path = path_in(directory_, file);
+    std::string bytes = read_file(path, max_bytes);
+    if (const auto digest = digest_of(file)) expect_digest(bytes, path, *digest);
+    return bytes;
+  }
+
+  SafetensorsFile read_weights(std::string& path) {
+    path = path_in(directory_, kWeightsFile);
+    const MappedFile file = map_file(path);
+    if (const auto digest = digest_of(kWeightsFile)) expect_digest(view(file), path, *digest);
+    return read_safetensors(file, path);
+  }
+
+  /// The digest that a part of the model must have; nothing where nothing is checked. Throws Error
+  /// when the manifest does not list the part.
+  std::optional<ListedDigest> digest_of(std::string_view file) {
+    if (!manifest_) return std::nullopt;
+    const auto found = manifest_->find(std::string(file));
+    if (found == manifest_->end())
+      throw Error(
+          "{}: it does not list {}, which is part of the model; write the list again with "
+          "sha256sum",
+          manifest_path_, in_quotes(file));
+    used_.insert(found->first);
+    return ListedDigest{found->second, manifest_path_};
+  }
+
+  /// Compares the files that are listed but not the model's.
+  void check_others() const {
+    if (!manifest_) return;
+    for (const auto& [name, digest] : *manifest_) {
+      const std::string path = path_in(directory_, name);
+      if (std::error_code error; !fs::exists(path, error))
+        throw Error("{}: it lists {}, which is missing from the directory", manifest_path_,
+                    in_quotes(name));
+      if (used_.contains(name)) continue;
+      expect_digest(view(map_file(path)), path, {digest, manifest_path_});
+    }
+  }
+
+ private:
+  static std::string_view view(const MappedFile& file) {
+    return {reinterpret_cast<const char*>(file.bytes.get()), file.size};
+  }
+
+  const std::string& directory_;
+  std::string manifest_path_;
+  std::optional<Manifest> manifest_;
+  std::set<std::string> used_;
+};
+
+std::vector<std::int64_t> expected_shape(const Graph& graph, const Type& type) {
+  std::vector<std::int64_t> shape(type.dims.begin(), type.dims.end());
+  const Domain& domain = graph.domain(type.domain);
+  if (domain.kind == DomainKind::vocabulary) shape.insert(shape.begin(), domain.size);
+  return shape;
+}
+
+Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
+                   const std::string& path) {
+  if (tensor.dtype() == dtype) return tensor;
+  if (dtype == DType::f32) return tensor.to_f32();
+  throw Error("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
+              to_string(tensor.dtype()), to_string(dtype),
+              is_quantized(dtype)
+                  ? fmt::format(": integers with their scales in {}", in_quotes(name + ".scale"))
+                  : "");
+}
+
+/// How long the vectors of 4-bit parameters are.
+VectorLengths nibble_lengths(const Graph& graph) {
+  VectorLengths lengths;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "param" || node.attr<DType>("dtype") != DType::qlog4) continue;
+    const auto& dims = node.attr<Dims>("dims");
+    if (!dims.empty()) lengths.emplace(node.attr<std::string>("name"), dims.back());
+  }
+  return lengths;
+}
+
+/// The weights in the types that the graph declares; they must be exactly its parameters.
+TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std::string& path,
+                          const std::string& graph_path) {
+  TensorMap result;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name != "param") continue;
+    const auto& name = node.attr<std::string>("name");
+    const Type& type = graph.value(node.results[0]).type;
+    const auto found = stored.find(name);
+    if (found == stored.end()) {
+      std::vector<std::string_view> names;
+      for (const auto& [known, tensor] : stored) names.push_back(known);
+      throw Error("{}: weight {}, a parameter of {}, is missing{}", path, in_quotes(name),
+                  graph_path, did_you_mean(name, names));
+    }
+    if (const auto shape = expected_shape(graph, type); found->second.shape() != shape)
+      throw Error("{}: weight {} has shape {}, but {} declares {}", path, in_quotes(name),
+                  shape_to_string(found->second.shape()), graph_path, shape_to_string(shape));
+    if (result.count(name) == 0)
+      result.emplace(name, as_declared(found->second, type.dtype, name, path));
+  }
+  std::vector<std::string> left_over;
+  for (const auto& [name, tensor] : stored)
+    if (result.count(name) == 0) left_over.push_back(name);
+  if (!left_over.empty())
+    throw Error("{}: {} weight{} no parameter of {}: {}", path, left_over.size(),
+                left_over.size() == 1 ? " is" : "s are", graph_path, fmt::join(left_over, ", "));
+  return result;
+}
+
+}  // namespace
+
+void expect_vocabulary_name(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  if (std::find(kFixedFiles.begin(), kFixedFiles.end(), name) != kFixedFiles.end())
+    throw Error("{}: a vocabulary in a model directory cannot be called {}; rename it", path, name);
+  if (name.find_first_of("\n\r\\") != std::string::npos)
+    throw Error("{}: {} cannot list a name with a line break or a backslash; rename the vocabulary",
+                in_quotes(path), kManifestFile);
+}
+
+void expect_replaceable(const std::string& directory) {
+  std::error_code error;
+  const fs::file_status status = fs::status(directory, error);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status))
+    throw Error("cannot make the directory {}: it is a file", directory);
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
+    names.push_back(entry.path().filename().string());
+  if (error) throw Error("cannot read the directory {}: {}", directory, error.message());
+  if (names.empty()) return;
+  if (std::find(names.begin(), names.end(), kConfigFile) == names.end())
+    throw Error("{}: the directory holds files but no model; give a new directory", directory);
+  const std::set<std::string> files = files_of_model(directory);
+  for (const std::string& name : names)
+    if (!files.contains(name))
+      throw Error(
+          "{}: the directory holds {}, which is no part of its model and would be lost; move it "
+          "away, or give a new directory",
+          directory, in_quotes(name));
+}
+
+void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
+                          const std::string& directory, const SaveOptions& options) {
+  expect_replaceable(directory);
+  for (const std::string& path : vocabularies) expect_vocabulary_name(path);
+  const TensorMap weights = split_quantized_weights(stored_weights(model, options.half));
+  const std::vector<std::string> names = vocabulary_names(vocabularies);
+  std::vector<std::string> contents;
+  for (const std::string& path : vocabularies) {
+    contents.push_back(read_file(path));
+    const auto digest = model.vocabulary_digests.find(path);
+    if (digest != model.vocabulary_digests.end())
+      expect_digest(contents.back(), path, digest->second);
+  }
+  const ModelConfig config = {.name = model.graph.name(),
+                              .right_left = model.right_left,
+                              .vocabularies = names,
+                              .decode = options.decode_options};
+
+  DirectoryWriter writer(directory);
+  Manifest manifest;
+  const auto write = [&](std::string_view name, std::string_view bytes) {
+    write_file_atomically(writer.path_of(name), bytes);
+    manifest.insert_or_assign(std::string(name), sha256(bytes));
+  };
+  for (std::size_t i = 0; i < names.size(); ++i) write(names[i], contents[i]);
+  write(kGraphFile, print_graph(model.graph));
+  write(kConfigFile, print_model_config(config));
+  const std::string weights_path = writer.path_of(kWeightsFile);
+  write_safetensors(weights_path, weights, {});
+  const MappedFile written = map_file(weights_path);
+  manifest.emplace(kWeightsFile,
+                   sha256({reinterpret_cast<const char*>(written.bytes.get()), written.size}));
+  write_file_atomically(writer.path_of(kManifestFile), print_manifest(manifest));
+  writer.commit();
+}
+
+LoadedModel load_model_directory(const std::string& directory, const LoadOptions& options) {
+  if (std::error_code error; !fs::exists(path_in(directory, kConfigFile), error))
+    throw Error("{}: this directory has no {}, so it is no model directory", directory,
+                kConfigFile);
+  LoadedModel loaded;
+  Model& model = loaded.model;
+  DirectoryReader reader(directory, options.verify, model.notes);
+  std::string config_path, graph_path, weights_path;
+  const std::string config_text = reader.read_text(kConfigFile, kMaxConfig, config_path);
+  ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
+  loaded.decode_options = std::move(config.decode);
+  model.right_left = config.right_left;
+  for (const std::string& name : config.vocabularies) {
+    model.vocabularies.push_back(path_in(directory, name));
+    if (auto digest = reader.digest_of(name))
+      model.vocabulary_digests.emplace(model.vocabularies.back(), *std::move(digest));
+  }
+  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
+  model.graph = parse_graph(graph_text, graph_path, all_ops());
+  if (!config.name.empty()) model.graph.set_name(config.name);
+  const TensorMap stored = reader.read_weights(weights_path).tensors;
+  const TensorMap weights =
+      join_quantized_weights(stored, nibble_lengths(model.graph), weights_path);
+  model.weights = matched_weights(model.graph, weights, weights_path, graph_path);
+  reader.check_others();
+  return loaded;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,127 @@
+#include "models/quantized/quantize_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/formats/quantized_parts.h"
+#include "models/quantized/widen_matrices.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+/// Whether a parameter is a matrix of floats.
+bool is_matrix(const Graph& graph, const Node& node) {
+  if (node.op->name != "param") return false;
+  const Type& type = graph.value(node.results[0]).type;
+  return type.dtype == DType::f32 && has_matrix_shape(graph, type);
+}
+
+/// Whether the vectors that share a scale are the columns of a matrix: not in a table, nor where
+/// products read the matrix transposed.
+bool has_columns(const Graph& graph, ValueId matrix) {
+  const Value& value = graph.value(matrix);
+  if (value.type.domain != graph.none()) return false;
+  return std::none_of(value.uses.begin(), value.uses.end(), [&](const Use& use) {
+    const Node& user = graph.node(use.node);
+    return user.op->name == "matmul" && user.attr<bool>("transposed");
+  });
+}
+
+/// The vectors of a matrix as they are stored.
+Tensor stored_vectors(const MatrixStorage& storage, const Tensor& vectors) {
+  if (!storage.quantizer) return vectors.to_bf16();
+  Quantizer quantizer = *storage.quantizer;
+  if (storage.one_scale && quantizer.scale == 0)
+    quantizer.scale = quantization_scale(quantizer, vectors.data<float>(), vectors.size());
+  return quantized(quantizer, vectors);
+}
+
+/// Errors of `stored`, but for what alternatives there are.
+StoredMatrix compare(const Tensor& exact, const Tensor& stored) {
+  const Tensor numbers = stored.to_f32();
+  StoredMatrix result;
+  double squares = 0, largest = 0;
+  for (std::int64_t i = 0; i < exact.size(); ++i) {
+    const double x = exact.data<float>()[i];
+    const double error = std::fabs(x - static_cast<double>(numbers.data<float>()[i]));
+    result.squared_error += error * error;
+    result.largest_error = std::max(result.largest_error, error);
+    result.beyond_clipping += std::fabs(x) > 1;
+    squares += x * x;
+    largest = std::max(largest, std::fabs(x));
+  }
+  result.squared_error = squares > 0 ? result.squared_error / squares : 0;
+  result.largest_error = largest > 0 ? result.largest_error / largest : 0;
+  return result;
+}
+
+std::size_t file_bytes(const TensorMap& weights) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : split_quantized_weights(weights)) bytes += tensor.size_bytes();
+  return bytes;
+}
+
+std::size_t f32_bytes(const TensorMap& weights) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : weights)
+    bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
+  return bytes;
+}
+
+/// Puts the numbers that a parameter of another type stands for in the place of one.
+void read_stored(Graph& graph, NodeId param, DType dtype, bool columns) {
+  const Node old = graph.node(param);  // NOLINT(performance-unnecessary-copy-initialization)
+  const Value value = graph.value(old.results[0]);
+  Dims dims = value.type.dims;
+  if (columns) std::swap(dims[0], dims[1]);
+  const NodeId stored = graph.add_node(op("param"), {},
+                                       {{"name", old.attr<std::string>("name")},
+                                        {"domain", value.type.domain},
+                                        {"dims", dims},
+                                        {"dtype", dtype}},
+                                       old.location);
+  NodeId numbers =
+      is_quantized(dtype)
+          ? graph.add_node(op("dequantize"), {graph.result(stored)}, {}, old.location)
+          : graph.add_node(op("cast"), {graph.result(stored)}, {{"to", DType::f32}}, old.location);
+  if (columns) numbers = graph.add_node(op("transpose"), {graph.result(numbers)}, {}, old.location);
+  graph.replace_uses(old.results[0], graph.result(numbers));
+  graph.remove_node(param);
+  graph.set_value_name(graph.result(stored), value.name);
+}
+
+}  // namespace
+
+StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
+                             const std::vector<MatrixStorage>& alternatives) {
+  StoredWeights result{.bytes_before = f32_bytes(model.weights)};
+  const DType target = storage.quantizer ? storage.quantizer->to : DType::bf16;
+  // Logarithmic numbers can be stored anew, in fewer bits; in as many they stay what they are.
+  const auto kept = target == DType::qlog4 ? std::nullopt : std::optional(target);
+  const std::map<std::string, DType> before = widen_matrices(model, kept);
+  result.kept = std::count_if(before.begin(), before.end(),
+                              [&](const auto& matrix) { return matrix.second == kept; });
+  for (const NodeId id : model.graph.nodes()) {
+    const Node& node = model.graph.node(id);
+    if (!is_matrix(model.graph, node)) continue;
+    const bool columns = storage.quantizer && has_columns(model.graph, node.results[0]);
+    const auto& name = node.attr<std::string>("name");
+    Tensor& weight = model.weights.at(name);
+    const Tensor exact = columns ? transposed(weight) : weight.to_f32();
+    Tensor stored = stored_vectors(storage, exact);
+    StoredMatrix matrix = compare(exact, stored);
+    matrix.name = name;
+    if (const auto found = before.find(name); found != before.end()) matrix.from = found->second;
+    matrix.shape = weight.shape();
+    for (const MatrixStorage& other : alternatives)
+      matrix.alternatives.push_back(compare(exact, stored_vectors(other, exact)).squared_error);
+    result.matrices.push_back(std::move(matrix));
+    weight = std::move(stored);
+    read_stored(model.graph, id, weight.dtype(), columns);
+  }
+  result.bytes_after = file_bytes(model.weights);
+  return result;
+}
+
+}  // namespace fuselage

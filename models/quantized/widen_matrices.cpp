@@ -1,0 +1,126 @@
+#include "models/quantized/widen_matrices.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/quantized.h"
+#include "base/suggest.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+/// Whether a node gives the numbers that its operand stands for.
+bool gives_numbers(const Node& node) {
+  return node.op->name == "dequantize" ||
+         (node.op->name == "cast" && node.attr<DType>("to") == DType::f32);
+}
+
+/// Whether a product of float rows reads a matrix as the numbers that it stands for.
+bool multiplies_numbers(const Graph& graph, const Use& use) {
+  const Node& node = graph.node(use.node);
+  return node.op->name == "matmul" && use.operand == 1 &&
+         graph.value(node.operands[0]).type.dtype == DType::f32;
+}
+
+bool reads_numbers(const Graph& graph, ValueId stored) {
+  const auto& uses = graph.value(stored).uses;
+  return !graph.is_output(stored) && std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return gives_numbers(graph.node(use.node)) || multiplies_numbers(graph, use);
+  });
+}
+
+bool is_only_transposed(const Graph& graph, ValueId matrix) {
+  const auto& uses = graph.value(matrix).uses;
+  return !uses.empty() && !graph.is_output(matrix) &&
+         std::all_of(uses.begin(), uses.end(),
+                     [&](const Use& use) { return graph.node(use.node).op->name == "transpose"; });
+}
+
+/// Puts `numbers` in the place of the results of all nodes that only convert `stored`, and of
+/// `stored` itself in products.
+void replace_readers(Graph& graph, ValueId stored, ValueId numbers) {
+  const std::vector<Use> uses = graph.value(stored).uses;
+  for (const Use& use : uses) {
+    if (multiplies_numbers(graph, use)) {
+      graph.set_operand(use, numbers);
+    } else {
+      graph.replace_uses(graph.result(use.node), numbers);
+      graph.remove_node(use.node);
+    }
+  }
+}
+
+ValueId add_f32(Graph& graph, const Node& old, Dims dims) {
+  return graph.result(graph.add_node(op("param"), {},
+                                     {{"name", old.attr<std::string>("name")},
+                                      {"domain", old.attr<DomainId>("domain")},
+                                      {"dims", std::move(dims)}},
+                                     old.location));
+}
+
+void widen(Model& model, NodeId id) {
+  Graph& graph = model.graph;
+  const Node old = graph.node(id);  // NOLINT(performance-unnecessary-copy-initialization)
+  const auto& name = old.attr<std::string>("name");
+  const ValueId stored = old.results[0];
+  if (!reads_numbers(graph, stored))
+    throw Error(
+        "parameter {} is stored as {}, and the model multiplies its integers by a scale of its "
+        "own; such a matrix cannot be stored in another precision: give the model in floats",
+        in_quotes(name), to_string(graph.value(stored).type.dtype));
+  const std::string value_name = graph.value(stored).name;
+  Dims dims = graph.value(stored).type.dims;
+  Tensor& weight = model.weights.at(name);
+  weight = weight.to_f32();
+  ValueId numbers = add_f32(graph, old, dims);
+  replace_readers(graph, stored, numbers);
+  graph.remove_node(id);
+  // Columns are stored as rows, of which the product takes the transpose.
+  if (dims.size() == 2 && is_only_transposed(graph, numbers)) {
+    weight = transposed(weight);
+    std::swap(dims[0], dims[1]);
+    const ValueId matrix = add_f32(graph, old, dims);
+    replace_readers(graph, numbers, matrix);
+    graph.remove_node(graph.value(numbers).producer);
+    numbers = matrix;
+  }
+  graph.set_value_name(numbers, value_name);
+}
+
+}  // namespace
+
+bool has_matrix_shape(const Graph& graph, const Type& type) {
+  if (type.domain != graph.none()) return type.dims.size() == 1 && type.dims[0] > 1;
+  return type.dims.size() == 2 && type.dims[0] > 1 && type.dims[1] > 1;
+}
+
+Tensor transposed(const Tensor& matrix) {
+  const std::int64_t rows = matrix.shape()[0];
+  const std::int64_t columns = matrix.shape()[1];
+  const Tensor wide = matrix.to_f32();
+  Tensor result(DType::f32, {columns, rows});
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      result.mutable_data<float>()[j * rows + i] = wide.data<float>()[i * columns + j];
+  return result;
+}
+
+std::map<std::string, DType> widen_matrices(Model& model, std::optional<DType> kept) {
+  std::map<std::string, DType> types;
+  for (const NodeId id : model.graph.nodes()) {
+    if (!model.graph.alive(id)) continue;
+    const Node& node = model.graph.node(id);
+    if (node.op->name != "param") continue;
+    const Type& type = model.graph.value(node.results[0]).type;
+    const bool is_short = is_quantized(type.dtype) || type.dtype == DType::bf16;
+    if (!is_short || !has_matrix_shape(model.graph, type)) continue;
+    const auto dtype = types.emplace(node.attr<std::string>("name"), type.dtype).first->second;
+    if (dtype != kept) widen(model, id);
+  }
+  return types;
+}
+
+}  // namespace fuselage

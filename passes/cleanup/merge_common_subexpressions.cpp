@@ -1,0 +1,124 @@
+#include "passes/cleanup/merge_common_subexpressions.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+
+#include "graph/traversal.h"
+
+namespace fuselage {
+namespace {
+
+/// Numbers nodes so that nodes of one number compute the same. It begins with all nodes of one op
+/// and attributes in one class and splits classes until the operands of their members, and the next
+/// values of states, agree. Starting from "equal until shown otherwise" is what finds equal states,
+/// whose operands depend on themselves.
+class Classes {
+ public:
+  explicit Classes(const Graph& graph) : graph_(graph), order_(topological_order(graph)) {
+    class_of_.resize(graph.node_limit());
+    next_value_.resize(graph.node_limit());
+    for (const NodeId id : order_)
+      if (graph.node(id).has(Trait::loop_next)) {
+        const Node& next = graph.node(id);
+        next_value_[graph.value(next.operands[0]).producer.index] = next.operands[1];
+      }
+    std::size_t count = split([this](NodeId id) { return description(id); });
+    for (std::size_t before = 0; count != before;) {
+      before = count;
+      count = split([this](NodeId id) { return signature(id); });
+    }
+  }
+
+  std::size_t operator[](NodeId id) const { return class_of_[id.index]; }
+  const std::vector<NodeId>& order() const { return order_; }
+
+ private:
+  /// Gives nodes with equal keys one number; returns how many numbers there are. Numbers do not
+  /// depend on ids: they count up along the topological order.
+  template <typename KeyOf>
+  std::size_t split(KeyOf key_of) {
+    std::map<decltype(key_of(NodeId{})), std::size_t> numbers;
+    std::vector<std::size_t> result(class_of_.size());
+    for (const NodeId id : order_)
+      result[id.index] = numbers.emplace(key_of(id), numbers.size()).first->second;
+    class_of_ = std::move(result);
+    return numbers.size();
+  }
+
+  /// Op, attributes and types; real numbers count by their bits, so that 0 is not -0. Types count
+  /// because a commutative op may give one operand's dimensions to its result.
+  std::string description(NodeId id) const {
+    const Node& node = graph_.node(id);
+    std::string text{node.op->name};
+    for (const ValueId result : node.results) text += graph_.show(graph_.value(result).type);
+    const auto append_raw = [&text](const auto& value) {
+      text.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    const auto append_list = [&](const auto& list) {
+      append_raw(list.size());
+      for (const auto& element : list) append_raw(element);
+    };
+    for (const Attr& attr : node.attrs)
+      std::visit(
+          [&](const auto& value) {
+            if constexpr (requires { value.size(); })
+              append_list(value);
+            else
+              append_raw(value);
+          },
+          attr);
+    return text;
+  }
+
+  std::vector<std::size_t> signature(NodeId id) const {
+    const Node& node = graph_.node(id);
+    std::vector<std::size_t> key;
+    for (const ValueId operand : node.operands) key.push_back(value_key(operand));
+    if (node.has(Trait::commutative)) std::sort(key.begin(), key.end());
+    if (const ValueId next = next_value_[id.index]; next.valid()) key.push_back(value_key(next));
+    // The class so far, so that classes are only ever split.
+    key.push_back(class_of_[id.index]);
+    return key;
+  }
+
+  std::size_t value_key(ValueId id) const {
+    constexpr std::size_t kMaxResults = 16;
+    const Value& value = graph_.value(id);
+    return class_of_[value.producer.index] * kMaxResults + value.result;
+  }
+
+  const Graph& graph_;
+  std::vector<NodeId> order_;
+  std::vector<std::size_t> class_of_;  ///< by node index
+  std::vector<ValueId> next_value_;    ///< of states, by node index
+};
+
+bool run(Rewriter& rewriter) {
+  const Graph& graph = rewriter.graph();
+  const Classes classes(graph);
+  std::map<std::size_t, NodeId> kept;
+  std::size_t changes = rewriter.changes();
+  for (const NodeId id : classes.order()) {
+    const auto [found, is_first] = kept.emplace(classes[id], id);
+    if (is_first) continue;
+    const NodeId first = found->second;
+    rewriter.begin("merge_common_subexpressions", std::vector<NodeId>{first, id});
+    if (graph.node(id).has(Trait::sink)) {
+      rewriter.remove(id);
+    } else {
+      for (std::size_t i = 0; i < graph.node(id).results.size(); ++i)
+        rewriter.replace(graph.result(id, i), graph.result(first, i));
+      rewriter.absorb_matched(first);
+    }
+    rewriter.finish();
+  }
+  return rewriter.changes() != changes;
+}
+
+}  // namespace
+
+Pass merge_common_subexpressions() { return {.name = "merge_common_subexpressions", .run = run}; }
+
+}  // namespace fuselage

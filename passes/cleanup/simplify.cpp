@@ -1,0 +1,287 @@
+#include "passes/cleanup/simplify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fuselage {
+namespace {
+
+using Build = std::function<void(Rewriter&, const Match&)>;
+
+/// A builder that puts a captured value in the place of the root.
+Build keep(std::string name) {
+  return [name = std::move(name)](Rewriter& rewriter, const Match& match) {
+    rewriter.replace(match.result(), match[name]);
+  };
+}
+
+// --- Order of operands ---
+
+/// Constants stand rightmost, then values without rows, then the rest.
+int operand_rank(const Graph& graph, ValueId value) {
+  if (graph.value(value).type.domain != graph.none()) return 0;
+  return is_constant(graph.producer(value)) ? 2 : 1;
+}
+
+bool out_of_order(const Graph& graph, const Node& node) {
+  return node.has(Trait::commutative) &&
+         operand_rank(graph, node.operands[0]) > operand_rank(graph, node.operands[1]);
+}
+
+/// Where both operands have one element a row, the result has the first one's dimensions.
+std::optional<std::string> exchange_changes_dims(const Match& match) {
+  const Graph& graph = match.graph();
+  const Type& right = graph.value(match.root_node().operands[1]).type;
+  const Dims& dims = match.result_type().dims;
+  if (right.dims == dims || row_size(right) != row_size(match.result_type())) return std::nullopt;
+  return fmt::format("the result would be {} instead of {}",
+                     graph.show({DType::f32, match.result_type().domain, right.dims}),
+                     graph.show(match.result_type()));
+}
+
+void exchange_operands(Rewriter& rewriter, const Match& match) {
+  const ValueId left = match.root_node().operands[0];
+  const ValueId right = match.root_node().operands[1];
+  rewriter.set_operand({match.root(), 0}, right);
+  rewriter.set_operand({match.root(), 1}, left);
+}
+
+// --- Arithmetic ---
+
+std::optional<std::string> reciprocal_is_rounded(const Match& match) {
+  for (const double value : match.node("c").attr<std::vector<double>>("values")) {
+    const auto divisor = static_cast<float>(value);
+    int exponent = 0;
+    if (std::abs(std::frexp(divisor, &exponent)) != 0.5f || !std::isnormal(divisor) ||
+        !std::isnormal(1 / divisor))
+      return fmt::format("1 / {} would be rounded", value);
+  }
+  return std::nullopt;
+}
+
+void multiply_by_reciprocal(Rewriter& rewriter, const Match& match) {
+  std::vector<double> values = match.node("c").attr<std::vector<double>>("values");
+  for (double& value : values) value = 1 / static_cast<float>(value);
+  const ValueId factor = rewriter.add(
+      "constant", {}, {{"values", values}, {"dims", match.node("c").attr<Dims>("dims")}});
+  rewriter.replace(match.result(), rewriter.add("mul", {match["x"], factor}));
+}
+
+// --- Parts of rows ---
+
+std::int64_t begin_of(const Node& slice) { return slice.attr<std::int64_t>("begin"); }
+std::int64_t end_of(const Node& slice) { return slice.attr<std::int64_t>("end"); }
+
+bool has_all(const Graph& graph, const Node& slice) {
+  return graph.value(slice.results[0]).type == graph.value(slice.operands[0]).type;
+}
+
+void cut(Rewriter& rewriter, const Match& match, ValueId x, std::int64_t offset) {
+  const Node& slice = match.root_node();
+  rewriter.replace(match.result(), rewriter.add("slice", {x},
+                                                {{"begin", begin_of(slice) + offset},
+                                                 {"end", end_of(slice) + offset}}));
+}
+
+void slice_of_slice(Rewriter& rewriter, const Match& match) {
+  cut(rewriter, match, match["x"], begin_of(match.node("inner")));
+}
+
+struct Part {
+  ValueId value;
+  std::int64_t offset = 0;
+};
+
+/// The part that a slice of a concatenation begins in.
+Part part_of(const Match& match) {
+  std::int64_t offset = 0;
+  for (const ValueId part : match.node("parts").operands) {
+    const std::int64_t width = match.graph().value(part).type.dims.back();
+    if (begin_of(match.root_node()) < offset + width) return {part, offset};
+    offset += width;
+  }
+  return {};
+}
+
+std::optional<std::string> crosses_parts(const Match& match) {
+  const Part part = part_of(match);
+  const std::int64_t end = part.offset + match.graph().value(part.value).type.dims.back();
+  if (end_of(match.root_node()) <= end) return std::nullopt;
+  return fmt::format("elements {} to {} go beyond the part that ends at {}",
+                     begin_of(match.root_node()), end_of(match.root_node()), end);
+}
+
+void slice_of_concat(Rewriter& rewriter, const Match& match) {
+  const Part part = part_of(match);
+  cut(rewriter, match, part.value, -part.offset);
+}
+
+void flatten_concat(Rewriter& rewriter, const Match& match) {
+  std::vector<ValueId> parts;
+  for (const ValueId part : match.root_node().operands) {
+    if (part == match["inner"])
+      parts.insert(parts.end(), match.node("inner").operands.begin(),
+                   match.node("inner").operands.end());
+    else
+      parts.push_back(part);
+  }
+  rewriter.replace(match.result(), rewriter.add("concat", std::move(parts)));
+}
+
+bool is_slice(const Node& node) { return node.op->name == "slice"; }
+
+/// Where the second of two slices of one value begins, the first one ends.
+bool adjacent(const Graph& graph, ValueId first, ValueId second) {
+  const Node& a = graph.producer(first);
+  const Node& b = graph.producer(second);
+  return is_slice(a) && is_slice(b) && a.operands == b.operands && end_of(a) == begin_of(b);
+}
+
+bool has_adjacent_slices(const Graph& graph, const Node& concat) {
+  return std::adjacent_find(concat.operands.begin(), concat.operands.end(),
+                            [&graph](ValueId first, ValueId second) {
+                              return adjacent(graph, first, second);
+                            }) != concat.operands.end();
+}
+
+void join_slices(Rewriter& rewriter, const Match& match) {
+  const Graph& graph = match.graph();
+  const std::vector<ValueId> parts = match.root_node().operands;
+  std::vector<ValueId> joined;
+  for (std::size_t i = 0; i < parts.size();) {
+    std::size_t last = i;
+    while (last + 1 < parts.size() && adjacent(graph, parts[last], parts[last + 1])) ++last;
+    if (last == i) {
+      joined.push_back(parts[i]);
+    } else {
+      const ValueId x = graph.producer(parts[i]).operands[0];
+      const std::int64_t begin = begin_of(graph.producer(parts[i]));
+      const std::int64_t end = end_of(graph.producer(parts[last]));
+      joined.push_back(rewriter.add("slice", {x}, {{"begin", begin}, {"end", end}}));
+    }
+    i = last + 1;
+  }
+  rewriter.replace(match.result(), rewriter.add("concat", std::move(joined)));
+}
+
+// --- Selections of rows ---
+
+bool leads_everywhere(const Graph& graph, const Node& select) {
+  const MapPath& via = select.attr<MapPath>("via");
+  return std::none_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; });
+}
+
+// All rows of the outer selection lead on, so that a default can come from the inner one only.
+void select_of_select(Rewriter& rewriter, const Match& match) {
+  const Node& inner = match.node("inner");
+  MapPath via = match.root_node().attr<MapPath>("via");
+  const MapPath& further = inner.attr<MapPath>("via");
+  via.insert(via.end(), further.begin(), further.end());
+  std::vector<ValueId> operands = inner.operands;
+  rewriter.replace(match.result(),
+                   rewriter.add("select_rows", std::move(operands), {{"via", std::move(via)}}));
+}
+
+void drop_default(Rewriter& rewriter, const Match& match) {
+  rewriter.replace(match.result(), rewriter.add("select_rows", {match["x"]},
+                                                {{"via", match.root_node().attr<MapPath>("via")}}));
+}
+
+const Numerics kSignOfZero{NumericClass::reassociates, 0, "-0 + 0 is 0"};
+
+std::vector<Rule> rules() {
+  using match::any, match::constant, match::node, match::number, match::op, match::one_of;
+  return {
+      // One order of operands.
+      {.name = "order_operands",
+       .pattern = node(out_of_order),
+       .guards = {{"same_dims", exchange_changes_dims}},
+       .build = exchange_operands},
+
+      // Arithmetic that gives an operand back.
+      {.name = "multiply_by_one",
+       .pattern = op("mul", {any("x"), number(1)}),
+       .guards = {same_type("x")},
+       .build = keep("x")},
+      {.name = "divide_by_one",
+       .pattern = op("div", {any("x"), number(1)}),
+       .guards = {same_type("x")},
+       .build = keep("x")},
+      {.name = "subtract_zero",
+       .pattern = op("sub", {any("x"), number(0)}),
+       .guards = {same_type("x")},
+       .build = keep("x")},
+      {.name = "add_negative_zero",
+       .pattern = op("add", {any("x"), number(-0.0)}),
+       .guards = {same_type("x")},
+       .build = keep("x")},
+      {.name = "add_zero",
+       .pattern = op("add", {any("x"), number(0)}),
+       .guards = {same_type("x")},
+       .numerics = kSignOfZero,
+       .build = keep("x")},
+      {.name = "negate_twice",
+       .pattern = op("neg", {op("neg", {any("x")}).shared()}),
+       .build = keep("x")},
+      {.name = "relu_twice",
+       .pattern = op("relu", {op("relu").named("once").shared()}),
+       .build = keep("once")},
+      {.name = "absolute_twice",
+       .pattern = op("abs", {op("abs").named("once").shared()}),
+       .build = keep("once")},
+      {.name = "extreme_of_itself",
+       .pattern = one_of({"max", "min"}, {any("x"), any("x")}),
+       .build = keep("x")},
+      {.name = "absolute_of_negated",
+       .pattern = op("abs", {op("neg", {any("x")}).shared()}),
+       .build =
+           [](Rewriter& rewriter, const Match& match) {
+             rewriter.replace(match.result(), rewriter.add("abs", {match["x"]}));
+           }},
+      // A product can be merged with others; a quotient cannot.
+      {.name = "divide_by_power_of_two",
+       .pattern = op("div", {any("x"), constant("c")}),
+       .guards = {{"exact_reciprocal", reciprocal_is_rounded}},
+       .build = multiply_by_reciprocal},
+
+      // Parts of rows.
+      {.name = "concat_of_one", .pattern = op("concat", {any("x")}), .build = keep("x")},
+      {.name = "flatten_concat",
+       .pattern = op("concat").having(op("concat").named("inner")),
+       .build = flatten_concat},
+      {.name = "concat_of_adjacent_slices",
+       .pattern = op("concat").where(has_adjacent_slices),
+       .build = join_slices},
+      {.name = "slice_of_all",
+       .pattern = op("slice", {any("x")}).where(has_all),
+       .build = keep("x")},
+      {.name = "slice_of_slice",
+       .pattern = op("slice", {op("slice", {any("x")}).named("inner").shared()}),
+       .build = slice_of_slice},
+      {.name = "slice_of_concat",
+       .pattern = op("slice", {op("concat").named("parts").shared()}),
+       .guards = {{"one_part", crosses_parts}},
+       .build = slice_of_concat},
+
+      // Selections of rows.
+      {.name = "select_of_select",
+       .pattern = op("select_rows", {op("select_rows").named("inner").shared()})
+                      .and_more()
+                      .where(leads_everywhere),
+       .build = select_of_select},
+      {.name = "drop_unused_default",
+       .pattern = op("select_rows", {any("x"), any("default")}).where(leads_everywhere),
+       .build = drop_default},
+      {.name = "drop_zero_default",
+       .pattern = op("select_rows", {any("x"), number(0)}),
+       .build = drop_default},
+  };
+}
+
+}  // namespace
+
+Pass simplify() { return {.name = "simplify", .rules = rules()}; }
+
+}  // namespace fuselage

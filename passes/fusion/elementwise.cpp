@@ -1,0 +1,117 @@
+#include "passes/fusion/elementwise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "ops/quantize.h"
+#include "passes/rewrite/pattern.h"
+
+namespace fuselage {
+namespace {
+
+using Argument = Formula::Argument;
+using Kind = Argument::Kind;
+
+/// The number that a constant without dimensions holds, if it can be written in a formula.
+std::optional<double> number_of(const Graph& graph, ValueId value) {
+  const Node& node = graph.producer(value);
+  if (!is_constant(node) || !graph.value(value).type.dims.empty()) return std::nullopt;
+  const double number = node.attr<std::vector<double>>("values").front();
+  if (!std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+std::uint32_t operand_index(BoundFormula& bound, ValueId value) {
+  const auto found = std::find(bound.operands.begin(), bound.operands.end(), value);
+  const auto index = static_cast<std::uint32_t>(found - bound.operands.begin());
+  if (found == bound.operands.end()) bound.operands.push_back(value);
+  return index;
+}
+
+/// Appends `part` to `whole`, with `replaced` standing for some of its operands; returns the
+/// results.
+template <typename Replace>
+std::vector<Argument> append(BoundFormula& whole, const BoundFormula& part, Replace replace) {
+  const auto first = static_cast<std::uint32_t>(whole.formula.steps.size());
+  const auto moved = [&](Argument argument) {
+    if (argument.kind == Kind::step) argument.index += first;
+    if (argument.kind != Kind::operand) return argument;
+    const ValueId value = part.operands[argument.index];
+    if (const std::optional<Argument> other = replace(value)) return *other;
+    argument.index = operand_index(whole, value);
+    return argument;
+  };
+  for (Formula::Step step : part.formula.steps) {
+    for (Argument& argument : step.arguments) argument = moved(argument);
+    whole.formula.steps.push_back(std::move(step));
+  }
+  std::vector<Argument> results;
+  for (const Argument& result : part.formula.results) results.push_back(moved(result));
+  return results;
+}
+
+/// Without steps that no result needs, and with operands in the order in which the text reads them.
+BoundFormula in_normal_form(const BoundFormula& bound) {
+  BoundFormula normal{.formula = parse_formula(print_formula(bound.formula))};
+  for (Formula::Step& step : normal.formula.steps)
+    for (Argument& argument : step.arguments)
+      if (argument.kind == Kind::operand)
+        argument.index = operand_index(normal, bound.operands[argument.index]);
+  return normal;
+}
+
+}  // namespace
+
+bool is_elementwise(const Graph&, const Node& node) {
+  return node.has(Trait::elementwise) && quantized_results(node).empty();
+}
+
+BoundFormula bind_formula(const Graph& graph, const Node& node) {
+  check(is_elementwise(graph, node), "a formula of a node that is not elementwise");
+  BoundFormula plain{.operands = node.operands};
+  if (node.op->attribute_index("formula")) {
+    plain.formula = parse_formula(node.attr<std::string>("formula"));
+  } else {
+    Formula::Step step{.op = node.op};
+    for (std::uint32_t i = 0; i < node.operands.size(); ++i) step.arguments.push_back({.index = i});
+    plain.formula.steps.push_back(std::move(step));
+    plain.formula.results.push_back({.kind = Kind::step, .index = 0});
+  }
+  // A value without rows may come from constants alone, and a node needs an operand.
+  const bool has_rows = graph.value(node.results[0]).type.domain != graph.none();
+  BoundFormula bound;
+  bound.formula.results = append(bound, plain, [&](ValueId value) -> std::optional<Argument> {
+    if (const auto number = has_rows ? number_of(graph, value) : std::nullopt)
+      return Argument{.kind = Kind::number, .number = *number};
+    return std::nullopt;
+  });
+  return in_normal_form(bound);
+}
+
+BoundFormula inline_formula(const Graph& graph, const BoundFormula& outer, const Node& inner,
+                            const std::vector<ValueId>& kept) {
+  BoundFormula whole;
+  const std::vector<Argument> inlined =
+      append(whole, bind_formula(graph, inner), [](ValueId) { return std::optional<Argument>(); });
+  const auto inlined_result = [&](ValueId value) -> std::optional<Argument> {
+    const auto found = std::find(inner.results.begin(), inner.results.end(), value);
+    if (found == inner.results.end()) return std::nullopt;
+    return inlined[static_cast<std::size_t>(found - inner.results.begin())];
+  };
+  whole.formula.results = append(whole, outer, inlined_result);
+  for (const ValueId value : kept) whole.formula.results.push_back(inlined_result(value).value());
+  return in_normal_form(whole);
+}
+
+BoundFormula with_first_operand(const BoundFormula& bound, ValueId value) {
+  BoundFormula moved{.formula = bound.formula, .operands = {value}};
+  for (Formula::Step& step : moved.formula.steps)
+    for (Argument& argument : step.arguments)
+      if (argument.kind == Kind::operand)
+        argument.index = operand_index(moved, bound.operands[argument.index]);
+  return moved;
+}
+
+}  // namespace fuselage

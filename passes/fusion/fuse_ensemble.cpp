@@ -1,0 +1,196 @@
+#include "passes/fusion/fuse_ensemble.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fuselage {
+namespace {
+
+/// One model's part of a sum: log_softmax(product + bias) times weight.
+struct Member {
+  NodeId product;
+  std::optional<ValueId> bias;
+  std::optional<ValueId> weight;
+};
+
+/// A sum of several models' scores.
+struct Ensemble {
+  std::vector<Member> members;
+  std::vector<ValueId> scores;  ///< sums and what is summed
+  std::vector<NodeId> nodes;    ///< what computes all that, products included
+};
+
+bool is(const Node& node, std::string_view op) { return node.op->name == op; }
+
+/// The operand number of a node that an op makes, where another is `other`; the last such.
+template <class Other>
+std::optional<std::size_t> operand_by(const Graph& graph, const Node& node, std::string_view op,
+                                      const Other& other) {
+  for (std::size_t i = node.operands.size(); i-- > 0;)
+    if (is(graph.producer(node.operands[i]), op) && other(node.operands[1 - i])) return i;
+  return std::nullopt;
+}
+
+bool is_bias(const Graph& graph, ValueId bias, ValueId sum) {
+  const Type& type = graph.value(bias).type;
+  return type.domain == graph.none() && type.dims == graph.value(sum).type.dims;
+}
+
+/// Reads the logits of a member; false when they are no product with or without a bias.
+bool read_logits(const Graph& graph, ValueId logits, Member& member, std::vector<NodeId>& nodes) {
+  const Node& node = graph.producer(logits);
+  nodes.push_back(graph.value(logits).producer);
+  if (is(node, "matmul")) {
+    member.product = nodes.back();
+    return true;
+  }
+  if (!is(node, "add")) return false;
+  auto at =
+      operand_by(graph, node, "matmul", [&](ValueId bias) { return is_bias(graph, bias, logits); });
+  if (!at) at = operand_by(graph, node, "matmul", [](ValueId) { return true; });
+  if (!at) return false;
+  member.product = graph.value(node.operands[*at]).producer;
+  member.bias = node.operands[1 - *at];
+  nodes.push_back(member.product);
+  return true;
+}
+
+/// Reads the scores of a member, weighted or not; false when they are something else.
+bool read_member(const Graph& graph, ValueId scores, Ensemble& into) {
+  Member member;
+  const Node* node = &graph.producer(scores);
+  into.nodes.push_back(graph.value(scores).producer);
+  if (is(*node, "mul")) {
+    const auto at = operand_by(graph, *node, "log_softmax",
+                               [&](ValueId weight) { return is_constant(graph.producer(weight)); });
+    if (!at) return false;
+    member.weight = node->operands[1 - *at];
+    into.nodes.push_back(graph.value(node->operands[*at]).producer);
+    node = &graph.node(into.nodes.back());
+  }
+  if (!is(*node, "log_softmax") || !read_logits(graph, node->operands[0], member, into.nodes))
+    return false;
+  into.members.push_back(member);
+  return true;
+}
+
+/// Reads a sum and the sums in it, in order.
+bool read_sum(const Graph& graph, ValueId sum, Ensemble& into) {
+  const Node& node = graph.producer(sum);
+  into.scores.push_back(sum);
+  if (!is(node, "add")) return read_member(graph, sum, into);
+  into.nodes.push_back(graph.value(sum).producer);
+  return read_sum(graph, node.operands[0], into) && read_sum(graph, node.operands[1], into);
+}
+
+/// The ensemble that a k_best ranks.
+std::optional<Ensemble> ensemble_of(const Graph& graph, const Node& k_best) {
+  Ensemble ensemble;
+  const bool found = read_sum(graph, k_best.operands[0], ensemble) && ensemble.members.size() > 1;
+  return found ? std::optional(std::move(ensemble)) : std::nullopt;
+}
+
+Ensemble ensemble_of(const Match& match) {
+  return ensemble_of(match.graph(), match.root_node()).value();
+}
+
+/// Everything is part of the sum alone, and once.
+std::optional<std::string> used_elsewhere(const Match& match) {
+  const Graph& graph = match.graph();
+  for (const NodeId id : ensemble_of(match).nodes) {
+    const ValueId result = graph.result(id);
+    if (graph.is_output(result))
+      return fmt::format("{} is an output of the graph", graph.describe(id));
+    if (const std::size_t uses = graph.value(result).uses.size(); uses > 1)
+      return fmt::format("{} has {} uses", graph.describe(id), uses);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> other_types(const Match& match) {
+  const Graph& graph = match.graph();
+  const Type& sum = graph.value(match.root_node().operands[0]).type;
+  for (const ValueId scores : ensemble_of(match).scores)
+    if (const Type& type = graph.value(scores).type; type != sum)
+      return fmt::format("{} is {} and is added to {}",
+                         graph.describe(graph.value(scores).producer), graph.show(type),
+                         graph.show(sum));
+  return std::nullopt;
+}
+
+std::optional<std::string> other_biases(const Match& match) {
+  const Graph& graph = match.graph();
+  for (const auto& [product, bias, weight] : ensemble_of(match).members)
+    if (bias && !is_bias(graph, *bias, graph.result(product)))
+      return fmt::format("what is added to {} is {} and not one element a column",
+                         graph.describe(product), graph.show(graph.value(*bias).type));
+  return std::nullopt;
+}
+
+/// The number that a constant is.
+double number_of(const Graph& graph, ValueId constant) {
+  return graph.producer(constant).attr<std::vector<double>>("values").front();
+}
+
+std::optional<std::string> unfit_weights(const Match& match) {
+  const Graph& graph = match.graph();
+  for (const Member& member : ensemble_of(match).members) {
+    if (!member.weight) continue;
+    if (const Type& type = graph.value(*member.weight).type; row_size(type) != 1)
+      return fmt::format("scores are multiplied by {} and not by one number", graph.show(type));
+    const double weight = number_of(graph, *member.weight);
+    if (!std::isfinite(static_cast<float>(weight)) || weight < 0)
+      return fmt::format("scores are multiplied by {}; weights are finite and not negative",
+                         weight);
+  }
+  return std::nullopt;
+}
+
+void fuse(Rewriter& rewriter, const Match& match) {
+  const Graph& graph = rewriter.graph();
+  const NodeId root = match.root();
+  const Ensemble ensemble = ensemble_of(match);
+  std::vector<ValueId> operands;
+  std::vector<double> weights;
+  Dims biased, transposed;
+  for (const auto& [id, bias, weight] : ensemble.members) {
+    const Node& product = graph.node(id);
+    operands.insert(operands.end(), product.operands.begin(), product.operands.end());
+    if (bias) operands.push_back(*bias);
+    weights.push_back(weight ? number_of(graph, *weight) : 1);
+    biased.push_back(bias ? 1 : 0);
+    transposed.push_back(product.attr<bool>("transposed") ? 1 : 0);
+  }
+  for (Dims* flags : {&biased, &transposed})
+    if (std::count(flags->begin(), flags->end(), 0) == std::ssize(*flags)) flags->clear();
+  for (const NodeId id : ensemble.nodes) rewriter.include(id);
+  const NodeId fused = rewriter.add_node("ensemble_k_best", std::move(operands),
+                                         {{"k", graph.node(root).attr<std::int64_t>("k")},
+                                          {"weights", std::move(weights)},
+                                          {"biased", std::move(biased)},
+                                          {"transposed", std::move(transposed)}});
+  for (std::size_t i = 0; i < 2; ++i)
+    rewriter.replace(graph.result(root, i), graph.result(fused, i));
+}
+
+}  // namespace
+
+Pass fuse_ensemble() {
+  const auto ranks_ensemble = [](const Graph& graph, const Node& node) {
+    return ensemble_of(graph, node).has_value();
+  };
+  return {.name = "fuse_ensemble",
+          .rules = {{.name = "ensemble_scores",
+                     .pattern = match::op("k_best").where(ranks_ensemble),
+                     .guards = {{"used_once", used_elsewhere},
+                                {"same_types", other_types},
+                                {"bias_of_columns", other_biases},
+                                {"weights", unfit_weights}},
+                     .numerics = {NumericClass::reassociates, 0,
+                                  "scores are those of the weighted sum of the logits"},
+                     .build = fuse}}};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,106 @@
+#include "passes/fusion/fuse_pointwise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "passes/fusion/elementwise.h"
+
+namespace fuselage {
+namespace {
+
+/// Steps that one node may have: more than any cell, and little enough to be read.
+constexpr std::size_t kMaxSteps = 128;
+
+std::optional<std::string> other_rows(const Match& match) {
+  const Graph& graph = match.graph();
+  const DomainId inner = match.type("inner").domain;
+  if (inner == match.result_type().domain) return std::nullopt;
+  return fmt::format("{} is {} and would be computed again for the rows of {}",
+                     graph.describe(match.node("inner")), graph.show(match.type("inner")),
+                     graph.show(match.result_type()));
+}
+
+std::optional<std::string> other_width(const Match& match) {
+  const Type& inner = match.type("inner");
+  if (inner.dims == match.result_type().dims) return std::nullopt;
+  return fmt::format("{} is {}, not as wide as {}", match.graph().describe(match.node("inner")),
+                     match.graph().show(inner), match.graph().show(match.result_type()));
+}
+
+std::optional<std::string> too_long(const Match& match) {
+  const Graph& graph = match.graph();
+  const std::size_t steps = bind_formula(graph, match.root_node()).formula.steps.size() +
+                            bind_formula(graph, match.node("inner")).formula.steps.size();
+  if (steps <= kMaxSteps) return std::nullopt;
+  return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
+}
+
+/// True when something else than the root that reads the inner node leads to the root.
+bool leads_to_root(const Match& match) {
+  const Graph& graph = match.graph();
+  std::vector<NodeId> open;
+  std::set<NodeId> seen;
+  const auto add_users = [&](const Node& node) {
+    for (const ValueId result : node.results)
+      for (const Use& use : graph.value(result).uses)
+        if (seen.insert(use.node).second) open.push_back(use.node);
+  };
+  seen.insert(match.root());
+  add_users(match.node("inner"));
+  while (!open.empty()) {
+    const Node& node = graph.node(open.back());
+    open.pop_back();
+    for (const ValueId operand : match.root_node().operands)
+      if (std::find(node.results.begin(), node.results.end(), operand) != node.results.end())
+        return true;
+    add_users(node);
+  }
+  return false;
+}
+
+std::optional<std::string> in_a_cycle(const Match& match) {
+  if (!leads_to_root(match)) return std::nullopt;
+  return fmt::format("other users of {} come before it",
+                     match.graph().describe(match.node("inner")));
+}
+
+void fuse_chain(Rewriter& rewriter, const Match& match) {
+  const Graph& graph = match.graph();
+  const Node& root = match.root_node();
+  const Node& inner = match.node("inner");
+  std::vector<ValueId> kept;
+  for (const ValueId result : inner.results) {
+    const auto& uses = graph.value(result).uses;
+    if (graph.is_output(result) || std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+          return use.node != match.root();
+        }))
+      kept.push_back(result);
+  }
+  const BoundFormula whole = inline_formula(graph, bind_formula(graph, root), inner, kept);
+  const NodeId fused =
+      rewriter.add_node("pointwise", whole.operands, {{"formula", print_formula(whole.formula)}});
+  std::vector<ValueId> replaced = root.results;
+  replaced.insert(replaced.end(), kept.begin(), kept.end());
+  for (std::size_t i = 0; i < replaced.size(); ++i)
+    rewriter.replace(replaced[i], graph.result(fused, i));
+}
+
+Rule chain() {
+  return {
+      .name = "chain",
+      .pattern =
+          match::node(is_elementwise).having(match::node(is_elementwise).named("inner").shared()),
+      .guards = {{"same_rows", other_rows},
+                 {"same_width", other_width},
+                 {"size", too_long},
+                 {"acyclic", in_a_cycle}},
+      .build = fuse_chain};
+}
+
+}  // namespace
+
+Pass fuse_pointwise() { return {.name = "fuse_pointwise", .rules = {chain()}}; }
+
+}  // namespace fuselage

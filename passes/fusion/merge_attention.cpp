@@ -1,0 +1,116 @@
+#include "passes/fusion/merge_attention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/quantize.h"
+
+namespace fuselage {
+namespace {
+
+/// The map that the query's selection crosses first.
+const RowMap& crossed(const Match& match) {
+  return match.graph().map(match.node("query").attr<MapPath>("via").front());
+}
+
+DomainId pairs_of(const Match& match) {
+  return match.graph().map(match.root_node().attr<MapPath>("left").front()).from;
+}
+
+std::optional<std::string> needs_weights(const Match& match) {
+  const Graph& graph = match.graph();
+  const ValueId weights = match.result();
+  if (graph.is_output(weights)) return "its weights are an output for each pair";
+  if (graph.value(weights).uses.empty()) return std::nullopt;
+  return fmt::format("{} reads its weights for each pair",
+                     graph.describe(graph.value(weights).uses.front().node));
+}
+
+/// The words of a hypothesis are not those of its parent.
+std::optional<std::string> of_prefixes(const Match& match) {
+  const Graph& graph = match.graph();
+  const Domain& attended = graph.domain(graph.domain(pairs_of(match)).right);
+  if (attended.kind == DomainKind::source) return std::nullopt;
+  return fmt::format("each row of '{}' attends to its own rows of '{}'",
+                     graph.domain(crossed(match).from).name, attended.name);
+}
+
+std::optional<std::string> has_default(const Match& match) {
+  if (match.node("query").operands.size() == 1 && !crossed(match).partial) return std::nullopt;
+  return "some queries are a default row";
+}
+
+std::optional<std::string> not_fewer(const Match& match, const Workload& workload) {
+  const Graph& graph = match.graph();
+  const RowMap& map = crossed(match);
+  if (!graph.sentences_of(map.to).valid())
+    return fmt::format("rows of '{}' belong to no sentence", graph.domain(map.to).name);
+  const double here = expected_rows(graph, map.from, workload);
+  const double there = expected_rows(graph, map.to, workload);
+  if (there < here) return std::nullopt;
+  return fmt::format("'{}' has {:.3g} rows a sentence, no fewer than the {:.3g} of '{}'",
+                     graph.domain(map.to).name, there, here, graph.domain(map.from).name);
+}
+
+/// The pairs of two domains; declared where the graph has none.
+DomainId find_or_add_pairs(Rewriter& rewriter, DomainId left, DomainId right) {
+  const Graph& graph = rewriter.graph();
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
+    const Domain& domain = graph.domain(DomainId{i});
+    if (domain.kind == DomainKind::pairs && domain.left == left && domain.right == right)
+      return DomainId{i};
+  }
+  std::string name = graph.domain(left).name + "_" + graph.domain(right).name;
+  while (graph.find_domain(name).valid()) name += "_";
+  return rewriter.add_pairs(std::move(name), left, right);
+}
+
+void merge(Rewriter& rewriter, const Match& match) {
+  const Graph& graph = match.graph();
+  const Node& root = match.root_node();
+  const Node& select = match.node("query");
+  const ValueId mixture = root.results[1];
+  const auto& via = select.attr<MapPath>("via");
+  const MapPath outer{via.front()};
+  const MapPath inner(via.begin() + 1, via.end());
+  const DomainId pairs =
+      find_or_add_pairs(rewriter, graph.map(via.front()).to, graph.domain(pairs_of(match)).right);
+
+  std::vector<ValueId> operands = root.operands;
+  operands[0] = inner.empty() ? select.operands[0]
+                              : rewriter.add("select_rows", select.operands, {{"via", inner}});
+  // The pairs of parents have maps of their own.
+  AttrList paths;
+  for (std::size_t i = 0; i < root.attrs.size(); ++i)
+    if (const auto* path = std::get_if<MapPath>(&root.attrs[i])) {
+      MapPath moved = *path;
+      moved.front() = graph.map_of(pairs, graph.map(path->front()).kind);
+      paths.emplace_back(root.op->attributes[i].name, std::move(moved));
+    }
+  const NodeId merged = rewriter.clone(root, std::move(operands), paths);
+  rewriter.replace(mixture,
+                   rewriter.add("select_rows", {graph.result(merged, 1)}, {{"via", outer}}));
+}
+
+}  // namespace
+
+Pass merge_attention(const Workload& workload) {
+  Pattern query = match::op("select_rows").named("query").shared();
+  return {.name = "merge_attention",
+          .rules = {
+              {.name = "attention_of_parents",
+               .pattern = match::one_of({"additive_attention", "dot_attention"}, {std::move(query)})
+                              .and_more()
+                              .where([](const Graph&, const Node& node) {
+                                return quantized_results(node).empty();
+                              }),
+               .guards = {{"weights_unused", needs_weights},
+                          {"source_rows", of_prefixes},
+                          {"no_default", has_default},
+                          {"fewer_rows",
+                           [workload](const Match& match) { return not_fewer(match, workload); }}},
+               .build = merge}}};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,356 @@
+#include "passes/motion/commute_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "passes/motion/table_budget.h"
+
+namespace fuselage {
+namespace {
+
+bool has_rows(const Graph& graph, ValueId value) {
+  return graph.value(value).type.domain != graph.none();
+}
+
+const MapPath& path_of(const Node& select) { return select.attr<MapPath>("via"); }
+
+/// The selection that feeds a row-wise node: every operand that has rows is one along the same
+/// path. nullptr where that is not so.
+const Node* common_selection(const Graph& graph, const Node& node) {
+  if (!node.has(Trait::row_wise) || node.results.size() != 1) return nullptr;
+  const Node* common = nullptr;
+  for (const ValueId operand : node.operands) {
+    if (!has_rows(graph, operand)) continue;
+    const Node& select = graph.producer(operand);
+    if (!select.has(Trait::selects_rows)) return nullptr;
+    if (common && path_of(*common) != path_of(select)) return nullptr;
+    common = &select;
+  }
+  return common;
+}
+
+/// The same op with other operands.
+ValueId apply(Rewriter& rewriter, const Node& node, std::vector<ValueId> operands) {
+  return rewriter.graph().result(rewriter.clone(node, std::move(operands)));
+}
+
+// --- Costs ---
+
+/// Reading a row through an index.
+Cost reading(const Type& type) { return {.bytes = 4 * static_cast<double>(row_size(type))}; }
+
+/// One term of a weighted sum of rows.
+Cost mixing(const Type& type) {
+  const auto size = static_cast<double>(row_size(type));
+  return {.flop = 2 * size, .bytes = 4 * size};
+}
+
+struct Judge {
+  const Graph& graph;
+  const CommuteOptions& options;
+
+  double seconds(const Cost& cost, DomainId domain) const {
+    return expected_seconds(graph, cost, domain, options.workload, options.target);
+  }
+};
+
+// --- Selections ---
+
+/// A way to move a node: past the first `crossed` maps of its path.
+struct Move {
+  std::size_t crossed = 0;
+  DomainId domain;  ///< where the node goes
+  double seconds = 0;
+};
+
+/// The ways to move a node that save time, the fastest first.
+struct Moves {
+  double stay = 0;  ///< seconds where it is
+  std::vector<Move> faster;
+};
+
+Moves moves_of(const Judge& judge, NodeId id) {
+  const Graph& graph = judge.graph;
+  const Node& select = *common_selection(graph, graph.node(id));
+  const MapPath& path = path_of(select);
+  const Cost cost = cost_of(graph, id);
+  const Type& result = graph.value(graph.result(id)).type;
+  const Type& operand = graph.value(select.results[0]).type;
+  Moves moves{.stay = judge.seconds(cost, result.domain) +
+                      judge.seconds(reading(operand), result.domain)};
+  for (std::size_t i = 1; i <= path.size(); ++i) {
+    const DomainId domain = graph.map(path[i - 1]).to;
+    const double seconds =
+        judge.seconds(cost, domain) + judge.seconds(reading(result), result.domain);
+    if (seconds < moves.stay) moves.faster.push_back({i, domain, seconds});
+  }
+  std::stable_sort(moves.faster.begin(), moves.faster.end(),
+                   [](const Move& a, const Move& b) { return a.seconds < b.seconds; });
+  return moves;
+}
+
+// --- Tables ---
+
+bool makes_table(const Graph& graph, const Move& move) {
+  return graph.domain(move.domain).kind == DomainKind::vocabulary;
+}
+
+/// A table that could be made for a node's result.
+struct Table {
+  NodeId node;
+  TableCost cost;
+  double saved = 0;  ///< seconds a sentence, over the next best place
+};
+
+/// Memory of the table that a node reads now and would be the only one to read.
+double replaced_bytes(const Graph& graph, const Node& select) {
+  const Value& table = graph.value(select.operands[0]);
+  const Domain& domain = graph.domain(table.type.domain);
+  const bool goes = domain.kind == DomainKind::vocabulary && table.uses.size() == 1 &&
+                    graph.value(select.results[0]).uses.size() == 1 &&
+                    !graph.node(table.producer).has(Trait::external);
+  return goes ? 4 * static_cast<double>(domain.size * row_size(table.type)) : 0;
+}
+
+/// Tables that would be made if there were no budget, those first that save most for their size.
+std::vector<Table> wished_tables(const Judge& judge) {
+  std::vector<Table> tables;
+  for (const NodeId id : judge.graph.nodes()) {
+    if (!common_selection(judge.graph, judge.graph.node(id))) continue;
+    const Moves moves = moves_of(judge, id);
+    if (moves.faster.empty() || !makes_table(judge.graph, moves.faster[0])) continue;
+    const auto rows = static_cast<double>(judge.graph.domain(moves.faster[0].domain).size);
+    tables.push_back({id, table_cost(judge.graph, id, rows, judge.options.target)});
+    tables.back().cost.bytes -=
+        replaced_bytes(judge.graph, *common_selection(judge.graph, judge.graph.node(id)));
+    double otherwise = moves.stay;
+    for (const Move& move : moves.faster)
+      if (!makes_table(judge.graph, move)) otherwise = std::min(otherwise, move.seconds);
+    tables.back().saved = otherwise - moves.faster[0].seconds;
+  }
+  std::stable_sort(tables.begin(), tables.end(), [](const Table& a, const Table& b) {
+    return a.saved * b.cost.bytes > b.saved * a.cost.bytes;
+  });
+  return tables;
+}
+
+/// Why no table must be made for a node, beside those that are there and those that save more for
+/// their size; empty when it may.
+std::string beyond_budget(const Judge& judge, NodeId id) {
+  TableCost spent = present_tables(judge.graph, judge.options.target);
+  for (const Table& table : wished_tables(judge)) {
+    TableCost total = spent;
+    total += table.cost;
+    const bool fits = total.bytes <= judge.options.table_bytes &&
+                      total.load_seconds <= judge.options.load_seconds;
+    if (fits) spent = total;
+    if (table.node != id) continue;
+    if (fits) return "";
+    return fmt::format(
+        "with its {:.1f} MB, tables would take {:.1f} of {:.1f} MB and {:.2f} of "
+        "{:.2f} s to load",
+        table.cost.bytes / 1e6, total.bytes / 1e6, judge.options.table_bytes / 1e6,
+        total.load_seconds, judge.options.load_seconds);
+  }
+  return "";
+}
+
+/// What a move crosses last: what a rule is named after.
+using Crossing = bool (*)(const Graph&, const RowMap&);
+
+bool crosses_words(const Graph&, const RowMap& map) { return map.kind == MapKind::word; }
+bool crosses_parents(const Graph& graph, const RowMap& map) {
+  return graph.domain(map.from).kind == DomainKind::hypothesis && map.kind == MapKind::structural;
+}
+bool crosses_scan(const Graph& graph, const RowMap& map) {
+  return graph.domain(map.from).kind == DomainKind::scan;
+}
+bool crosses_attended(const Graph&, const RowMap& map) { return map.kind == MapKind::right; }
+bool crosses_other(const Graph& graph, const RowMap& map) {
+  return !crosses_words(graph, map) && !crosses_parents(graph, map) && !crosses_scan(graph, map) &&
+         !crosses_attended(graph, map);
+}
+
+/// The moves of one rule: those that save time and cross last what it is named after.
+Moves moves_across(Crossing crossing, const Judge& judge, NodeId id) {
+  const Graph& graph = judge.graph;
+  const MapPath& path = path_of(*common_selection(graph, graph.node(id)));
+  Moves moves = moves_of(judge, id);
+  std::erase_if(moves.faster, [&](const Move& move) {
+    return !crossing(graph, graph.map(path[move.crossed - 1]));
+  });
+  return moves;
+}
+
+/// The fastest of a rule's moves that the budget allows.
+std::optional<Move> best_move(Crossing crossing, const Judge& judge, NodeId id) {
+  for (const Move& move : moves_across(crossing, judge, id).faster)
+    if (!makes_table(judge.graph, move) || beyond_budget(judge, id).empty()) return move;
+  return std::nullopt;
+}
+
+/// Why a rule moves a node nowhere, if that is because no place is better.
+std::optional<std::string> not_faster(Crossing crossing, const Judge& judge, NodeId id) {
+  const Moves moves = moves_across(crossing, judge, id);
+  if (!moves.faster.empty()) return std::nullopt;
+  return fmt::format("moved, it would take no less than the {:.2g} s a sentence that it takes here",
+                     moves.stay);
+}
+
+/// The same if it is because of the budget.
+std::optional<std::string> over_budget(Crossing crossing, const Judge& judge, NodeId id) {
+  if (best_move(crossing, judge, id)) return std::nullopt;
+  return beyond_budget(judge, id);
+}
+
+/// The operands with which a node runs before the selections that feed it.
+struct Operands {
+  std::vector<ValueId> moved;
+  std::vector<ValueId> of_default_row;  ///< empty: zeros give zeros
+};
+
+Operands before_selection(Rewriter& rewriter, const Node& node, const MapPath& inner,
+                          bool default_stays_outside) {
+  const Graph& graph = rewriter.graph();
+  Operands operands{node.operands, node.operands};
+  bool zeros_give_zeros = node.has(Trait::linear) && has_rows(graph, node.operands[0]);
+  for (std::size_t i = 0; i < node.operands.size(); ++i) {
+    if (!has_rows(graph, node.operands[i])) continue;
+    const std::vector<ValueId> selected = graph.producer(node.operands[i]).operands;
+    const bool has_default = selected.size() > 1;
+    operands.moved[i] = selected[0];
+    if (!inner.empty()) {
+      std::vector<ValueId> kept{selected[0]};
+      if (!default_stays_outside && has_default) kept.push_back(selected[1]);
+      operands.moved[i] = rewriter.add("select_rows", std::move(kept), {{"via", inner}});
+    }
+    if (!default_stays_outside) continue;
+    if (has_default) {
+      operands.of_default_row[i] = selected[1];
+      zeros_give_zeros = false;
+    } else if (!zeros_give_zeros) {
+      const Dims dims = graph.value(node.operands[i]).type.dims;
+      operands.of_default_row[i] =
+          rewriter.add("constant", {}, {{"values", std::vector<double>{0}}, {"dims", dims}});
+    }
+  }
+  if (zeros_give_zeros || !default_stays_outside) operands.of_default_row.clear();
+  return operands;
+}
+
+void move_past_selection(Rewriter& rewriter, const Match& match, const Move& move) {
+  const Graph& graph = match.graph();
+  const Node& node = match.root_node();
+  const MapPath path = path_of(*common_selection(graph, node));
+  const auto crossed = static_cast<std::ptrdiff_t>(move.crossed);
+  const MapPath outer(path.begin(), path.begin() + crossed);
+  const MapPath inner(path.begin() + crossed, path.end());
+  const bool default_stays_outside =
+      std::any_of(outer.begin(), outer.end(), [&](MapId id) { return graph.map(id).partial; });
+
+  Operands operands = before_selection(rewriter, node, inner, default_stays_outside);
+  std::vector<ValueId> selected{apply(rewriter, node, std::move(operands.moved))};
+  if (!operands.of_default_row.empty())
+    selected.push_back(apply(rewriter, node, std::move(operands.of_default_row)));
+  rewriter.replace(match.result(),
+                   rewriter.add("select_rows", std::move(selected), {{"via", outer}}));
+}
+
+/// A rule that moves a node past the selections that feed it. A table costs no sentence anything,
+/// so that only its size can speak against it; everywhere else a node must become faster.
+Rule past_selection(std::string name, Crossing crossing, const CommuteOptions& options) {
+  const auto crosses = [crossing](const Graph& graph, const Node& node) {
+    const Node* select = common_selection(graph, node);
+    return select && std::any_of(path_of(*select).begin(), path_of(*select).end(),
+                                 [&](MapId id) { return crossing(graph, graph.map(id)); });
+  };
+  const auto guard = [crossing, options](auto reason) {
+    return [=](const Match& match) {
+      return reason(crossing, {match.graph(), options}, match.root());
+    };
+  };
+  const auto build = [crossing, options](Rewriter& rewriter, const Match& match) {
+    const auto move = best_move(crossing, {match.graph(), options}, match.root());
+    check(move.has_value(), "commute_rows: a guard that passed found a move");
+    move_past_selection(rewriter, match, *move);
+  };
+  return {.name = std::move(name),
+          .pattern = match::node(crosses),
+          .guards = {crossing == crosses_words ? Guard{"budget", guard(over_budget)}
+                                               : Guard{"faster", guard(not_faster)}},
+          .build = build};
+}
+
+// --- Mixtures ---
+
+/// The mixture that a linear node takes as its first operand, if it has no other operand with rows.
+const Node* mixture(const Graph& graph, const Node& node) {
+  if (!node.has(Trait::row_wise) || !node.has(Trait::linear) || node.results.size() != 1)
+    return nullptr;
+  for (std::size_t i = 1; i < node.operands.size(); ++i)
+    if (has_rows(graph, node.operands[i])) return nullptr;
+  const Node& mix = graph.producer(node.operands[0]);
+  return mix.has(Trait::mixes_rows) && mix.op->attribute_index("via") ? &mix : nullptr;
+}
+
+std::optional<std::string> several_heads(const Match& match) {
+  const Graph& graph = match.graph();
+  const std::int64_t heads =
+      row_size(graph.value(mixture(graph, match.root_node())->operands[0]).type);
+  if (heads == 1) return std::nullopt;
+  return fmt::format("it mixes {} heads, each of its own part of the row", heads);
+}
+
+std::optional<std::string> mixing_not_cheaper(const Match& match, const CommuteOptions& options) {
+  const Graph& graph = match.graph();
+  const Node& mix = *mixture(graph, match.root_node());
+  const Judge judge{graph, options};
+  const Cost cost = cost_of(graph, match.root());
+  const DomainId pairs = graph.value(mix.operands[0]).type.domain;
+  const Type& mixed = graph.value(mix.operands[1]).type;
+  // What else reads the mixture keeps it.
+  const bool goes = graph.value(mix.results[0]).uses.size() == 1;
+  const double stay = judge.seconds(cost, match.result_type().domain) +
+                      (goes ? judge.seconds(mixing(mixed), pairs) : 0);
+  const double move =
+      judge.seconds(cost, mixed.domain) + judge.seconds(mixing(match.result_type()), pairs);
+  if (move < stay) return std::nullopt;
+  return fmt::format("it would take {:.2g} s a sentence before the mixture, {:.2g} behind it", move,
+                     stay);
+}
+
+void move_past_mixture(Rewriter& rewriter, const Match& match) {
+  const Node& node = match.root_node();
+  const Node& mix = *mixture(match.graph(), node);
+  std::vector<ValueId> operands = node.operands;
+  operands[0] = mix.operands[1];
+  const ValueId moved = apply(rewriter, node, std::move(operands));
+  rewriter.replace(match.result(), apply(rewriter, mix, {mix.operands[0], moved}));
+}
+
+Rule past_mixture(const CommuteOptions& options) {
+  return {
+      .name = "attention",
+      .pattern = match::node(
+          [](const Graph& graph, const Node& node) { return mixture(graph, node) != nullptr; }),
+      .guards = {{"one_head", several_heads},
+                 {"faster",
+                  [options](const Match& match) { return mixing_not_cheaper(match, options); }}},
+      .numerics = {NumericClass::reassociates, 1e-4, "the order of a sum of products"},
+      .build = move_past_mixture};
+}
+
+}  // namespace
+
+Pass commute_rows(const CommuteOptions& options) {
+  return {.name = "commute_rows",
+          .rules = {past_selection("embeddings", crosses_words, options),
+                    past_selection("merge_states", crosses_parents, options),
+                    past_selection("input_projections", crosses_scan, options),
+                    past_selection("caches", crosses_attended, options),
+                    past_selection("hoist", crosses_other, options), past_mixture(options)}};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,130 @@
+#include "passes/motion/frequent_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ops/frequent_rows.h"
+#include "passes/motion/table_budget.h"
+
+namespace fuselage {
+namespace {
+
+/// A table that is expected to serve a smaller share of look-ups is not worth its bookkeeping.
+constexpr double kLeastHitRate = 0.5;
+
+/// True for products of rows that are looked up in a value with a row per vocabulary entry. A
+/// product with one column is a sum in another order, and as cheap as looking it up.
+bool is_lookup(const Graph& graph, const Node& product) {
+  const Node& select = graph.producer(product.operands[0]);
+  if (!select.has(Trait::selects_rows)) return false;
+  const Type& rows = graph.value(select.operands[0]).type;
+  return graph.domain(rows.domain).kind == DomainKind::vocabulary && rows.dims.size() == 1 &&
+         graph.value(product.results[0]).type.dims[0] > 1;
+}
+
+/// Entries of the vocabulary that a product's rows are looked up in.
+std::int64_t entries(const Graph& graph, const Node& product) {
+  const Node& select = graph.producer(product.operands[0]);
+  return graph.domain(graph.value(select.operands[0]).type.domain).size;
+}
+
+/// Seconds a sentence that a complete table would save.
+double saved_seconds(const Graph& graph, NodeId id, const CommuteOptions& options) {
+  return expected_seconds(graph, cost_of(graph, id), graph.value(graph.result(id)).type.domain,
+                          options.workload, options.target);
+}
+
+/// The part of what is left of the budget that falls to a product.
+double share_of_budget(const Graph& graph, NodeId product, const CommuteOptions& options) {
+  double total = 0;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->name == "matmul" && is_lookup(graph, node))
+      total += saved_seconds(graph, id, options);
+  }
+  return total > 0 ? saved_seconds(graph, product, options) / total : 0;
+}
+
+/// Rows that its table can have; at most all.
+std::int64_t affordable_rows(const Match& match, const CommuteOptions& options) {
+  const Graph& graph = match.graph();
+  const TableCost present = present_tables(graph, options.target);
+  const TableCost row = table_cost(graph, match.root(), 1, options.target);
+  const double rows = std::min((options.table_bytes - present.bytes) / row.bytes,
+                               (options.load_seconds - present.load_seconds) / row.load_seconds) *
+                      share_of_budget(graph, match.root(), options);
+  const std::int64_t all = entries(graph, match.root_node());
+  return static_cast<std::int64_t>(std::clamp(rows, 0.0, static_cast<double>(all)));
+}
+
+std::optional<std::string> too_few_rows(const Match& match, const CommuteOptions& options) {
+  const std::int64_t rows = affordable_rows(match, options);
+  const std::int64_t all = entries(match.graph(), match.root_node());
+  const double hit_rate = expected_hit_rate(rows, all);
+  if (hit_rate >= kLeastHitRate) return std::nullopt;
+  const TableCost present = present_tables(match.graph(), options.target);
+  return fmt::format(
+      "beside tables of {:.1f} of {:.1f} MB, {:.2f} of {:.2f} s to load, there is room for {} of "
+      "{} rows, which should serve {:.0f} % of look-ups, less than {:.0f} %",
+      present.bytes / 1e6, options.table_bytes / 1e6, present.load_seconds, options.load_seconds,
+      rows, all, 100 * hit_rate, 100 * kLeastHitRate);
+}
+
+std::optional<std::string> all_rows_fit(const Match& match, const CommuteOptions& options) {
+  const std::int64_t all = entries(match.graph(), match.root_node());
+  if (affordable_rows(match, options) < all) return std::nullopt;
+  return fmt::format("all its {} rows would fit, so a plain table is better", all);
+}
+
+std::optional<std::string> own_default_row(const Match& match) {
+  if (match.node("rows").operands.size() == 1) return std::nullopt;
+  return "its selection has a default row of its own, which no table holds";
+}
+
+void look_up(Rewriter& rewriter, const Match& match, const CommuteOptions& options,
+             const RankWeights& ranks) {
+  const Graph& graph = match.graph();
+  const auto& via = match.node("rows").attr<MapPath>("via");
+  const bool transposed = match.root_node().attr<bool>("transposed");
+  const std::int64_t count = affordable_rows(match, options);
+  const ValueId x = match.node("rows").operands[0];
+  const ValueId w = match["w"];
+  const DomainId vocabulary = graph.value(x).type.domain;
+
+  std::vector<ValueId> leading{x};
+  std::vector<ValueId> rank;
+  if (const auto weight = ranks.find(graph.domain(vocabulary).name); weight != ranks.end())
+    rank.push_back(rewriter.add("param", {},
+                                {{"name", weight->second},
+                                 {"domain", vocabulary},
+                                 {"dims", Dims{}},
+                                 {"dtype", DType::i32}}));
+  leading.insert(leading.end(), rank.begin(), rank.end());
+  const ValueId frequent = rewriter.add("leading_rows", std::move(leading), {{"count", count}});
+  const ValueId table = rewriter.add("matmul", {frequent, w}, {{"transposed", transposed}});
+  std::vector<ValueId> operands{x, w, table};
+  operands.insert(operands.end(), rank.begin(), rank.end());
+  rewriter.replace(match.result(), rewriter.add("lookup_matmul", std::move(operands),
+                                                {{"transposed", transposed}, {"via", via}}));
+}
+
+}  // namespace
+
+Pass frequent_rows(const CommuteOptions& options, const RankWeights& ranks) {
+  using match::any, match::op;
+  return {.name = "frequent_rows",
+          .rules = {
+              {.name = "lookup_products",
+               .pattern = op("matmul", {any("rows"), any("w")}).where(is_lookup),
+               .guards = {{"budget",
+                           [options](const Match& match) { return too_few_rows(match, options); }},
+                          {"partial",
+                           [options](const Match& match) { return all_rows_fit(match, options); }},
+                          {"zeros_by_default", own_default_row}},
+               .build = [options, ranks](Rewriter& rewriter, const Match& match) {
+                 look_up(rewriter, match, options, ranks);
+               }}}};
+}
+
+}  // namespace fuselage

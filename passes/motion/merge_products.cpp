@@ -1,0 +1,206 @@
+#include "passes/motion/merge_products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "graph/schedule.h"
+
+namespace fuselage {
+namespace {
+
+using Test = std::function<bool(const Node&)>;
+
+/// The users of a value, as operand number `operand`, that pass a test, in the order of its uses.
+std::vector<NodeId> users(const Graph& graph, ValueId value, std::uint32_t operand,
+                          const Test& test) {
+  std::vector<NodeId> found;
+  for (const Use& use : graph.value(value).uses)
+    if (use.operand == operand && test(graph.node(use.node))) found.push_back(use.node);
+  return found;
+}
+
+std::int64_t width(const Graph& graph, ValueId value) {
+  return graph.value(value).type.dims.back();
+}
+
+/// Puts parts of `merged` in the place of the nodes' results.
+void replace_by_slices(Rewriter& rewriter, const std::vector<NodeId>& nodes, ValueId merged) {
+  std::int64_t begin = 0;
+  for (const NodeId id : nodes) {
+    const ValueId result = rewriter.graph().result(id);
+    const std::int64_t end = begin + width(rewriter.graph(), result);
+    rewriter.replace(result, rewriter.add("slice", {merged}, {{"begin", begin}, {"end", end}}));
+    begin = end;
+  }
+}
+
+// --- Products ---
+
+bool has_plain_matrix(const Graph& graph, const Node& product) {
+  return graph.value(product.operands[1]).type.domain == graph.none() &&
+         !product.attr<bool>("transposed");
+}
+
+bool is_mergeable(const Graph& graph, const Node& product) {
+  return has_plain_matrix(graph, product) && width(graph, product.results[0]) > 1;
+}
+
+/// The products that `product` can be merged with, itself included where nothing but its operand
+/// speaks against that.
+std::vector<NodeId> mergeable_products(const Graph& graph, const Node& product) {
+  return users(graph, product.operands[0], 0, [&](const Node& other) {
+    return other.op == product.op && is_mergeable(graph, other);
+  });
+}
+
+/// One product of each set of siblings is enough: the second. One that cannot be merged is asked
+/// about wherever it stands, so that it hears why.
+bool has_sibling_product(const Graph& graph, const Node& product) {
+  const std::vector<NodeId> found = mergeable_products(graph, product);
+  if (!is_mergeable(graph, product)) return !found.empty();
+  return found.size() > 1 && graph.value(product.results[0]).producer == found[1];
+}
+
+std::optional<std::string> known_at_load(const Match& match) {
+  if (match.graph().binding(match["x"]) != BindingTime::load) return std::nullopt;
+  return fmt::format("{} is known at load, so its products are made once and save nothing",
+                     match.graph().show(match.type("x")));
+}
+
+std::optional<std::string> other_layout(const Match& match) {
+  const Graph& graph = match.graph();
+  if (has_plain_matrix(graph, match.root_node())) return std::nullopt;
+  return fmt::format("the columns of {}{} cannot stand beside those of others",
+                     graph.show(match.type("w")),
+                     match.root_node().attr<bool>("transposed") ? " transposed" : "");
+}
+
+std::optional<std::string> one_column(const Match& match) {
+  if (match.result_type().dims.back() > 1) return std::nullopt;
+  return "a matrix of one column makes a dot product, which sums in an order of its own";
+}
+
+void merge_all_products(Rewriter& rewriter, const Match& match) {
+  const std::vector<NodeId> products = mergeable_products(match.graph(), match.root_node());
+  const ValueId x = match["x"];
+  std::vector<ValueId> matrices;
+  for (const NodeId id : products) {
+    rewriter.include(id);
+    matrices.push_back(match.graph().node(id).operands[1]);
+  }
+  const ValueId matrix = rewriter.add("concat", std::move(matrices));
+  replace_by_slices(rewriter, products, rewriter.add("matmul", {x, matrix}));
+}
+
+// --- Mixtures ---
+
+/// True when a value can be known only after a node of `nodes` has run. All nodes of a scan run
+/// together, so what needs one of them needs them all.
+bool depends_on(const Graph& graph, ValueId value, const std::vector<NodeId>& nodes) {
+  const std::set<NodeId> sought(nodes.begin(), nodes.end());
+  std::vector<NodeId> stack{graph.value(value).producer};
+  std::vector<bool> seen(graph.node_limit());
+  std::set<DomainId> scans;
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    if (seen[id.index]) continue;
+    seen[id.index] = true;
+    if (sought.contains(id)) return true;
+    for (const ValueId operand : graph.node(id).operands)
+      stack.push_back(graph.value(operand).producer);
+    const DomainId scan = scan_of(graph, id);
+    if (!scan.valid() || !scans.insert(scan).second) continue;
+    for (const NodeId other : graph.nodes())
+      if (scan_of(graph, other) == scan) stack.push_back(other);
+  }
+  return false;
+}
+
+/// All mixtures with the same weights and maps.
+std::vector<NodeId> sibling_mixtures(const Graph& graph, const Node& mix) {
+  return users(graph, mix.operands[0], 0,
+               [&](const Node& other) { return other.op == mix.op && other.attrs == mix.attrs; });
+}
+
+bool has_earlier_mixture(const Graph& graph, const Node& mix) {
+  return sibling_mixtures(graph, mix)[0] != graph.value(mix.results[0]).producer;
+}
+
+/// Parts of one value in their order, so that beside each other they are one part of it again.
+void order_by_source(const Graph& graph, std::vector<NodeId>& mixtures) {
+  const auto source = [&graph](NodeId id) {
+    const ValueId x = graph.node(id).operands[1];
+    const Node& producer = graph.producer(x);
+    if (producer.op->name != "slice") return std::pair<ValueId, std::int64_t>(x, 0);
+    return std::pair(producer.operands[0], producer.attr<std::int64_t>("begin"));
+  };
+  std::stable_sort(mixtures.begin(), mixtures.end(),
+                   [&](NodeId a, NodeId b) { return source(a) < source(b); });
+}
+
+/// The root and those siblings that can run at the same time as it and each other.
+std::vector<NodeId> mergeable_mixtures(const Graph& graph, NodeId root) {
+  std::vector<NodeId> together{root};
+  for (const NodeId id : sibling_mixtures(graph, graph.node(root))) {
+    if (id == root) continue;
+    const ValueId mixed = graph.node(id).operands[1];
+    const bool waits = depends_on(graph, mixed, together) ||
+                       std::any_of(together.begin(), together.end(), [&](NodeId other) {
+                         return depends_on(graph, graph.node(other).operands[1], {id});
+                       });
+    if (!waits) together.push_back(id);
+  }
+  order_by_source(graph, together);
+  return together;
+}
+
+std::optional<std::string> several_heads(const Match& match) {
+  const std::int64_t heads = row_size(match.type("weights"));
+  if (heads == 1) return std::nullopt;
+  return fmt::format("it mixes {} heads, each of its own part of the row", heads);
+}
+
+std::optional<std::string> waits_for_siblings(const Match& match) {
+  const Graph& graph = match.graph();
+  if (mergeable_mixtures(graph, match.root()).size() > 1) return std::nullopt;
+  const NodeId other = sibling_mixtures(graph, match.root_node())[0];
+  return fmt::format("one of it and {} needs the other's result", graph.describe(other));
+}
+
+void merge_all_mixtures(Rewriter& rewriter, const Match& match) {
+  const std::vector<NodeId> mixtures = mergeable_mixtures(match.graph(), match.root());
+  const ValueId weights = match["weights"];
+  const MapPath to = match.root_node().attr<MapPath>("to");
+  const MapPath via = match.root_node().attr<MapPath>("via");
+  std::vector<ValueId> mixed;
+  for (const NodeId id : mixtures) {
+    rewriter.include(id);
+    mixed.push_back(match.graph().node(id).operands[1]);
+  }
+  const ValueId all = rewriter.add("concat", std::move(mixed));
+  replace_by_slices(rewriter, mixtures,
+                    rewriter.add("mix_rows", {weights, all}, {{"to", to}, {"via", via}}));
+}
+
+}  // namespace
+
+Pass merge_products() {
+  using match::any, match::op;
+  return {
+      .name = "merge_products",
+      .rules = {{.name = "products",
+                 .pattern = op("matmul", {any("x"), any("w")}).where(has_sibling_product),
+                 .guards = {{"at_run_time", known_at_load},
+                            {"plain_matrix", other_layout},
+                            {"several_columns", one_column}},
+                 .build = merge_all_products},
+                {.name = "mixtures",
+                 .pattern = op("mix_rows", {any("weights"), any("x")}).where(has_earlier_mixture),
+                 .guards = {{"one_head", several_heads}, {"independent", waits_for_siblings}},
+                 .build = merge_all_mixtures}}};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,46 @@
+#include "passes/motion/table_budget.h"
+
+#include <algorithm>
+
+namespace fuselage {
+namespace {
+
+/// True where a value is what an op looks frequent rows up in.
+bool is_partial_table(const Graph& graph, const Value& value) {
+  return std::any_of(value.uses.begin(), value.uses.end(), [&graph](const Use& use) {
+    return use.operand == 2 && graph.node(use.node).op->name == "lookup_matmul";
+  });
+}
+
+bool is_read_later(const Graph& graph, const Value& value) {
+  return std::any_of(value.uses.begin(), value.uses.end(), [&graph](const Use& use) {
+    return graph.binding(use.node) != BindingTime::load;
+  });
+}
+
+}  // namespace
+
+TableCost table_cost(const Graph& graph, NodeId id, double rows, const Target& target) {
+  const Type& result = graph.value(graph.result(id)).type;
+  return {.bytes = rows * static_cast<double>(row_bytes(result)),
+          .load_seconds = rows * cost_of(graph, id).flop / target.flop_per_second};
+}
+
+TableCost present_tables(const Graph& graph, const Target& target) {
+  TableCost total;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.has(Trait::external) || node.results.empty()) continue;
+    const Value& value = graph.value(node.results[0]);
+    const Domain& domain = graph.domain(value.type.domain);
+    const bool partial = is_partial_table(graph, value);
+    if (domain.kind != DomainKind::vocabulary && !partial) continue;
+    // All rows of a partial table are one row of a value without a domain.
+    TableCost cost = table_cost(graph, id, partial ? 1 : static_cast<double>(domain.size), target);
+    if (!is_read_later(graph, value)) cost.bytes = 0;
+    total += cost;
+  }
+  return total;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,209 @@
+#include "passes/precision/quantize.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/quantized.h"
+#include "base/suggest.h"
+#include "ops/quantize.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::array<std::pair<Precision, std::string_view>, 7> kNames{
+    {{Precision::fp32, "fp32"},
+     {Precision::bf16, "bf16"},
+     {Precision::fp16, "fp16"},
+     {Precision::int16, "int16"},
+     {Precision::int8, "int8"},
+     {Precision::int4, "int4"},
+     {Precision::int4_log, "int4-log"}}};
+
+Quantizer for_columns(DType to) {
+  if (to == DType::qint16)
+    return {.to = to, .largest = 32767, .largest_sum = kLargestSumOfInt16Columns};
+  if (to == DType::qlog4) return {.to = to, .largest = 1 << kTopExponent};
+  return {.to = to};
+}
+
+/// How rows are quantized that are multiplied with columns of a type.
+Quantizer for_rows(DType columns, Precision precision) {
+  if (columns == DType::qint16) return {.to = columns, .largest = kLargestOfInt16Rows};
+  if (columns == DType::qlog4 && precision == Precision::int4_log)
+    return {.largest = 1 << kTopRowExponent, .logarithmic = true};
+  return {};
+}
+
+ValueId add_quantize(Rewriter& rewriter, ValueId x, const Quantizer& quantizer) {
+  return rewriter.add("quantize", {x}, quantizer_attributes(quantizer));
+}
+
+// --- Guards ---
+
+std::optional<std::string> one_column(const Match& match) {
+  if (match.result_type().dims.back() > 1) return std::nullopt;
+  return "its matrix has one column, too little to save on";
+}
+
+std::optional<std::string> scales_of_rows(const Match& match) {
+  const Graph& graph = match.graph();
+  if (match.root_node().attr<bool>("transposed") || match.type("w").domain == graph.none())
+    return std::nullopt;
+  return fmt::format("{} has its scales along the wrong dimension", graph.show(match.type("w")));
+}
+
+// --- Rules ---
+
+Pattern product(bool (*fits)(const Type& x, const Type& w)) {
+  return match::op("matmul", {match::any("x"), match::any("w")})
+      .where([fits](const Graph& graph, const Node& node) {
+        return fits(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
+      });
+}
+
+bool both_f32(const Type& x, const Type& w) {
+  return x.dtype == DType::f32 && w.dtype == DType::f32;
+}
+
+bool stored_in_integers(const Type& x, const Type& w) {
+  return x.dtype == DType::f32 && is_quantized(w.dtype);
+}
+
+/// The columns of a product's matrix, as rows.
+ValueId columns_of(Rewriter& rewriter, const Match& match) {
+  const ValueId w = match["w"];
+  if (match.root_node().attr<bool>("transposed")) return w;
+  const Node& producer = match.graph().producer(w);
+  return producer.op->name == "transpose" ? producer.operands[0] : rewriter.add("transpose", {w});
+}
+
+Rule integer_products(Precision precision) {
+  const auto build = [precision](Rewriter& rewriter, const Match& match) {
+    const Quantizer quantizer = weight_quantizer(precision);
+    const ValueId w = columns_of(rewriter, match);
+    const ValueId rows = add_quantize(rewriter, match["x"], for_rows(quantizer.to, precision));
+    const ValueId columns = add_quantize(rewriter, w, quantizer);
+    rewriter.replace(match.result(),
+                     rewriter.add("matmul", {rows, columns}, {{"transposed", true}}));
+  };
+  return {.name = "integer_products",
+          .pattern = product(both_f32),
+          .guards = {{"one_column", one_column}, {"scales_of_rows", scales_of_rows}},
+          .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
+          .build = build};
+}
+
+Rule stored_integers(Precision precision) {
+  const auto build = [precision](Rewriter& rewriter, const Match& match) {
+    const ValueId rows =
+        add_quantize(rewriter, match["x"], for_rows(match.type("w").dtype, precision));
+    rewriter.replace(match.result(),
+                     rewriter.add("matmul", {rows, match["w"]}, {{"transposed", true}}));
+  };
+  return {.name = "stored_integers",
+          .pattern = product(stored_in_integers),
+          .guards = {{"one_column", one_column}},
+          .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
+          .build = build};
+}
+
+/// The type of a precision that rounds matrices.
+std::optional<DType> half_type(Precision precision) {
+  if (precision == Precision::bf16) return DType::bf16;
+  return precision == Precision::fp16 ? std::optional(DType::f16) : std::nullopt;
+}
+
+Rule half_products(DType to) {
+  const auto build = [to](Rewriter& rewriter, const Match& match) {
+    const ValueId w = rewriter.add("cast", {match["w"]}, {{"to", to}});
+    const bool transposed = match.root_node().attr<bool>("transposed");
+    rewriter.replace(match.result(),
+                     rewriter.add("matmul", {match["x"], w}, {{"transposed", transposed}}));
+  };
+  return {.name = to == DType::bf16 ? "bf16_products" : "fp16_products",
+          .pattern = product(both_f32),
+          .guards = {{"one_column", one_column}},
+          .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
+          .build = build};
+}
+
+// --- Numbers that are there already ---
+
+std::optional<std::string> other_type(const Match& match) {
+  if (match.result_type() == match.type("stored")) return std::nullopt;
+  return fmt::format("{} is stored, not {}", match.graph().show(match.type("stored")),
+                     match.graph().show(match.result_type()));
+}
+
+/// Those that are stored may be any of their type.
+std::optional<std::string> smaller_integers(const Match& match) {
+  const auto largest = match.root_node().attr<std::int64_t>("largest");
+  if (largest == for_columns(match.result_type().dtype).largest) return std::nullopt;
+  return fmt::format("integers up to {} are asked for", largest);
+}
+
+Rule stored_vectors() {
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    rewriter.replace(match.result(), match["stored"]);
+  };
+  return {
+      .name = "stored_vectors",
+      .pattern = match::op("quantize", {match::op("dequantize", {match::any("stored")}).shared()}),
+      .guards = {{"stored_type", other_type}, {"any_integer", smaller_integers}},
+      .numerics = {NumericClass::quantizes, 0, "the numbers that are stored, not nearer ones"},
+      .build = build};
+}
+
+/// Numbers of 16 bits are the same as f32 and back.
+Rule stored_halves(DType to) {
+  const auto casts_to = [](DType dtype) {
+    return [dtype](const Graph&, const Node& node) { return node.attr<DType>("to") == dtype; };
+  };
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    rewriter.replace(match.result(), match["stored"]);
+  };
+  return {.name = to == DType::bf16 ? "stored_bf16" : "stored_fp16",
+          .pattern =
+              match::op(
+                  "cast",
+                  {match::op("cast", {match::any("stored")}).where(casts_to(DType::f32)).shared()})
+                  .where(casts_to(to)),
+          .guards = {{"stored_type", other_type}},
+          .build = build};
+}
+
+}  // namespace
+
+std::string_view to_string(Precision precision) {
+  return kNames[static_cast<std::size_t>(precision)].second;
+}
+
+Precision precision_from_string(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const auto& [precision, known_name] : kNames) {
+    if (known_name == name) return precision;
+    known.push_back(known_name);
+  }
+  throw Error("there is no precision {}; it can be {}", in_quotes(name), fmt::join(known, ", "));
+}
+
+Quantizer weight_quantizer(Precision precision) {
+  check(!half_type(precision), "quantize: floats of 16 bits are no integers");
+  if (precision == Precision::int16) return for_columns(DType::qint16);
+  const bool narrow = precision == Precision::int4 || precision == Precision::int4_log;
+  return for_columns(narrow ? DType::qlog4 : DType::qint8);
+}
+
+Pass quantize(Precision precision) {
+  if (const auto to = half_type(precision))
+    return {.name = "quantize",
+            .rules = {half_products(*to), stored_integers(precision), stored_halves(*to)}};
+  return {.name = "quantize",
+          .rules = {integer_products(precision), stored_integers(precision), stored_vectors()}};
+}
+
+}  // namespace fuselage

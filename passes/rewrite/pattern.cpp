@@ -1,0 +1,188 @@
+#include "passes/rewrite/pattern.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <iterator>
+
+#include "base/error.h"
+#include "ops/registry.h"
+
+namespace fuselage {
+namespace {
+
+void append(std::vector<Match>& to, std::vector<Match> from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+std::uint32_t float_bits(double number) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(number));
+}
+
+}  // namespace
+
+bool is_constant(const Node& node) { return node.op == &op("constant"); }
+
+bool is_constant(const Node& node, double number) {
+  if (!is_constant(node)) return false;
+  const auto& values = node.attr<std::vector<double>>("values");
+  return std::all_of(values.begin(), values.end(),
+                     [number](double value) { return float_bits(value) == float_bits(number); });
+}
+
+ValueId Match::operator[](std::string_view name) const {
+  for (const auto& [captured, value] : captures_)
+    if (captured == name) return value;
+  check(false, "a pattern captures nothing of that name");
+  return {};
+}
+
+Pattern make_leaf() { return Pattern(); }
+
+Pattern make_node(std::vector<std::string_view> ops, std::optional<std::vector<Pattern>> operands) {
+  Pattern pattern;
+  pattern.leaf_ = false;
+  pattern.ops_ = std::move(ops);
+  pattern.operands_ = std::move(operands);
+  return pattern;
+}
+
+namespace match {
+
+Pattern any(std::string name) { return make_leaf().named(std::move(name)); }
+Pattern op(std::string_view op) { return make_node({op}, std::nullopt); }
+Pattern op(std::string_view op, std::vector<Pattern> operands) {
+  return make_node({op}, std::move(operands));
+}
+Pattern one_of(std::vector<std::string_view> ops) {
+  return make_node(std::move(ops), std::nullopt);
+}
+Pattern one_of(std::vector<std::string_view> ops, std::vector<Pattern> operands) {
+  return make_node(std::move(ops), std::move(operands));
+}
+Pattern node(NodePredicate test) { return make_node({}, std::nullopt).where(std::move(test)); }
+Pattern constant(std::string name) {
+  return make_leaf().named(std::move(name)).where([](const Graph&, const Node& node) {
+    return is_constant(node);
+  });
+}
+Pattern number(double number) {
+  return make_leaf().where(
+      [number](const Graph&, const Node& node) { return is_constant(node, number); });
+}
+
+}  // namespace match
+
+Pattern Pattern::named(std::string name) && {
+  name_ = std::move(name);
+  return std::move(*this);
+}
+Pattern Pattern::shared() && {
+  shared_ = true;
+  return std::move(*this);
+}
+Pattern Pattern::either_order() && {
+  check(operands_ && operands_->size() == 2, "only two operands come in either order");
+  either_order_ = true;
+  return std::move(*this);
+}
+Pattern Pattern::and_more() && {
+  and_more_ = true;
+  return std::move(*this);
+}
+Pattern Pattern::having(Pattern operand) && {
+  having_.push_back(std::move(operand));
+  return std::move(*this);
+}
+Pattern Pattern::where(NodePredicate test) && {
+  tests_.push_back(std::move(test));
+  return std::move(*this);
+}
+
+std::size_t Pattern::depth() const {
+  std::size_t below = 0;
+  if (operands_)
+    for (const Pattern& operand : *operands_) below = std::max(below, operand.depth());
+  for (const Pattern& operand : having_) below = std::max(below, operand.depth());
+  return below + 1;
+}
+
+bool Pattern::takes_over_inner() const {
+  const auto takes_over = [](const Pattern& operand) {
+    return (!operand.leaf_ && !operand.shared_) || operand.takes_over_inner();
+  };
+  return (operands_ && std::any_of(operands_->begin(), operands_->end(), takes_over)) ||
+         std::any_of(having_.begin(), having_.end(), takes_over);
+}
+
+std::vector<Match> Pattern::find(const Graph& graph, NodeId root) const {
+  if (leaf_ || !fits_node(graph, graph.node(root))) return {};
+  std::vector<Match> found = extend_by_node(Match(graph, root), root);
+  for (Match& match : found) std::erase(match.taken_over_, root);
+  return found;
+}
+
+bool Pattern::fits_node(const Graph& graph, const Node& node) const {
+  if (!ops_.empty() && std::find(ops_.begin(), ops_.end(), node.op->name) == ops_.end())
+    return false;
+  return std::all_of(tests_.begin(), tests_.end(),
+                     [&](const NodePredicate& test) { return test(graph, node); });
+}
+
+bool Pattern::capture(Match& match, ValueId value) const {
+  if (name_.empty()) return true;
+  for (const auto& [captured, earlier] : match.captures_)
+    if (captured == name_) return earlier == value;
+  match.captures_.emplace_back(name_, value);
+  return true;
+}
+
+std::vector<Match> Pattern::extend_by_value(const Match& partial, ValueId value) const {
+  const NodeId producer = partial.graph().value(value).producer;
+  if (!fits_node(partial.graph(), partial.graph().node(producer))) return {};
+  Match extended = partial;
+  if (!capture(extended, value)) return {};
+  if (leaf_) return {std::move(extended)};
+  return extend_by_node(std::move(extended), producer);
+}
+
+std::vector<Match> Pattern::extend_by_node(Match partial, NodeId id) const {
+  const Node& node = partial.graph().node(id);
+  if (id == partial.root() && !node.results.empty() && !capture(partial, node.results[0]))
+    return {};
+  partial.nodes_.push_back(id);
+  if (!shared_) partial.taken_over_.push_back(id);
+
+  std::vector<Match> found;
+  if (!operands_) {
+    found.push_back(std::move(partial));
+  } else {
+    found = extend_in_order(partial, node.operands);
+    if (either_order_ && node.operands.size() == 2)
+      append(found, extend_in_order(partial, {node.operands[1], node.operands[0]}));
+  }
+  for (const Pattern& some : having_) {
+    std::vector<Match> extended;
+    for (const Match& match : found)
+      for (const ValueId operand : node.operands)
+        append(extended, some.extend_by_value(match, operand));
+    found = std::move(extended);
+  }
+  return found;
+}
+
+std::vector<Match> Pattern::extend_in_order(const Match& partial,
+                                            const std::vector<ValueId>& operands) const {
+  const std::size_t count = operands_->size();
+  if (operands.size() < count || (operands.size() > count && !and_more_)) return {};
+  std::vector<Match> found{partial};
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<Match> extended;
+    for (const Match& match : found)
+      append(extended, (*operands_)[i].extend_by_value(match, operands[i]));
+    found = std::move(extended);
+  }
+  return found;
+}
+
+}  // namespace fuselage

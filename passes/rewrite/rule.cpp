@@ -1,0 +1,78 @@
+#include "passes/rewrite/rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace fuselage {
+
+std::string_view to_string(NumericClass numeric_class) {
+  constexpr std::array<std::string_view, 4> kNames{"exact", "reassociates", "approximates",
+                                                   "quantizes"};
+  return kNames[static_cast<std::size_t>(numeric_class)];
+}
+
+std::vector<Guard> all_guards(const Rule& rule) {
+  std::vector<Guard> guards = rule.guards;
+  if (rule.pattern.takes_over_inner()) guards.insert(guards.begin(), single_use());
+  return guards;
+}
+
+std::vector<Refusal> ask_guards(const Rule& rule, const Match& match) {
+  std::vector<Refusal> refusals;
+  for (const Guard& guard : all_guards(rule))
+    if (auto reason = guard.refuse(match))
+      refusals.push_back(
+          {rule.name, match.graph().describe(match.root()), guard.name, std::move(*reason)});
+  return refusals;
+}
+
+Guard single_use() {
+  const auto refuse = [](const Match& match) -> std::optional<std::string> {
+    const Graph& graph = match.graph();
+    const auto inside = [&](const Use& use) {
+      return std::find(match.nodes().begin(), match.nodes().end(), use.node) != match.nodes().end();
+    };
+    for (const NodeId id : match.taken_over())
+      for (const ValueId result : graph.node(id).results) {
+        if (graph.is_output(result))
+          return fmt::format("{} is an output of the graph", graph.describe(id));
+        const auto& uses = graph.value(result).uses;
+        const auto outside =
+            uses.size() - static_cast<std::size_t>(std::count_if(uses.begin(), uses.end(), inside));
+        if (outside > 0)
+          return fmt::format("{} has {} other use{}", graph.describe(id), outside,
+                             outside == 1 ? "" : "s");
+      }
+    return std::nullopt;
+  };
+  return {"single_use", refuse};
+}
+
+Guard same_type(std::string capture) {
+  const auto refuse = [capture = std::move(capture)](const Match& match) {
+    const Graph& graph = match.graph();
+    if (match.type(capture) == match.result_type()) return std::optional<std::string>();
+    return std::optional(fmt::format("the result is {}, but {} is {}",
+                                     graph.show(match.result_type()), capture,
+                                     graph.show(match.type(capture))));
+  };
+  return {"same_type", refuse};
+}
+
+Guard same_rows() {
+  const auto refuse = [](const Match& match) -> std::optional<std::string> {
+    const Graph& graph = match.graph();
+    for (const NodeId id : match.taken_over()) {
+      const Type& inner = graph.value(graph.result(id)).type;
+      if (inner.domain != match.result_type().domain)
+        return fmt::format("{} is {} and would be computed again for the rows of {}",
+                           graph.describe(id), graph.show(inner), graph.show(match.result_type()));
+    }
+    return std::nullopt;
+  };
+  return {"same_rows", refuse};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,38 @@
+#include "tools/commands/commands.h"
+
+#include <array>
+#include <vector>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::array<CommandEntry, 8> kCommands = {{
+    {"translate", "Translate lines of text", make_translate_command},
+    {"score", "Tell how likely given translations are", make_score_command},
+    {"dump", "Show the graph of a model, and what the optimizer makes of it", make_dump_command},
+    {"run", "Run optimizer passes on a graph that is a text", make_run_command},
+    {"convert", "Write a model as a model directory", make_convert_command},
+    {"quantize", "Write a model with its matrices in fewer bits", make_quantize_command},
+    {"completion", "Print a script that completes commands and options in a shell",
+     make_completion_command},
+    {"manual", "Print the manual page of the program or of a command", make_manual_command},
+}};
+
+}  // namespace
+
+std::span<const CommandEntry> command_table() { return kCommands; }
+
+const CommandEntry& find_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const CommandEntry& command : kCommands) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  throw Error("there is no command {}{}; see fuselage --help", in_quotes(name),
+              did_you_mean(name, names));
+}
+
+}  // namespace fuselage

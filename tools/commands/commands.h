@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+
+#include "tools/options/command.h"
+
+namespace fuselage {
+
+std::unique_ptr<Command> make_translate_command();
+std::unique_ptr<Command> make_score_command();
+std::unique_ptr<Command> make_dump_command();
+std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_convert_command();
+std::unique_ptr<Command> make_quantize_command();
+std::unique_ptr<Command> make_completion_command();
+std::unique_ptr<Command> make_manual_command();
+
+}  // namespace fuselage

@@ -1,0 +1,315 @@
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/compile.h"
+#include "backends/cpu/cpu_backend.h"
+#include "base/error.h"
+#include "decoding/search_head.h"
+#include "decoding/word_ranks.h"
+#include "inspect/diff.h"
+#include "inspect/explain.h"
+#include "inspect/json.h"
+#include "inspect/page.h"
+#include "inspect/picture.h"
+#include "inspect/print.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/dump_profile.h"
+#include "tools/options/device_options.h"
+#include "tools/options/files.h"
+#include "tools/options/model_options.h"
+#include "tools/options/validators.h"
+
+namespace fuselage {
+namespace {
+
+struct DumpOptions {
+  ModelChoice models;
+  CompileOptions compile;
+  std::string frequency;
+  VocabularyPairOptions vocabularies;
+  bool no_spm_encode = false;
+  std::string program, stage;
+  std::vector<std::string> diff, explain;
+  bool only_changed = false, summary = false;
+  std::string profile;
+  std::size_t mini_batch = 1;
+  std::string format = "text";
+  std::string output = "stdout";
+  std::int32_t beam_size = 12;
+  bool model_only = false;
+  bool alignment = false;
+
+  void add_to(Options& options);
+  void add_views_to(CLI::App& app);
+  void check_combination() const;
+
+  bool is_question() const { return !diff.empty() || !explain.empty(); }
+  bool draws() const { return format == "dot" || format == "svg"; }
+};
+
+void DumpOptions::add_to(Options& options) {
+  CLI::App& app = options.app();
+  options.begin_group(kModelGroup);
+  models.add_to(app, "MODEL,-m,--models,--model");
+  app.add_option("-v,--vocabs", vocabularies.paths, "Source and target vocabulary for --profile")
+      ->expected(2)
+      ->type_name("FILE")
+      ->default_str("the model's");
+  options.begin_group("View");
+  add_views_to(app);
+  options.begin_group("Output");
+  app.add_option("--format", format,
+                 "dot is for Graphviz, svg is drawn by it, html is a page for a browser")
+      ->type_name("FORMAT")
+      ->check(one_of({"text", "json", "dot", "svg", "html"}))
+      ->capture_default_str();
+  app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
+  options.begin_group("Search");
+  app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
+      ->check(limits_of("beam-size"))
+      ->default_str("the model's, or 12");
+  app.add_option("--mini-batch", mini_batch, "Sentences in a batch of --profile")
+      ->check(limits_of("mini-batch"))
+      ->capture_default_str();
+  app.add_flag("--no-spm-encode", no_spm_encode, "The text is split into SentencePiece pieces");
+  app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
+  app.add_flag("--alignment", alignment, "Show the graph as a search with --alignment needs it");
+  options.begin_group(kOptimizerGroup);
+  add_device_option(app, compile);
+  add_optimizer_options(app, compile);
+  add_frequency_option(app, frequency);
+}
+
+void DumpOptions::add_views_to(CLI::App& app) {
+  app.add_option("--stage", stage,
+                 "raw, the name of a pass for the graph behind it, or planned; or a regular "
+                 "expression for all whose names fit")
+      ->default_str("planned")
+      ->type_name("STAGE");
+  app.add_option("--program", program,
+                 "One of the programs that the graph is cut into, all three, or the graph in one "
+                 "piece (whole; the default for stages before planned)")
+      ->type_name("NAME")
+      ->check(one_of({"all", "load", "source", "step", "whole"}));
+  app.add_flag("--only-changed", only_changed,
+               "The raw graph, and the graph behind each pass that changed it");
+  app.add_option("--diff", diff, "What changed from one stage to another, as lines")
+      ->expected(2)
+      ->type_name("STAGE")
+      ->take_all();
+  app.add_option("--explain", explain,
+                 "RULE@NODE: why a rule was applied at a node, or which guard refused; RULE@* for "
+                 "all nodes")
+      ->type_name("RULE@NODE")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--summary", summary, "Figures of the programs without passes and with them");
+  app.add_option("--profile", profile,
+                 "Translate this text, a sentence a line, and tell the time that nodes take")
+      ->type_name("FILE");
+}
+
+void DumpOptions::check_combination() const {
+  const int views = (stage.empty() ? 0 : 1) + (only_changed ? 1 : 0) + (diff.empty() ? 0 : 1) +
+                    (explain.empty() ? 0 : 1) + (summary ? 1 : 0);
+  if (!diff.empty() && diff.size() != 2)
+    throw Error("--diff compares two stages, not {}", diff.size());
+  if (views > 1)
+    throw Error("--stage, --only-changed, --diff, --explain and --summary exclude each other");
+  if ((is_question() || summary) && (draws() || format == "html"))
+    throw Error("--{} is text or json, not {}",
+                summary        ? "summary"
+                : diff.empty() ? "explain"
+                               : "diff",
+                format);
+  if (!program.empty() && (is_question() || summary || (!draws() && format != "text")))
+    throw Error("--program goes with the text, dot and svg of a stage");
+  if (!profile.empty() && (is_question() || only_changed))
+    throw Error("--profile goes with the stage 'planned', which has kernels");
+  if (!profile.empty() && compile.backend != "cpu")
+    throw Error("--profile measures the cpu back-end; leave out --device {}", compile.backend);
+  if (!profile.empty() && model_only)
+    throw Error("--profile needs a search, and --model-only leaves it out");
+}
+
+/// What one call of the command works on.
+class Dump {
+ public:
+  Dump(const DumpOptions& options, Model model) : o_(options), model_(std::move(model)) {
+    Graph graph = model_.graph;
+    // One word more than the beam, since the unknown word is passed over.
+    std::int64_t k = o_.beam_size + 1;
+    if (!o_.profile.empty()) {
+      VocabularyPairOptions vocabularies = o_.vocabularies;
+      vocabularies.sentencepiece_encode = !o_.no_spm_encode;
+      input_ = read_profile_input(model_, vocabularies, o_.profile, o_.beam_size);
+      k = BeamSearch::candidates_per_row(input_.search);
+    }
+    if (!o_.model_only) graph = with_search_head(graph, SearchHead::k_best, k, o_.alignment);
+    CompileOptions compile = o_.compile;
+    if (!o_.frequency.empty()) {
+      std::vector<std::string> notes;
+      compile.ranks = add_word_ranks(model_, load_vocabulary_pair(model_, o_.vocabularies),
+                                     o_.frequency, notes);
+    }
+    report_.backend = compile.backend;
+    report_.history = trace(graph, make_optimizer(compile));
+  }
+
+  void write(const std::string& path, OutputFile& output) {
+    report_.model = path;
+    if (!o_.diff.empty()) return output.write(diff());
+    if (!o_.explain.empty()) return output.write(explanation());
+    choose_stages();
+    if (!o_.profile.empty()) measure_time();
+    if (o_.summary || o_.format == "html" || o_.format == "json") measure_programs();
+    if (o_.format == "html") return output.write(print_page(report_));
+    if (o_.format == "json") return output.write(print_json(report_));
+    if (o_.summary) return output.write(print_summary(*report_.summary));
+    if (o_.draws()) return draw(output);
+    print(output);
+  }
+
+ private:
+  const History& history() const { return report_.history; }
+  const Stage& stage(std::size_t number) const { return history().stages[number]; }
+
+  const Stage& only_stage(const std::string& name) const {
+    const std::vector<std::size_t> found = find_stages(history(), name);
+    if (found.size() > 1)
+      throw Error("'{}' fits {} stages, {} and {} among them; name one", name, found.size(),
+                  stage(found[0]).name, stage(found[1]).name);
+    return stage(found[0]);
+  }
+
+  std::string diff() const {
+    const Stage& before = only_stage(o_.diff[0]);
+    const Stage& after = only_stage(o_.diff[1]);
+    const StageDiff changes = diff_stages(history(), before, after);
+    return o_.format == "json" ? print_json(changes, before, after)
+                               : print_diff(changes, before, after);
+  }
+
+  std::string explanation() const {
+    std::vector<Verdict> verdicts;
+    for (const std::string& question : o_.explain)
+      for (Verdict& verdict : fuselage::explain(history(), question))
+        verdicts.push_back(std::move(verdict));
+    return o_.format == "json" ? print_json(verdicts) : print_verdicts(verdicts);
+  }
+
+  /// The page shows all, from the stage that is asked for.
+  void choose_stages() {
+    const std::size_t count = history().stages.size();
+    for (std::size_t i = 0; i < count; ++i)
+      if (o_.format == "html" || (o_.only_changed && (i == 0 || stage(i).record.changed)))
+        report_.stages.push_back(i);
+    if (o_.format != "html" && !o_.only_changed && !o_.summary)
+      report_.stages = find_stages(history(), o_.stage.empty() ? "planned" : o_.stage);
+  }
+
+  Part part(const Stage& shown) const {
+    if (!o_.program.empty()) return part_of(o_.program);
+    return shown.planned ? Part::all : Part::whole;
+  }
+
+  void measure_time() {
+    report_.profile.emplace();
+    const auto executable =
+        compile_cpu(history().programs, model_.weights, {.profile = &*report_.profile});
+    run_profile(*executable, input_, o_.mini_batch);
+  }
+
+  void measure_programs() {
+    report_.plan = plan_programs(history().programs, report_.backend);
+    report_.summary = summarize(history());
+    report_.summary->before = figures_of(split_by_binding_time(history().raw()));
+    report_.summary->after = figures_of(history().programs);
+  }
+
+  /// Arenas are those of the CPU, where a model can be run to measure them.
+  Figures figures_of(const Programs& programs) const {
+    const Workload& workload = report_.summary->workload;
+    if (report_.backend == "cpu")
+      return measure(programs, *compile_cpu(programs, model_.weights), workload);
+    return measure(programs, plan_programs(programs, report_.backend), workload);
+  }
+
+  void draw(OutputFile& output) const {
+    if (o_.format == "svg" && report_.stages.size() > 1)
+      throw Error("'{}' fits {} stages, and svg shows one; name one", o_.stage,
+                  report_.stages.size());
+    for (const std::size_t number : report_.stages) {
+      const Stage& shown = stage(number);
+      const Part choice = part(shown);
+      // A picture of a stage before the programs are cut is of one piece, framed by binding time.
+      const std::string dot = print_stage_dot(report_, shown, choice);
+      output.write(o_.format == "svg" ? render_svg(dot) : dot);
+    }
+  }
+
+  void print(OutputFile& output) const {
+    // The last graph is the work of all passes; in front of one stage stands what its pass did.
+    const bool all = report_.stages.size() == 1 && stage(report_.stages[0]).planned;
+    if (all)
+      for (const Stage& each : history().stages)
+        if (each.is_pass()) output.write(print_record(each.record));
+    if (report_.profile)
+      output.write(fmt::format("# measured: {:.1f} ms in {} batches and {} steps\n",
+                               1e3 * measured_seconds(*report_.profile), report_.profile->batches,
+                               report_.profile->steps));
+    for (const std::size_t number : report_.stages) {
+      const Stage& shown = stage(number);
+      if (!all) output.write(fmt::format("# stage {}\n", shown.name));
+      if (!all && shown.is_pass()) output.write(print_record(shown.record));
+      output.write(print_stage(report_, shown, part(shown)));
+    }
+  }
+
+  const DumpOptions& o_;
+  Model model_;
+  ProfileInput input_;
+  Report report_;
+};
+
+class DumpCommand : public Command {
+ public:
+  DumpCommand()
+      : Command("dump", "Show the graph of a model, and what the optimizer makes of it.",
+                {{"fuselage dump --summary", "Figures of the bundled model's programs."},
+                 {"fuselage dump --format html -o page.html", "A page for a browser."},
+                 {"fuselage dump --explain 'merge_states@*'",
+                  "Where a rule was applied, and which guard refused elsewhere."}}) {
+    o_.add_to(options());
+  }
+  int run() override;
+
+ private:
+  DumpOptions o_;
+};
+
+int DumpCommand::run() {
+  o_.check_combination();
+  NamedModel loaded =
+      load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
+  options().apply_defaults(loaded.decode_options, loaded.path);
+  Dump dump(o_, std::move(loaded.model));
+  std::vector<std::string> inputs = std::move(loaded.files);
+  inputs.insert(inputs.end(), o_.vocabularies.paths.begin(), o_.vocabularies.paths.end());
+  for (const std::string& path : {o_.profile, o_.frequency})
+    if (!path.empty()) inputs.push_back(path);
+  OutputFile output(o_.output, inputs);
+  dump.write(loaded.path, output);
+  output.close();
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_dump_command() { return std::make_unique<DumpCommand>(); }
+
+}  // namespace fuselage

@@ -1,0 +1,163 @@
+#include "passes/precision/quantize.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "decoding/line_reader.h"
+#include "models/quantized/quantize_model.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/quantize_report.h"
+#include "tools/commands/write_model.h"
+#include "tools/options/files.h"
+#include "tools/options/input_files.h"
+#include "tools/options/model_options.h"
+#include "tools/options/validators.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::array<const char*, 3> kFits = {"largest", "fixed", "fitted"};
+
+/// How matrices are to be stored.
+struct StorageOptions {
+  std::string precision = "int8";
+  std::string fit = "fitted";
+  std::string scales = "column";
+  float fixed_scale = 1;  ///< the largest level
+  int bits = 4;
+
+  void add_to(CLI::App& app);
+  /// Throws Error for what the precision does not have.
+  void verify(Options& options) const;
+
+  bool logarithmic() const { return precision == "int4" || precision == "int4-log"; }
+  MatrixStorage storage(std::string_view with_fit) const;
+};
+
+void StorageOptions::add_to(CLI::App& app) {
+  app.add_option("--precision", precision,
+                 "What matrices are stored for: products in bf16, int16, int8, int4 or int4-log; "
+                 "the default when the model is run")
+      ->type_name("FORMAT")
+      ->check(one_of({"bf16", "int16", "int8", "int4", "int4-log"}))
+      ->capture_default_str();
+  app.add_option("--bits", bits, "With int4: bits of a number, one of them its sign")
+      ->check(number_in({1, 4}))
+      ->capture_default_str();
+  app.add_option("--fit", fit,
+                 "With int4, the largest level: the largest magnitude, the same for all, or fitted "
+                 "to the least squared error")
+      ->type_name("WAY")
+      ->check(one_of({kFits.begin(), kFits.end()}))
+      ->capture_default_str();
+  app.add_option("--fixed-scale", fixed_scale, "With --fit fixed: that level")
+      ->check(number_in({0, 1e30, false, true}))
+      ->capture_default_str();
+  app.add_option("--scales", scales, "With int4: a scale for each column or for a whole matrix")
+      ->type_name("WHICH")
+      ->check(one_of({"column", "tensor"}))
+      ->capture_default_str();
+}
+
+void StorageOptions::verify(Options& options) const {
+  for (const char* option : {"--bits", "--fit", "--scales", "--fixed-scale"})
+    if (!logarithmic() && options.given(option))
+      throw Error("{} is about 4-bit numbers, not {}; give --precision int4", option, precision);
+  if (options.given("--fixed-scale") && fit != "fixed")
+    throw Error("--fixed-scale is for --fit fixed, not {}", fit);
+  if (options.given("--scales") && fit == "fixed")
+    throw Error("--scales says which scales are found, but --fit fixed gives them");
+  storage(fit).quantizer.value_or(Quantizer{}).verify();
+}
+
+MatrixStorage StorageOptions::storage(std::string_view with_fit) const {
+  if (precision == "bf16") return {};
+  Quantizer quantizer = weight_quantizer(precision_from_string(precision));
+  if (!logarithmic()) return {.quantizer = quantizer};
+  quantizer.bits = bits;
+  if (with_fit == "fixed") quantizer.scale = fixed_scale / static_cast<float>(quantizer.largest);
+  if (with_fit == "largest") quantizer.fit = ScaleFit::largest;
+  return {.quantizer = quantizer, .one_scale = scales == "tensor"};
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  InputFiles input({path});
+  std::vector<std::string> lines;
+  for (std::string line; read_line(input.stream(), line);) lines.push_back(line);
+  return lines;
+}
+
+class QuantizeCommand : public Command {
+ public:
+  QuantizeCommand();
+  int run() override;
+
+ private:
+  ModelChoice choice_;
+  StorageOptions storage_;
+  std::vector<std::string> vocabularies_;
+  std::string output_, text_;
+  bool quiet_ = false;
+};
+
+QuantizeCommand::QuantizeCommand()
+    : Command("quantize", "Write a model as a model directory with its matrices in fewer bits.",
+              {{"fuselage quantize model.npz -v vocab.spm vocab.spm -o my-int8-model",
+                "Matrices in 8 bits, which products of integers read as they are."}}) {
+  CLI::App& app = options().app();
+  options().begin_group(kModelGroup);
+  choice_.add_to(app, "MODEL,-m,--models,--model");
+  app.add_option("-v,--vocabs", vocabularies_, "Source and target vocabulary, as for translate")
+      ->expected(2)
+      ->type_name("FILE");
+  options().begin_group("Output");
+  app.add_option("-o,--output", output_, "Directory to write")->required()->type_name("DIR");
+  storage_.add_to(app);
+  options().begin_group(kReportGroup);
+  app.add_option("--report", text_,
+                 "A text to translate before, slowly: report also the range of what each product "
+                 "multiplies")
+      ->type_name("FILE");
+  app.add_flag("--quiet", quiet_, "No report")->excludes("--report");
+}
+
+int QuantizeCommand::run() {
+  storage_.verify(options());
+  expect_replaceable(output_);
+  const std::vector<std::string> fits(kFits.begin(),
+                                      storage_.logarithmic() ? kFits.end() : kFits.begin());
+  std::vector<MatrixStorage> alternatives;
+  for (const std::string& fit : fits)
+    if (!quiet_) alternatives.push_back(storage_.storage(fit));
+
+  const std::vector<std::string> lines =
+      text_.empty() ? std::vector<std::string>{} : read_lines(text_);
+  NamedModel loaded = load_named_models(choice_, !vocabularies_.empty(), decided_by(options()));
+  StoredWeights stored;
+  std::vector<ProductRange> ranges;
+  write_model(std::move(loaded), vocabularies_, output_,
+              {.decode_options = {{"precision", storage_.precision}}},
+              [&](Model& model, VocabularyPair& checked) {
+                const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
+                if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);
+                stored = store_matrices(model, storage_.storage(storage_.fit), alternatives);
+                if (!quiet_) checked.notes.push_back(summarize(stored, storage_.precision));
+              });
+  if (quiet_) return 0;
+  OutputFile report("stdout");
+  report.write(print_matrices(stored, storage_.precision, fits));
+  if (!text_.empty()) report.write(print_ranges(ranges));
+  report.close();
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_quantize_command() { return std::make_unique<QuantizeCommand>(); }
+
+}  // namespace fuselage

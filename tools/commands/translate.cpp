@@ -1,0 +1,121 @@
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "decoding/output_format.h"
+#include "decoding/translator.h"
+#include "tools/commands/commands.h"
+#include "tools/commands/progress.h"
+#include "tools/options/files.h"
+#include "tools/options/input_files.h"
+#include "tools/options/model_options.h"
+#include "tools/options/shortlist_options.h"
+#include "tools/options/validators.h"
+
+namespace fuselage {
+namespace {
+
+class TranslateCommand : public Command {
+ public:
+  TranslateCommand();
+  int run() override;
+
+ private:
+  void add_search_options();
+  void finish();
+
+  ModelOptions common_;
+  TranslatorOptions translator_;
+  OutputFormat format_;
+  std::vector<std::string> inputs_ = {"stdin"};
+  std::string alignment_;
+};
+
+TranslateCommand::TranslateCommand()
+    : Command("translate", "Translate lines of text: one line of output per line of input.",
+              {{"echo 'Tom is my friend.' | fuselage translate",
+                "With the bundled model, from English to German."},
+               {"fuselage translate -i in.txt -o out.txt", "A file, on all processors."},
+               {"fuselage translate -c model.npz.decoder.yml -i in.txt",
+                "With a Marian model and its decoder configuration."},
+               {"fuselage translate --n-best --json -i in.txt",
+                "All hypotheses of the beam, a JSON object per line."}}) {
+  common_.add_model_to(options());
+  options().begin_group(kTextGroup);
+  CLI::App& app = options().app();
+  app.add_option("FILE,-i,--input", inputs_,
+                 "Text to translate, a sentence a line; several are translated one after another, "
+                 "and their lines numbered on; - is standard input. What ends in .gz or .zst is "
+                 "expanded")
+      ->type_name("FILE")
+      ->default_str("stdin");
+  app.add_flag("--n-best", format_.n_best, "Print all hypotheses, with scores");
+  add_score_formats(app, format_, alignment_);
+  options().begin_group(kSearchGroup);
+  add_search_options();
+  common_.add_running_to(options());
+}
+
+void TranslateCommand::add_search_options() {
+  CLI::App& app = options().app();
+  SearchOptions& search = translator_.search;
+  app.add_option("-b,--beam-size", search.beam_size, "Hypotheses that are followed at a time")
+      ->check(limits_of("beam-size"))
+      ->default_str("the model's, or 12");
+  common_.add_scoring_to(app, search.word_penalty);
+  app.add_option("--max-length-factor", search.max_length_factor,
+                 "Most words of a translation per word of its source, the end symbols counted")
+      ->check(limits_of("max-length-factor"))
+      ->default_str("the model's, or 3");
+  app.add_flag("--allow-unk", translator_.allow_unk, "The unknown word may be produced");
+  app.add_flag("--allow-special", translator_.allow_special,
+               "Control characters of SentencePiece may be produced");
+  app.add_flag("--skip-cost", translator_.skip_cost,
+               "Scores are not normalized, which is faster; needs a beam of 1");
+  add_shortlist_options(app, translator_.shortlist);
+}
+
+void TranslateCommand::finish() {
+  common_.apply_to(translator_);
+  translator_.search.normalize = common_.length_exponent();
+  translator_.search.alignment = format_.alignment.has_value();
+}
+
+int TranslateCommand::run() {
+  common_.finish(options());
+  if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
+
+  InputFiles input(inputs_);
+  Model model = common_.load(options());
+  finish();
+  const Translator translator(std::move(model), translator_);
+  if (!common_.quiet)
+    for (const std::string& note : translator.notes()) print_note(note);
+
+  std::vector<std::string> inputs = common_.files_read;
+  inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
+  if (!translator_.shortlist.path.empty()) inputs.push_back(translator_.shortlist.path);
+  OutputFile output(common_.output, inputs);
+  LineNotes notes(common_.max_length);
+  Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());
+  const auto print = [&](std::size_t line, Translation&& translation) {
+    output.write(format_translation(line, translation, format_));
+    notes.add(line, translation.oddities);
+    progress.add(translation.source_words, translation.source_bytes);
+  };
+  translator.translate(input.stream(), print,
+                       [&](std::chrono::milliseconds timeout) { return input.ready(timeout); });
+  output.close();
+  progress.finish();
+  if (!common_.quiet)
+    for (const std::string& note : notes.notes()) print_note(note);
+  print_use(common_, translator);
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_translate_command() { return std::make_unique<TranslateCommand>(); }
+
+}  // namespace fuselage

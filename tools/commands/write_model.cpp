@@ -1,0 +1,54 @@
+#include "tools/commands/write_model.h"
+
+#include <csignal>
+
+#include "base/error.h"
+#include "tools/options/model_options.h"
+
+namespace fuselage {
+namespace {
+
+/// Holds back signals that end the process, so that none comes while a directory is written: they
+/// come when it is complete, or removed.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
+                 std::string directory, SaveOptions save,
+                 const std::function<void(Model&, VocabularyPair&)>& change) {
+  for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
+  const std::vector<std::string> paths =
+      vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
+  for (const std::string& path : paths) expect_vocabulary_name(path);
+  if (paths.empty())
+    throw Error(
+        "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where "
+        "both "
+        "sides share one",
+        loaded.path);
+  VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
+  change(loaded.model, checked);
+  for (const std::string& note : checked.notes) print_note(note);
+  // Marian files are all called model.npz; a directory has a name of its own.
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  loaded.model.graph.set_name(directory.substr(directory.rfind('/') + 1));
+  const SignalsHeld held;
+  save_model_directory(loaded.model, paths, directory, save);
+}
+
+}  // namespace fuselage

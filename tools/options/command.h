@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/options/options.h"
+
+namespace fuselage {
+
+/// A sub-command: its options, and the work that it does with them.
+class Command {
+ public:
+  virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  Options& options() { return options_; }
+
+  /// Does the work with the options that were parsed, and returns the exit status. Throws Error for
+  /// what the user must correct.
+  virtual int run() = 0;
+
+ protected:
+  Command(const std::string& name, const std::string& description,
+          std::vector<Example> examples = {})
+      : options_(name, description, std::move(examples)) {}
+
+ private:
+  Options options_;
+};
+
+/// A sub-command by name.
+struct CommandEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::unique_ptr<Command> (*make)();
+};
+
+/// All sub-commands, in the order in which help names them.
+std::span<const CommandEntry> command_table();
+
+/// Throws Error with the nearest name when there is none of this name.
+const CommandEntry& find_command(std::string_view name);
+
+}  // namespace fuselage

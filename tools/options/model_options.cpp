@@ -1,0 +1,246 @@
+#include "tools/options/model_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/cores.h"
+#include "base/error.h"
+#include "tools/options/device_options.h"
+#include "tools/options/files.h"
+#include "tools/options/validators.h"
+
+namespace fuselage {
+namespace {
+
+/// As many as --cpu-threads takes.
+constexpr std::size_t kMaxThreads = 1024;
+
+/// One for a GPU. On the CPU one for each processor, or for so many of them as work together.
+std::size_t default_workers(const CompileOptions& compile) {
+  if (compile.backend == "cuda") return 1;
+  return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMaxThreads);
+}
+
+/// Says how to name vocabularies; for a Marian model its configuration may do so.
+[[noreturn]] void refuse_without_vocabularies(const std::vector<std::string>& models) {
+  std::string advice;
+  for (const std::string& path : models) {
+    std::error_code error;
+    if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
+      advice = fmt::format(", or its configuration with -c {}", config);
+  }
+  throw Error(
+      "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where both "
+      "sides share one{}",
+      fmt::join(models, ", "), advice);
+}
+
+}  // namespace
+
+void print_note(std::string_view note) {
+  write_diagnostic(fmt::format("fuselage: note: {}\n", note));
+}
+
+float ModelOptions::length_exponent() const {
+  return normalize.empty() ? 1.0f : static_cast<float>(parse_number(normalize).value());
+}
+
+void ModelOptions::add_model_to(Options& options) {
+  CLI::App& app = options.app();
+  options.begin_group(kModelGroup);
+  models.add_to(app, "-m,--models,--model");
+  app.add_option("-v,--vocabs", vocabularies.paths,
+                 "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
+                 "file twice for a shared one")
+      ->expected(2)
+      ->type_name("FILE");
+  app.add_option("-c,--config", configs,
+                 "YAML file with options by their long names, such as decoder.yml")
+      ->type_name("FILE");
+}
+
+void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
+  app.add_option("-n,--normalize", normalize,
+                 "Divide scores by the length to the power of this; 1 without a value, and the "
+                 "model's own or 0 without the option")
+      ->expected(0, 1)
+      ->type_name("X")
+      ->check(limits_of("normalize"));
+  app.add_option("--word-penalty", word_penalty, "Subtracted from the score per word")
+      ->check(limits_of("word-penalty"))
+      ->default_str("the model's, or 0");
+}
+
+void ModelOptions::add_running_to(Options& options) {
+  options.begin_group(kTextGroup);
+  add_text_options(options.app());
+  options.begin_group(kSpeedGroup);
+  add_speed_options(options.app());
+  options.begin_group(kOptimizerGroup);
+  add_optimizer_options(options.app(), compile);
+  add_frequency_option(options.app(), frequency);
+  options.begin_group(kReportGroup);
+  add_report_options(options.app());
+  options.accept_without_effect();
+}
+
+void ModelOptions::add_text_options(CLI::App& app) {
+  app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
+  app.add_option("--max-length", max_length,
+                 "Tokens that are read of a line, the end symbol counted; the rest is cut off")
+      ->check(number_in({1, 1000000}))
+      ->capture_default_str();
+  app.add_flag("--max-length-crop", max_length_crop,
+               "No effect: longer lines are always cut, never dropped");
+  app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
+  app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
+  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
+}
+
+void ModelOptions::add_speed_options(CLI::App& app) {
+  app.add_option("--mini-batch", batches.mini_batch, "Most sentences in a batch")
+      ->check(limits_of("mini-batch"))
+      ->default_str("as is fastest");
+  app.add_option("--mini-batch-words", batches.mini_batch_words,
+                 "Most words in a batch, in place of sentences; 0: count sentences")
+      ->check(limits_of("mini-batch-words"))
+      ->capture_default_str();
+  app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
+      ->check(limits_of("maxi-batch"))
+      ->default_str("as is fastest");
+  app.add_option("--maxi-batch-sort", maxi_batch_sort,
+                 "Order of sentences that are read together: by length (src), or as they come")
+      ->type_name("ORDER")
+      ->check(sort_orders())
+      ->default_str("src");
+  app.add_option("--cpu-threads", threads,
+                 "Threads that work on sentences; 0: one for each processor that the process may "
+                 "use, as far as its control group grants their time, and one for a GPU")
+      ->check(number_in({0, kMaxThreads}))
+      ->capture_default_str();
+  app.add_option("--threads-per-sentence", compile.threads_per_sentence,
+                 "Processors that work on a batch together, each on columns of its own: a sentence "
+                 "takes less time, a text more")
+      ->check(number_in({1, kMaxThreads}))
+      ->capture_default_str();
+  CLI::Option* device = add_device_option(app, compile);
+  add_gpu_options(app, compile);
+  app.add_option("--backend", compile.backend,
+                 "The back-end, in the place of --device; reference is slow")
+      ->excludes(device)
+      ->type_name("NAME")
+      ->check(one_of({"cpu", "cuda", "reference"}))
+      ->capture_default_str();
+  app.add_option("--weights-cache", compile.weights_cache,
+                 "Keep packed weights in files of this directory, from which later processes start "
+                 "at once and which all that run share in memory")
+      ->type_name("DIR");
+}
+
+void ModelOptions::add_report_options(CLI::App& app) {
+  app.add_flag("--stats", stats,
+               "Tell at the end how many look-ups the tables of frequent words served");
+  app.add_flag("--memory", memory, "Tell at the end where memory went");
+  app.add_flag("--quiet", quiet, "No progress and no notes");
+}
+
+void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
+  app.add_option(
+         "--passes", compile.passes,
+         "Optimizer passes: none, or with commas between all, names of passes and rules, and "
+         "-NAME to leave one out")
+      ->type_name("LIST")
+      ->capture_default_str();
+  add_precision_option(app, compile);
+  app.add_option("--activations", compile.activations,
+                 "Accuracy of sigmoid and tanh: fast is to within 6e-5, table to within 1e-3")
+      ->type_name("KIND")
+      ->check(one_of({"exact", "fast", "table"}))
+      ->capture_default_str();
+  app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
+  add_memory_option(app, compile);
+}
+
+void add_precision_option(CLI::App& app, CompileOptions& compile) {
+  // marian-decoder has two types here, of the parameters and of an optimizer that decoding lacks.
+  const auto set = [&compile](const std::vector<std::string>& names) {
+    if (names.size() > 1 && names[1] != "float32")
+      throw CLI::ValidationError("--precision", "a second type can only be float32");
+    compile.precision = names[0] == "float32" ? "fp32" : names[0];
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--precision", set, "Numbers in products with weights; fp16 needs a GPU")
+      ->expected(1, 2)
+      ->type_name("FORMAT")
+      ->check(one_of({"fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log", "float32"}))
+      ->default_str("the model's, or fp32");
+}
+
+void add_memory_option(CLI::App& app, CompileOptions& compile) {
+  app.add_option("--precompute-memory", compile.precompute_memory,
+                 "Most memory for products with embeddings that are computed at load")
+      ->type_name("MB")
+      ->check(limits_of("precompute-memory"))
+      ->capture_default_str();
+}
+
+void add_frequency_option(CLI::App& app, std::string& frequency) {
+  app.add_option("--frequency", frequency,
+                 "Words or pieces, the most frequent one first, or with counts: what tables hold "
+                 "that are too large for a whole vocabulary (default: the first of the vocabulary)")
+      ->type_name("FILE");
+}
+
+void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment) {
+  app.add_flag("--word-scores", format.word_scores, "Print the score of each word");
+  app.add_option("--alignment", alignment,
+                 "Print the alignment: hard (without a value), soft, or pairs above a weight")
+      ->expected(0, 1)
+      ->type_name("FORM");
+  app.add_flag("--json", format.json, "Print a JSON object for each line, with its scores");
+}
+
+std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables) {
+  std::vector<std::string> notes;
+  for (const TableUse& table : tables)
+    notes.push_back(fmt::format("table of {} of {} words for {}: {:.1f} % of {} look-ups",
+                                table.rows, table.entries, table.product,
+                                table.lookups == 0 ? 0.0
+                                                   : 100 * static_cast<double>(table.hits) /
+                                                         static_cast<double>(table.lookups),
+                                table.lookups));
+  if (notes.empty()) notes.emplace_back("there are no tables of frequent words");
+  return notes;
+}
+
+void ModelOptions::finish(Options& options) {
+  // The last file that sets an option counts, as on the command line.
+  const std::vector<std::string> paths = configs;
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+    options.apply_config(*path, models.ignore_unknown);
+  if (!quiet)
+    for (const std::string& note : options.ignored()) print_note(note);
+  check_device_options(compile);
+}
+
+Model ModelOptions::load(Options& options) {
+  NamedModel loaded = load_named_models(models, !vocabularies.paths.empty(), decided_by(options));
+  options.apply_defaults(loaded.decode_options, loaded.path);
+  files_read = std::move(loaded.files);
+  files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
+  files_read.insert(files_read.end(), configs.begin(), configs.end());
+  if (!frequency.empty()) files_read.push_back(frequency);
+  if (!maxi_batch_sort.empty()) batches.sort_by_length = maxi_batch_sort == "src";
+  vocabularies.sentencepiece_encode = !no_spm_encode;
+  vocabularies.sentencepiece_decode = !no_spm_decode;
+  if (threads == 0) threads = default_workers(compile);
+  if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
+    refuse_without_vocabularies(models.paths);
+  return std::move(loaded.model);
+}
+
+}  // namespace fuselage

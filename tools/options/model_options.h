@@ -1,0 +1,109 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/compile.h"
+#include "decoding/batching.h"
+#include "decoding/output_format.h"
+#include "decoding/vocabulary_pair.h"
+#include "tools/options/memory_report.h"
+#include "tools/options/named_models.h"
+
+namespace fuselage {
+
+/// Titles of the groups that options of several commands stand in.
+inline constexpr const char* kTextGroup = "Input and output";
+inline constexpr const char* kModelGroup = "Model";
+inline constexpr const char* kSearchGroup = "Search";
+inline constexpr const char* kSpeedGroup = "Speed and memory";
+inline constexpr const char* kOptimizerGroup = "Optimizer and numbers";
+inline constexpr const char* kReportGroup = "Reports";
+
+/// The options that all commands which run a model have in common.
+struct ModelOptions {
+  ModelChoice models;
+  std::vector<std::string> configs;
+  VocabularyPairOptions vocabularies;
+  bool no_spm_encode = false, no_spm_decode = false;
+  CompileOptions compile;
+  std::string frequency;
+  bool stats = false;
+  bool memory = false;
+  std::string output = "stdout";
+  bool quiet = false;
+  bool strict = false;
+  std::size_t max_length = 1000;
+  bool max_length_crop = false;
+  std::size_t threads = 0;
+  BatchOptions batches;
+  std::string maxi_batch_sort;  ///< empty: not given
+  std::string normalize = "0";
+  std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
+
+  /// Registers the options that name model and vocabularies.
+  void add_model_to(Options& options);
+  /// Registers those that say how a score comes about.
+  void add_scoring_to(CLI::App& app, float& word_penalty);
+  /// Registers those that say how to run it.
+  void add_running_to(Options& options);
+  /// Reads the configuration files and draws together what the options say.
+  void finish(Options& options);
+  /// Loads the model or the ensemble, the bundled one when none is named, whose decoding defaults
+  /// become those of `options`.
+  Model load(Options& options);
+  /// Sets what TranslatorOptions and ScorerOptions have in common.
+  template <typename RunOptions>
+  void apply_to(RunOptions& run) const {
+    run.compile = compile;
+    run.vocabularies = vocabularies;
+    run.frequency = frequency;
+    run.batches = batches;
+    run.max_length = max_length;
+    run.threads = threads;
+    run.strict = strict;
+  }
+  /// Value of --normalize.
+  float length_exponent() const;
+
+ private:
+  void add_text_options(CLI::App& app);
+  void add_speed_options(CLI::App& app);
+  void add_report_options(CLI::App& app);
+};
+
+/// Registers the options that say what the optimizer does.
+void add_optimizer_options(CLI::App& app, CompileOptions& compile);
+
+/// Registers the option that says in what numbers products are computed.
+void add_precision_option(CLI::App& app, CompileOptions& compile);
+
+/// Registers the option that bounds the tables.
+void add_memory_option(CLI::App& app, CompileOptions& compile);
+
+/// Registers the options that say how the scores of lines are printed; `alignment` gets the text
+/// that parse_alignment_format reads.
+void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment);
+
+/// Registers the option that names a frequency list.
+void add_frequency_option(CLI::App& app, std::string& frequency);
+
+/// Notes for --stats: how many look-ups the tables of frequent rows served.
+std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables);
+
+/// Prints "fuselage: note: …" on standard error.
+void print_note(std::string_view note);
+
+/// Prints what --stats and --memory ask for, about a Translator or Scorer.
+template <typename Runner>
+void print_use(const ModelOptions& options, const Runner& runner) {
+  if (options.quiet) return;
+  if (options.stats)
+    for (const std::string& note : describe_table_use(runner.table_use())) print_note(note);
+  if (options.memory)
+    for (const std::string& note : describe_memory(runner.memory(), process_memory()))
+      print_note(note);
+}
+
+}  // namespace fuselage
