@@ -182,7 +182,7 @@ Expr select_rows(Operand x, MapPath via) {
   return builder_of(x).add("select_rows", {x.expr}, {{"via", std::move(via)}}, x.location);
 }
 
-Expr spread(Operand x, DomainId domain) {
+Expr broadcast(Operand x, DomainId domain) {
   const Graph& graph = builder_of(x).graph();
   const DomainId from = x.expr.type().domain;
   if (from == domain || from == graph.none()) return x.expr;

@@ -149,7 +149,7 @@ Expr slice(Operand x, std::int64_t begin, std::int64_t end);
 Expr select_rows(Operand x, MapPath via);
 /// x for each row of `domain`, whose rows belong to rows of x's domain: a sentence's value for each
 /// of its hypotheses, a parent's for each child. For pairs, that member's rows which x has.
-Expr spread(Operand x, DomainId domain);
+Expr broadcast(Operand x, DomainId domain);
 /// The rows of all iterations of a scan, each at its source position.
 Expr collect(Operand x);
 /// A hypothesis value kept for every token generated so far.

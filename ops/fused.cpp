@@ -4,17 +4,17 @@
 
 #include "base/error.h"
 #include "ops/decompose.h"
+#include "ops/elementwise_expression.h"
 #include "ops/families.h"
-#include "ops/formula.h"
 #include "ops/quantize.h"
 
 namespace fuselage {
 namespace {
 
-using Argument = Formula::Argument;
+using Argument = ElementwiseExpression::Argument;
 
-/// Adds a formula's steps over `operands`; returns its results.
-std::vector<ValueId> add_steps(Decomposition& in, const Formula& formula,
+/// Adds a expression's steps over `operands`; returns its results.
+std::vector<ValueId> add_steps(Decomposition& in, const ElementwiseExpression& expression,
                                const std::vector<ValueId>& operands) {
   std::vector<ValueId> steps;
   const auto value = [&](const Argument& argument) {
@@ -22,33 +22,33 @@ std::vector<ValueId> add_steps(Decomposition& in, const Formula& formula,
     if (argument.kind == Argument::Kind::operand) return operands.at(argument.index);
     return in.add("constant", {}, {{"values", std::vector<double>{argument.number}}});
   };
-  for (const Formula::Step& step : formula.steps) {
+  for (const ElementwiseExpression::Step& step : expression.steps) {
     std::vector<ValueId> arguments;
     for (const Argument& argument : step.arguments) arguments.push_back(value(argument));
     steps.push_back(in.add(step.op->name, std::move(arguments)));
   }
   std::vector<ValueId> results;
-  for (const Argument& result : formula.results) results.push_back(steps[result.index]);
+  for (const Argument& result : expression.results) results.push_back(steps[result.index]);
   return results;
 }
 
-/// The formula attribute; it must read as many operands as there are.
-Formula formula_of(const Decomposition& in, std::size_t operands) {
-  const auto& text = in.attr<std::string>("formula");
-  Formula formula;
+/// The expression attribute; it must read as many operands as there are.
+ElementwiseExpression expression_of(const Decomposition& in, std::size_t operands) {
+  const auto& text = in.attr<std::string>("expression");
+  ElementwiseExpression expression;
   try {
-    formula = parse_formula(text);
+    expression = parse_expression(text);
   } catch (const Error& error) {
     in.fail(error.what());
   }
-  if (operand_count(formula) != operands)
-    in.fail(fmt::format("its formula is for {} operands, but there are {}", operand_count(formula),
-                        operands));
-  return formula;
+  if (operand_count(expression) != operands)
+    in.fail(fmt::format("its expression is for {} operands, but there are {}",
+                        operand_count(expression), operands));
+  return expression;
 }
 
 std::vector<ValueId> decompose_pointwise(Decomposition& in) {
-  return add_steps(in, formula_of(in, in.operands().size()), in.operands());
+  return add_steps(in, expression_of(in, in.operands().size()), in.operands());
 }
 
 std::vector<ValueId> decompose_linear(Decomposition& in) {
@@ -56,7 +56,7 @@ std::vector<ValueId> decompose_linear(Decomposition& in) {
   operands[1] =
       in.add("matmul", {operands[0], operands[1]}, {{"transposed", in.attr<bool>("transposed")}});
   operands.erase(operands.begin());
-  return add_steps(in, formula_of(in, operands.size()), operands);
+  return add_steps(in, expression_of(in, operands.size()), operands);
 }
 
 std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
@@ -69,9 +69,9 @@ std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
 
 const OpDef kOps[] = {
     {.name = "pointwise",
-     .summary = "A chain of elementwise ops as one; the operands are x0, x1, … in its formula.",
+     .summary = "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
      .operands = {{"x", OperandSpec::Arity::repeated}},
-     .attributes = with_quantized_results({{"formula", AttrKind::string}}),
+     .attributes = with_quantized_results({{"expression", AttrKind::string}}),
      .traits = Trait::row_wise | Trait::elementwise,
      .infer = infer_decomposed,
      .cost = cost_decomposed,
@@ -80,11 +80,11 @@ const OpDef kOps[] = {
      .decompose = decompose_pointwise},
     {.name = "linear",
      .summary =
-         "x W, or x Wᵀ when transposed, followed by a formula in which the product is x0 and "
+         "x W, or x Wᵀ when transposed, followed by a expression in which the product is x0 and "
          "the further operands are x1, x2, ….",
      .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
      .attributes = with_quantized_results(
-         {{"transposed", AttrKind::boolean, false}, {"formula", AttrKind::string}}),
+         {{"transposed", AttrKind::boolean, false}, {"expression", AttrKind::string}}),
      .traits = static_cast<std::uint32_t>(Trait::row_wise),
      .infer = infer_decomposed,
      .cost = cost_decomposed,

@@ -53,7 +53,7 @@ void evaluate_unary(EvalContext<T>& context, F f) {
   std::transform(in.begin(), in.end(), context.results[0].data.begin(), f);
 }
 
-/// An op from its formula, a lambda that works in float and in double.
+/// An op from its expression, a lambda that works in float and in double.
 template <typename F>
 OpDef unary(std::string_view name, std::string_view summary, std::uint32_t traits, F) {
   return {.name = name,

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMagic = 0xF11A48D5013417F5;
 constexpr std::int32_t kQuicksandMagic = 1234567890;
-constexpr std::uint64_t kMostFirst = 10'000'000;
+constexpr std::uint64_t kMaxFirst = 10'000'000;
 
 /// What the file begins with.
 struct Header {
@@ -46,7 +46,7 @@ Header parse_header(std::string_view bytes, const std::string& name) {
   if (header.magic != kMagic)
     throw Error("{}: this is no binary shortlist: it begins with {:#x}, not {:#x}", name,
                 header.magic, kMagic);
-  if (header.first > kMostFirst)
+  if (header.first > kMaxFirst)
     throw Error("{}: it wants the {} most frequent words, more than any vocabulary has", name,
                 header.first);
   return header;

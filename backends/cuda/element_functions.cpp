@@ -11,7 +11,8 @@
 namespace fuselage::cuda {
 namespace {
 
-// Each is what ops/pointwise.cpp defines. The texts of a formula's ops stand one behind the other.
+// Each is what ops/pointwise.cpp defines. The texts of a expression's ops stand one behind the
+// other.
 
 std::string unary(std::string_view op, std::string_view body) {
   return fmt::format("static __device__ float op_{}(float a) {{ {} }}\n", op, body);

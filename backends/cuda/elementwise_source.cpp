@@ -13,11 +13,11 @@
 namespace fuselage::cuda {
 namespace {
 
-using Argument = Formula::Argument;
+using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
-// The same structs as in the header, and what does not depend on the formula. `Pack` is one element
-// or four.
+// The same structs as in the header, and what does not depend on the expression. `Pack` is one
+// element or four.
 constexpr const char* kPrelude = R"(
 struct Rows { const int* live; int most; int columns; };
 struct Operand {
@@ -47,7 +47,7 @@ static_assert(sizeof(ElementRows) == 16 && sizeof(ElementOperand) == 48 &&
               sizeof(ElementResult) == 24);
 
 std::string text_of(float number) {
-  check(std::isfinite(number), "element_source: a number that is not finite");
+  check(std::isfinite(number), "elementwise_source: a number that is not finite");
   return fmt::format("({:a}f)", number);
 }
 
@@ -64,27 +64,27 @@ std::string show(const Argument& argument) {
   return "";
 }
 
-/// Operands that the formula reads, ascending.
-std::set<std::uint32_t> operands_read(const Formula& formula) {
+/// Operands that the expression reads, ascending.
+std::set<std::uint32_t> operands_read(const ElementwiseExpression& expression) {
   std::set<std::uint32_t> read;
-  for (const Formula::Step& step : formula.steps)
+  for (const ElementwiseExpression::Step& step : expression.steps)
     for (const Argument& argument : step.arguments)
       if (argument.kind == Kind::operand) read.insert(argument.index);
   return read;
 }
 
-/// Writes the text of one formula.
+/// Writes the text of one expression.
 class Writer {
  public:
-  Writer(const Formula& formula, const std::vector<bool>& scalar)
-      : formula_(formula), scalar_(scalar), read_(operands_read(formula)) {}
+  Writer(const ElementwiseExpression& expression, const std::vector<bool>& scalar)
+      : expression_(expression), scalar_(scalar), read_(operands_read(expression)) {}
 
   std::string write() {
     text_ = kPrelude;
     functions();
     text_ += fmt::format(
         "struct Parameters {{ Rows rows; Operand operands[{}]; Result results[{}]; }};\n",
-        scalar_.size(), formula_.results.size());
+        scalar_.size(), expression_.results.size());
     compute();
     run();
     for (const auto& [name, pack] : {std::pair{kSingleElements, "One"}, {kFourElements, "Four"}})
@@ -96,26 +96,26 @@ class Writer {
  private:
   void functions() {
     std::set<std::string_view> written;
-    for (const Formula::Step& step : formula_.steps)
+    for (const ElementwiseExpression::Step& step : expression_.steps)
       if (written.insert(step.op->name).second) text_ += element_function(step.op->name);
   }
 
-  /// compute(x…, &y…): the formula for one element.
+  /// compute(x…, &y…): the expression for one element.
   void compute() {
     std::string parameters;
     for (const std::uint32_t i : read_) parameters += fmt::format("float x{}, ", i);
-    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+    for (std::size_t i = 0; i < expression_.results.size(); ++i)
       parameters += fmt::format("{}float& y{}", i > 0 ? ", " : "", i);
     text_ += fmt::format("static __device__ void compute({}) {{\n", parameters);
-    for (std::size_t i = 0; i < formula_.steps.size(); ++i) {
+    for (std::size_t i = 0; i < expression_.steps.size(); ++i) {
       std::string arguments;
-      for (const Argument& argument : formula_.steps[i].arguments)
+      for (const Argument& argument : expression_.steps[i].arguments)
         arguments += (arguments.empty() ? "" : ", ") + show(argument);
-      text_ +=
-          fmt::format("  const float t{} = op_{}({});\n", i, formula_.steps[i].op->name, arguments);
+      text_ += fmt::format("  const float t{} = op_{}({});\n", i, expression_.steps[i].op->name,
+                           arguments);
     }
-    for (std::size_t i = 0; i < formula_.results.size(); ++i)
-      text_ += fmt::format("  y{} = {};\n", i, show(formula_.results[i]));
+    for (std::size_t i = 0; i < expression_.results.size(); ++i)
+      text_ += fmt::format("  y{} = {};\n", i, show(expression_.results[i]));
     text_ += "}\n";
   }
 
@@ -131,7 +131,7 @@ class Writer {
       text_ += fmt::format("    const float* row{0} = row_of(p.operands[{0}], r);\n", i);
     for (const std::uint32_t i : read_)
       if (scalar_[i]) text_ += fmt::format("    const float s{0} = row{0} ? *row{0} : 0.0f;\n", i);
-    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+    for (std::size_t i = 0; i < expression_.results.size(); ++i)
       text_ += fmt::format("    float* to{0} = row_of(p.results[{0}], r);\n", i);
     text_ +=
         R"(    for (long long c = (long long)blockIdx.y * blockDim.x + threadIdx.x; c < p.rows.columns;
@@ -145,21 +145,21 @@ class Writer {
   void elements() {
     for (const std::uint32_t i : read_)
       if (!scalar_[i]) text_ += fmt::format("      const Pack v{0} = load<Pack>(row{0}, c);\n", i);
-    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+    for (std::size_t i = 0; i < expression_.results.size(); ++i)
       text_ += fmt::format("      Pack w{};\n", i);
     std::string arguments;
     for (const std::uint32_t i : read_)
       arguments += scalar_[i] ? fmt::format("s{}, ", i) : fmt::format("v{}.at[i], ", i);
-    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+    for (std::size_t i = 0; i < expression_.results.size(); ++i)
       arguments += fmt::format("{}w{}.at[i]", i > 0 ? ", " : "", i);
     text_ += fmt::format(
         "      for (int i = 0; i < (int)(sizeof(Pack) / sizeof(float)); ++i) compute({});\n",
         arguments);
-    for (std::size_t i = 0; i < formula_.results.size(); ++i)
+    for (std::size_t i = 0; i < expression_.results.size(); ++i)
       text_ += fmt::format("      reinterpret_cast<Pack*>(to{0})[c] = w{0};\n", i);
   }
 
-  const Formula& formula_;
+  const ElementwiseExpression& expression_;
   const std::vector<bool>& scalar_;
   std::set<std::uint32_t> read_;
   std::string text_;
@@ -167,16 +167,17 @@ class Writer {
 
 }  // namespace
 
-Formula element_formula(const Node& node) {
-  if (node.op->attribute_index("formula")) return parse_formula(node.attr<std::string>("formula"));
-  Formula formula{.steps = {{.op = node.op}}, .results = {{.kind = Kind::step}}};
+ElementwiseExpression elementwise_expression(const Node& node) {
+  if (node.op->attribute_index("expression"))
+    return parse_expression(node.attr<std::string>("expression"));
+  ElementwiseExpression expression{.steps = {{.op = node.op}}, .results = {{.kind = Kind::step}}};
   for (std::uint32_t i = 0; i < node.operands.size(); ++i)
-    formula.steps[0].arguments.push_back({.index = i});
-  return formula;
+    expression.steps[0].arguments.push_back({.index = i});
+  return expression;
 }
 
-std::string refuse_element_source(const Formula& formula) {
-  for (const Formula::Step& step : formula.steps) {
+std::string refuse_elementwise_source(const ElementwiseExpression& expression) {
+  for (const ElementwiseExpression::Step& step : expression.steps) {
     if (element_function(step.op->name).empty())
       return fmt::format("it has no function for '{}'", step.op->name);
     for (const Argument& argument : step.arguments)
@@ -186,13 +187,15 @@ std::string refuse_element_source(const Formula& formula) {
   return "";
 }
 
-std::string element_source(const Formula& formula, const std::vector<bool>& scalar) {
-  check(refuse_element_source(formula).empty(), "element_source: a formula that it refuses");
-  check(scalar.size() >= operand_count(formula) && !scalar.empty(),
-        "element_source: an operand is missing");
-  check(scalar.size() <= kMaxElementOperands && formula.results.size() <= kMaxElementResults,
-        "element_source: too many operands or results");
-  return Writer(formula, scalar).write();
+std::string elementwise_source(const ElementwiseExpression& expression,
+                               const std::vector<bool>& scalar) {
+  check(refuse_elementwise_source(expression).empty(),
+        "elementwise_source: a expression that it refuses");
+  check(scalar.size() >= operand_count(expression) && !scalar.empty(),
+        "elementwise_source: an operand is missing");
+  check(scalar.size() <= kMaxElementOperands && expression.results.size() <= kMaxElementResults,
+        "elementwise_source: too many operands or results");
+  return Writer(expression, scalar).write();
 }
 
 }  // namespace fuselage::cuda

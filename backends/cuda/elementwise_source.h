@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 namespace fuselage::cuda {
 
 inline constexpr std::size_t kMaxElementOperands = 64;
 inline constexpr std::size_t kMaxElementResults = 16;
 
-// The parameters of a kernel that element_source() writes: the rows, the operands, the results, one
-// behind the other without gaps, in one struct that is passed by value. The generated text declares
-// the same structs. What the members mean stands in device/rows.h.
+// The parameters of a kernel that elementwise_source() writes: the rows, the operands, the results,
+// one behind the other without gaps, in one struct that is passed by value. The generated text
+// declares the same structs. What the members mean stands in device/rows.h.
 
 struct ElementRows {
   const std::int32_t* live = nullptr;
@@ -45,15 +45,16 @@ struct ElementResult {
 inline constexpr const char* kSingleElements = "elements";
 inline constexpr const char* kFourElements = "elements4";
 
-/// A node's own formula, or its op as the only step.
-Formula element_formula(const Node& node);
+/// A node's own expression, or its op as the only step.
+ElementwiseExpression elementwise_expression(const Node& node);
 
-/// CUDA C++ of the kernels of a formula; needs no headers. Operand i has one element a row, which
-/// stands for all columns, where scalar[i]. Each element is computed by the same operations in both
-/// kernels. Operands are read before results of the same elements are written.
-std::string element_source(const Formula& formula, const std::vector<bool>& scalar);
+/// CUDA C++ of the kernels of a expression; needs no headers. Operand i has one element a row,
+/// which stands for all columns, where scalar[i]. Each element is computed by the same operations
+/// in both kernels. Operands are read before results of the same elements are written.
+std::string elementwise_source(const ElementwiseExpression& expression,
+                               const std::vector<bool>& scalar);
 
 /// Why there is no such text; empty: there is one.
-std::string refuse_element_source(const Formula& formula);
+std::string refuse_elementwise_source(const ElementwiseExpression& expression);
 
 }  // namespace fuselage::cuda

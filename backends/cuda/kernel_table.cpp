@@ -38,13 +38,13 @@ std::string refuse_gemm(const Graph& graph, const Node& node) {
 std::string refuse_gemm_elements(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_product(graph, node); !reason.empty()) return reason;
   if (std::string reason = refuse_elements(graph, node, 1); !reason.empty()) return reason;
-  return refuse_element_source(element_formula(node));
+  return refuse_elementwise_source(elementwise_expression(node));
 }
 
-std::string refuse_formula(const Graph& graph, const Node& node) {
+std::string refuse_expression(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_elements(graph, node, node.operands.size()); !reason.empty())
     return reason;
-  return refuse_element_source(element_formula(node));
+  return refuse_elementwise_source(elementwise_expression(node));
 }
 
 std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
@@ -59,7 +59,7 @@ std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
 
 std::string refuse_many(const Graph&, const Node& node) {
   const auto k = node.attr<std::int64_t>("k");
-  return k > kMostBest ? fmt::format("it finds the best {} at most, not {}", kMostBest, k) : "";
+  return k > kMaxBest ? fmt::format("it finds the best {} at most, not {}", kMaxBest, k) : "";
 }
 
 std::string refuse_logits(const Graph& graph, const Node& node) {
@@ -81,7 +81,7 @@ std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
 }
 
 std::string refuse_output_layers(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_ensemble(graph, node, kMostMembers); !reason.empty())
+  if (std::string reason = refuse_ensemble(graph, node, kMaxMembers); !reason.empty())
     return reason;
   for (const MemberOperands& member : ensemble_members(node))
     if (std::string reason = refuse_matrix(graph, node.operands[member.w]); !reason.empty())
@@ -118,7 +118,7 @@ constexpr KernelInfo kRows[] = {
     {"quantize", "quantize_rows", kFirst, refuse_quantize},
     {"dequantize", "dequantize_rows", kFirst},
     {"cast", "cast"},
-    {"pointwise", "elements", kAll, refuse_formula},
+    {"pointwise", "elements", kAll, refuse_expression},
     {"softmax", "softmax", kFirst, needs_vector_input},
     {"log_softmax", "log_softmax", kFirst, needs_vector_input},
     {"log_sum_exp", "log_sum_exp", kFirst, needs_vector_input},
@@ -151,12 +151,12 @@ constexpr KernelInfo kRows[] = {
     {"history", "append_rows", kFirst, needs_f32},
 };
 
-/// Elementwise ops alone are formulas of one step.
+/// Elementwise ops alone are expressions of one step.
 std::vector<KernelInfo> element_rows() {
   std::vector<KernelInfo> rows;
   for (const OpDef* op : all_ops().all())
-    if (op->has(Trait::elementwise) && !op->attribute_index("formula"))
-      rows.push_back({op->name, "elements", kAll, refuse_formula});
+    if (op->has(Trait::elementwise) && !op->attribute_index("expression"))
+      rows.push_back({op->name, "elements", kAll, refuse_expression});
   return rows;
 }
 

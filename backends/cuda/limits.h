@@ -5,9 +5,9 @@
 namespace fuselage::cuda {
 
 /// Most words that a kernel finds the best of.
-inline constexpr std::int32_t kMostBest = 64;
+inline constexpr std::int32_t kMaxBest = 64;
 
 /// Most models whose output layers one kernel takes.
-inline constexpr std::int32_t kMostMembers = 32;
+inline constexpr std::int32_t kMaxMembers = 32;
 
 }  // namespace fuselage::cuda

@@ -5,9 +5,8 @@
 namespace fuselage {
 namespace {
 
-void touch(std::vector<Buffer>& buffers, const Place& place, std::uint32_t at) {
-  for (const std::int32_t number :
-       {static_cast<std::int32_t>(place.buffer), place.fallback_buffer}) {
+void touch(std::vector<Buffer>& buffers, const BufferView& view, std::uint32_t at) {
+  for (const std::int32_t number : {static_cast<std::int32_t>(view.buffer), view.fallback_buffer}) {
     if (number == kNone) continue;
     Buffer& buffer = buffers[static_cast<std::size_t>(number)];
     buffer.first = std::min(buffer.first, at);
@@ -22,8 +21,8 @@ void find_uses(ProgramPlan& plan) {
     buffer.last = 0;
   }
   for (std::uint32_t i = 0; i < plan.instructions.size(); ++i) {
-    for (const Place& place : plan.instructions[i].operands) touch(plan.buffers, place, i);
-    for (const Place& place : plan.instructions[i].results) touch(plan.buffers, place, i);
+    for (const BufferView& view : plan.instructions[i].operands) touch(plan.buffers, view, i);
+    for (const BufferView& view : plan.instructions[i].results) touch(plan.buffers, view, i);
   }
 }
 
@@ -64,7 +63,7 @@ void find_lifetimes(ProgramPlan& plan, std::span<const CarriedBuffer> carried) {
   for (Buffer& buffer : plan.buffers)
     if (plan.graph.domain(buffer.domain).kind == DomainKind::prefix && !buffer.newest_only)
       keep_forever(buffer);
-  for (const Place& place : plan.outputs) plan.buffers[place.buffer].last = kForever;
+  for (const BufferView& view : plan.outputs) plan.buffers[view.buffer].last = kForever;
 }
 
 }  // namespace fuselage

@@ -130,14 +130,14 @@ class Planner {
     return static_cast<std::int32_t>(plan_.indexes.size() - 1);
   }
 
-  Place new_place(ValueId id, Buffer buffer) {
+  BufferView new_place(ValueId id, Buffer buffer) {
     const Type& type = graph().value(id).type;
     buffer.domain = type.domain;
     buffer.row_elements = row_elements(type);
-    Place place{.stride = buffer.row_elements, .cols = buffer.row_elements};
-    if (type.domain == graph().none()) place.stride = 0;
-    place.buffer = add_buffer(std::move(buffer));
-    return place;
+    BufferView view{.stride = buffer.row_elements, .cols = buffer.row_elements};
+    if (type.domain == graph().none()) view.stride = 0;
+    view.buffer = add_buffer(std::move(buffer));
+    return view;
   }
 
   void place_stored(const Node& node) {
@@ -258,19 +258,19 @@ class Planner {
     const Value& value = graph().value(result);
     const bool real = value.type.dtype == DType::f32 || is_quantized(value.type.dtype);
     if (graph().is_output(result) || !real || value.type.dims.size() != 1) return false;
-    Place place = places_[node.operands[0].index];
-    const bool indexed = !is_slice || place.index != kNone;
+    BufferView view = places_[node.operands[0].index];
+    const bool indexed = !is_slice || view.index != kNone;
     for (const Use& use : value.uses)
       if (!reads_place(use, indexed)) return false;
     if (is_slice) {
-      place.offset += node.attr<std::int64_t>("begin");
+      view.offset += node.attr<std::int64_t>("begin");
     } else {
-      if (place.index != kNone || (place.offset != 0 && has_default_rows(node))) return false;
-      place.index = index_slot(node.attr<MapPath>("via"));
-      place.fallback_buffer = fallback_buffer(node);
+      if (view.index != kNone || (view.offset != 0 && has_default_rows(node))) return false;
+      view.index = index_slot(node.attr<MapPath>("via"));
+      view.fallback_buffer = fallback_buffer(node);
     }
-    place.cols = row_elements(value.type);
-    places_[result.index] = place;
+    view.cols = row_elements(value.type);
+    places_[result.index] = view;
     is_view_[result.index] = true;
     return true;
   }
@@ -283,7 +283,7 @@ class Planner {
     const NodeId state = graph().value(node.operands[0]).producer;
     const ValueId value = node.operands[1];
     PlannedInstruction& next = plan_.instructions[instruction_of_.at(id)];
-    Place carried = places_[value.index];
+    BufferView carried = places_[value.index];
     const bool own = !is_view_[value.index] && !graph().producer(value).has(Trait::loop_state) &&
                      plan_.buffers[carried.buffer].kind == Buffer::Kind::arena;
     if (own) {
@@ -313,7 +313,7 @@ class Planner {
   std::vector<NodeId> order_;
   std::vector<Loop> loops_;  // by position in order_
   std::vector<const KernelInfo*> kernel_of_;
-  std::vector<Place> places_;
+  std::vector<BufferView> places_;
   std::vector<bool> is_view_, keeps_history_;
   std::map<NodeId, std::uint32_t> instruction_of_;
   std::vector<CarriedBuffer> carried_;

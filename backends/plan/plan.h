@@ -92,7 +92,7 @@ struct Buffer {
 };
 
 /// Where a value's rows are: columns of a buffer, possibly read through an index.
-struct Place {
+struct BufferView {
   std::uint32_t buffer = 0;
   std::int64_t offset = 0;               ///< first element within a row
   std::int64_t stride = 0;               ///< elements from row to row; 0 for a value without rows
@@ -114,8 +114,8 @@ struct PlannedInstruction {
   NodeId node;
   const KernelInfo* kernel = nullptr;  ///< nullptr: a view, nothing to do
   DomainId domain;                     ///< whose rows it computes
-  std::vector<Place> operands;
-  std::vector<Place> results;
+  std::vector<BufferView> operands;
+  std::vector<BufferView> results;
 };
 
 /// Instructions begin … end - 1 are the body of a scan.
@@ -132,7 +132,7 @@ struct ProgramPlan {
   std::vector<Loop> loops;
   std::vector<Buffer> buffers;
   std::vector<IndexSlot> indexes;
-  std::vector<Place> outputs;  ///< in the graph's order
+  std::vector<BufferView> outputs;  ///< in the graph's order
 };
 
 /// Plans `program`. Imports of what the load program gives are weights; the others come from the

@@ -59,9 +59,9 @@ std::string needs_f32(const Graph& graph, const Node& node) {
 }
 
 std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix) {
-  if (node.operands.size() > kMostFormulaOperands || node.results.size() > kMostFormulaResults)
-    return fmt::format("it takes {} operands and gives {} results at most", kMostFormulaOperands,
-                       kMostFormulaResults);
+  if (node.operands.size() > kMaxExpressionOperands || node.results.size() > kMaxExpressionResults)
+    return fmt::format("it takes {} operands and gives {} results at most", kMaxExpressionOperands,
+                       kMaxExpressionResults);
   for (const ValueId result : node.results)
     if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
       return "it gives results of one width";

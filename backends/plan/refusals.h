@@ -20,12 +20,12 @@ std::string needs_real(const Graph& graph, const Node& node);
 /// The first operand is of f32.
 std::string needs_f32(const Graph& graph, const Node& node);
 
-/// Most operands and results of a formula.
-inline constexpr std::size_t kMostFormulaOperands = 64;
-inline constexpr std::size_t kMostFormulaResults = 16;
+/// Most operands and results of a expression.
+inline constexpr std::size_t kMaxExpressionOperands = 64;
+inline constexpr std::size_t kMaxExpressionResults = 16;
 
-/// A formula reads and writes rows of one width; an operand may have one element for all columns.
-/// The operands of the node but number `matrix` are elements of it.
+/// A expression reads and writes rows of one width; an operand may have one element for all
+/// columns. The operands of the node but number `matrix` are elements of it.
 std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix);
 
 /// Whether a product's matrix is quantized and its rows are not.

@@ -11,7 +11,7 @@ Pass fuse_swish() {
           .rules = {{.name = "swish",
                      .pattern = match::op("mul", {match::any("x"),
                                                   match::op("sigmoid", {match::any("x")})})
-                                    .either_order(),
+                                    .commutative(),
                      .guards = {same_rows(), same_type("x")},
                      .build = build}}};
 }

@@ -40,7 +40,7 @@ Graph tiny_translator(std::int64_t vocabulary_size, std::int64_t size) {
   const Expr embedding = b.param("E", {size}, vocabulary);
   const DomainId forward = g.add_scan("forward", source, /*reversed=*/false);
   const Expr read = b.state(b.constant(0, {size}), forward);
-  const Expr word = spread(select_rows(embedding, {source_word}), forward);
+  const Expr word = broadcast(select_rows(embedding, {source_word}), forward);
   const Expr encoded = minimal_gated_unit(b, "encoder", word, read);
   b.next(read, encoded);
   const Expr context = collect(encoded);
@@ -49,7 +49,7 @@ Graph tiny_translator(std::int64_t vocabulary_size, std::int64_t size) {
   const Expr state =
       b.state(tanh(dot(mean_rows(context), b.param("start_W", {size, size}))), parent);
   const Expr last = select_rows(embedding, {last_word});  // zeros before the first word
-  const Expr s = minimal_gated_unit(b, "decoder", last, spread(state, hyp));
+  const Expr s = minimal_gated_unit(b, "decoder", last, broadcast(state, hyp));
   b.next(state, s);
 
   // Attention: for each pair of hypothesis and source token a score, normalized over the tokens.

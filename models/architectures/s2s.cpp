@@ -42,7 +42,7 @@ class S2S {
   Expr encoder_layer(const std::vector<std::string>& cells, Expr input, bool reversed) {
     const DomainId scan = b_.graph().add_scan(cells.front(), d_.source, reversed);
     const Expr state = b_.state(b_.constant(0, {o_.dim_rnn}), scan).named(cells.front() + ".state");
-    Expr x = spread(input, scan);
+    Expr x = broadcast(input, scan);
     Expr s = state;
     for (const std::string& cell : cells) {
       const bool transition = !x.valid();
@@ -185,12 +185,12 @@ class S2S {
   void decoder(Expr context, Expr embedding) {
     const Expr start = start_state(context);
     const Expr base_state = layer_state(start, 1);
-    const auto [s, attended] = base_layer(context, embedding, spread(base_state, d_.hypothesis));
+    const auto [s, attended] = base_layer(context, embedding, broadcast(base_state, d_.hypothesis));
     b_.next(base_state, s);
     Expr top = s;
     for (std::int64_t l = 2; l <= o_.dec_depth; ++l) {
       const Expr state = layer_state(start, l);
-      const Expr output = high_layer(l, top, spread(state, d_.hypothesis));
+      const Expr output = high_layer(l, top, broadcast(state, d_.hypothesis));
       b_.next(state, output);
       top = o_.skip ? output + top : output;
     }

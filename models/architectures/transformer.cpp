@@ -173,7 +173,7 @@ class Transformer {
       gate = gate + bias;
     }
     const Expr f = sigmoid(gate);
-    const Expr c = f * spread(state, d_.hypothesis) + (1 - f) * candidate;
+    const Expr c = f * broadcast(state, d_.hypothesis) + (1 - f) * candidate;
     b_.next(state, c);
     return relu(c);
   }

@@ -268,7 +268,7 @@ std::vector<Rule> rules() {
       // Selections of rows.
       {.name = "select_of_select",
        .pattern = op("select_rows", {op("select_rows").named("inner").shared()})
-                      .and_more()
+                      .variadic()
                       .where(leads_everywhere),
        .build = select_of_select},
       {.name = "drop_unused_default",

@@ -11,10 +11,10 @@
 namespace fuselage {
 namespace {
 
-using Argument = Formula::Argument;
+using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
-/// The number that a constant without dimensions holds, if it can be written in a formula.
+/// The number that a constant without dimensions holds, if it can be written in a expression.
 std::optional<double> number_of(const Graph& graph, ValueId value) {
   const Node& node = graph.producer(value);
   if (!is_constant(node) || !graph.value(value).type.dims.empty()) return std::nullopt;
@@ -23,7 +23,7 @@ std::optional<double> number_of(const Graph& graph, ValueId value) {
   return number;
 }
 
-std::uint32_t operand_index(BoundFormula& bound, ValueId value) {
+std::uint32_t operand_index(BoundExpression& bound, ValueId value) {
   const auto found = std::find(bound.operands.begin(), bound.operands.end(), value);
   const auto index = static_cast<std::uint32_t>(found - bound.operands.begin());
   if (found == bound.operands.end()) bound.operands.push_back(value);
@@ -33,8 +33,8 @@ std::uint32_t operand_index(BoundFormula& bound, ValueId value) {
 /// Appends `part` to `whole`, with `replaced` standing for some of its operands; returns the
 /// results.
 template <typename Replace>
-std::vector<Argument> append(BoundFormula& whole, const BoundFormula& part, Replace replace) {
-  const auto first = static_cast<std::uint32_t>(whole.formula.steps.size());
+std::vector<Argument> append(BoundExpression& whole, const BoundExpression& part, Replace replace) {
+  const auto first = static_cast<std::uint32_t>(whole.expression.steps.size());
   const auto moved = [&](Argument argument) {
     if (argument.kind == Kind::step) argument.index += first;
     if (argument.kind != Kind::operand) return argument;
@@ -43,19 +43,19 @@ std::vector<Argument> append(BoundFormula& whole, const BoundFormula& part, Repl
     argument.index = operand_index(whole, value);
     return argument;
   };
-  for (Formula::Step step : part.formula.steps) {
+  for (ElementwiseExpression::Step step : part.expression.steps) {
     for (Argument& argument : step.arguments) argument = moved(argument);
-    whole.formula.steps.push_back(std::move(step));
+    whole.expression.steps.push_back(std::move(step));
   }
   std::vector<Argument> results;
-  for (const Argument& result : part.formula.results) results.push_back(moved(result));
+  for (const Argument& result : part.expression.results) results.push_back(moved(result));
   return results;
 }
 
 /// Without steps that no result needs, and with operands in the order in which the text reads them.
-BoundFormula in_normal_form(const BoundFormula& bound) {
-  BoundFormula normal{.formula = parse_formula(print_formula(bound.formula))};
-  for (Formula::Step& step : normal.formula.steps)
+BoundExpression in_normal_form(const BoundExpression& bound) {
+  BoundExpression normal{.expression = parse_expression(print_expression(bound.expression))};
+  for (ElementwiseExpression::Step& step : normal.expression.steps)
     for (Argument& argument : step.arguments)
       if (argument.kind == Kind::operand)
         argument.index = operand_index(normal, bound.operands[argument.index]);
@@ -68,21 +68,21 @@ bool is_elementwise(const Graph&, const Node& node) {
   return node.has(Trait::elementwise) && quantized_results(node).empty();
 }
 
-BoundFormula bind_formula(const Graph& graph, const Node& node) {
-  check(is_elementwise(graph, node), "a formula of a node that is not elementwise");
-  BoundFormula plain{.operands = node.operands};
-  if (node.op->attribute_index("formula")) {
-    plain.formula = parse_formula(node.attr<std::string>("formula"));
+BoundExpression bind_expression(const Graph& graph, const Node& node) {
+  check(is_elementwise(graph, node), "a expression of a node that is not elementwise");
+  BoundExpression plain{.operands = node.operands};
+  if (node.op->attribute_index("expression")) {
+    plain.expression = parse_expression(node.attr<std::string>("expression"));
   } else {
-    Formula::Step step{.op = node.op};
+    ElementwiseExpression::Step step{.op = node.op};
     for (std::uint32_t i = 0; i < node.operands.size(); ++i) step.arguments.push_back({.index = i});
-    plain.formula.steps.push_back(std::move(step));
-    plain.formula.results.push_back({.kind = Kind::step, .index = 0});
+    plain.expression.steps.push_back(std::move(step));
+    plain.expression.results.push_back({.kind = Kind::step, .index = 0});
   }
   // A value without rows may come from constants alone, and a node needs an operand.
   const bool has_rows = graph.value(node.results[0]).type.domain != graph.none();
-  BoundFormula bound;
-  bound.formula.results = append(bound, plain, [&](ValueId value) -> std::optional<Argument> {
+  BoundExpression bound;
+  bound.expression.results = append(bound, plain, [&](ValueId value) -> std::optional<Argument> {
     if (const auto number = has_rows ? number_of(graph, value) : std::nullopt)
       return Argument{.kind = Kind::number, .number = *number};
     return std::nullopt;
@@ -90,24 +90,25 @@ BoundFormula bind_formula(const Graph& graph, const Node& node) {
   return in_normal_form(bound);
 }
 
-BoundFormula inline_formula(const Graph& graph, const BoundFormula& outer, const Node& inner,
-                            const std::vector<ValueId>& kept) {
-  BoundFormula whole;
-  const std::vector<Argument> inlined =
-      append(whole, bind_formula(graph, inner), [](ValueId) { return std::optional<Argument>(); });
+BoundExpression inline_expression(const Graph& graph, const BoundExpression& outer,
+                                  const Node& inner, const std::vector<ValueId>& kept) {
+  BoundExpression whole;
+  const std::vector<Argument> inlined = append(whole, bind_expression(graph, inner),
+                                               [](ValueId) { return std::optional<Argument>(); });
   const auto inlined_result = [&](ValueId value) -> std::optional<Argument> {
     const auto found = std::find(inner.results.begin(), inner.results.end(), value);
     if (found == inner.results.end()) return std::nullopt;
     return inlined[static_cast<std::size_t>(found - inner.results.begin())];
   };
-  whole.formula.results = append(whole, outer, inlined_result);
-  for (const ValueId value : kept) whole.formula.results.push_back(inlined_result(value).value());
+  whole.expression.results = append(whole, outer, inlined_result);
+  for (const ValueId value : kept)
+    whole.expression.results.push_back(inlined_result(value).value());
   return in_normal_form(whole);
 }
 
-BoundFormula with_first_operand(const BoundFormula& bound, ValueId value) {
-  BoundFormula moved{.formula = bound.formula, .operands = {value}};
-  for (Formula::Step& step : moved.formula.steps)
+BoundExpression with_first_operand(const BoundExpression& bound, ValueId value) {
+  BoundExpression moved{.expression = bound.expression, .operands = {value}};
+  for (ElementwiseExpression::Step& step : moved.expression.steps)
     for (Argument& argument : step.arguments)
       if (argument.kind == Kind::operand)
         argument.index = operand_index(moved, bound.operands[argument.index]);

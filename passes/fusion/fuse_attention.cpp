@@ -121,7 +121,7 @@ std::vector<Guard> common_guards() {
 Rule additive_attention() {
   Pattern sum =
       match::op("add", {selected("query", MapKind::left), selected("key", MapKind::right)})
-          .either_order();
+          .commutative();
   Pattern score = match::op("matmul", {match::op("tanh", {std::move(sum)}), match::any("v")});
   Rule rule{.name = "additive_attention",
             .pattern = mixture_by(std::move(score)),

@@ -14,12 +14,12 @@ void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
   const Node& product = match.node("product");
-  const BoundFormula bound = with_first_operand(bind_formula(graph, root), match["product"]);
+  const BoundExpression bound = with_first_operand(bind_expression(graph, root), match["product"]);
   std::vector<ValueId> operands = product.operands;
   operands.insert(operands.end(), bound.operands.begin() + 1, bound.operands.end());
   const NodeId fused = rewriter.add_node("linear", std::move(operands),
                                          {{"transposed", product.attr<bool>("transposed")},
-                                          {"formula", print_formula(bound.formula)}});
+                                          {"expression", print_expression(bound.expression)}});
   for (std::size_t i = 0; i < root.results.size(); ++i)
     rewriter.replace(root.results[i], graph.result(fused, i));
 }

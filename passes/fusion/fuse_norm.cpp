@@ -21,7 +21,7 @@ Pass fuse_norm() {
   Pattern sum = match::op("add").named("sum").shared();
   return {.name = "fuse_norm",
           .rules = {{.name = "residual",
-                     .pattern = match::op("layer_norm", {std::move(sum)}).and_more(),
+                     .pattern = match::op("layer_norm", {std::move(sum)}).variadic(),
                      .build = fuse}}};
 }
 

@@ -9,9 +9,7 @@ Pattern product() {
   return match::op("matmul", {match::any("x"), match::any("w")}).named("product");
 }
 
-Pattern biased_product() {
-  return match::op("add", {product(), match::any("bias")}).either_order();
-}
+Pattern biased_product() { return match::op("add", {product(), match::any("bias")}).commutative(); }
 
 /// An element for each column, known before there are rows.
 Guard bias_of_columns() {

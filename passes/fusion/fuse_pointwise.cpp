@@ -31,8 +31,8 @@ std::optional<std::string> other_width(const Match& match) {
 
 std::optional<std::string> too_long(const Match& match) {
   const Graph& graph = match.graph();
-  const std::size_t steps = bind_formula(graph, match.root_node()).formula.steps.size() +
-                            bind_formula(graph, match.node("inner")).formula.steps.size();
+  const std::size_t steps = bind_expression(graph, match.root_node()).expression.steps.size() +
+                            bind_expression(graph, match.node("inner")).expression.steps.size();
   if (steps <= kMaxSteps) return std::nullopt;
   return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
 }
@@ -78,9 +78,9 @@ void fuse_chain(Rewriter& rewriter, const Match& match) {
         }))
       kept.push_back(result);
   }
-  const BoundFormula whole = inline_formula(graph, bind_formula(graph, root), inner, kept);
-  const NodeId fused =
-      rewriter.add_node("pointwise", whole.operands, {{"formula", print_formula(whole.formula)}});
+  const BoundExpression whole = inline_expression(graph, bind_expression(graph, root), inner, kept);
+  const NodeId fused = rewriter.add_node("pointwise", whole.operands,
+                                         {{"expression", print_expression(whole.expression)}});
   std::vector<ValueId> replaced = root.results;
   replaced.insert(replaced.end(), kept.begin(), kept.end());
   for (std::size_t i = 0; i < replaced.size(); ++i)

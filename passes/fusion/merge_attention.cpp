@@ -101,7 +101,7 @@ Pass merge_attention(const Workload& workload) {
           .rules = {
               {.name = "attention_of_parents",
                .pattern = match::one_of({"additive_attention", "dot_attention"}, {std::move(query)})
-                              .and_more()
+                              .variadic()
                               .where([](const Graph&, const Node& node) {
                                 return quantized_results(node).empty();
                               }),

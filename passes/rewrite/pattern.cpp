@@ -81,13 +81,13 @@ Pattern Pattern::shared() && {
   shared_ = true;
   return std::move(*this);
 }
-Pattern Pattern::either_order() && {
+Pattern Pattern::commutative() && {
   check(operands_ && operands_->size() == 2, "only two operands come in either order");
-  either_order_ = true;
+  commutative_ = true;
   return std::move(*this);
 }
-Pattern Pattern::and_more() && {
-  and_more_ = true;
+Pattern Pattern::variadic() && {
+  variadic_ = true;
   return std::move(*this);
 }
 Pattern Pattern::having(Pattern operand) && {
@@ -107,18 +107,18 @@ std::size_t Pattern::depth() const {
   return below + 1;
 }
 
-bool Pattern::takes_over_inner() const {
-  const auto takes_over = [](const Pattern& operand) {
-    return (!operand.leaf_ && !operand.shared_) || operand.takes_over_inner();
+bool Pattern::consumes_inner() const {
+  const auto consumes = [](const Pattern& operand) {
+    return (!operand.leaf_ && !operand.shared_) || operand.consumes_inner();
   };
-  return (operands_ && std::any_of(operands_->begin(), operands_->end(), takes_over)) ||
-         std::any_of(having_.begin(), having_.end(), takes_over);
+  return (operands_ && std::any_of(operands_->begin(), operands_->end(), consumes)) ||
+         std::any_of(having_.begin(), having_.end(), consumes);
 }
 
 std::vector<Match> Pattern::find(const Graph& graph, NodeId root) const {
   if (leaf_ || !fits_node(graph, graph.node(root))) return {};
   std::vector<Match> found = extend_by_node(Match(graph, root), root);
-  for (Match& match : found) std::erase(match.taken_over_, root);
+  for (Match& match : found) std::erase(match.consumed_, root);
   return found;
 }
 
@@ -151,14 +151,14 @@ std::vector<Match> Pattern::extend_by_node(Match partial, NodeId id) const {
   if (id == partial.root() && !node.results.empty() && !capture(partial, node.results[0]))
     return {};
   partial.nodes_.push_back(id);
-  if (!shared_) partial.taken_over_.push_back(id);
+  if (!shared_) partial.consumed_.push_back(id);
 
   std::vector<Match> found;
   if (!operands_) {
     found.push_back(std::move(partial));
   } else {
     found = extend_in_order(partial, node.operands);
-    if (either_order_ && node.operands.size() == 2)
+    if (commutative_ && node.operands.size() == 2)
       append(found, extend_in_order(partial, {node.operands[1], node.operands[0]}));
   }
   for (const Pattern& some : having_) {
@@ -174,7 +174,7 @@ std::vector<Match> Pattern::extend_by_node(Match partial, NodeId id) const {
 std::vector<Match> Pattern::extend_in_order(const Match& partial,
                                             const std::vector<ValueId>& operands) const {
   const std::size_t count = operands_->size();
-  if (operands.size() < count || (operands.size() > count && !and_more_)) return {};
+  if (operands.size() < count || (operands.size() > count && !variadic_)) return {};
   std::vector<Match> found{partial};
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<Match> extended;

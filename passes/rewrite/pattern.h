@@ -33,7 +33,7 @@ class Match {
   /// The nodes that op patterns cover, root first.
   const std::vector<NodeId>& nodes() const { return nodes_; }
   /// Those of them that the rewrite takes over, so that nobody else may use them.
-  const std::vector<NodeId>& taken_over() const { return taken_over_; }
+  const std::vector<NodeId>& consumed() const { return consumed_; }
 
  private:
   friend class Pattern;
@@ -41,7 +41,7 @@ class Match {
   NodeId root_;
   std::vector<std::pair<std::string, ValueId>> captures_;
   std::vector<NodeId> nodes_;
-  std::vector<NodeId> taken_over_;
+  std::vector<NodeId> consumed_;
 };
 
 /// A test on a node that is no matter of ops and operands.
@@ -61,9 +61,9 @@ class Pattern {
   /// Lets the matched inner node have other users: the rewrite reads past it and leaves it there.
   Pattern shared() &&;
   /// Takes the two operands in either order.
-  Pattern either_order() &&;
+  Pattern commutative() &&;
   /// Takes further operands than those listed.
-  Pattern and_more() &&;
+  Pattern variadic() &&;
   /// Asks that some operand, wherever it stands, fits `operand`.
   Pattern having(Pattern operand) &&;
   /// Asks that a node passes a test.
@@ -74,7 +74,7 @@ class Pattern {
   /// Number of nodes on the longest path from the root to something matched.
   std::size_t depth() const;
   /// True when some inner node is to be taken over.
-  bool takes_over_inner() const;
+  bool consumes_inner() const;
 
   /// All ways in which the pattern fits at `root`.
   std::vector<Match> find(const Graph& graph, NodeId root) const;
@@ -98,8 +98,8 @@ class Pattern {
   std::vector<NodePredicate> tests_;
   std::string name_;
   bool shared_ = false;
-  bool either_order_ = false;
-  bool and_more_ = false;
+  bool commutative_ = false;
+  bool variadic_ = false;
 };
 
 namespace match {

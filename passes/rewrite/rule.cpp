@@ -15,7 +15,7 @@ std::string_view to_string(NumericClass numeric_class) {
 
 std::vector<Guard> all_guards(const Rule& rule) {
   std::vector<Guard> guards = rule.guards;
-  if (rule.pattern.takes_over_inner()) guards.insert(guards.begin(), single_use());
+  if (rule.pattern.consumes_inner()) guards.insert(guards.begin(), single_use());
   return guards;
 }
 
@@ -34,7 +34,7 @@ Guard single_use() {
     const auto inside = [&](const Use& use) {
       return std::find(match.nodes().begin(), match.nodes().end(), use.node) != match.nodes().end();
     };
-    for (const NodeId id : match.taken_over())
+    for (const NodeId id : match.consumed())
       for (const ValueId result : graph.node(id).results) {
         if (graph.is_output(result))
           return fmt::format("{} is an output of the graph", graph.describe(id));
@@ -64,7 +64,7 @@ Guard same_type(std::string capture) {
 Guard same_rows() {
   const auto refuse = [](const Match& match) -> std::optional<std::string> {
     const Graph& graph = match.graph();
-    for (const NodeId id : match.taken_over()) {
+    for (const NodeId id : match.consumed()) {
       const Type& inner = graph.value(graph.result(id)).type;
       if (inner.domain != match.result_type().domain)
         return fmt::format("{} is {} and would be computed again for the rows of {}",

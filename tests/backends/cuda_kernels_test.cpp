@@ -97,19 +97,19 @@ TEST(CudaKernels, MultiplyByTheTypeOfTheMatrix) {
 TEST(CudaKernels, MultiplyByStoredMatricesAlone) {
   constexpr std::string_view kNone = "no kernel (gemm: its matrix is not stored";
   EXPECT_THAT(kernel_of("%z = add(%w, %w)\n%y = matmul(%x, %z)\n"), HasSubstr(kNone));
-  EXPECT_THAT(kernel_of("%z = add(%w, %w)\n%y = linear(%x, %z) {formula = \"tanh(x0)\"}\n"),
+  EXPECT_THAT(kernel_of("%z = add(%w, %w)\n%y = linear(%x, %z) {expression = \"tanh(x0)\"}\n"),
               "no kernel (gemm_elements: its matrix is not stored)");
   EXPECT_THAT(kernel_of("%z = add(%w, %w)\n%best, %word = linear_k_best(%x, %z) {k = 4}\n"),
               AllOf(HasSubstr("no kernel"), HasSubstr("its matrix is not stored")));
   EXPECT_THAT(kernel_of("%z = add(%v, %v)\n%y = matmul(%x, %z)\n"), HasSubstr("row_dot"));
 }
 
-TEST(CudaKernels, ComputeFormulasOfNumbersThatF32Has) {
-  EXPECT_EQ(kernel_of("%y = pointwise(%x) {formula = \"add(x0, 1e38)\"}\n"), "elements");
-  EXPECT_EQ(kernel_of("%y = pointwise(%x) {formula = \"add(x0, 1e39)\"}\n"),
+TEST(CudaKernels, ComputeExpressionsOfNumbersThatF32Has) {
+  EXPECT_EQ(kernel_of("%y = pointwise(%x) {expression = \"add(x0, 1e38)\"}\n"), "elements");
+  EXPECT_EQ(kernel_of("%y = pointwise(%x) {expression = \"add(x0, 1e39)\"}\n"),
             "no kernel (elements: 1e+39 is no number of f32)");
-  EXPECT_EQ(kernel_of("%y = linear(%x, %w) {formula = \"add(x0, 1e38)\"}\n"), "gemm_elements");
-  EXPECT_EQ(kernel_of("%y = linear(%x, %w) {formula = \"add(x0, 1e39)\"}\n"),
+  EXPECT_EQ(kernel_of("%y = linear(%x, %w) {expression = \"add(x0, 1e38)\"}\n"), "gemm_elements");
+  EXPECT_EQ(kernel_of("%y = linear(%x, %w) {expression = \"add(x0, 1e39)\"}\n"),
             "no kernel (gemm_elements: 1e+39 is no number of f32)");
 }
 

@@ -43,7 +43,7 @@ map hyp.word : hyp -> words partial
 %read = select_rows(%table) {via = [source.word]}
 %before = state(%none) {domain = scan}
 %token = select_rows(%read) {via = [scan.source]}
-%after = pointwise(%before, %token) {formula = "tanh(add(x0, x1))"}
+%after = pointwise(%before, %token) {expression = "tanh(add(x0, x1))"}
 %q_after = quantize(%after)
 %read_after = dequantize(%q_after)
 next(%before, %read_after)
@@ -51,11 +51,11 @@ next(%before, %read_after)
 %state = state(%none) {domain = parent}
 %old = select_rows(%state) {via = [hyp.parent]}
 %word = select_rows(%table, %none) {via = [hyp.word]}
-%new, %square = pointwise(%old, %word) {formula = "t0 = sub(x0, x1); tanh(t0); mul(t0, t0)"}
+%new, %square = pointwise(%old, %word) {expression = "t0 = sub(x0, x1); tanh(t0); mul(t0, t0)"}
 %q_new = quantize(%new) {to = qint16, largest = 8191}
 next(%state, %new)
 %said = history(%new) {domain = prefix}
-%key = pointwise(%said) {formula = "abs(x0)"}
+%key = pointwise(%said) {expression = "abs(x0)"}
 %q_key = quantize(%key)
 %keys = dequantize(%q_key)
 %said_weights, %said_mixed = dot_attention(%new, %keys, %keys) {left = [causal.left], right = [causal.right], heads = 1, scale = 0.5}
@@ -68,10 +68,10 @@ next(%state, %new)
 %q_norm = quantize(%norm)
 %normed, %summed = add_layer_norm(%word, %old, %gain) {epsilon = 0.01}
 %q_summed = quantize(%summed) {to = qint16, largest = 32767, largest_sum = 70000}
-%out = linear(%new, %wide) {formula = "tanh(x0)"}
+%out = linear(%new, %wide) {expression = "tanh(x0)"}
 %q_out = quantize(%out)
 %entry = select_rows(%bank) {via = [hyp.word]}
-%several = pointwise(%entry) {formula = "neg(x0)"}
+%several = pointwise(%entry) {expression = "neg(x0)"}
 %q_several = quantize(%several)
 %entries = dequantize(%q_several)
 %a = dequantize(%q_new)

@@ -55,9 +55,9 @@ ToyModel toy_model(unsigned seed) {
     const std::string n = reversed ? "backward" : "forward";
     const DomainId scan = g.add_scan(n, source, reversed);
     const Expr state = b.state(b.constant(0, {kSize}), scan);
-    const Expr z = sigmoid(dot(spread(x, scan), matrix(n + "_W", kSize, kSize)) +
+    const Expr z = sigmoid(dot(broadcast(x, scan), matrix(n + "_W", kSize, kSize)) +
                            dot(state, matrix(n + "_U", kSize, kSize)));
-    const Expr s = (1 - z) * tanh(spread(x, scan)) + z * state;
+    const Expr s = (1 - z) * tanh(broadcast(x, scan)) + z * state;
     b.next(state, s);
     directions.push_back(collect(s));
   }
@@ -66,7 +66,7 @@ ToyModel toy_model(unsigned seed) {
 
   const Expr state = b.state(start, parent);
   const Expr y = select_rows(table, {last_word}) + sinusoid(b.position(hyp), kSize);
-  const Expr h = tanh(dot(y, matrix("in", kSize, kSize)) + spread(state, hyp));
+  const Expr h = tanh(dot(y, matrix("in", kSize, kSize)) + broadcast(state, hyp));
   const Expr keys =
       dot(history(h, prefix), matrix("keys", kSize, kSize)) + b.param("bias", {kSize});
   const Expr self =

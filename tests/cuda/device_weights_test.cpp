@@ -113,8 +113,8 @@ struct SmallPlan {
                      .constant = std::make_shared<Tensor>(random_matrix(1, 2, 4))}};
   }
   ProgramPlan plan;
-  const Place matrix{.buffer = 0, .cols = 15};
-  const Place constant{.buffer = 1, .cols = 2};
+  const BufferView matrix{.buffer = 0, .cols = 15};
+  const BufferView constant{.buffer = 1, .cols = 2};
 };
 
 class DeviceWeightsTest : public CudaTest {};
@@ -188,11 +188,11 @@ TEST_F(DeviceWeightsTest, RefusesLogarithmicMatrices) {
                    .row_elements = 6,
                    .name = "q",
                    .value = q}};
-  const Place place{.buffer = 0, .cols = 6};
+  const BufferView view{.buffer = 0, .cols = 6};
   DeviceWeights weights(
       {{"q", quantized({.to = DType::qlog4, .largest = 128}, random_matrix(3, 8, 6))}});
   try {
-    weights.matrix(plan, place, {8, 3, true});
+    weights.matrix(plan, view, {8, 3, true});
     FAIL() << "products of 4-bit numbers";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("weight 'q'"));

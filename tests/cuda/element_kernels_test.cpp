@@ -18,17 +18,17 @@ using ElementKernelsTest = OpTest;
 std::vector<const OpDef*> elementwise_ops() {
   std::vector<const OpDef*> ops;
   for (const OpDef* op : all_ops().all())
-    if (op->has(Trait::elementwise) && !op->attribute_index("formula")) ops.push_back(op);
+    if (op->has(Trait::elementwise) && !op->attribute_index("expression")) ops.push_back(op);
   return ops;
 }
 
-/// A formula with a result for each op, of x0 or of x0 and x1.
-Formula formula_of(std::span<const OpDef* const> ops) {
+/// A expression with a result for each op, of x0 or of x0 and x1.
+ElementwiseExpression expression_of(std::span<const OpDef* const> ops) {
   std::string text;
   for (const OpDef* op : ops)
     text += fmt::format("{}{}({})", text.empty() ? "" : "; ", op->name,
                         op->operands.size() == 1 ? "x0" : "x0, x1");
-  return parse_formula(text);
+  return parse_expression(text);
 }
 
 TEST_F(ElementKernelsTest, EveryElementwiseOp) {
@@ -103,7 +103,7 @@ TEST_F(ElementKernelsTest, SpecialNumbersOneByOneAndInFours) {
   for (std::size_t begin = 0; begin < all.size(); begin += kMaxElementResults) {
     const auto ops =
         std::span(all).subspan(begin, std::min(all.size() - begin, kMaxElementResults));
-    const ElementKernel kernel(formula_of(ops), {false, false});
+    const ElementKernel kernel(expression_of(ops), {false, false});
     for (const std::int32_t columns : {stride, stride - 1}) {
       DeviceArray<float> y(ops.size() * x.size(), -1);
       std::vector<RowsOut> results;
@@ -120,13 +120,13 @@ TEST_F(ElementKernelsTest, SpecialNumbersOneByOneAndInFours) {
   }
 }
 
-TEST_F(ElementKernelsTest, FormulaOfViewsScalarsAndSeveralResults) {
+TEST_F(ElementKernelsTest, ExpressionOfViewsScalarsAndSeveralResults) {
   expect_for_all(R"ir(%e = param() {name = "E", domain = vocab, dims = [$n]}
 %w = select_rows(%e) {via = [hyp.word]}
 %h = import() {name = "h", domain = hyp, dims = [$n]}
 %s = import() {name = "s", domain = hyp, dims = [1]}
 %b = param() {name = "b", dims = [$n]}
-%y, %z = pointwise(%w, %h, %s, %b) {formula = "t0 = sigmoid(add(x0, mul(x2, x1))); add(mul(sub(x3, t0), x3), 0.25); t0"}
+%y, %z = pointwise(%w, %h, %s, %b) {expression = "t0 = sigmoid(add(x0, mul(x2, x1))); add(mul(sub(x3, t0), x3), 0.25); t0"}
 return y = %y, z = %z
 )ir");
 }
@@ -140,7 +140,7 @@ TEST_F(ElementKernelsTest, WidthsThatAreFours) {
 %p = import() {name = "p", domain = prefix, dims = [$n]}
 %h = import() {name = "h", domain = hyp, dims = [$n]}
 %s = import() {name = "s", domain = hyp, dims = []}
-%y = pointwise(%w, %h, %s) {formula = "max(tanh(add(x0, x1)), x2)"}
+%y = pointwise(%w, %h, %s) {expression = "max(tanh(add(x0, x1)), x2)"}
 %z = tanh(%p)
 return y = %y, z = %z
 )ir",
@@ -157,7 +157,7 @@ TEST_F(ElementKernelsTest, SlicesAreReadWhereTheyLie) {
 %w = select_rows(%e) {via = [hyp.word]}
 %c = slice(%w) {begin = $b, end = $e}
 %y = sub(%a, %c)
-%z = pointwise(%c, %a) {formula = "mul(x0, tanh(x1))"}
+%z = pointwise(%c, %a) {expression = "mul(x0, tanh(x1))"}
 return y = %y, z = %z
 )ir",
                                          "$b", begin),
@@ -168,7 +168,7 @@ return y = %y, z = %z
 
 // As a linear layer does, whose product is where its result goes.
 TEST_F(ElementKernelsTest, ResultsMayLieWhereOperandsDo) {
-  const ElementKernel kernel(parse_formula("t0 = add(x0, x1); mul(t0, x0); t0"), {false, true});
+  const ElementKernel kernel(parse_expression("t0 = add(x0, x1); mul(t0, x0); t0"), {false, true});
   for (const std::int32_t columns : {5, 32}) {
     constexpr std::int32_t kRows = 9;
     const auto width = static_cast<std::size_t>(columns);

@@ -181,14 +181,14 @@ void OpProgram::run(cudaStream_t stream) {
 }
 
 std::vector<float> OpProgram::output(std::size_t number) const {
-  const Place& place = plan_.outputs[number];
-  const Buffer& buffer = plan_.buffers[place.buffer];
-  const std::vector<std::uint32_t> words = buffer_memory_[place.buffer]->to_host();
+  const BufferView& view = plan_.outputs[number];
+  const Buffer& buffer = plan_.buffers[view.buffer];
+  const std::vector<std::uint32_t> words = buffer_memory_[view.buffer]->to_host();
   const std::int64_t first = buffer.newest_only ? 0 : table_.first_new(buffer.domain);
   const std::int64_t last = first + table_.rows(buffer.domain) - table_.first_new(buffer.domain);
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::int64_t row = static_cast<std::int64_t>(i) / std::max<std::int64_t>(place.stride, 1);
-    const bool is_own = place.stride == 0 || (row >= first && row < last);
+    const std::int64_t row = static_cast<std::int64_t>(i) / std::max<std::int64_t>(view.stride, 1);
+    const bool is_own = view.stride == 0 || (row >= first && row < last);
     if (!is_own && buffer.kind == Buffer::Kind::arena) {
       EXPECT_EQ(words[i], kUntouched) << "row " << row << " is not the kernel's";
     }
@@ -197,9 +197,8 @@ std::vector<float> OpProgram::output(std::size_t number) const {
       plan_.graph.value(plan_.graph.outputs()[number].value).type.dtype == DType::i32;
   std::vector<float> values;
   for (std::int64_t r = first; r < last; ++r)
-    for (std::int64_t c = 0; c < place.cols; ++c) {
-      const std::uint32_t word =
-          words[static_cast<std::size_t>(r * place.stride + place.offset + c)];
+    for (std::int64_t c = 0; c < view.cols; ++c) {
+      const std::uint32_t word = words[static_cast<std::size_t>(r * view.stride + view.offset + c)];
       values.push_back(integers ? static_cast<float>(std::bit_cast<std::int32_t>(word))
                                 : std::bit_cast<float>(word));
     }

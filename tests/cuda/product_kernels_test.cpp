@@ -146,20 +146,21 @@ return y = %y
   }
 }
 
-/// Formulas that go with the product, and others.
-TEST_F(ProductKernelsTest, LinearRunsItsFormulaOnTheProduct) {
-  for (const std::string_view formula :
+/// Expressions that go with the product, and others.
+TEST_F(ProductKernelsTest, LinearRunsItsExpressionOnTheProduct) {
+  for (const std::string_view expression :
        {"add(x0, x1)", "add(x1, x0)", "relu(add(x0, x1))", "tanh(add(x0, x1))", "sub(x0, x1)",
         "add(relu(x0), x1)", "t0 = add(x0, x1); relu(t0); t0"})
     for (const std::string_view domain : {"hyp", "prefix"}) {
-      const bool two = formula.ends_with("; t0");
+      const bool two = expression.ends_with("; t0");
       expect_as_reference(fmt::format(R"IR(%x = import() {{name = "x", domain = {}, dims = [10]}}
 %w = param() {{name = "W", dims = [10, 18]}}
 %b = param() {{name = "b", dims = [18]}}
-%y{} = linear(%x, %w, %b) {{formula = "{}"}}
+%y{} = linear(%x, %w, %b) {{expression = "{}"}}
 return y = %y{}
 )IR",
-                                      domain, two ? ", %z" : "", formula, two ? ", z = %z" : ""));
+                                      domain, two ? ", %z" : "", expression,
+                                      two ? ", z = %z" : ""));
     }
 }
 
@@ -169,9 +170,9 @@ TEST_F(ProductKernelsTest, LinearTakesFurtherOperandsOfManyForms) {
 %s = import() {name = "s", domain = sentence, dims = [18]}
 %g = import() {name = "g", domain = hyp, dims = [1]}
 %a = select_rows(%s) {via = [hyp.parent, parent.sentence]}
-%y = linear(%x, %w, %a, %g) {transposed = true, formula = "mul(sigmoid(add(x0, x1)), x2)"}
-%z = linear(%x, %w) {transposed = true, formula = "relu(x0)"}
-%u = linear(%x, %w, %a) {transposed = true, formula = "add(x0, x1)"}
+%y = linear(%x, %w, %a, %g) {transposed = true, expression = "mul(sigmoid(add(x0, x1)), x2)"}
+%z = linear(%x, %w) {transposed = true, expression = "relu(x0)"}
+%u = linear(%x, %w, %a) {transposed = true, expression = "add(x0, x1)"}
 return y = %y, z = %z, u = %u
 )IR");
 }
@@ -181,7 +182,7 @@ TEST_F(ProductKernelsTest, LinearTakesQuantizedOperands) {
 %w = param() {name = "W", dims = [12, 21], dtype = qint8}
 %b = param() {name = "b", dims = [12]}
 %q = quantize(%x)
-%y = linear(%q, %w, %b) {transposed = true, formula = "relu(add(x0, x1))"}
+%y = linear(%q, %w, %b) {transposed = true, expression = "relu(add(x0, x1))"}
 return y = %y
 )IR");
 }
@@ -190,7 +191,7 @@ TEST_F(ProductKernelsTest, LinearMakesWiderRowsOfAProductOfOneColumn) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [10]}
 %w = param() {name = "W", dims = [10, 1]}
 %b = param() {name = "b", dims = [7]}
-%y = linear(%x, %w, %b) {formula = "add(x0, x1)"}
+%y = linear(%x, %w, %b) {expression = "add(x0, x1)"}
 return y = %y
 )IR");
 }

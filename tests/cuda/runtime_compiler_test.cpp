@@ -29,25 +29,25 @@ struct Temporary {
   std::string path;
 };
 
-std::string source_of(const std::string& formula, const std::vector<bool>& scalar) {
-  return element_source(parse_formula(formula), scalar);
+std::string source_of(const std::string& expression, const std::vector<bool>& scalar) {
+  return elementwise_source(parse_expression(expression), scalar);
 }
 
 TEST(RuntimeCompilerTest, CompilesEveryElementwiseOp) {
   for (const OpDef* op : all_ops().all()) {
-    if (!op->has(Trait::elementwise) || op->attribute_index("formula")) continue;
+    if (!op->has(Trait::elementwise) || op->attribute_index("expression")) continue;
     const bool unary = op->operands.size() == 1;
-    const std::string formula = std::string(op->name) + (unary ? "(x0)" : "(x0, x1)");
-    EXPECT_FALSE(compile_cubin(source_of(formula, {false, !unary}), kArchitecture).empty());
+    const std::string expression = std::string(op->name) + (unary ? "(x0)" : "(x0, x1)");
+    EXPECT_FALSE(compile_cubin(source_of(expression, {false, !unary}), kArchitecture).empty());
   }
 }
 
-TEST(RuntimeCompilerTest, CompilesFormulasWithManyOperands) {
-  std::string formula = "x0";
+TEST(RuntimeCompilerTest, CompilesExpressionsWithManyOperands) {
+  std::string expression = "x0";
   for (int i = 1; i < 64; ++i)
-    formula = "add(" + formula + ", mul(-1.5e-3, x" + std::to_string(i) + "))";
+    expression = "add(" + expression + ", mul(-1.5e-3, x" + std::to_string(i) + "))";
   EXPECT_FALSE(
-      compile_cubin(source_of(formula, std::vector<bool>(64, true)), kArchitecture).empty());
+      compile_cubin(source_of(expression, std::vector<bool>(64, true)), kArchitecture).empty());
 }
 
 TEST(RuntimeCompilerTest, ShowsTheCompilersMessages) {

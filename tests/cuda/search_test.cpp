@@ -100,19 +100,19 @@ class DeviceWorker : public HashWorker {
     next_ = limits.size();
   }
 
-  /// Gives the places of sentences that have ended to those that wait. Whether there were some.
+  /// Gives the slots of sentences that have ended to those that wait. Whether there were some.
   bool refill(const SearchSettings& settings, SearchRecord& record,
               std::vector<SearchRecord::Finished>& finished) {
-    std::vector<DeviceSearch::Place> places;
+    std::vector<DeviceSearch::Slot> slots;
     if (next_ < settings.length_limits.size())
-      for (const std::int32_t place : search_.ended(stream_.get()))
-        if (const std::size_t next = next_ + places.size(); next < settings.length_limits.size())
-          places.push_back({place, settings.length_limits[next]});
-    if (places.empty()) return false;
-    search_.refill(stream_.get(), places, record);
+      for (const std::int32_t ended : search_.ended(stream_.get()))
+        if (const std::size_t next = next_ + slots.size(); next < settings.length_limits.size())
+          slots.push_back({ended, settings.length_limits[next]});
+    if (slots.empty()) return false;
+    search_.refill(stream_.get(), slots, record);
     collect(record, finished);
-    for (const DeviceSearch::Place& place : places)
-      occupants_[static_cast<std::size_t>(place.sentence)] = static_cast<std::int32_t>(next_++);
+    for (const DeviceSearch::Slot& slot : slots)
+      occupants_[static_cast<std::size_t>(slot.sentence)] = static_cast<std::int32_t>(next_++);
     return true;
   }
 

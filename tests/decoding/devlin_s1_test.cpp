@@ -96,7 +96,7 @@ TEST(DevlinS1, GivesTheSameWithAndWithoutPasses) {
   for (std::size_t i = 0; i < plain.size(); ++i) EXPECT_NEAR(optimized[i], plain[i], 1e-4) << i;
 }
 
-/// How often each op occurs, formulas and other attributes apart.
+/// How often each op occurs, expressions and other attributes apart.
 std::map<std::string_view, int> counts_of_ops(const Graph& graph) {
   std::map<std::string_view, int> counts;
   for (const NodeId id : graph.nodes()) ++counts[graph.node(id).op->name];

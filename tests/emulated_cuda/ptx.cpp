@@ -5,7 +5,7 @@
 namespace emulated_cuda {
 namespace {
 
-constexpr std::size_t kMostThreads = 1024;
+constexpr std::size_t kMaxThreads = 1024;
 constexpr std::uint32_t kLanes = 32;
 
 std::size_t number_of_thread() {
@@ -15,12 +15,12 @@ std::size_t number_of_thread() {
 }  // namespace
 
 CopyGroups& copies_of_thread() {
-  static thread_local std::array<CopyGroups, kMostThreads> groups;
+  static thread_local std::array<CopyGroups, kMaxThreads> groups;
   return groups[number_of_thread()];
 }
 
 Brought& brought_by(std::uint32_t lane) {
-  static thread_local std::array<Brought, kMostThreads> brought;
+  static thread_local std::array<Brought, kMaxThreads> brought;
   return brought[number_of_thread() / kLanes * kLanes + lane];
 }
 

@@ -180,13 +180,13 @@ return y = %y
 )"},
         {"pointwise", R"ir(%x = import() {name = "x", domain = hyp, dims = [2]}
 %b = param() {name = "b", dims = [2]}
-%y, %z = pointwise(%x, %b) {formula = "t0 = add(x0, x1); sub(-0.5, tanh(t0)); t0"}
+%y, %z = pointwise(%x, %b) {expression = "t0 = add(x0, x1); sub(-0.5, tanh(t0)); t0"}
 return y = %y, z = %z
 )ir"},
         {"linear", R"ir(%x = import() {name = "x", domain = hyp, dims = [2]}
 %w = param() {name = "w", dims = [3, 2]}
 %b = param() {name = "b", dims = [3]}
-%y, %q = linear(%x, %w, %b) {transposed = true, formula = "relu(add(x0, x1))", quantized = [0], largest = 64, logarithmic = true}
+%y, %q = linear(%x, %w, %b) {transposed = true, expression = "relu(add(x0, x1))", quantized = [0], largest = 64, logarithmic = true}
 return y = %y, q = %q
 )ir"},
         {"position", "%p = position() {domain = hyp}\nreturn p = %p\n"},

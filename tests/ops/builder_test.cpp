@@ -79,7 +79,7 @@ TEST_F(BuilderTest, NumbersBecomeConstantsOnBothSides) {
 TEST_F(BuilderTest, AGruCellReadsLikeItsEquations) {
   const DomainId loop = parent_;
   const Expr state = builder_.state(builder_.constant(0, {4}), loop);
-  const Expr previous = spread(state, hyp_);
+  const Expr previous = broadcast(state, hyp_);
   const Expr u = builder_.param("U", {4, 4});
   const Expr gate = sigmoid(dot(previous, u) + b_);
   const Expr candidate = tanh(dot(h_, u) * gate);
@@ -126,7 +126,7 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(type_of(builder_.position(source_)), "source i32[]");
   EXPECT_EQ(type_of(sinusoid(builder_.position(hyp_), 8)), "hyp f32[8]");
   EXPECT_EQ(type_of(history(h_, prefix_)), "prefix f32[4]");
-  EXPECT_EQ(type_of(collect(spread(x_, scan_))), "source f32[4]");
+  EXPECT_EQ(type_of(collect(broadcast(x_, scan_))), "source f32[4]");
   const Expr mean = mean_rows(x_);
   EXPECT_EQ(type_of(mean), "sentence f32[4]");
   EXPECT_EQ(path(mean, "to"), std::vector<std::string>{"source.sentence"});
@@ -137,16 +137,16 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
 TEST_F(BuilderTest, SpreadFollowsTheRowsThatRowsBelongTo) {
   using Names = std::vector<std::string>;
   const Expr sent = import("sent", sentence_, {4});
-  EXPECT_EQ(path(spread(sent, hyp_), "via"), (Names{"hyp.parent", "parent.sentence"}));
-  EXPECT_EQ(path(spread(sent, source_), "via"), (Names{"source.sentence"}));
-  EXPECT_EQ(path(spread(x_, scan_), "via"), (Names{"scan.source"}));
-  EXPECT_EQ(path(spread(h_, cross_), "via"), (Names{"cross.left"}));
-  EXPECT_EQ(path(spread(x_, cross_), "via"), (Names{"cross.right"}));
-  EXPECT_EQ(path(spread(sent, cross_), "via"),
+  EXPECT_EQ(path(broadcast(sent, hyp_), "via"), (Names{"hyp.parent", "parent.sentence"}));
+  EXPECT_EQ(path(broadcast(sent, source_), "via"), (Names{"source.sentence"}));
+  EXPECT_EQ(path(broadcast(x_, scan_), "via"), (Names{"scan.source"}));
+  EXPECT_EQ(path(broadcast(h_, cross_), "via"), (Names{"cross.left"}));
+  EXPECT_EQ(path(broadcast(x_, cross_), "via"), (Names{"cross.right"}));
+  EXPECT_EQ(path(broadcast(sent, cross_), "via"),
             (Names{"cross.left", "hyp.parent", "parent.sentence"}));
   // Nothing to do.
-  EXPECT_EQ(spread(h_, hyp_).id(), h_.id());
-  EXPECT_EQ(spread(b_, hyp_).id(), b_.id());
+  EXPECT_EQ(broadcast(h_, hyp_).id(), h_.id());
+  EXPECT_EQ(broadcast(b_, hyp_).id(), b_.id());
 }
 
 TEST_F(BuilderTest, AttentionIsLeftRightSoftmaxAndMix) {
@@ -225,7 +225,7 @@ TEST_F(BuilderTest, NodesKnowTheLineOfTheModel) {
   EXPECT_EQ(where(concat({h_, h_})), here());
   EXPECT_EQ(where(builder_.param("P", {1})), here());
   EXPECT_EQ(where(builder_.constant(1)), here());
-  EXPECT_EQ(where(spread(x_, scan_)), here());
+  EXPECT_EQ(where(broadcast(x_, scan_)), here());
   EXPECT_EQ(where(operand(1 - h_, 0)), here());
   EXPECT_EQ(where(builder_.state(b_, parent_)), here());
 }
@@ -257,7 +257,7 @@ TEST_F(BuilderTest, ErrorsShowBothTypesAndTheLineOfTheModel) {
          "state ({}): its initial value must have no rows or one per sentence, not source f32[4]");
   expect([&] { mark(), builder_.next(builder_.state(b_, parent_), w_); },
          "next ({}): the next value f32[4, 6] does not fit the state parent f32[4]");
-  expect([&] { mark(), spread(x_, hyp_); },
+  expect([&] { mark(), broadcast(x_, hyp_); },
          "{}: rows of 'hyp' do not belong to rows of source f32[4]");
   expect([&] { mark(), left(x_, cross_); },
          "{}: source f32[4] has no rows of the left member of 'cross', 'hyp'");

@@ -349,11 +349,12 @@ const std::vector<Case>& cases() {
        "%y = lookup_matmul(%e, %m, %m) {via = [hyp.word]}",
        {{104, 145, 186, 0, 0, 0, 204, 285, 366, 4, 5, 6}}},
       {"pointwise",
-       "%y, %t = pointwise(%h, %h1, %v) {formula = \"t0 = add(x0, x1); mul(t0, max(2, x2)); t0\"}",
+       "%y, %t = pointwise(%h, %h1, %v) {expression = \"t0 = add(x0, x1); mul(t0, max(2, x2)); "
+       "t0\"}",
        {{20.0, -2.0, 25.0, 10.0, 20.0, 6.0, 60.0, 12.0},
         {2.0, -1.0, 2.5, 5.0, 2.0, 3.0, 6.0, 6.0}}},
       {"linear",
-       "%y = linear(%h, %m, %h1) {formula = \"abs(sub(x0, x1))\"}",
+       "%y = linear(%h, %m, %h1) {expression = \"abs(sub(x0, x1))\"}",
        {{8.0, 9.0, 10.0, 10.5, 14.0, 17.5, 4.0, 5.0, 6.0, 6.0, 10.0, 14.0}}},
       // Sentences of two rows and of one.
       {"recurrent_layer",
@@ -370,7 +371,7 @@ const std::vector<Case>& cases() {
        {{lstm_of_ones({7, 3})[1], lstm_of_ones({7, 3})[0], lstm_of_ones({11})[0]}}},
       // What is quantized stands behind all else, in the order asked for.
       {"pointwise",
-       "%y, %t, %qt, %q = pointwise(%h, %s) {formula = \"t0 = neg(x0); t0; mul(x1, t0)\", "
+       "%y, %t, %qt, %q = pointwise(%h, %s) {expression = \"t0 = neg(x0); t0; mul(x1, t0)\", "
        "quantized = [1, 0]}",
        {{-1, 2, -0.5, -3, 1, 0, -2, -2},
         {-2, 4, -1, -6, 2, 0, -4, -4},

@@ -101,13 +101,15 @@ constexpr Good kGood[] = {
     {"%y, %ids = ensemble_k_best(%h, %e, %h5, %h, %e) {k = 4, weights = [1, 0.5], "
      "biased = [1, 0], transposed = [1, 1]}",
      "hyp f32[4]"},
-    {"%y, %a = pointwise(%h4, %h1, %v4) {formula = \"t0 = mul(x0, x1); add(t0, x2); t0\"}",
+    {"%y, %a = pointwise(%h4, %h1, %v4) {expression = \"t0 = mul(x0, x1); add(t0, x2); t0\"}",
      "hyp f32[4]"},
     {"%y, %a = add_layer_norm(%h4, %v4, %v4) {epsilon = 1}", "hyp f32[4]"},
-    {"%y = linear(%h, %m) {formula = \"tanh(x0)\"}", "hyp f32[3]"},
-    {"%z, %y = linear(%h, %m) {formula = \"tanh(x0)\", quantized = [0], to = qint16, largest = 9}",
+    {"%y = linear(%h, %m) {expression = \"tanh(x0)\"}", "hyp f32[3]"},
+    {"%z, %y = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [0], to = qint16, largest = "
+     "9}",
      "hyp qint16[3]"},
-    {"%y = linear(%h, %e, %h5) {transposed = true, formula = \"tanh(add(x0, x1))\"}", "hyp f32[5]"},
+    {"%y = linear(%h, %e, %h5) {transposed = true, expression = \"tanh(add(x0, x1))\"}",
+     "hyp f32[5]"},
     {"%y = leading_rows(%e) {count = 3}", "f32[3, 2]"},
     {"%y = lookup_matmul(%e, %m, %m) {via = [hyp.word]}", "hyp f32[3]"},
     {"%y, %a = dot_attention(%h4, %x4, %x4) {left = [cross.left], right = [cross.right], heads = "
@@ -318,17 +320,17 @@ constexpr Bad kBad[] = {
     {"%u = param() {name = \"u\", dims = [1, 3]}\n"
      "%y = recurrent_layer(%x, %m, %u, %v, %v) {cell = \"gru\", over = fwd}",
      "operand 3 must be f32[3] without rows, not f32[2]"},
-    {"%y = pointwise(%h4) {formula = \"add(x0, x1)\"}",
-     "its formula is for 2 operands, but there are 1"},
-    {"%y = pointwise(%h4) {formula = \"tan(x0)\"}", "'tan' is no elementwise op"},
-    {"%y = pointwise(%h4, %x4) {formula = \"add(x0, x1)\"}", "range over different rows"},
+    {"%y = pointwise(%h4) {expression = \"add(x0, x1)\"}",
+     "its expression is for 2 operands, but there are 1"},
+    {"%y = pointwise(%h4) {expression = \"tan(x0)\"}", "'tan' is no elementwise op"},
+    {"%y = pointwise(%h4, %x4) {expression = \"add(x0, x1)\"}", "range over different rows"},
     {"%y, %a = add_layer_norm(%h4, %h, %v4) {epsilon = 1}", "dimensions differ"},
-    {"%y = linear(%h, %e) {formula = \"tanh(x0)\"}", "inner dimensions differ"},
-    {"%y, %q = linear(%h, %m) {formula = \"tanh(x0)\", quantized = [1]}",
+    {"%y = linear(%h, %e) {expression = \"tanh(x0)\"}", "inner dimensions differ"},
+    {"%y, %q = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [1]}",
      "it has no result 1 to quantize, only 1"},
-    {"%y, %q = linear(%h, %m) {formula = \"tanh(x0)\", quantized = [-1]}",
+    {"%y, %q = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [-1]}",
      "it has no result -1 to quantize, only 1"},
-    {"%y, %q = linear(%h, %m) {formula = \"tanh(x0)\", quantized = [0], largest = 128}",
+    {"%y, %q = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [0], largest = 128}",
      "integers of qint8 go up to 127, not 128"},
     {"%y = leading_rows(%e) {count = 6}", "there are no 6 leading rows of 5"},
     {"%y = leading_rows(%h) {count = 1}",
@@ -401,7 +403,7 @@ TEST(Cost, CountsWorkAndTraffic) {
   expect("%y = concat(%h, %h4)", {.bytes = 4 * 12});
   expect("%y = head_dot(%c4, %d4) {heads = 2}", {.flop = 8, .bytes = 4 * 8});
   // A fused op does all the work, and moves only what comes in and goes out.
-  expect("%y = linear(%h, %m, %h1) {formula = \"tanh(add(x0, x1))\"}",
+  expect("%y = linear(%h, %m, %h1) {expression = \"tanh(add(x0, x1))\"}",
          {.flop = 12 + 3 + 3, .bytes = 4 * (2 + 1 + 3), .weight_bytes = 4 * 6});
   expect(
       "%w = param() {name = \"w\", dims = [2, 9]}\n%u = param() {name = \"u\", dims = [3, 9]}\n"

@@ -41,7 +41,7 @@ TEST(Pattern, CapturesOperandsByName) {
   EXPECT_EQ(found[0]["sum"], find_value(graph, "s"));
   EXPECT_EQ(found[0]["c"], find_value(graph, "half"));
   EXPECT_THAT(found[0].nodes(), ElementsAre(find_node(graph, "h"), find_node(graph, "s")));
-  EXPECT_THAT(found[0].taken_over(), ElementsAre(find_node(graph, "s")));
+  EXPECT_THAT(found[0].consumed(), ElementsAre(find_node(graph, "s")));
   EXPECT_THROW(found[0]["d"], InternalError);
 }
 
@@ -49,10 +49,10 @@ TEST(Pattern, KeepsTheOrderOfOperandsUnlessTold) {
   const Graph graph = example();
   const NodeId r = find_node(graph, "r");
   EXPECT_THAT(op("add", {op("tanh"), any("b")}).find(graph, r), IsEmpty());
-  const auto found = op("add", {op("tanh"), any("b")}).either_order().find(graph, r);
+  const auto found = op("add", {op("tanh"), any("b")}).commutative().find(graph, r);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0]["b"], find_value(graph, "w"));
-  EXPECT_THAT(op("add", {any("a"), any("b")}).either_order().find(graph, r), SizeIs(2));
+  EXPECT_THAT(op("add", {any("a"), any("b")}).commutative().find(graph, r), SizeIs(2));
 }
 
 TEST(Pattern, AsksForOneValueUnderOneName) {
@@ -83,7 +83,7 @@ return y = %y
 )");
   const NodeId y = find_node(graph, "y");
   EXPECT_THAT(op("concat", {any("a"), any("b")}).find(graph, y), IsEmpty());
-  EXPECT_THAT(op("concat", {any("a"), any("b")}).and_more().find(graph, y), SizeIs(1));
+  EXPECT_THAT(op("concat", {any("a"), any("b")}).variadic().find(graph, y), SizeIs(1));
   EXPECT_THAT(op("concat").find(graph, y), SizeIs(1));
   EXPECT_THAT(op("concat").having(op("param")).find(graph, y), SizeIs(3));
 }

@@ -36,7 +36,7 @@ void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values,
   const auto heads = static_cast<std::size_t>(in.results[0].cols);
   float* weights = result_at(in, run, 0);
   run.kernels.segment_softmax(weights, heads, share, weights);
-  const Place& mixture = in.results[1];
+  const BufferView& mixture = in.results[1];
   run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
                        {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
                         static_cast<std::size_t>(mixture.stride)});

@@ -40,7 +40,7 @@ void run_sinusoid(const Instruction& in, const Run& run) {
 void run_state(const Instruction& in, const Run& run) {
   const auto previous = run.rows.previous(in.domain);
   const RowsIn init = rows_in(in, run, 0);
-  const Place& carried = in.operands[1];
+  const BufferView& carried = in.operands[1];
   const float* last = reinterpret_cast<const float*>(run.buffers[carried.buffer]) + carried.offset;
   const std::size_t cols = cols_of(in);
   for (std::size_t r = 0; r < previous.size(); ++r) {

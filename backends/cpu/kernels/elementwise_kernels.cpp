@@ -8,15 +8,15 @@
 #include "backends/cpu/kernels/quantize_kernels.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/plan/refusals.h"
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 namespace fuselage::cpu {
 namespace {
 
-/// Why the formula of a node cannot run, whose operands but `matrix` are elements of it.
-std::string refuse_formula(const Graph& graph, const Node& node, std::size_t matrix) {
+/// Why the expression of a node cannot run, whose operands but `matrix` are elements of it.
+std::string refuse_expression(const Graph& graph, const Node& node, std::size_t matrix) {
   if (std::string reason = refuse_elements(graph, node, matrix); !reason.empty()) return reason;
-  return ElementKernel::refuse(parse_formula(node.attr<std::string>("formula")));
+  return ElementKernel::refuse(parse_expression(node.attr<std::string>("expression")));
 }
 
 /// `first`: the operand of the node that is x0, or where the product of a linear node stands.
@@ -26,18 +26,18 @@ void bind_elements(Instruction& in, const Binding& binding, std::size_t first) {
     scalar.push_back(in.operands[i].cols != in.results[0].cols);
   if (first > 0) scalar[0] = false;
   in.elements = std::make_shared<ElementKernel>(
-      parse_formula(binding.node.attr<std::string>("formula")), scalar);
+      parse_expression(binding.node.attr<std::string>("expression")), scalar);
   bind_quantized_results(in, binding);
 }
 
 /// Panels first … last - 1 of a linear layer for `n` rows from `r` on, in tiles of columns: the
-/// product, then the formula on it while it is in the cache.
+/// product, then the expression on it while it is in the cache.
 void run_linear_tiles(const Instruction& in, const Run& run, const PackedMatrix& matrix,
                       std::size_t first, std::size_t last, std::size_t r, std::size_t n) {
   constexpr std::size_t kColumns = 256;
   const std::size_t step = std::max<std::size_t>(kColumns / matrix.panel(), 1);
-  std::array<RowsIn, kMostFormulaOperands> operands;
-  std::array<RowsOut, kMostFormulaResults> results;
+  std::array<RowsIn, kMaxExpressionOperands> operands;
+  std::array<RowsOut, kMaxExpressionResults> results;
   for (std::size_t i = 0; i < in.elements->result_count(); ++i) {
     results[i] = rows_out(in, run, i);
     results[i].data += r * results[i].stride;
@@ -91,14 +91,14 @@ void run_binary(const Instruction& in, const Run& run) {
 }
 
 std::string refuse_pointwise(const Graph& graph, const Node& node) {
-  return refuse_formula(graph, node, node.operands.size());
+  return refuse_expression(graph, node, node.operands.size());
 }
 
 void bind_pointwise(Instruction& in, const Binding& binding) { bind_elements(in, binding, 0); }
 
 void run_pointwise(const Instruction& in, const Run& run) {
-  std::array<RowsIn, kMostFormulaOperands> operands;
-  std::array<RowsOut, kMostFormulaResults> results;
+  std::array<RowsIn, kMaxExpressionOperands> operands;
+  std::array<RowsOut, kMaxExpressionResults> results;
   for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
   for (std::size_t i = 0; i < in.elements->result_count(); ++i) results[i] = rows_out(in, run, i);
   const std::size_t rows = rows_of(in, run);
@@ -117,7 +117,7 @@ std::string refuse_linear(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   if (!graph.producer(node.operands[1]).has(Trait::external))
     return "its matrix is not stored, so it cannot be packed when the plan is made";
-  return refuse_formula(graph, node, 1);
+  return refuse_expression(graph, node, 1);
 }
 
 void bind_linear(Instruction& in, const Binding& binding) {
@@ -129,7 +129,7 @@ void run_linear(const Instruction& in, const Run& run) { run_linear_with(in, run
 
 std::string refuse_packing_linear(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_packing_gemm(graph, node); !reason.empty()) return reason;
-  return refuse_formula(graph, node, 1);
+  return refuse_expression(graph, node, 1);
 }
 
 void bind_packing_linear(Instruction& in, const Binding& binding) {

@@ -11,7 +11,7 @@
 namespace fuselage::cpu {
 namespace {
 
-using Kind = Formula::Argument::Kind;
+using Kind = ElementwiseExpression::Argument::Kind;
 
 constexpr std::size_t kTile = 256;     ///< columns; a slot then takes 1 KB of the L1 cache
 constexpr std::size_t kMaxSlots = 16;  ///< values that are live at once
@@ -44,20 +44,21 @@ std::optional<Op> named(std::string_view name,
 
 /// A slot for each step's value; a slot is free again after the last step that reads it. Results
 /// keep theirs. Returns the number of slots.
-std::size_t plan_slots(const Formula& formula, std::vector<std::uint32_t>& slot_of_step) {
-  const std::size_t count = formula.steps.size();
+std::size_t plan_slots(const ElementwiseExpression& expression,
+                       std::vector<std::uint32_t>& slot_of_step) {
+  const std::size_t count = expression.steps.size();
   std::vector<std::size_t> last_use(count);
   for (std::size_t i = 0; i < count; ++i) {
     last_use[i] = i;
-    for (const auto& argument : formula.steps[i].arguments)
+    for (const auto& argument : expression.steps[i].arguments)
       if (argument.kind == Kind::step) last_use[argument.index] = i;
   }
-  for (const auto& result : formula.results) last_use[result.index] = count;
+  for (const auto& result : expression.results) last_use[result.index] = count;
   std::vector<bool> taken;
   slot_of_step.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
     // What is read here for the last time makes room for the result: rows may be written in place.
-    for (const auto& argument : formula.steps[i].arguments)
+    for (const auto& argument : expression.steps[i].arguments)
       if (argument.kind == Kind::step && last_use[argument.index] == i)
         taken[slot_of_step[argument.index]] = false;
     const auto free = std::find(taken.begin(), taken.end(), false);
@@ -75,27 +76,28 @@ std::size_t plan_slots(const Formula& formula, std::vector<std::uint32_t>& slot_
 std::optional<Unary> unary_named(std::string_view op) { return named(op, kUnary); }
 std::optional<Binary> binary_named(std::string_view op) { return named(op, kBinary); }
 
-std::string ElementKernel::refuse(const Formula& formula) {
-  for (const Formula::Step& step : formula.steps) {
+std::string ElementKernel::refuse(const ElementwiseExpression& expression) {
+  for (const ElementwiseExpression::Step& step : expression.steps) {
     const std::string_view op = step.op->name;
     const bool known =
         step.arguments.size() == 1 ? unary_named(op).has_value() : binary_named(op).has_value();
     if (!known) return fmt::format("it has no row function for {}", op);
   }
   std::vector<std::uint32_t> slots;
-  const std::size_t live = plan_slots(formula, slots);
+  const std::size_t live = plan_slots(expression, slots);
   if (live > kMaxSlots)
     return fmt::format("{} values are live at once, more than {}", live, kMaxSlots);
   return "";
 }
 
-ElementKernel::ElementKernel(const Formula& formula, const std::vector<bool>& scalar) {
-  check(refuse(formula).empty(), "a formula without a kernel");
+ElementKernel::ElementKernel(const ElementwiseExpression& expression,
+                             const std::vector<bool>& scalar) {
+  check(refuse(expression).empty(), "a expression without a kernel");
   std::vector<std::uint32_t> slots;
-  plan_slots(formula, slots);
+  plan_slots(expression, slots);
   const KernelTable& table = kernels();
-  for (std::size_t i = 0; i < formula.steps.size(); ++i) {
-    const Formula::Step& from = formula.steps[i];
+  for (std::size_t i = 0; i < expression.steps.size(); ++i) {
+    const ElementwiseExpression::Step& from = expression.steps[i];
     Step step{.a = source_of(from.arguments[0], scalar, slots), .slot = slots[i]};
     if (from.arguments.size() == 1) {
       step.unary = table.unary_row(*unary_named(from.op->name), step.a.scalar);
@@ -105,10 +107,10 @@ ElementKernel::ElementKernel(const Formula& formula, const std::vector<bool>& sc
     }
     steps_.push_back(step);
   }
-  for (const auto& result : formula.results) results_.push_back(slots[result.index]);
+  for (const auto& result : expression.results) results_.push_back(slots[result.index]);
 }
 
-ElementKernel::Source ElementKernel::source_of(const Formula::Argument& argument,
+ElementKernel::Source ElementKernel::source_of(const ElementwiseExpression::Argument& argument,
                                                const std::vector<bool>& scalar,
                                                const std::vector<std::uint32_t>& slot_of_step) {
   if (argument.kind == Kind::operand)

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/simd/table.h"
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 namespace fuselage::cpu {
 
@@ -15,16 +15,16 @@ namespace fuselage::cpu {
 std::optional<Unary> unary_named(std::string_view op);
 std::optional<Binary> binary_named(std::string_view op);
 
-/// A formula ready to run at the active instruction-set level: tile by tile, so that what goes from
-/// step to step stays in the L1 cache. An element is computed by the same operations as by unary
-/// and binary kernels one after another, and so has the same bits.
+/// A expression ready to run at the active instruction-set level: tile by tile, so that what goes
+/// from step to step stays in the L1 cache. An element is computed by the same operations as by
+/// unary and binary kernels one after another, and so has the same bits.
 class ElementKernel {
  public:
   /// `scalar[i]`: operand i has one element a row, which stands for all columns.
-  ElementKernel(const Formula& formula, const std::vector<bool>& scalar);
+  ElementKernel(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
 
   /// Why no kernel can be made; empty: one can.
-  static std::string refuse(const Formula& formula);
+  static std::string refuse(const ElementwiseExpression& expression);
 
   /// results[i] [rows, cols]. A result may lie where an operand does, when their rows coincide.
   void run(const RowsIn* operands, std::size_t rows, std::size_t cols,
@@ -38,7 +38,7 @@ class ElementKernel {
 
  private:
   struct Source {
-    Formula::Argument::Kind kind = Formula::Argument::Kind::operand;
+    ElementwiseExpression::Argument::Kind kind = ElementwiseExpression::Argument::Kind::operand;
     std::uint32_t index = 0;  ///< operand, scratch slot or number
     bool scalar = false;
   };
@@ -49,7 +49,7 @@ class ElementKernel {
     std::uint32_t slot = 0;
   };
 
-  Source source_of(const Formula::Argument& argument, const std::vector<bool>& scalar,
+  Source source_of(const ElementwiseExpression::Argument& argument, const std::vector<bool>& scalar,
                    const std::vector<std::uint32_t>& slot_of_step);
 
   std::vector<Step> steps_;

@@ -48,8 +48,8 @@ void quantize_each(const Quantizer& quantizer, const Vectors& vectors) {
 /// The vectors of one row of a result.
 Vectors vectors_of(const Instruction& in, const Run& run, const QuantizedResult& result,
                    std::int64_t row) {
-  const Place& x = in.results[result.of];
-  const Place& out = in.results[result.at];
+  const BufferView& x = in.results[result.of];
+  const BufferView& out = in.results[result.at];
   Vectors vectors{.count = result.vectors, .k = static_cast<std::size_t>(x.cols) / result.vectors};
   vectors.x = {
       .data = data_at<const float>(x, run, row), .stride = vectors.k, .columns = vectors.k};

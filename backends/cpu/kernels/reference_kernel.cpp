@@ -28,26 +28,26 @@ Array<float> dequantized(const RowsIn& from, std::int64_t rows, const Type& type
 
 Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
                       std::size_t operand) {
-  const Place& place = in.operands[operand];
+  const BufferView& view = in.operands[operand];
   const bool same_rows = type.domain == in.domain;
   const std::int64_t rows = same_rows ? row_count(in, run) : run.rows.rows(type.domain);
   Array<float> array(rows, row_size(type));
   if (type.dtype == DType::i32) {
     const auto* from =
-        data_at<const std::int32_t>(place, run, same_rows ? first_row(run, in.domain) : 0);
+        data_at<const std::int32_t>(view, run, same_rows ? first_row(run, in.domain) : 0);
     std::copy_n(from, array.data.size(), array.data.begin());
     return array;
   }
   if (is_half(type.dtype)) {
-    const auto* from = data_at<const std::uint16_t>(place, run, 0);
+    const auto* from = data_at<const std::uint16_t>(view, run, 0);
     std::transform(from, from + array.data.size(), array.data.begin(),
                    type.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
     return array;
   }
   const RowsIn from = same_rows ? rows_in(in, run, operand) : all_rows(in, run, operand);
   if (is_quantized(type.dtype)) return dequantized(from, rows, type);
-  copy_rows(from, static_cast<std::size_t>(rows), static_cast<std::size_t>(place.cols),
-            {array.data.data(), static_cast<std::size_t>(place.cols)});
+  copy_rows(from, static_cast<std::size_t>(rows), static_cast<std::size_t>(view.cols),
+            {array.data.data(), static_cast<std::size_t>(view.cols)});
   return array;
 }
 
@@ -69,11 +69,11 @@ void run_reference(const Instruction& in, const Run& run) {
     operands.push_back(to_array(in, run, in.graph->value(node.operands[i]).type, i));
   EvalContext<float> context{.graph = *in.graph, .node = node, .rows = run.rows};
   for (const auto& operand : operands) context.operands.push_back(&operand);
-  for (const Place& result : in.results)
+  for (const BufferView& result : in.results)
     context.results.emplace_back(row_count(in, run), result.cols);
   node.op->evaluate_f32(context);
   for (std::size_t i = 0; i < in.results.size() - in.quantized.size(); ++i) {
-    const Place& result = in.results[i];
+    const BufferView& result = in.results[i];
     const DomainId domain = domain_of(result, run);
     const auto& data = context.results[i].data;
     check(data.size() == static_cast<std::size_t>(row_count(run, domain) * result.cols),

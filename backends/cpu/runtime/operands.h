@@ -29,55 +29,55 @@ inline std::size_t rows_of(const Instruction& in, const Run& run) {
 }
 
 /// Whose rows a place has.
-inline DomainId domain_of(const Place& place, const Run& run) {
-  return run.plan_buffers[place.buffer].domain;
+inline DomainId domain_of(const BufferView& view, const Run& run) {
+  return run.plan_buffers[view.buffer].domain;
 }
 
 /// First element of a place for the rows from `row` on.
 template <typename T>
-T* data_at(const Place& place, const Run& run, std::int64_t row) {
-  const Buffer& buffer = run.plan_buffers[place.buffer];
+T* data_at(const BufferView& view, const Run& run, std::int64_t row) {
+  const Buffer& buffer = run.plan_buffers[view.buffer];
   if (buffer.newest_only) row -= first_row(run, buffer.domain);
-  return reinterpret_cast<T*>(run.buffers[place.buffer]) + place.offset + row * place.stride;
+  return reinterpret_cast<T*>(run.buffers[view.buffer]) + view.offset + row * view.stride;
 }
 
 /// An operand as kernels take it, for the rows that the instruction computes.
 inline RowsIn rows_in(const Instruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
+  const BufferView& view = in.operands[operand];
   const std::int64_t row = first_row(run, in.domain);
-  RowsIn rows{.stride = static_cast<std::size_t>(place.stride),
-              .columns = static_cast<std::size_t>(place.cols)};
-  if (place.index == kNone) {
-    rows.data = data_at<const float>(place, run, place.stride == 0 ? 0 : row);
+  RowsIn rows{.stride = static_cast<std::size_t>(view.stride),
+              .columns = static_cast<std::size_t>(view.cols)};
+  if (view.index == kNone) {
+    rows.data = data_at<const float>(view, run, view.stride == 0 ? 0 : row);
     return rows;
   }
-  rows.data = data_at<const float>(place, run, 0);
-  rows.rows = run.indexes[static_cast<std::size_t>(place.index)] + row;
-  if (place.fallback_buffer != kNone)
+  rows.data = data_at<const float>(view, run, 0);
+  rows.rows = run.indexes[static_cast<std::size_t>(view.index)] + row;
+  if (view.fallback_buffer != kNone)
     rows.fallback = reinterpret_cast<const float*>(
-                        run.buffers[static_cast<std::size_t>(place.fallback_buffer)]) +
-                    place.offset;
+                        run.buffers[static_cast<std::size_t>(view.fallback_buffer)]) +
+                    view.offset;
   return rows;
 }
 
 template <typename T = float>
 T* plain_in(const Instruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
+  const BufferView& view = in.operands[operand];
+  return data_at<T>(view, run, view.stride == 0 ? 0 : first_row(run, in.domain));
 }
 
 /// All rows of an operand that another domain's rows are gathered from.
 inline RowsIn all_rows(const Instruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  return {.data = data_at<const float>(place, run, 0),
-          .stride = static_cast<std::size_t>(place.stride),
-          .columns = static_cast<std::size_t>(place.cols)};
+  const BufferView& view = in.operands[operand];
+  return {.data = data_at<const float>(view, run, 0),
+          .stride = static_cast<std::size_t>(view.stride),
+          .columns = static_cast<std::size_t>(view.cols)};
 }
 
 template <typename T = float>
 T* result_at(const Instruction& in, const Run& run, std::size_t result = 0) {
-  const Place& place = in.results[result];
-  return data_at<T>(place, run, place.stride == 0 ? 0 : first_row(run, in.domain));
+  const BufferView& view = in.results[result];
+  return data_at<T>(view, run, view.stride == 0 ? 0 : first_row(run, in.domain));
 }
 
 inline RowsOut rows_out(const Instruction& in, const Run& run, std::size_t result = 0) {

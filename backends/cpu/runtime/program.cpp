@@ -12,10 +12,10 @@ void ask_for_weight(Program& program, WeightRegion& weights, std::uint32_t numbe
   program.weights[number] = weights.stored(weight_type(program.plan.graph, buffer));
 }
 
-void ask_for_weights(Program& program, WeightRegion& weights, const Place& place) {
-  ask_for_weight(program, weights, place.buffer);
-  if (place.fallback_buffer != kNone)
-    ask_for_weight(program, weights, static_cast<std::uint32_t>(place.fallback_buffer));
+void ask_for_weights(Program& program, WeightRegion& weights, const BufferView& view) {
+  ask_for_weight(program, weights, view.buffer);
+  if (view.fallback_buffer != kNone)
+    ask_for_weight(program, weights, static_cast<std::uint32_t>(view.fallback_buffer));
 }
 
 void bind_instruction(Program& program, WeightRegion& weights, Instruction& in) {
@@ -45,7 +45,7 @@ std::unique_ptr<Program> make_program(Graph graph, WeightRegion& weights,
     for (Instruction& in : program->instructions)
       if (program->plan.graph.node(in.node).has(Trait::loop_next) == is_next)
         bind_instruction(*program, weights, in);
-  for (const Place& place : program->plan.outputs) ask_for_weights(*program, weights, place);
+  for (const BufferView& view : program->plan.outputs) ask_for_weights(*program, weights, view);
   return program;
 }
 

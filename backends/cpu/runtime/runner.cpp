@@ -141,8 +141,8 @@ void ProgramRunner::run(RowFrame& frame) {
 }
 
 const std::byte* ProgramRunner::output(std::size_t number) const {
-  const Place& place = plan_.outputs[number];
-  return buffers_[place.buffer] + place.offset * static_cast<std::int64_t>(sizeof(float));
+  const BufferView& view = plan_.outputs[number];
+  return buffers_[view.buffer] + view.offset * static_cast<std::int64_t>(sizeof(float));
 }
 
 std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number,

@@ -53,7 +53,7 @@ TEST(CopyRows, GrowsItsZeros) {
   EXPECT_EQ(y, std::vector<float>(10000, 0.0f));
 }
 
-TEST(Sinusoid, MatchesTheFormula) {
+TEST(Sinusoid, MatchesTheExpression) {
   const std::vector<std::int32_t> positions = {0, 1, 17, 500};
   for (const std::size_t dim : {2, 6, 7, 64}) {
     Matrix y = Matrix::result(4, dim);

@@ -23,14 +23,14 @@ Matrix one_after_another(const Matrix& a, const Matrix& b, const Matrix& c) {
   return x;
 }
 
-const char* const kFormula = "sub(mul(tanh(add(x0, x1)), x2), mul(0.5, x0))";
+const char* const kExpression = "sub(mul(tanh(add(x0, x1)), x2), mul(0.5, x0))";
 
 TEST_P(ElementKernelTest, HasTheBitsOfSingleKernels) {
   for (const std::size_t cols : {1, 2, 7, 16, 17, 64, 255, 256, 257, 600})
     for (const std::size_t rows : {1, 3}) {
       const Matrix a = Matrix::random(rows, cols, 1), b = Matrix::random(rows, cols, 2);
       const Matrix c = Matrix::random(rows, 1, 3);
-      const ElementKernel kernel(parse_formula(kFormula), {false, false, cols != 1});
+      const ElementKernel kernel(parse_expression(kExpression), {false, false, cols != 1});
       const RowsIn operands[] = {a.in(), b.in(), c.in()};
       Matrix y = Matrix::result(rows, cols);
       const RowsOut out = y.out();
@@ -44,7 +44,7 @@ TEST_P(ElementKernelTest, HasTheBitsOfSingleKernels) {
 
 TEST_P(ElementKernelTest, GivesSeveralResultsAndMayWriteOverAnOperand) {
   const std::size_t rows = 4, cols = 37;
-  const ElementKernel kernel(parse_formula("t0 = add(x0, x1); relu(t0); t0; mul(x0, x0)"),
+  const ElementKernel kernel(parse_expression("t0 = add(x0, x1); relu(t0); t0; mul(x0, x0)"),
                              {false, false});
   ASSERT_EQ(kernel.result_count(), 3u);
   const Matrix a = Matrix::random(rows, cols, 4), b = Matrix::random(rows, cols, 5);
@@ -64,7 +64,7 @@ TEST_P(ElementKernelTest, ReadsRowsThroughAnIndexAndSomeColumns) {
   const std::size_t cols = 40;
   const Matrix table = Matrix::random(5, cols, 6), fallback = Matrix::random(1, cols, 7);
   const std::vector<std::int32_t> index = {4, -1, 0};
-  const ElementKernel kernel(parse_formula("neg(x0)"), {false});
+  const ElementKernel kernel(parse_expression("neg(x0)"), {false});
   for (const float* other : {fallback.row(0), static_cast<const float*>(nullptr)}) {
     Matrix y = Matrix::result(3, cols);
     const RowsIn in = table.in(index, other);
@@ -84,13 +84,13 @@ TEST_P(ElementKernelTest, RefusesWhatItHasNoRoomFor) {
   // Each level of this tree keeps one more value alive.
   std::string tree = "tanh(x0)";
   for (int i = 0; i < 3; ++i) tree = "add(" + tree + ", " + tree + ")";
-  EXPECT_EQ(ElementKernel::refuse(parse_formula(tree)), "");
+  EXPECT_EQ(ElementKernel::refuse(parse_expression(tree)), "");
   std::string names, sum = "x0";
   for (int i = 0; i < 20; ++i) {
     names += "t" + std::to_string(i) + " = add(x0, " + std::to_string(i) + "); ";
     sum = "add(t" + std::to_string(i) + ", " + sum + ")";
   }
-  EXPECT_THAT(ElementKernel::refuse(parse_formula(names + sum)),
+  EXPECT_THAT(ElementKernel::refuse(parse_expression(names + sum)),
               ::testing::HasSubstr("live at once"));
 }
 

@@ -31,8 +31,8 @@ struct RecurrentRun {
   const std::byte* weights = nullptr;
 };
 
-/// By the formulas of cudnnRNNMode_t in cuDNN's manual, with sums in float. Null states are zeros,
-/// and null last ones are not written.
+/// By the expressions of cudnnRNNMode_t in cuDNN's manual, with sums in float. Null states are
+/// zeros, and null last ones are not written.
 void run(const RecurrentRun& call);
 
 }  // namespace emulated_cuda

@@ -111,7 +111,8 @@ void evaluate(const Launch& launch) {
   EvalContext<float> context{.graph = launch.graph, .node = node, .rows = table};
   for (const Array<float>& operand : operands) context.operands.push_back(&operand);
   const std::int64_t rows = table.rows(launch.in.domain) - table.first_new(launch.in.domain);
-  for (const Place& result : launch.in.results) context.results.emplace_back(rows, result.cols);
+  for (const BufferView& result : launch.in.results)
+    context.results.emplace_back(rows, result.cols);
   node.op->evaluate_f32(context);
   for (std::size_t i = 0; i < context.results.size(); ++i) write(launch, context.results[i], i);
 }
@@ -143,7 +144,7 @@ void carry_on(const Launch& launch) {
 void append(const Launch& launch) {
   const Run run = launch.run();
   const RowsIn in = rows_in(launch.in, run, 0);
-  const Place& result = launch.in.results[0];
+  const BufferView& result = launch.in.results[0];
   const DomainId domain = launch.plan_buffers[result.buffer].domain;
   const bool behind = domain != launch.in.domain && !launch.plan_buffers[result.buffer].newest_only;
   const std::int32_t first = behind ? launch.rows[domain].counts->first : 0;
@@ -156,7 +157,7 @@ void append(const Launch& launch) {
 void scatter(const Launch& launch) {
   const Run run = launch.run();
   const RowsIn in = rows_in(launch.in, run, 0);
-  const Place& result = launch.in.results[0];
+  const BufferView& result = launch.in.results[0];
   const std::int32_t* index =
       launch.rows[launch.graph.map_of(launch.in.domain, MapKind::structural)].index;
   copy_rows(

@@ -42,14 +42,15 @@ class Parameters {
 
 std::vector<bool> scalar_operands(const PlannedInstruction& in) {
   std::vector<bool> scalar;
-  for (const Place& operand : in.operands) scalar.push_back(operand.cols != in.results[0].cols);
+  for (const BufferView& operand : in.operands)
+    scalar.push_back(operand.cols != in.results[0].cols);
   return scalar;
 }
 
 class Elements final : public Kernel {
  public:
   Elements(const PlannedInstruction& in, const Binding& binding)
-      : kernel_(element_formula(binding.node), scalar_operands(in)) {}
+      : kernel_(elementwise_expression(binding.node), scalar_operands(in)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     std::array<RowsIn, kMaxElementOperands> operands;
@@ -69,10 +70,11 @@ constexpr KernelFactory kKernels[] = {{"elements", make_kernel<Elements>}};
 
 }  // namespace
 
-ElementKernel::ElementKernel(const Formula& formula, const std::vector<bool>& scalar)
+ElementKernel::ElementKernel(const ElementwiseExpression& expression,
+                             const std::vector<bool>& scalar)
     : scalar_(scalar),
-      result_count_(formula.results.size()),
-      library_(load_kernels(element_source(formula, scalar))),
+      result_count_(expression.results.size()),
+      library_(load_kernels(elementwise_source(expression, scalar))),
       singles_(library_->kernel(kSingleElements)),
       fours_(library_->kernel(kFourElements)) {}
 
@@ -103,7 +105,7 @@ void ElementKernel::launch(cudaStream_t stream, const Rows& rows, std::int64_t c
   config.stream = stream;
   void* arguments[] = {parameters.data()};
   expect_success(cudaLaunchKernelExC(&config, fours ? fours_ : singles_, arguments),
-                 "launch of a formula");
+                 "launch of a expression");
 }
 
 std::span<const KernelFactory> element_kernels() { return kKernels; }

@@ -9,16 +9,16 @@
 
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/runtime_compiler.h"
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 namespace fuselage::cuda {
 
-/// A formula compiled for the device. Immutable; workers share it.
+/// A expression compiled for the device. Immutable; workers share it.
 class ElementKernel {
  public:
   /// `scalar[i]`: operand i has one element a row, which stands for all columns. Compiles, which
   /// takes a moment, unless that was done before; not for a stream that captures.
-  ElementKernel(const Formula& formula, const std::vector<bool>& scalar);
+  ElementKernel(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
 
   /// results[i] [rows, columns], of operands as many as `scalar` had. A result may lie where an
   /// operand does, when their rows coincide.

@@ -10,7 +10,7 @@ DeviceProgram::DeviceProgram(ProgramPlan plan, DeviceWeights& weights,
                              std::span<const KernelFactory> factories)
     : plan_(std::move(plan)), weights_(plan_.buffers.size(), nullptr) {
   for (const PlannedInstruction& in : plan_.instructions) bind(in, weights, factories);
-  for (const Place& place : plan_.outputs) upload(place, weights);
+  for (const BufferView& view : plan_.outputs) upload(view, weights);
 }
 
 void DeviceProgram::bind(const PlannedInstruction& in, DeviceWeights& weights,
@@ -23,14 +23,14 @@ void DeviceProgram::bind(const PlannedInstruction& in, DeviceWeights& weights,
   check(factory != factories.end(), "a kernel of the table that nobody makes");
   const Binding binding{plan_.graph, plan_.graph.node(in.node), plan_, weights};
   kernels_.back() = factory->make(in, binding);
-  for (const Place& operand : in.operands)
+  for (const BufferView& operand : in.operands)
     if (!weights.has_own_form(operand)) upload(operand, weights);
 }
 
-void DeviceProgram::upload(const Place& place, DeviceWeights& weights) {
-  upload_buffer(place.buffer, weights);
-  if (place.fallback_buffer != kNone)
-    upload_buffer(static_cast<std::size_t>(place.fallback_buffer), weights);
+void DeviceProgram::upload(const BufferView& view, DeviceWeights& weights) {
+  upload_buffer(view.buffer, weights);
+  if (view.fallback_buffer != kNone)
+    upload_buffer(static_cast<std::size_t>(view.fallback_buffer), weights);
 }
 
 void DeviceProgram::upload_buffer(std::size_t number, DeviceWeights& weights) {

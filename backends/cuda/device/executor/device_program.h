@@ -28,7 +28,7 @@ class DeviceProgram {
  private:
   void bind(const PlannedInstruction& in, DeviceWeights& weights,
             std::span<const KernelFactory> factories);
-  void upload(const Place& place, DeviceWeights& weights);
+  void upload(const BufferView& view, DeviceWeights& weights);
   void upload_buffer(std::size_t number, DeviceWeights& weights);
 
   ProgramPlan plan_;

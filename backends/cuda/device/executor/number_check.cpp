@@ -21,14 +21,14 @@ std::vector<T> copy_of(const T* data, std::size_t count) {
 std::vector<float> floats_of(const Graph& graph, const PlannedInstruction& in, const Run& run,
                              std::size_t result) {
   const ValueId id = graph.node(in.node).results[result];
-  const Place& place = in.results[result];
-  const Buffer& buffer = run.plan_buffers[place.buffer];
+  const BufferView& view = in.results[result];
+  const Buffer& buffer = run.plan_buffers[view.buffer];
   if (graph.value(id).type.dtype != DType::f32 || buffer.domain != in.domain) return {};
   const DeviceCounts counts = copy_of(run.rows[in.domain].counts, 1)[0];
   const std::int64_t first = buffer.newest_only ? 0 : counts.first;
-  const auto* begin = reinterpret_cast<const float*>(run.buffers[place.buffer]) + place.offset +
-                      first * place.stride;
-  return copy_of(begin, static_cast<std::size_t>(counts.live * place.cols));
+  const auto* begin =
+      reinterpret_cast<const float*>(run.buffers[view.buffer]) + view.offset + first * view.stride;
+  return copy_of(begin, static_cast<std::size_t>(counts.live * view.cols));
 }
 
 }  // namespace

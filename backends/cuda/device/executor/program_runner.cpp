@@ -69,8 +69,8 @@ void ProgramRunner::set_import(std::string_view name, std::byte* data) {
 }
 
 std::byte* ProgramRunner::output(std::size_t number) const {
-  const Place& place = program_.plan().outputs[number];
-  return buffers_[place.buffer] + place.offset * static_cast<std::int64_t>(sizeof(float));
+  const BufferView& view = program_.plan().outputs[number];
+  return buffers_[view.buffer] + view.offset * static_cast<std::int64_t>(sizeof(float));
 }
 
 // --- Workspace ---

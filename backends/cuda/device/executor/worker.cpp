@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t kLayoutsPerOctave = 2;
 constexpr std::int64_t kBucketsPerOctave = 4;
 
-constexpr std::size_t kMostGraphs = 128;
+constexpr std::size_t kMaxGraphs = 128;
 
 /// Where a graph's outputs of SearchHead::k_best are.
 struct SearchOutputs {
@@ -98,7 +98,7 @@ class CudaWorker : public Worker {
   }
 
   bool search(const SearchSettings& settings, SearchRecord& record) override {
-    if (!best_ || settings.beam_size > DeviceSearch::kMostBeam) return false;
+    if (!best_ || settings.beam_size > DeviceSearch::kMaxBeam) return false;
     use_device(options_.device);
     begin_search(settings);
     const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
@@ -261,7 +261,7 @@ class CudaWorker : public Worker {
   DeviceRowMemory rows_;
   ProgramRunner source_, step_;
   mutable FetchedOutputs outputs_;
-  GraphCache graphs_{kMostGraphs};
+  GraphCache graphs_{kMaxGraphs};
   std::optional<SearchOutputs> best_;
   std::optional<Search> search_;
   Layout layout_;

@@ -53,17 +53,17 @@ struct DeviceWeights::State {
   }
 
   /// The buffer of a place that a kernel reads in another form.
-  const Buffer& take(const ProgramPlan& plan, const Place& place) {
-    check(place.offset == 0 && place.index == kNone, "a matrix is a whole weight");
-    own_forms.insert(&place);
-    return plan.buffers[place.buffer];
+  const Buffer& take(const ProgramPlan& plan, const BufferView& view) {
+    check(view.offset == 0 && view.index == kNone, "a matrix is a whole weight");
+    own_forms.insert(&view);
+    return plan.buffers[view.buffer];
   }
 
   TensorMap host;
   std::vector<DeviceMemory> memory;
   std::vector<Stored> stored;
   std::vector<Matrix> matrices;
-  std::set<const Place*> own_forms;
+  std::set<const BufferView*> own_forms;
   std::size_t matrix_bytes = 0;
 };
 
@@ -84,9 +84,9 @@ const std::byte* DeviceWeights::stored(const ProgramPlan& plan, const Buffer& bu
 }
 
 std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& plan,
-                                                          const Place& place,
+                                                          const BufferView& view,
                                                           const MatrixForm& form) {
-  const Buffer& buffer = state_->take(plan, place);
+  const Buffer& buffer = state_->take(plan, view);
   const Source source = source_of(plan, buffer);
   for (const State::Matrix& known : state_->matrices)
     if (known.source == source && known.form == form) return known.matrix;
@@ -109,12 +109,12 @@ std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& pla
   return matrix;
 }
 
-Tensor DeviceWeights::host_numbers(const ProgramPlan& plan, const Place& place) {
-  return state_->tensor(plan, state_->take(plan, place));
+Tensor DeviceWeights::host_numbers(const ProgramPlan& plan, const BufferView& view) {
+  return state_->tensor(plan, state_->take(plan, view));
 }
 
-bool DeviceWeights::has_own_form(const Place& place) const {
-  return state_->own_forms.contains(&place);
+bool DeviceWeights::has_own_form(const BufferView& view) const {
+  return state_->own_forms.contains(&view);
 }
 
 const std::byte* DeviceWeights::upload(const void* data, std::size_t bytes) {

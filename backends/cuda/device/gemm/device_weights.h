@@ -49,16 +49,16 @@ class DeviceWeights {
   /// The matrix that a place of a plan holds. Its type follows from that of the stored weight:
   /// qint8 becomes i8, qint16 i16, the others stay. Throws Error for qlog4. `place` is an operand
   /// in the plan.
-  std::shared_ptr<const DeviceMatrix> matrix(const ProgramPlan& plan, const Place& place,
+  std::shared_ptr<const DeviceMatrix> matrix(const ProgramPlan& plan, const BufferView& view,
                                              const MatrixForm& form);
 
   /// The numbers that a place of a plan holds, on the host: for a kernel that uploads them in a
   /// form of its own. `place` is an operand in the plan.
-  Tensor host_numbers(const ProgramPlan& plan, const Place& place);
+  Tensor host_numbers(const ProgramPlan& plan, const BufferView& view);
 
   /// Whether matrix() or host_numbers() was asked for this place: what reads it needs no stored
   /// numbers.
-  bool has_own_form(const Place& place) const;
+  bool has_own_form(const BufferView& view) const;
 
   /// A copy of host memory on the device, kept as long as this.
   const std::byte* upload(const void* data, std::size_t bytes);

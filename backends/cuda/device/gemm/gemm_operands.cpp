@@ -9,15 +9,16 @@ namespace {
 
 /// Whether the first of the rows of a place is known on the device alone: it stands behind the rows
 /// of earlier steps. In other domains a step has no such rows.
-bool is_behind_others(const PlannedInstruction& in, const Place& place, const Binding& binding) {
-  const Buffer& buffer = binding.plan.buffers[place.buffer];
-  return binding.graph.domain(in.domain).kind == DomainKind::prefix && place.index == kNone &&
-         place.stride != 0 && !buffer.newest_only && buffer.domain == in.domain;
+bool is_behind_others(const PlannedInstruction& in, const BufferView& view,
+                      const Binding& binding) {
+  const Buffer& buffer = binding.plan.buffers[view.buffer];
+  return binding.graph.domain(in.domain).kind == DomainKind::prefix && view.index == kNone &&
+         view.stride != 0 && !buffer.newest_only && buffer.domain == in.domain;
 }
 
 RowProduct::Detours detours_of(const PlannedInstruction& in, const Binding& binding,
                                std::size_t operand) {
-  const Place& x = in.operands[operand];
+  const BufferView& x = in.operands[operand];
   return {.gathers = x.index != kNone || x.stride == 0 || is_behind_others(in, x, binding),
           .appends = is_behind_others(in, in.results[0], binding)};
 }
@@ -39,11 +40,11 @@ std::shared_ptr<const DeviceMatrix> stored_matrix(const PlannedInstruction& in,
   const std::int64_t k = binding.graph.value(binding.node.operands[factors.x]).type.dims.back();
   const Type& w = binding.graph.value(binding.node.operands[factors.w]).type;
   const std::int64_t entries = std::max<std::int64_t>(binding.graph.domain(w.domain).size, 1);
-  const Place& place = in.operands[factors.w];
-  check(binding.plan.buffers[place.buffer].kind == Buffer::Kind::weight,
+  const BufferView& view = in.operands[factors.w];
+  check(binding.plan.buffers[view.buffer].kind == Buffer::Kind::weight,
         "BoundProduct: its matrix is not stored");
   return binding.weights.matrix(
-      binding.plan, place,
+      binding.plan, view,
       {.k = k, .n = row_size(w) * entries / k, .transposed = factors.transposed});
 }
 

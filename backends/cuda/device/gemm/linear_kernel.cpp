@@ -9,12 +9,12 @@
 #include "backends/cuda/device/kernel/bump_allocator.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "base/error.h"
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 namespace fuselage::cuda {
 namespace {
 
-using Argument = Formula::Argument;
+using Argument = ElementwiseExpression::Argument;
 
 /// What cuBLASLt can do on the way.
 struct Epilogue {
@@ -22,7 +22,7 @@ struct Epilogue {
   bool relu = false;
 };
 
-bool adds_x1_to_x0(const Formula::Step& step) {
+bool adds_x1_to_x0(const ElementwiseExpression::Step& step) {
   constexpr Argument kX0{.kind = Argument::Kind::operand, .index = 0};
   constexpr Argument kX1{.kind = Argument::Kind::operand, .index = 1};
   return step.op->name == "add" &&
@@ -30,25 +30,26 @@ bool adds_x1_to_x0(const Formula::Step& step) {
 }
 
 /// Whether it is relu of the product, or of the step before.
-bool is_relu(const Formula::Step& step, bool of_product) {
+bool is_relu(const ElementwiseExpression::Step& step, bool of_product) {
   const Argument argument{.kind = of_product ? Argument::Kind::operand : Argument::Kind::step,
                           .index = 0};
   return step.op->name == "relu" && step.arguments == std::vector{argument};
 }
 
-/// The epilogue that a formula is, if it is one.
-std::optional<Epilogue> epilogue_of(const Formula& formula) {
-  if (formula.results.size() != 1 || formula.steps.empty()) return std::nullopt;
-  if (formula.results[0].index + 1 != formula.steps.size()) return std::nullopt;
-  if (formula.steps.size() == 1 && is_relu(formula.steps[0], true)) return Epilogue{.relu = true};
-  if (!adds_x1_to_x0(formula.steps[0])) return std::nullopt;
-  if (formula.steps.size() == 1) return Epilogue{.bias = true};
-  if (formula.steps.size() == 2 && is_relu(formula.steps[1], false))
+/// The epilogue that a expression is, if it is one.
+std::optional<Epilogue> epilogue_of(const ElementwiseExpression& expression) {
+  if (expression.results.size() != 1 || expression.steps.empty()) return std::nullopt;
+  if (expression.results[0].index + 1 != expression.steps.size()) return std::nullopt;
+  if (expression.steps.size() == 1 && is_relu(expression.steps[0], true))
+    return Epilogue{.relu = true};
+  if (!adds_x1_to_x0(expression.steps[0])) return std::nullopt;
+  if (expression.steps.size() == 1) return Epilogue{.bias = true};
+  if (expression.steps.size() == 2 && is_relu(expression.steps[1], false))
     return Epilogue{.bias = true, .relu = true};
   return std::nullopt;
 }
 
-/// The product and the formula in one.
+/// The product and the expression in one.
 class LinearWithEpilogue : public Kernel {
  public:
   LinearWithEpilogue(BoundProduct product, const Epilogue& epilogue)
@@ -71,14 +72,15 @@ class LinearWithEpilogue : public Kernel {
   Epilogue epilogue_;
 };
 
-/// The product, then the formula on it: in place where the rows of the result begin with the first
-/// and are as wide, else from the workspace.
+/// The product, then the expression on it: in place where the rows of the result begin with the
+/// first and are as wide, else from the workspace.
 class LinearThenElements : public Kernel {
  public:
-  LinearThenElements(BoundProduct product, const Formula& formula, const PlannedInstruction& in)
+  LinearThenElements(BoundProduct product, const ElementwiseExpression& expression,
+                     const PlannedInstruction& in)
       : product_(std::move(product)),
         in_place_(!product_.appends() && product_.rows().n() == in.results[0].cols),
-        elements_(formula, scalars(in, product_.rows().n())) {}
+        elements_(expression, scalars(in, product_.rows().n())) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     RowProduct::Call call = product_.call(in, run);
@@ -107,7 +109,7 @@ class LinearThenElements : public Kernel {
   }
 
  private:
-  /// Operand 0 of the formula is the product.
+  /// Operand 0 of the expression is the product.
   static std::vector<bool> scalars(const PlannedInstruction& in, std::int64_t n) {
     std::vector<bool> scalar{n != in.results[0].cols};
     for (std::size_t i = 2; i < in.operands.size(); ++i)
@@ -124,15 +126,16 @@ class LinearThenElements : public Kernel {
 
 std::unique_ptr<Kernel> make_linear(const PlannedInstruction& in, const Binding& binding) {
   BoundProduct product(in, binding);
-  const Formula formula = parse_formula(binding.node.attr<std::string>("formula"));
-  const std::optional<Epilogue> epilogue = epilogue_of(formula);
-  const auto is_vector = [&](const Place& place) {
-    return place.stride == 0 && place.index == kNone && place.cols == product.rows().n();
+  const ElementwiseExpression expression =
+      parse_expression(binding.node.attr<std::string>("expression"));
+  const std::optional<Epilogue> epilogue = epilogue_of(expression);
+  const auto is_vector = [&](const BufferView& view) {
+    return view.stride == 0 && view.index == kNone && view.cols == product.rows().n();
   };
   if (epilogue && product.rows().fuses() && product.rows().n() == in.results[0].cols &&
       (!epilogue->bias || is_vector(in.operands[2])))
     return std::make_unique<LinearWithEpilogue>(std::move(product), *epilogue);
-  return std::make_unique<LinearThenElements>(std::move(product), formula, in);
+  return std::make_unique<LinearThenElements>(std::move(product), expression, in);
 }
 
 }  // namespace fuselage::cuda

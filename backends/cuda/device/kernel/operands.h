@@ -24,51 +24,51 @@ inline Rows rows_of(const PlannedInstruction& in, const Run& run) {
 
 /// Where kernels of this place's rows begin to count, if not with row 0: in a buffer that keeps the
 /// rows of earlier steps, behind these.
-inline const std::int32_t* first_row(const PlannedInstruction& in, const Place& place,
+inline const std::int32_t* first_row(const PlannedInstruction& in, const BufferView& view,
                                      const Run& run) {
-  const Buffer& buffer = run.plan_buffers[place.buffer];
-  if (place.stride == 0 || buffer.newest_only || buffer.domain != in.domain) return nullptr;
+  const Buffer& buffer = run.plan_buffers[view.buffer];
+  if (view.stride == 0 || buffer.newest_only || buffer.domain != in.domain) return nullptr;
   return &run.rows[in.domain].counts->first;
 }
 
 /// First element of a place.
 template <typename T>
-T* data_at(const Place& place, const Run& run) {
-  return reinterpret_cast<T*>(run.buffers[place.buffer]) + place.offset;
+T* data_at(const BufferView& view, const Run& run) {
+  return reinterpret_cast<T*>(run.buffers[view.buffer]) + view.offset;
 }
 
 /// An operand of elements of 4 bytes, for the rows that the instruction computes.
 template <typename T = float>
 RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  RowsOf<T> rows{.data = data_at<const T>(place, run),
-                 .stride = place.stride,
-                 .columns = static_cast<std::int32_t>(place.cols)};
-  if (place.index == kNone) {
-    rows.first = first_row(in, place, run);
+  const BufferView& view = in.operands[operand];
+  RowsOf<T> rows{.data = data_at<const T>(view, run),
+                 .stride = view.stride,
+                 .columns = static_cast<std::int32_t>(view.cols)};
+  if (view.index == kNone) {
+    rows.first = first_row(in, view, run);
     return rows;
   }
-  rows.index = run.indexes[static_cast<std::size_t>(place.index)];
-  if (place.fallback_buffer != kNone)
+  rows.index = run.indexes[static_cast<std::size_t>(view.index)];
+  if (view.fallback_buffer != kNone)
     rows.fallback =
-        reinterpret_cast<const T*>(run.buffers[static_cast<std::size_t>(place.fallback_buffer)]) +
-        place.offset;
+        reinterpret_cast<const T*>(run.buffers[static_cast<std::size_t>(view.fallback_buffer)]) +
+        view.offset;
   return rows;
 }
 
 /// All rows of an operand that another domain's rows are gathered from.
 template <typename T = float>
 RowsOf<T> all_rows(const PlannedInstruction& in, const Run& run, std::size_t operand) {
-  const Place& place = in.operands[operand];
-  return {.data = data_at<const T>(place, run),
-          .stride = place.stride,
-          .columns = static_cast<std::int32_t>(place.cols)};
+  const BufferView& view = in.operands[operand];
+  return {.data = data_at<const T>(view, run),
+          .stride = view.stride,
+          .columns = static_cast<std::int32_t>(view.cols)};
 }
 
 template <typename T = float>
 ResultOf<T> rows_out(const PlannedInstruction& in, const Run& run, std::size_t result = 0) {
-  const Place& place = in.results[result];
-  return {data_at<T>(place, run), place.stride, first_row(in, place, run)};
+  const BufferView& view = in.results[result];
+  return {data_at<T>(view, run), view.stride, first_row(in, view, run)};
 }
 
 inline std::int32_t cols_of(const PlannedInstruction& in) {
@@ -80,7 +80,7 @@ inline Segments segments_of(MapId map, const Run& run) { return {run.rows[map].s
 
 /// A path as kernels follow it by themselves.
 inline IndexPath index_path(const MapPath& path, const Run& run) {
-  check(path.size() <= kMostMaps, "a path of more maps than there can be");
+  check(path.size() <= kMaxMaps, "a path of more maps than there can be");
   IndexPath followed;
   for (const MapId map : path) followed.maps[followed.count++] = run.rows[map].index;
   return followed;

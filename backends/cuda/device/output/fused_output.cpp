@@ -10,7 +10,7 @@ namespace fuselage::cuda {
 namespace {
 
 // What a block of compute capability 9.0 can have, and what each of two on a multiprocessor.
-constexpr std::size_t kMostShared = 227 * 1024;
+constexpr std::size_t kMaxShared = 227 * 1024;
 constexpr std::size_t kHalfOfShared = 113 * 1024;
 
 std::size_t shared_bytes(const FusedShape& shape, std::int64_t stride, std::int32_t k) {
@@ -46,7 +46,7 @@ std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k) {
   // Two blocks on a multiprocessor, one of which multiplies while the other one looks for the best;
   // else one of twice as many threads, with fewer rows where these are long.
   for (const Choice& choice :
-       {Choice{4, 1, kHalfOfShared}, {4, 2, kMostShared}, {2, 4, kMostShared}}) {
+       {Choice{4, 1, kHalfOfShared}, {4, 2, kMaxShared}, {2, 4, kMaxShared}}) {
     FusedShape shape{choice.warps_in_rows, choice.warps_in_columns, 0};
     shape.shared_bytes = shared_bytes(shape, stride, k);
     if (shape.shared_bytes <= choice.most_bytes) return shape;

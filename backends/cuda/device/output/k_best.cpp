@@ -9,7 +9,7 @@ namespace fuselage::cuda {
 namespace {
 
 void check_count(std::int32_t k) {
-  check(k > 0 && k <= kMostBest, "k_best: so many of the best are not found");
+  check(k > 0 && k <= kMaxBest, "k_best: so many of the best are not found");
 }
 
 /// So many that each warp of a block has a chunk.
@@ -43,7 +43,7 @@ std::size_t best_of_lists_bytes(std::int64_t rows, std::int32_t most_pairs) {
 
 void check_best_query(const BestQuery& query, std::int32_t members, const Workspace& workspace) {
   check_count(query.k);
-  check(members > 0 && members <= static_cast<std::int32_t>(kMostMembers) &&
+  check(members > 0 && members <= static_cast<std::int32_t>(kMaxMembers) &&
             (members == 1 || query.log_softmax),
         "best_of_rows: no members, too many, or several without log-softmax");
   check(workspace.bytes >= best_of_rows_bytes(query.rows.most, query.columns, query.k, members),

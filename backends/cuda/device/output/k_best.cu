@@ -34,7 +34,7 @@ struct Scan {
 
 template <typename T>
 struct Members {
-  Logits<T> at[kMostMembers];
+  Logits<T> at[kMaxMembers];
 };
 
 // --- Logits of a chunk that may be among the best ---

@@ -36,7 +36,7 @@ struct ListedWords {
 struct BestQuery {
   Rows rows;
   std::int32_t columns = 0;
-  std::int32_t k = 0;  ///< at most kMostBest
+  std::int32_t k = 0;  ///< at most kMaxBest
   bool log_softmax = false;
   BestOut out;
 };
@@ -66,7 +66,7 @@ void check_best_query(const BestQuery& query, std::int32_t members, const Worksp
 void check_best_query(const BestQuery& query, const ListedWords& lists, const Workspace& workspace);
 
 /// Bias, normalizer and the k best in one read of the logits. `members` are one or up to
-/// kMostMembers; several go with log_softmax alone.
+/// kMaxMembers; several go with log_softmax alone.
 template <typename T>
 void best_of_rows(cudaStream_t stream, const BestQuery& query, std::span<const Logits<T>> members,
                   const Workspace& workspace);

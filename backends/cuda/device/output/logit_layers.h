@@ -19,7 +19,7 @@ BestQuery best_query(const PlannedInstruction& in, const Run& run, std::int64_t 
 /// Rows go in chunks, so that logits take no more than so many bytes, or what one row takes.
 class LogitLayers : public Kernel {
  public:
-  static constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
+  static constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
   struct Member {
     BoundProduct product;
@@ -27,7 +27,7 @@ class LogitLayers : public Kernel {
     float weight = 1;
   };
 
-  LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t most_bytes = kMostBytes);
+  LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t most_bytes = kMaxBytes);
 
   void launch(const PlannedInstruction& in, const Run& run) const override;
   std::size_t workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds) const override;

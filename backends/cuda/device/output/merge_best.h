@@ -31,7 +31,7 @@ struct Merge {
   Lists lists;
   Sums sums;  ///< with end.log_softmax
   std::int32_t members = 1;
-  float weights[kMostMembers] = {1};
+  float weights[kMaxMembers] = {1};
 };
 
 void merge_best(cudaStream_t stream, const Merge& merge);

@@ -16,7 +16,7 @@ namespace fuselage::cuda {
 
 inline constexpr std::int32_t kPieces = kFusedSlab / 8;
 
-/// Place of a piece in a slab, in pieces.
+/// BufferView of a piece in a slab, in pieces.
 __device__ inline std::int32_t place_of(std::int32_t vector, std::int32_t piece) {
   return vector * kPieces + (piece ^ (vector / 2 % kPieces));
 }

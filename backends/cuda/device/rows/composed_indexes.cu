@@ -8,7 +8,7 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr std::uint32_t kThreads = 128;
-constexpr std::uint32_t kMostBlocks = 1024;  ///< of a path; threads take several rows beyond
+constexpr std::uint32_t kMaxBlocks = 1024;  ///< of a path; threads take several rows beyond
 
 /// Blocks in y stand for paths.
 __global__ void compose(const ComposedIndex* paths) {
@@ -24,7 +24,7 @@ __global__ void compose(const ComposedIndex* paths) {
 
 void compose_indexes(cudaStream_t stream, const ComposedIndex* paths, std::int32_t count,
                      std::int32_t most_rows) {
-  const std::uint32_t blocks = std::min(blocks_for(most_rows, kThreads), kMostBlocks);
+  const std::uint32_t blocks = std::min(blocks_for(most_rows, kThreads), kMaxBlocks);
   launch(stream, compose, {{blocks, static_cast<std::uint32_t>(count), 1}, {kThreads, 1, 1}},
          paths);
 }

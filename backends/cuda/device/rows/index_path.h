@@ -17,12 +17,12 @@ __device__ inline std::int32_t follow(const std::int32_t* const* maps, std::int3
 }
 
 /// Longer than any path: maps lead from pairs to their members and on to what these belong to.
-inline constexpr std::size_t kMostMaps = 8;
+inline constexpr std::size_t kMaxMaps = 8;
 
 /// A path of maps that a kernel follows by itself: beside the one index through which an operand
 /// is read.
 struct IndexPath {
-  const std::int32_t* maps[kMostMaps] = {};
+  const std::int32_t* maps[kMaxMaps] = {};
   std::int32_t count = 0;
 };
 

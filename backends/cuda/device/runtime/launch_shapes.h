@@ -17,13 +17,13 @@ namespace fuselage::cuda {
 /// what the grid covers, in x of the grid over rows and in y of it over columns.
 inline Spread spread_over(const Rows& rows, std::int64_t columns) {
   constexpr std::uint32_t kThreads = 256;
-  constexpr std::uint32_t kMostBlocks = 65535;
+  constexpr std::uint32_t kMaxBlocks = 65535;
   if (columns <= 0 || rows.most <= 0) return {.grid = dim3(0)};
   const std::uint32_t across = std::bit_ceil(
       static_cast<std::uint32_t>(std::min<std::int64_t>(columns, std::int64_t{kThreads})));
   const std::uint32_t down = kThreads / across;
   return {
-      .grid = dim3(blocks_for(rows.most, down), std::min(blocks_for(columns, across), kMostBlocks)),
+      .grid = dim3(blocks_for(rows.most, down), std::min(blocks_for(columns, across), kMaxBlocks)),
       .block = dim3(across, down)};
 }
 

@@ -30,7 +30,7 @@ class Program {
  public:
   explicit Program(const std::string& source) {
     expect_compiler(
-        nvrtcCreateProgram(&program_, source.c_str(), "formula.cu", 0, nullptr, nullptr),
+        nvrtcCreateProgram(&program_, source.c_str(), "expression.cu", 0, nullptr, nullptr),
         "making a program");
   }
   ~Program() { nvrtcDestroyProgram(&program_); }
@@ -43,7 +43,7 @@ class Program {
     const nvrtcResult status =
         nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
     if (status != NVRTC_SUCCESS)
-      throw Error("NVRTC cannot compile a formula for {} ({}): {}", architecture,
+      throw Error("NVRTC cannot compile a expression for {} ({}): {}", architecture,
                   nvrtcGetErrorString(status), log());
   }
 

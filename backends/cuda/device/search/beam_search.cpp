@@ -35,7 +35,7 @@ std::size_t size(std::int32_t count) { return static_cast<std::size_t>(count); }
 DeviceSearch::DeviceSearch(const Graph& graph) : tables_(graph) {}
 
 bool DeviceSearch::reserve(const Bounds& bounds) {
-  check(bounds.beam_size <= kMostBeam, "the beam is too large for a search on the device");
+  check(bounds.beam_size <= kMaxBeam, "the beam is too large for a search on the device");
   const Bounds all{
       std::max(bounds_.sentences, bounds.sentences), std::max(bounds_.beam_size, bounds.beam_size),
       std::max(bounds_.steps, bounds.steps), std::max(bounds_.suppressed, bounds.suppressed)};
@@ -165,15 +165,14 @@ std::vector<std::int32_t> DeviceSearch::ended(cudaStream_t stream) const {
   return ended;
 }
 
-void DeviceSearch::refill(cudaStream_t stream, std::span<const Place> places,
-                          SearchRecord& record) {
+void DeviceSearch::refill(cudaStream_t stream, std::span<const Slot> slots, SearchRecord& record) {
   const Results left = results(stream, record);
   refill_limits_.assign(size(sentences_), 0);
-  for (const Place& place : places) {
-    check(place.length_limit > 0 && place.length_limit <= bounds_.steps - left.status.steps,
+  for (const Slot& slot : slots) {
+    check(slot.length_limit > 0 && slot.length_limit <= bounds_.steps - left.status.steps,
           "a search is longer than what was reserved");
-    left.append(size(place.sentence), size(beam_size_), record);
-    refill_limits_.at(size(place.sentence)) = place.length_limit;
+    left.append(size(slot.sentence), size(beam_size_), record);
+    refill_limits_.at(size(slot.sentence)) = slot.length_limit;
   }
   const Arrays at = arrays();
   upload(stream, at.refill_limits, refill_limits_.data(), refill_limits_.size());

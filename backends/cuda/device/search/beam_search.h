@@ -35,7 +35,7 @@ class DeviceSearch {
     friend bool operator==(const Bounds&, const Bounds&) = default;
   };
   /// The largest beam; a search with a larger one is the host's.
-  static constexpr std::int32_t kMostBeam = 2048;
+  static constexpr std::int32_t kMaxBeam = 2048;
 
   /// `graph` declares the domains and maps of the step program.
   explicit DeviceSearch(const Graph& graph);
@@ -53,8 +53,8 @@ class DeviceSearch {
   /// The sentences of which nothing lives any more. Waits for the stream.
   std::vector<std::int32_t> ended(cudaStream_t stream) const;
 
-  /// A sentence of a batch, and the words that one may take which comes into its place.
-  struct Place {
+  /// A slot of a batch, by its sentence, and the most words of the translation that fills it.
+  struct Slot {
     std::int32_t sentence = 0;
     std::int32_t length_limit = 0;
   };
@@ -63,7 +63,7 @@ class DeviceSearch {
   /// sentences must be that of the new ones; up to `beam_size` rows of each will live. The words of
   /// a search, from its first step on, are still bounded. Outside of captured work; waits for the
   /// stream. Throws Error as read() does.
-  void refill(cudaStream_t stream, std::span<const Place> places, SearchRecord& record);
+  void refill(cudaStream_t stream, std::span<const Slot> slots, SearchRecord& record);
 
   /// Fills in the step-time part of `rows` from the live rows.
   void enqueue_rows(cudaStream_t stream, const DeviceRows& rows) const;

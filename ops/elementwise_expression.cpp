@@ -1,4 +1,4 @@
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace fuselage {
 namespace {
 
-using Argument = Formula::Argument;
+using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
 /// Deep enough for any cell, and no danger to the stack.
@@ -25,18 +25,18 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  Formula parse() {
+  ElementwiseExpression parse() {
     do {
       statement();
     } while (take(';'));
     if (at_ < text_.size()) fail("';' or the end is expected");
-    if (formula_.results.empty()) fail("a result is missing");
-    return std::move(formula_);
+    if (expression_.results.empty()) fail("a result is missing");
+    return std::move(expression_);
   }
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error("formula {}: column {}: {}", in_quotes(text_), at_ + 1, what);
+    throw Error("expression {}: column {}: {}", in_quotes(text_), at_ + 1, what);
   }
 
   void skip_space() {
@@ -77,7 +77,7 @@ class Parser {
     at_ = begin;
     const Argument result = expression(0);
     if (result.kind != Kind::step) fail("a result must be a step");
-    formula_.results.push_back(result);
+    expression_.results.push_back(result);
   }
 
   Argument expression(int depth) {
@@ -109,31 +109,32 @@ class Parser {
 
   Argument call(const std::string& name, int depth) {
     const OpDef* op = all_ops().find(name);
-    // A formula in a formula is written out.
-    if (!op || !op->has(Trait::elementwise) || op->attribute_index("formula"))
+    // A expression in a expression is written out.
+    if (!op || !op->has(Trait::elementwise) || op->attribute_index("expression"))
       fail(fmt::format("{} is no elementwise op", in_quotes(name)));
-    Formula::Step step{.op = op};
+    ElementwiseExpression::Step step{.op = op};
     for (std::size_t i = 0; i < op->operands.size(); ++i) {
       if (i > 0) expect(',');
       step.arguments.push_back(expression(depth + 1));
     }
     expect(')');
-    formula_.steps.push_back(std::move(step));
-    return {.kind = Kind::step, .index = static_cast<std::uint32_t>(formula_.steps.size() - 1)};
+    expression_.steps.push_back(std::move(step));
+    return {.kind = Kind::step, .index = static_cast<std::uint32_t>(expression_.steps.size() - 1)};
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   std::map<std::string, Argument> names_;
-  Formula formula_;
+  ElementwiseExpression expression_;
 };
 
 class Printer {
  public:
-  explicit Printer(const Formula& formula) : formula_(formula), uses_(formula.steps.size(), 0) {
-    for (const Formula::Step& step : formula.steps)
+  explicit Printer(const ElementwiseExpression& expression)
+      : expression_(expression), uses_(expression.steps.size(), 0) {
+    for (const ElementwiseExpression::Step& step : expression.steps)
       for (const Argument& argument : step.arguments) count(argument);
-    for (const Argument& result : formula.results) count(result);
+    for (const Argument& result : expression.results) count(result);
   }
 
   std::string print() {
@@ -142,15 +143,15 @@ class Printer {
       if (!text.empty()) text += "; ";
       text += one;
     };
-    names_.resize(formula_.steps.size());
+    names_.resize(expression_.steps.size());
     int named = 0;
-    for (std::size_t i = 0; i < formula_.steps.size(); ++i) {
+    for (std::size_t i = 0; i < expression_.steps.size(); ++i) {
       if (uses_[i] < 2) continue;
       std::string name = fmt::format("t{}", named++);
-      statement(fmt::format("{} = {}", name, show(formula_.steps[i])));
+      statement(fmt::format("{} = {}", name, show(expression_.steps[i])));
       names_[i] = std::move(name);
     }
-    for (const Argument& result : formula_.results) statement(show(result));
+    for (const Argument& result : expression_.results) statement(show(result));
     return text;
   }
 
@@ -159,7 +160,7 @@ class Printer {
     if (argument.kind == Kind::step) ++uses_[argument.index];
   }
 
-  std::string show(const Formula::Step& step) const {
+  std::string show(const ElementwiseExpression::Step& step) const {
     std::string text = std::string(step.op->name) + "(";
     for (std::size_t i = 0; i < step.arguments.size(); ++i)
       text += (i > 0 ? ", " : "") + show(step.arguments[i]);
@@ -170,23 +171,25 @@ class Printer {
     if (argument.kind == Kind::number) return fmt::format("{}", argument.number);
     if (argument.kind == Kind::operand) return fmt::format("x{}", argument.index);
     const std::string& name = names_[argument.index];
-    return name.empty() ? show(formula_.steps[argument.index]) : name;
+    return name.empty() ? show(expression_.steps[argument.index]) : name;
   }
 
-  const Formula& formula_;
+  const ElementwiseExpression& expression_;
   std::vector<int> uses_;
   std::vector<std::string> names_;
 };
 
 }  // namespace
 
-Formula parse_formula(std::string_view text) { return Parser(text).parse(); }
+ElementwiseExpression parse_expression(std::string_view text) { return Parser(text).parse(); }
 
-std::string print_formula(const Formula& formula) { return Printer(formula).print(); }
+std::string print_expression(const ElementwiseExpression& expression) {
+  return Printer(expression).print();
+}
 
-std::size_t operand_count(const Formula& formula) {
+std::size_t operand_count(const ElementwiseExpression& expression) {
   std::size_t count = 0;
-  for (const Formula::Step& step : formula.steps)
+  for (const ElementwiseExpression::Step& step : expression.steps)
     for (const Argument& argument : step.arguments)
       if (argument.kind == Kind::operand)
         count = std::max<std::size_t>(count, argument.index + std::size_t{1});

@@ -1,7 +1,8 @@
+#include "backends/cuda/elementwise_source.h"
+
 #include <gmock/gmock.h>
 
 #include "backends/cuda/element_functions.h"
-#include "backends/cuda/elementwise_source.h"
 #include "tests/graph/support.h"
 
 namespace fuselage::cuda {
@@ -10,13 +11,13 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string source_of(std::string_view formula, const std::vector<bool>& scalar) {
-  return element_source(parse_formula(formula), scalar);
+std::string source_of(std::string_view expression, const std::vector<bool>& scalar) {
+  return elementwise_source(parse_expression(expression), scalar);
 }
 
 TEST(ElementSourceTest, KnowsEveryElementwiseOp) {
   for (const OpDef* op : all_ops().all())
-    if (op->has(Trait::elementwise) && !op->attribute_index("formula")) {
+    if (op->has(Trait::elementwise) && !op->attribute_index("expression")) {
       EXPECT_THAT(std::string(element_function(op->name)),
                   HasSubstr("float op_" + std::string(op->name) + "(float a"));
     }
@@ -45,8 +46,8 @@ TEST(ElementSourceTest, ScalarOperandsAreReadOnceARow) {
 }
 
 TEST(ElementSourceTest, RefusesNumbersBeyondFloats) {
-  EXPECT_EQ(refuse_element_source(parse_formula("add(x0, 1e38)")), "");
-  EXPECT_THAT(refuse_element_source(parse_formula("add(x0, 1e39)")), HasSubstr("1e+39"));
+  EXPECT_EQ(refuse_elementwise_source(parse_expression("add(x0, 1e38)")), "");
+  EXPECT_THAT(refuse_elementwise_source(parse_expression("add(x0, 1e39)")), HasSubstr("1e+39"));
   EXPECT_THROW(source_of("add(x0, 1e39)", {false}), InternalError);
 }
 

@@ -1,4 +1,4 @@
-#include "ops/formula.h"
+#include "ops/elementwise_expression.h"
 
 #include <gmock/gmock.h>
 
@@ -11,32 +11,32 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-TEST(Formula, PrintsWhatItReads) {
+TEST(ElementwiseExpression, PrintsWhatItReads) {
   for (const char* text :
        {"tanh(x0)", "sub(1, x3)", "mul(-0.5, add(x1, x0))", "t0 = sigmoid(x0); mul(t0, t0)",
         "t0 = add(x0, x1); t1 = exp(t0); relu(t0); div(t1, add(t1, 1)); t0"})
-    EXPECT_EQ(print_formula(parse_formula(text)), text);
+    EXPECT_EQ(print_expression(parse_expression(text)), text);
 }
 
-TEST(Formula, HasANormalForm) {
+TEST(ElementwiseExpression, HasANormalForm) {
   const char* text = "  t9=neg( x0 ) ;  t3 = abs(t9); add(t3,0.10) ";
-  EXPECT_EQ(print_formula(parse_formula(text)), "add(abs(neg(x0)), 0.1)");
+  EXPECT_EQ(print_expression(parse_expression(text)), "add(abs(neg(x0)), 0.1)");
 }
 
-TEST(Formula, KeepsStepsAndOperands) {
-  const Formula formula = parse_formula("t0 = add(x0, x4); mul(t0, 2); t0");
-  ASSERT_EQ(formula.steps.size(), 2u);
-  EXPECT_EQ(formula.steps[1].op->name, "mul");
-  EXPECT_EQ(formula.steps[1].arguments[1].number, 2);
-  ASSERT_EQ(formula.results.size(), 2u);
-  EXPECT_EQ(formula.results[1].index, 0u);
-  EXPECT_EQ(operand_count(formula), 5u);
+TEST(ElementwiseExpression, KeepsStepsAndOperands) {
+  const ElementwiseExpression expression = parse_expression("t0 = add(x0, x4); mul(t0, 2); t0");
+  ASSERT_EQ(expression.steps.size(), 2u);
+  EXPECT_EQ(expression.steps[1].op->name, "mul");
+  EXPECT_EQ(expression.steps[1].arguments[1].number, 2);
+  ASSERT_EQ(expression.results.size(), 2u);
+  EXPECT_EQ(expression.results[1].index, 0u);
+  EXPECT_EQ(operand_count(expression), 5u);
 }
 
-TEST(Formula, SaysWhatIsWrongAndWhere) {
+TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
   const auto expect = [](const std::string& text, const char* what) {
-    EXPECT_THAT([&] { parse_formula(text); },
-                ThrowsMessage<Error>(AllOf(HasSubstr("formula"), HasSubstr(what))))
+    EXPECT_THAT([&] { parse_expression(text); },
+                ThrowsMessage<Error>(AllOf(HasSubstr("expression"), HasSubstr(what))))
         << text;
   };
   expect("", "an operand, a number or an op is expected");

@@ -14,7 +14,7 @@ namespace fuselage {
 /// one that is used several times gets a name first; what stands without a name is a result:
 ///
 ///     t0 = sigmoid(add(x0, x1)); add(mul(sub(1, t0), tanh(x2)), mul(t0, x3))
-struct Formula {
+struct ElementwiseExpression {
   struct Argument {
     enum class Kind : std::uint8_t { operand, step, number };
     Kind kind = Kind::operand;
@@ -30,13 +30,13 @@ struct Formula {
   std::vector<Argument> results;  ///< steps
 };
 
-/// The formula that `text` writes. Throws Error saying where it is wrong.
-Formula parse_formula(std::string_view text);
+/// The expression that `text` writes. Throws Error saying where it is wrong.
+ElementwiseExpression parse_expression(std::string_view text);
 
-/// The text of a formula; that of a parsed text in the normal form is the text itself.
-std::string print_formula(const Formula& formula);
+/// The text of a expression; that of a parsed text in the normal form is the text itself.
+std::string print_expression(const ElementwiseExpression& expression);
 
-/// One more than the highest operand that a formula reads.
-std::size_t operand_count(const Formula& formula);
+/// One more than the highest operand that a expression reads.
+std::size_t operand_count(const ElementwiseExpression& expression);
 
 }  // namespace fuselage
