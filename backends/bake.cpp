@@ -2,6 +2,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "graph/verifier.h"
+#include "ops/leaf.h"
 #include "passes/cleanup/remove_dead_code.h"
 #include "passes/lowering/split_by_binding_time.h"
 #include "passes/pipeline.h"
@@ -28,11 +29,10 @@ void store_results(Rewriter& rewriter, const Programs& programs) {
     const NodeId origin = origins.at(computed.producer.index);
     const ValueId whole = rewriter.graph().result(origin, computed.result);
     rewriter.begin("bake", {&origin, 1});
-    const ValueId stored = rewriter.add("param", {},
-                                        {{"name", output.name},
-                                         {"domain", computed.type.domain},
-                                         {"dims", computed.type.dims},
-                                         {"dtype", computed.type.dtype}});
+    const ValueId stored = rewriter.add(op::Param{.name = output.name,
+                                                  .domain = computed.type.domain,
+                                                  .dims = computed.type.dims,
+                                                  .dtype = computed.type.dtype});
     rewriter.replace(whole, stored);
     rewriter.finish();
   }
@@ -43,7 +43,7 @@ TensorMap parameters_of(const Graph& graph, const TensorMap& values) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (!node.has(Trait::external)) continue;
-    const auto& name = node.attr<std::string>("name");
+    const auto name = node.as<ExternalName>().name;
     weights.emplace(name, values.at(name));
   }
   return weights;

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/runtime/operands.h"
 #include "base/error.h"
+#include "ops/matmul.h"
 
 namespace fuselage {
 namespace {
@@ -14,7 +15,7 @@ std::string refuse(const Graph& graph, const Node& node) {
   if (x.dtype != DType::f32 || w.dtype != DType::f32) return "it multiplies floats";
   if (x.dims.size() != 1 || w.dims.size() != 2) return "it works on one vector a row";
   if (w.dims[1] == 1) return "its matrix has one column";
-  if (node.attr<bool>("transposed")) return "its matrix is stored by columns";
+  if (node.as<op::Transposed>().transposed) return "its matrix is stored by columns";
   return graph.producer(node.operands[1]).has(Trait::external) ? "" : "its matrix is not stored";
 }
 

@@ -8,6 +8,7 @@
 
 #include "bench/measure.h"
 #include "decoding/search_head.h"
+#include "ops/leaf.h"
 
 namespace fuselage {
 
@@ -23,7 +24,7 @@ TensorMap random_weights(const Graph& graph) {
   TensorMap weights;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     const bool has_rows = type.domain != graph.none();
     Dims shape = type.dims;
@@ -36,7 +37,7 @@ TensorMap random_weights(const Graph& graph) {
     Tensor tensor(DType::f32, shape);
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       tensor.mutable_data<float>()[i] = normal(random);
-    weights.emplace(node.attr<std::string>("name"), tensor);
+    weights.emplace(node.as<ExternalName>().name, tensor);
   }
   return weights;
 }

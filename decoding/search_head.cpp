@@ -7,6 +7,10 @@
 #include "base/error.h"
 #include "models/architectures/scores.h"
 #include "ops/registry.h"
+#include "ops/rows.h"
+#include "ops/search.h"
+#include "ops/shortlist.h"
+#include "ops/softmax.h"
 
 namespace fuselage {
 namespace {
@@ -66,13 +70,13 @@ Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k, bool
   auto [scores, normalized, words] = scores_of(graph);
   graph.clear_outputs();
   if (!normalized && head != SearchHead::k_best_logits) {
-    scores = graph.result(graph.add_node(op("log_softmax"), {scores}));
+    scores = graph.result(add_node(graph, op::LogSoftmax{}, {scores}));
     graph.set_value_name(scores, "log_probs");
   }
   if (head == SearchHead::log_probabilities)
     graph.add_output("log_probs", scores);
   else
-    add_best_outputs(graph, graph.add_node(op("k_best"), {scores}, {{"k", std::min(k, words)}}));
+    add_best_outputs(graph, add_node(graph, op::KBest{.k = std::min(k, words)}, {scores}));
   add_other_outputs(graph, model, alignment);
   return graph;
 }
@@ -92,17 +96,17 @@ Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, b
                 model.name(), graph.show(type));
   const ShortlistPaths paths = add_shortlist(graph, type.domain, words);
   graph.clear_outputs();
-  ValueId scores = graph.result(graph.add_node(
-      op("select_elements"), {logits}, {{"row", paths.hypothesis}, {"element", paths.word}}));
+  ValueId scores = graph.result(add_node(
+      graph, op::SelectElements{.row = paths.hypothesis, .element = paths.word}, {logits}));
   if (head == SearchHead::k_best) {
-    scores = graph.result(
-        graph.add_node(op("segment_log_softmax"), {scores}, {{"to", paths.hypothesis}}));
+    scores = graph.result(add_node(graph, op::SegmentLogSoftmax{.to = paths.hypothesis}, {scores}));
     graph.set_value_name(scores, "log_probs");
   }
   add_best_outputs(
-      graph,
-      graph.add_node(op("segment_k_best"), {scores},
-                     {{"k", std::min(k, words)}, {"to", paths.hypothesis}, {"words", paths.word}}));
+      graph, add_node(graph,
+                      op::SegmentKBest{
+                          .k = std::min(k, words), .to = paths.hypothesis, .words = paths.word},
+                      {scores}));
   add_other_outputs(graph, model, alignment);
   return graph;
 }

@@ -142,7 +142,7 @@ class Appender {
     std::vector<Attr> attrs;
     for (const Attr& attr : node.attrs) attrs.push_back(in_whole(attr));
     if (node.has(Trait::external))
-      attrs.at(node.op->attribute_index("name").value()) = prefix_ + node.attr<std::string>("name");
+      attrs.at(node.op->attribute_index("name").value()) = prefix_ + node.as<ExternalName>().name;
     return attrs;
   }
 

@@ -255,15 +255,19 @@ MapId Graph::map_of(DomainId domain, MapKind kind) const {
   return {};
 }
 
-bool Graph::structural_path(DomainId from, DomainId to, MapPath& path) const {
-  path.clear();
+std::optional<MapPath> Graph::structural_path(DomainId from, DomainId to) const {
+  MapPath path;
   while (from != to) {
     const Domain& at = domain(from);
-    if (!at.of.valid() || at.kind == DomainKind::prefix) return false;
+    if (!at.of.valid() || at.kind == DomainKind::prefix) return std::nullopt;
     path.push_back(map_of(from, MapKind::structural));
     from = at.of;
   }
-  return true;
+  return path;
+}
+
+bool Graph::is_partial(const MapPath& path) const {
+  return std::any_of(path.begin(), path.end(), [this](MapId id) { return map(id).partial; });
 }
 
 DomainId Graph::sentences_of(DomainId id) const {
@@ -281,9 +285,20 @@ DomainId Graph::sentences_of(DomainId id) const {
 
 // --- Nodes ---
 
+const MapPath* Node::path_of_operand(std::size_t i) const {
+  if (i >= op->operands.size() || op->operands[i].through.empty()) return nullptr;
+  return &std::get<MapPath>(attrs[attr_index(op->operands[i].through)]);
+}
+
+void Node::expect_op(std::string_view name) const {
+  if (op->name != name)
+    throw InternalError(fmt::format("internal error: a {} node is read as {}", op->name, name));
+}
+
 std::size_t Node::attr_index(std::string_view name) const {
   const auto index = op->attribute_index(name);
-  check(index.has_value(), "an op has no attribute of that name");
+  if (!index)
+    throw InternalError(fmt::format("internal error: {} has no attribute '{}'", op->name, name));
   return *index;
 }
 

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "graph/attributes.h"
 #include "graph/domain.h"
 #include "graph/ids.h"
 #include "graph/op.h"
@@ -47,13 +49,45 @@ struct Node {
 
   bool has(Trait trait) const { return op->has(trait); }
 
-  /// Attribute by name; an internal error when the op has none of that name and type.
   template <typename T>
   const T& attr(std::string_view name) const {
     return std::get<T>(attrs[attr_index(name)]);
   }
 
+  /// Whether it is the op that S declares.
+  template <OpStruct S>
+  bool is() const {
+    return op->name == S::kName;
+  }
+
+  /// Whether its op has all attributes of the group S.
+  template <AttrStruct S>
+  bool has() const {
+    bool all = true;
+    for_each_attribute<S>(
+        [&](const auto& field) { all = all && op->attribute_index(field.name).has_value(); });
+    return all;
+  }
+
+  /// The path through which a result row reads rows of an operand (OperandSpec::through), or
+  /// nullptr.
+  const MapPath* path_of_operand(std::size_t i) const;
+
+  /// Its attributes: S declares its op, or a group of attributes that its op has. Anything else is
+  /// an internal error.
+  template <AttrStruct S>
+  S as() const {
+    if constexpr (OpStruct<S>) expect_op(S::kName);
+    S values{};
+    for_each_attribute<S>([&](const auto& field) {
+      using T = std::remove_cvref_t<decltype(values.*(field.member))>;
+      values.*(field.member) = std::get<T>(attrs[attr_index(field.name)]);
+    });
+    return values;
+  }
+
  private:
+  void expect_op(std::string_view name) const;
   std::size_t attr_index(std::string_view name) const;
 };
 
@@ -123,8 +157,10 @@ class Graph {
   MapId find_map(std::string_view name) const;  ///< invalid when there is none
   /// The structural, left or right map of `domain`; an internal error when there is none.
   MapId map_of(DomainId domain, MapKind kind) const;
-  /// The structural path from `from` to the domain `to` that its rows belong to; false if none.
-  bool structural_path(DomainId from, DomainId to, MapPath& path) const;
+  /// The structural path from `from` to the domain `to` that its rows belong to, if there is one.
+  std::optional<MapPath> structural_path(DomainId from, DomainId to) const;
+  /// Whether a path leads nowhere for some rows: one of its maps is partial.
+  bool is_partial(const MapPath& path) const;
   /// The sentence domain that the rows of `id` belong to; invalid for load-time domains.
   DomainId sentences_of(DomainId id) const;
 
@@ -204,9 +240,9 @@ class Graph {
   std::size_t live_nodes_ = 0;
 };
 
-template <typename T>
-const T& InferContext::attr(std::string_view name) const {
-  return node_.attr<T>(name);
+template <typename S>
+S InferContext::as() const {
+  return node_.as<S>();
 }
 
 }  // namespace fuselage

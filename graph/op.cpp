@@ -1,5 +1,6 @@
 #include "graph/op.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
@@ -45,16 +46,34 @@ std::optional<std::size_t> OpDef::attribute_index(std::string_view attribute) co
   return std::nullopt;
 }
 
+std::optional<std::size_t> OpDef::written_attribute_index(std::string_view attribute) const {
+  for (std::size_t i = 0; i < attributes.size(); ++i)
+    if (attributes[i].name == attribute || attributes[i].former_name == attribute) return i;
+  return std::nullopt;
+}
+
 void OpRegistry::add(std::span<const OpDef> ops) {
   for (const OpDef& op : ops) {
-    check(find(op.name) == nullptr, "two ops have one name");
+    std::vector<std::string_view> names = op.former_names;
+    names.push_back(op.name);
+    for (const std::string_view name : names)
+      if (find(name)) throw InternalError(fmt::format("two ops are called '{}'", name));
+    for (const OperandSpec& operand : op.operands) {
+      if (operand.through.empty()) continue;
+      const auto index = op.attribute_index(operand.through);
+      if (!index || op.attributes[*index].kind != AttrKind::path)
+        throw InternalError(fmt::format("operand '{}' of {} is read through '{}', which is no path",
+                                        operand.name, op.name, operand.through));
+    }
     ops_.push_back(&op);
   }
 }
 
 const OpDef* OpRegistry::find(std::string_view name) const {
   for (const OpDef* op : ops_)
-    if (op->name == name) return op;
+    if (op->name == name ||
+        std::find(op->former_names.begin(), op->former_names.end(), name) != op->former_names.end())
+      return op;
   return nullptr;
 }
 

@@ -48,6 +48,7 @@ struct AttrSpec {
   std::string_view name;
   AttrKind kind;
   std::optional<Attr> default_value = std::nullopt;
+  std::string_view former_name = {};  ///< a spelling that older text graphs have; empty: none
 };
 
 /// Declares an operand. At most the last one is optional, repeated (one or more) or any number.
@@ -55,6 +56,8 @@ struct OperandSpec {
   enum class Arity : std::uint8_t { one, optional, repeated, any_number };
   std::string_view name;
   Arity arity = Arity::one;
+  /// The attribute, a path, through which a result row reads rows of this operand; empty: none.
+  std::string_view through = {};
 };
 
 /// Facts about an op that rules may rely on, so that no rule needs to test a name.
@@ -71,14 +74,28 @@ enum class Trait : std::uint32_t {
   changes_domain = 1u << 9,  ///< its result has the same rows under another domain
   /// Element i of a result depends on element i of each operand, or on its only element.
   elementwise = 1u << 10,
+  /// A result row is some elements of the last dimension of its operand's row, in order: those that
+  /// the attributes begin and end (op::Range) name.
+  slices = 1u << 11,
 };
 
-constexpr std::uint32_t operator|(Trait a, Trait b) {
-  return static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b);
-}
-constexpr std::uint32_t operator|(std::uint32_t a, Trait b) {
-  return a | static_cast<std::uint32_t>(b);
-}
+/// A set of traits.
+class Traits {
+ public:
+  constexpr Traits() = default;
+  constexpr Traits(Trait trait)
+      : bits_(static_cast<std::uint32_t>(trait)) {}  // NOLINT: a trait is a set
+  constexpr bool has(Trait trait) const { return (bits_ & static_cast<std::uint32_t>(trait)) != 0; }
+  friend constexpr Traits operator|(Traits a, Traits b) {
+    Traits both;
+    both.bits_ = a.bits_ | b.bits_;
+    return both;
+  }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+constexpr Traits operator|(Trait a, Trait b) { return Traits(a) | Traits(b); }
 
 /// Work and traffic of a node. Per row of its first result, except weight_bytes, which are read
 /// once however many rows there are.
@@ -99,9 +116,9 @@ class InferContext {
   const Type& operand(std::size_t i) const;
   DomainId none() const;
 
-  /// Attribute of the node by name.
-  template <typename T>
-  const T& attr(std::string_view name) const;
+  /// The node's attributes, as Node::as.
+  template <typename S>
+  S as() const;
 
   /// Throws Error: the op, where it was defined, and `message`.
   [[noreturn]] void fail(const std::string& message) const;
@@ -124,7 +141,7 @@ struct OpDef {
   std::string_view summary;  ///< one line for the documentation
   std::vector<OperandSpec> operands;
   std::vector<AttrSpec> attributes;
-  std::uint32_t traits = 0;
+  Traits traits;
 
   /// Result types from operand types and attributes; the only maker of result types. Throws Error
   /// when they do not fit.
@@ -141,19 +158,25 @@ struct OpDef {
   /// definition. nullptr for plain ops.
   std::vector<ValueId> (*decompose)(Decomposition&) = nullptr;
 
-  bool has(Trait trait) const { return (traits & static_cast<std::uint32_t>(trait)) != 0; }
+  /// Spellings of the name that older text graphs have.
+  std::vector<std::string_view> former_names;
+
+  bool has(Trait trait) const { return traits.has(trait); }
 
   /// Index of the attribute, or nothing.
   std::optional<std::size_t> attribute_index(std::string_view attribute) const;
+  /// The same, by its name or a former one.
+  std::optional<std::size_t> written_attribute_index(std::string_view attribute) const;
 };
 
 /// Ops by name. The parser and the command look ops up here; a graph refers to them by pointer.
 class OpRegistry {
  public:
-  /// Adds definitions, which must outlive the registry. Two ops of one name are an internal error.
+  /// Adds definitions, which must outlive the registry. Two ops of one name, and an operand that is
+  /// read through something else than a path, are internal errors.
   void add(std::span<const OpDef> ops);
 
-  /// The op of that name, or nullptr.
+  /// The op of that name, present or former, or nullptr.
   const OpDef* find(std::string_view name) const;
 
   /// All ops, in the order in which they were added.

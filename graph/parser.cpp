@@ -349,12 +349,13 @@ class GraphParser {
     if (in.accept("{")) {
       do {
         const std::string_view name = in.name("an attribute");
-        const auto index = op->attribute_index(name);
+        const auto index = op->written_attribute_index(name);
         if (!index)
           in.fail(fmt::format("{} has no attribute {}{}", op_name, in_quotes(name),
                               did_you_mean(name, attribute_names(*op))));
         in.expect("=");
-        attrs.emplace_back(name, attribute_value(in, op->attributes[*index].kind));
+        const AttrSpec& spec = op->attributes[*index];
+        attrs.emplace_back(spec.name, attribute_value(in, spec.kind));
       } while (in.accept(","));
       in.expect("}");
     }

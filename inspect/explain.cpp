@@ -129,7 +129,7 @@ class Explainer {
     const Graph& graph = after.graph;
     const Labels labels(graph);
     for (const NodeId root : topological_order(graph))
-      for (const Match& match : rule.pattern.find(graph, root)) {
+      for (const Match& match : find_matches(rule, graph, root)) {
         std::vector<Refusal> refusals = ask_guards(rule, match);
         if (refusals.empty()) continue;
         Verdict verdict{.kind = Verdict::Kind::refused,
@@ -148,7 +148,8 @@ class Explainer {
   }
 
   void say_no_fit(std::size_t stage, const Rule& rule) {
-    const std::vector<std::string_view>& roots = rule.pattern.root_ops();
+    std::vector<std::string_view> roots;
+    for (const OpDef* op : rule.pattern.root_ops()) roots.push_back(op->name);
     const std::string wanted = roots.empty()
                                    ? "it wants a node that passes its test"
                                    : fmt::format("it begins at {}", fmt::join(roots, " or "));

@@ -1,18 +1,22 @@
 // Attention: scores of several heads (Vaswani et al. 2017, section 3.2), and additive attention
 // (Bahdanau et al. 2015, appendix A.1.2) as one op.
 
+#include "ops/attention.h"
+
 #include "ops/decompose.h"
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
-#include "ops/quantize.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
 
 namespace fuselage {
 namespace {
 
 std::vector<Type> infer_head_dot(const InferContext& in) {
   const std::int64_t width = expect_vector(in, 0);
-  const auto heads = in.attr<std::int64_t>("heads");
+  const auto heads = in.as<op::HeadDot>().heads;
   if (expect_vector(in, 1) != width)
     in.fail(
         fmt::format("widths differ: {} and {}", in.show(in.operand(0)), in.show(in.operand(1))));
@@ -29,7 +33,7 @@ Cost cost_head_dot(const InferContext& in) {
 template <typename T>
 void evaluate_head_dot(EvalContext<T>& context) {
   Array<T>& out = context.results[0];
-  const T scale = static_cast<T>(context.node.template attr<double>("scale"));
+  const T scale = static_cast<T>(context.node.template as<op::HeadDot>().scale);
   const std::int64_t head_width = context.operands[0]->cols / out.cols;
   for (std::int64_t r = 0; r < out.rows; ++r) {
     const T* a = context.operand_row(0, r);
@@ -44,69 +48,65 @@ void evaluate_head_dot(EvalContext<T>& context) {
 
 /// tanh(q + k) out of exp(q) and exp(k).
 ValueId tanh_of_factors(Decomposition& in, ValueId query, ValueId key) {
-  const auto number = [&in](double value) {
-    return in.add("constant", {}, {{"values", std::vector<double>{value}}});
-  };
-  const ValueId root = in.add("mul", {query, key});
-  const ValueId denominator = in.add("add", {in.add("mul", {root, root}), number(1)});
-  return in.add("sub", {number(1), in.add("div", {number(2), denominator})});
+  const auto number = [&in](double value) { return in.add(op::Constant{.values = {value}}); };
+  const ValueId root = in.add(op::Mul{}, {query, key});
+  const ValueId denominator = in.add(op::Add{}, {in.add(op::Mul{}, {root, root}), number(1)});
+  return in.add(op::Sub{}, {number(1), in.add(op::Div{}, {number(2), denominator})});
 }
 
 std::vector<ValueId> decompose_additive_attention(Decomposition& in) {
-  const auto& left = in.attr<MapPath>("left");
-  const auto& right = in.attr<MapPath>("right");
-  const ValueId query = in.add("select_rows", {in.operands()[0]}, {{"via", left}});
-  const ValueId key = in.add("select_rows", {in.operands()[1]}, {{"via", right}});
-  const ValueId score = in.add("matmul", {tanh_of_factors(in, query, key), in.operands()[2]});
-  const ValueId weights = in.add("segment_softmax", {score}, {{"to", left}});
-  return {weights, in.add("mix_rows", {weights, in.operands()[3]}, {{"to", left}, {"via", right}})};
+  const auto [left, right] = in.as<op::PairMembers>();
+  const ValueId query = in.add(op::SelectRows{.via = left}, {in.operands()[0]});
+  const ValueId key = in.add(op::SelectRows{.via = right}, {in.operands()[1]});
+  const ValueId score = in.add(op::Matmul{}, {tanh_of_factors(in, query, key), in.operands()[2]});
+  const ValueId weights = in.add(op::SegmentSoftmax{.to = left}, {score});
+  return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, in.operands()[3]})};
 }
 
 std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
-  const auto& left = in.attr<MapPath>("left");
-  const auto& right = in.attr<MapPath>("right");
-  const ValueId query = in.add("select_rows", {in.operands()[0]}, {{"via", left}});
-  const ValueId key = in.add("select_rows", {in.operands()[1]}, {{"via", right}});
-  const ValueId score =
-      in.add("head_dot", {query, key},
-             {{"heads", in.attr<std::int64_t>("heads")}, {"scale", in.attr<double>("scale")}});
-  const ValueId weights = in.add("segment_softmax", {score}, {{"to", left}});
-  return {weights, in.add("mix_rows", {weights, in.operands()[2]}, {{"to", left}, {"via", right}})};
+  const auto [left, right] = in.as<op::PairMembers>();
+  const auto [heads, scale] = in.as<op::Heads>();
+  const ValueId query = in.add(op::SelectRows{.via = left}, {in.operands()[0]});
+  const ValueId key = in.add(op::SelectRows{.via = right}, {in.operands()[1]});
+  const ValueId score = in.add(op::HeadDot{.heads = heads, .scale = scale}, {query, key});
+  const ValueId weights = in.add(op::SegmentSoftmax{.to = left}, {score});
+  return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, in.operands()[2]})};
 }
 
 const OpDef kOps[] = {
-    {.name = "head_dot",
-     .summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
-     .operands = {{"a"}, {"b"}},
-     .attributes = {{"heads", AttrKind::integer}, {"scale", AttrKind::real, 1.0}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_head_dot,
-     .cost = cost_head_dot,
-     .evaluate_f32 = evaluate_head_dot<float>,
-     .evaluate_f64 = evaluate_head_dot<double>},
-    {.name = "dot_attention",
-     .summary = "Weights: softmax over the pairs of a left row of scale × dot product of query and "
-                "key, head by head; and the values mixed by them.",
-     .operands = {{"query"}, {"keys"}, {"values"}},
-     .attributes = with_quantized_results({{"left", AttrKind::path},
-                                           {"right", AttrKind::path},
-                                           {"heads", AttrKind::integer},
-                                           {"scale", AttrKind::real, 1.0}}),
-     .infer = infer_decomposed,
-     .cost = cost_decomposed,
-     .evaluate_f32 = evaluate_decomposed<float>,
-     .evaluate_f64 = evaluate_decomposed<double>,
-     .decompose = decompose_dot_attention},
-    {.name = "additive_attention",
-     .summary = "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
-                "and exp(k); and the values mixed by them.",
-     .operands = {{"exp_query"}, {"exp_keys"}, {"v"}, {"values"}},
-     .attributes = with_quantized_results({{"left", AttrKind::path}, {"right", AttrKind::path}}),
-     .infer = infer_decomposed,
-     .cost = cost_decomposed,
-     .evaluate_f32 = evaluate_decomposed<float>,
-     .evaluate_f64 = evaluate_decomposed<double>,
-     .decompose = decompose_additive_attention},
+    define<op::HeadDot>(
+        {.summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
+         .operands = {{"a"}, {"b"}},
+         .traits = Trait::row_wise,
+         .infer = infer_head_dot,
+         .cost = cost_head_dot,
+         .evaluate_f32 = evaluate_head_dot<float>,
+         .evaluate_f64 = evaluate_head_dot<double>}),
+    define<op::DotAttention>(
+        {.summary =
+             "Weights: softmax over the pairs of a left row of scale × dot product of query and "
+             "key, head by head; and the values mixed by them.",
+         .operands = {{.name = "query", .through = "left"},
+                      {.name = "keys", .through = "right"},
+                      {"values"}},
+         .infer = infer_decomposed,
+         .cost = cost_decomposed,
+         .evaluate_f32 = evaluate_decomposed<float>,
+         .evaluate_f64 = evaluate_decomposed<double>,
+         .decompose = decompose_dot_attention}),
+    define<op::AdditiveAttention>(
+        {.summary =
+             "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
+             "and exp(k); and the values mixed by them.",
+         .operands = {{.name = "exp_query", .through = "left"},
+                      {.name = "exp_keys", .through = "right"},
+                      {"v"},
+                      {"values"}},
+         .infer = infer_decomposed,
+         .cost = cost_decomposed,
+         .evaluate_f32 = evaluate_decomposed<float>,
+         .evaluate_f64 = evaluate_decomposed<double>,
+         .decompose = decompose_additive_attention}),
 };
 
 }  // namespace

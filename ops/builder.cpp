@@ -4,7 +4,17 @@
 
 #include "base/error.h"
 #include "base/quantized.h"
-#include "ops/registry.h"
+#include "ops/attention.h"
+#include "ops/leaf.h"
+#include "ops/loop.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
+#include "ops/pointwise.h"
+#include "ops/positions.h"
+#include "ops/quantize.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
+#include "ops/softmax.h"
 
 namespace fuselage {
 namespace {
@@ -32,27 +42,28 @@ MapPath map_of_rows(const Operand& x, MapKind kind) {
   return {graph.map_of(type.domain, kind)};
 }
 
-Expr unary(std::string_view op, const Operand& x) {
-  return builder_of(x).add(op, {x.expr}, {}, x.location);
+template <OpStruct Op>
+Expr unary(const Operand& x) {
+  return builder_of(x).add(Op{}, {x.expr}, x.location);
 }
 
-Expr binary(std::string_view op, const Operand& a, const Operand& b) {
+template <OpStruct Op>
+Expr binary(const Operand& a, const Operand& b) {
   Builder& builder = builder_of(a.expr.valid() ? a : b);
   const auto value = [&builder](const Operand& operand) {
     return operand.expr.valid() ? operand.expr
                                 : builder.constant(operand.number, {}, operand.location);
   };
-  return builder.add(op, {value(a), value(b)}, {}, a.location);
+  return builder.add(Op{}, {value(a), value(b)}, a.location);
 }
 
 /// Path from pairs through one member on to the domain of x; empty if x has no such rows.
 MapPath member_path(const Graph& graph, DomainId pairs, MapKind member, DomainId to) {
   const Domain& domain = graph.domain(pairs);
-  MapPath path;
-  if (!graph.structural_path(member == MapKind::left ? domain.left : domain.right, to, path))
-    return {};
-  path.insert(path.begin(), graph.map_of(pairs, member));
-  return path;
+  auto path = graph.structural_path(member == MapKind::left ? domain.left : domain.right, to);
+  if (!path) return {};
+  path->insert(path->begin(), graph.map_of(pairs, member));
+  return *path;
 }
 
 Expr select_member(const Operand& x, DomainId pairs, MapKind member) {
@@ -89,7 +100,7 @@ Builder::Scope::Scope(Builder& builder, std::string name)
   builder_.scope_ = outer_.empty() ? std::move(name) : outer_ + "." + name;
 }
 
-Expr Builder::add(std::string_view name, const std::vector<Expr>& operands, const AttrList& attrs,
+Expr Builder::add(const OpDef& op, const std::vector<Expr>& operands, const AttrList& attrs,
                   CodeLocation at) {
   std::vector<ValueId> ids;
   for (const Expr& operand : operands) {
@@ -97,34 +108,33 @@ Expr Builder::add(std::string_view name, const std::vector<Expr>& operands, cons
     ids.push_back(operand.id());
   }
   const NodeId node =
-      graph_.add_node(op(name), std::move(ids), attrs, {std::string(at.file_name()), at.line()});
+      graph_.add_node(op, std::move(ids), attrs, {std::string(at.file_name()), at.line()});
   if (graph_.node(node).results.empty()) return {};
   const ValueId result = graph_.result(node);
-  if (!scope_.empty()) graph_.set_value_name(result, fmt::format("{}.{}", scope_, name));
+  if (!scope_.empty()) graph_.set_value_name(result, fmt::format("{}.{}", scope_, op.name));
   return {this, result};
 }
 
 Expr Builder::param(const std::string& name, Dims dims, DomainId domain, DType dtype,
                     CodeLocation at) {
-  return add("param", {},
-             {{"name", name}, {"domain", domain}, {"dims", std::move(dims)}, {"dtype", dtype}}, at)
+  return add(op::Param{.name = name, .domain = domain, .dims = std::move(dims), .dtype = dtype}, {},
+             at)
       .named(name);
 }
 
 Expr Builder::constant(double number, Dims dims, CodeLocation at) {
-  return add("constant", {}, {{"values", std::vector<double>{number}}, {"dims", std::move(dims)}},
-             at);
+  return add(op::Constant{.values = {number}, .dims = std::move(dims)}, {}, at);
 }
 
 Expr Builder::position(DomainId domain, CodeLocation at) {
-  return add("position", {}, {{"domain", domain}}, at);
+  return add(op::Position{.domain = domain}, {}, at);
 }
 
 Expr Builder::state(Expr init, DomainId domain, CodeLocation at) {
-  return add("state", {init}, {{"domain", domain}}, at);
+  return add(op::State{.domain = domain}, {init}, at);
 }
 
-void Builder::next(Expr state, Expr value, CodeLocation at) { add("next", {state, value}, {}, at); }
+void Builder::next(Expr state, Expr value, CodeLocation at) { add(op::Next{}, {state, value}, at); }
 
 void Builder::multiply_in_integers(Expr weight, const IntegerProduct& product) {
   integer_products_[weight.id()] = product;
@@ -133,17 +143,17 @@ void Builder::multiply_in_integers(Expr weight, const IntegerProduct& product) {
 Expr Builder::product(Expr x, Expr w, bool transposed, CodeLocation at) {
   if (const auto found = integer_products_.find(w.id()); found != integer_products_.end()) {
     const auto& [columns, scale] = found->second;
-    if (scale.valid()) x = add("quantize", {x, scale}, {{"to", columns.type().dtype}}, at);
+    if (scale.valid()) x = add(op::Quantize{{.to = columns.type().dtype}}, {x, scale}, at);
     w = columns;
   }
   transposed = transposed || is_quantized(w.type().dtype);
-  return add("matmul", {x, w}, {{"transposed", transposed}}, at);
+  return add(op::Matmul{.transposed = transposed}, {x, w}, at);
 }
 
-Expr operator+(Operand a, Operand b) { return binary("add", a, b); }
-Expr operator-(Operand a, Operand b) { return binary("sub", a, b); }
-Expr operator*(Operand a, Operand b) { return binary("mul", a, b); }
-Expr operator/(Operand a, Operand b) { return binary("div", a, b); }
+Expr operator+(Operand a, Operand b) { return binary<op::Add>(a, b); }
+Expr operator-(Operand a, Operand b) { return binary<op::Sub>(a, b); }
+Expr operator*(Operand a, Operand b) { return binary<op::Mul>(a, b); }
+Expr operator/(Operand a, Operand b) { return binary<op::Div>(a, b); }
 
 Expr dot(Operand x, Expr w) { return builder_of(x).product(x.expr, w, false, x.location); }
 
@@ -151,35 +161,35 @@ Expr dot_transposed(Operand x, Expr w) {
   return builder_of(x).product(x.expr, w, true, x.location);
 }
 
-Expr sigmoid(Operand x) { return unary("sigmoid", x); }
-Expr tanh(Operand x) { return unary("tanh", x); }
-Expr relu(Operand x) { return unary("relu", x); }
-Expr swish(Operand x) { return unary("swish", x); }
-Expr gelu(Operand x) { return unary("gelu", x); }
-Expr softmax(Operand x) { return unary("softmax", x); }
-Expr log_softmax(Operand x) { return unary("log_softmax", x); }
+Expr sigmoid(Operand x) { return unary<op::Sigmoid>(x); }
+Expr tanh(Operand x) { return unary<op::Tanh>(x); }
+Expr relu(Operand x) { return unary<op::Relu>(x); }
+Expr swish(Operand x) { return unary<op::Swish>(x); }
+Expr gelu(Operand x) { return unary<op::Gelu>(x); }
+Expr softmax(Operand x) { return unary<op::Softmax>(x); }
+Expr log_softmax(Operand x) { return unary<op::LogSoftmax>(x); }
 
 Expr layer_norm(Operand x, Expr gain, Expr bias, double epsilon) {
   std::vector<Expr> operands{x.expr, gain};
   if (bias.valid()) operands.push_back(bias);
-  return builder_of(x).add("layer_norm", operands, {{"epsilon", epsilon}}, x.location);
+  return builder_of(x).add(op::LayerNorm{.epsilon = epsilon}, operands, x.location);
 }
 
 Expr rms_norm(Operand x, Expr gain, double epsilon) {
-  return builder_of(x).add("rms_norm", {x.expr, gain}, {{"epsilon", epsilon}}, x.location);
+  return builder_of(x).add(op::RmsNorm{.epsilon = epsilon}, {x.expr, gain}, x.location);
 }
 
 Expr concat(const std::vector<Expr>& parts, CodeLocation at) {
   check(!parts.empty(), "nothing to put side by side", at);
-  return parts[0].builder().add("concat", parts, {}, at);
+  return parts[0].builder().add(op::Concat{}, parts, at);
 }
 
 Expr slice(Operand x, std::int64_t begin, std::int64_t end) {
-  return builder_of(x).add("slice", {x.expr}, {{"begin", begin}, {"end", end}}, x.location);
+  return builder_of(x).add(op::Slice{.begin = begin, .end = end}, {x.expr}, x.location);
 }
 
 Expr select_rows(Operand x, MapPath via) {
-  return builder_of(x).add("select_rows", {x.expr}, {{"via", std::move(via)}}, x.location);
+  return builder_of(x).add(op::SelectRows{.via = std::move(via)}, {x.expr}, x.location);
 }
 
 Expr broadcast(Operand x, DomainId domain) {
@@ -193,22 +203,22 @@ Expr broadcast(Operand x, DomainId domain) {
                           graph.domain(domain).name, graph.show(x.expr.type())));
     return select_member(x, domain, is_left ? MapKind::left : MapKind::right);
   }
-  MapPath path;
-  if (!graph.structural_path(domain, from, path))
+  const auto path = graph.structural_path(domain, from);
+  if (!path)
     fail(x, fmt::format("rows of '{}' do not belong to rows of {}", graph.domain(domain).name,
                         graph.show(x.expr.type())));
-  return select_rows(x, path);
+  return select_rows(x, *path);
 }
 
-Expr collect(Operand x) { return unary("collect", x); }
+Expr collect(Operand x) { return unary<op::Collect>(x); }
 
 Expr history(Operand x, DomainId prefix) {
-  return builder_of(x).add("history", {x.expr}, {{"domain", prefix}}, x.location);
+  return builder_of(x).add(op::History{.domain = prefix}, {x.expr}, x.location);
 }
 
 Expr mean_rows(Operand x) {
   const MapPath to = map_of_rows(x, MapKind::structural);
-  return x.expr.builder().add("mean_rows", {x.expr}, {{"to", to}}, x.location);
+  return x.expr.builder().add(op::MeanRows{.to = to}, {x.expr}, x.location);
 }
 
 Expr left(Operand x, DomainId pairs) { return select_member(x, pairs, MapKind::left); }
@@ -216,23 +226,22 @@ Expr right(Operand x, DomainId pairs) { return select_member(x, pairs, MapKind::
 
 Expr softmax_over_right(Operand scores) {
   const MapPath to = map_of_rows(scores, MapKind::left);
-  return scores.expr.builder().add("segment_softmax", {scores.expr}, {{"to", to}}, scores.location);
+  return scores.expr.builder().add(op::SegmentSoftmax{.to = to}, {scores.expr}, scores.location);
 }
 
 Expr mix(Operand weights, Expr right_values) {
   const MapPath to = map_of_rows(weights, MapKind::left);
   const MapPath via = map_of_rows(weights, MapKind::right);
-  return weights.expr.builder().add("mix_rows", {weights.expr, right_values},
-                                    {{"to", to}, {"via", via}}, weights.location);
+  return weights.expr.builder().add(op::MixRows{.to = to, .via = via}, {weights.expr, right_values},
+                                    weights.location);
 }
 
 Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale) {
-  return builder_of(a).add("head_dot", {a.expr, b}, {{"heads", heads}, {"scale", scale}},
-                           a.location);
+  return builder_of(a).add(op::HeadDot{.heads = heads, .scale = scale}, {a.expr, b}, a.location);
 }
 
 Expr sinusoid(Operand position, std::int64_t dim) {
-  return builder_of(position).add("sinusoid", {position.expr}, {{"dim", dim}}, position.location);
+  return builder_of(position).add(op::Sinusoid{.dim = dim}, {position.expr}, position.location);
 }
 
 }  // namespace fuselage

@@ -9,6 +9,7 @@
 
 #include "base/location.h"
 #include "graph/graph.h"
+#include "ops/registry.h"
 
 namespace fuselage {
 
@@ -91,9 +92,11 @@ class Builder {
   /// x Wᵀ if `transposed` or if W is quantized, whose vectors are its columns; else x W.
   Expr product(Expr x, Expr w, bool transposed, CodeLocation at);
 
-  /// Adds any op by name; returns its first result.
-  Expr add(std::string_view name, const std::vector<Expr>& operands, const AttrList& attrs,
-           CodeLocation at);
+  /// Adds an op; returns its first result.
+  template <OpStruct Op>
+  Expr add(const Op& op, const std::vector<Expr>& operands, CodeLocation at) {
+    return add(op_def<Op>(), operands, attribute_values(op), at);
+  }
 
   /// While it lives, new values without a name are named after it.
   class Scope {
@@ -109,6 +112,9 @@ class Builder {
   };
 
  private:
+  Expr add(const OpDef& op, const std::vector<Expr>& operands, const AttrList& attrs,
+           CodeLocation at);
+
   Graph graph_;
   std::string scope_;
   std::map<ValueId, IntegerProduct> integer_products_;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "ops/leaf.h"
 #include "ops/quantize.h"
 #include "ops/registry.h"
 
@@ -25,8 +26,8 @@ void add_quantized_results(Decomposition& in, const Node& node, std::vector<Valu
   for (const std::int64_t number : quantized_results(node)) {
     if (number < 0 || static_cast<std::size_t>(number) >= own)
       in.fail(fmt::format("it has no result {} to quantize, only {}", number, own));
-    results.push_back(in.add("quantize", {results[static_cast<std::size_t>(number)]},
-                             quantizer_attributes(quantizer_of(node))));
+    results.push_back(in.add(op::Quantize{node.as<op::Quantization>()},
+                             {results[static_cast<std::size_t>(number)]}));
   }
 }
 
@@ -34,11 +35,10 @@ Plain decompose(const Graph& graph, const Node& node, const std::vector<Type>& o
   Plain plain{.graph = graph.declarations(), .imports = operand_types.size()};
   std::vector<ValueId> operands;
   for (const Type& type : operand_types)
-    operands.push_back(plain.graph.result(plain.graph.add_node(op("import"), {},
-                                                               {{"name", std::string("operand")},
-                                                                {"domain", type.domain},
-                                                                {"dims", type.dims},
-                                                                {"dtype", type.dtype}})));
+    operands.push_back(plain.graph.result(plain.graph.add_node(
+        op_def<op::Import>(), {},
+        attribute_values(op::Import{
+            .name = "operand", .domain = type.domain, .dims = type.dims, .dtype = type.dtype}))));
   Decomposition decomposition(plain.graph, node, std::move(operands));
   plain.results = node.op->decompose(decomposition);
   add_quantized_results(decomposition, node, plain.results);
@@ -63,14 +63,9 @@ void Decomposition::fail(const std::string& message) const {
   throw Error("{}: {}", graph_.describe(node_), message);
 }
 
-NodeId Decomposition::add_node(std::string_view name, std::vector<ValueId> operands,
+NodeId Decomposition::add_node(const OpDef& op, std::vector<ValueId> operands,
                                const AttrList& attrs) {
-  return graph_.add_node(op(name), std::move(operands), attrs, node_.location);
-}
-
-ValueId Decomposition::add(std::string_view name, std::vector<ValueId> operands,
-                           const AttrList& attrs) {
-  return graph_.result(add_node(name, std::move(operands), attrs));
+  return graph_.add_node(op, std::move(operands), attrs, node_.location);
 }
 
 template <typename T>

@@ -7,6 +7,7 @@
 
 #include "graph/graph.h"
 #include "ops/evaluate.h"
+#include "ops/registry.h"
 
 namespace fuselage {
 
@@ -21,19 +22,33 @@ class Decomposition {
   const std::vector<ValueId>& operands() const { return operands_; }
   const Type& type(std::size_t operand) const { return graph_.value(operands_.at(operand)).type; }
 
-  template <typename T>
-  const T& attr(std::string_view name) const {
-    return node_.attr<T>(name);
+  /// The attributes of the fused node, as Node::as.
+  template <AttrStruct S>
+  S as() const {
+    return node_.as<S>();
   }
 
   /// Throws Error: the fused op, where it was defined, and `message`.
   [[noreturn]] void fail(const std::string& message) const;
 
-  /// Adds a plain node. add() returns its first result.
-  NodeId add_node(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
-  ValueId add(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
+  /// Adds a plain node.
+  template <OpStruct Op>
+  NodeId add_node(const Op& op, std::vector<ValueId> operands = {}) {
+    return add_node(op_def<Op>(), std::move(operands), attribute_values(op));
+  }
+  /// The same; returns the first result.
+  template <OpStruct Op>
+  ValueId add(const Op& op, std::vector<ValueId> operands = {}) {
+    return graph_.result(add_node(op, std::move(operands)));
+  }
+  /// Adds a plain node of an op without attributes; returns its first result.
+  ValueId add(const OpDef& op, std::vector<ValueId> operands) {
+    return graph_.result(add_node(op, std::move(operands), {}));
+  }
 
  private:
+  NodeId add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs);
+
   Graph& graph_;
   const Node& node_;
   std::vector<ValueId> operands_;

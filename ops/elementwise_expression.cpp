@@ -109,7 +109,7 @@ class Parser {
 
   Argument call(const std::string& name, int depth) {
     const OpDef* op = all_ops().find(name);
-    // A expression in a expression is written out.
+    // An expression in an expression is written out.
     if (!op || !op->has(Trait::elementwise) || op->attribute_index("expression"))
       fail(fmt::format("{} is no elementwise op", in_quotes(name)));
     ElementwiseExpression::Step step{.op = op};

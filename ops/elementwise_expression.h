@@ -33,10 +33,10 @@ struct ElementwiseExpression {
 /// The expression that `text` writes. Throws Error saying where it is wrong.
 ElementwiseExpression parse_expression(std::string_view text);
 
-/// The text of a expression; that of a parsed text in the normal form is the text itself.
+/// The text of an expression; that of a parsed text in the normal form is the text itself.
 std::string print_expression(const ElementwiseExpression& expression);
 
-/// One more than the highest operand that a expression reads.
+/// One more than the highest operand that an expression reads.
 std::size_t operand_count(const ElementwiseExpression& expression);
 
 }  // namespace fuselage

@@ -8,8 +8,9 @@
 
 #include "ops/decompose.h"
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
+#include "ops/matmul.h"
+#include "ops/rows.h"
 
 namespace fuselage {
 namespace {
@@ -38,7 +39,7 @@ std::vector<Type> infer_leading_rows(const InferContext& in) {
   expect_real(in, 0);
   expect_ranks(in, 1);
   const std::int64_t size = expect_vocabulary(in);
-  const auto count = in.attr<std::int64_t>("count");
+  const auto count = in.as<op::LeadingRows>().count;
   if (count < 1 || count > size)
     in.fail(fmt::format("there are no {} leading rows of {}", count, size));
   Type type = in.operand(0);
@@ -49,7 +50,7 @@ std::vector<Type> infer_leading_rows(const InferContext& in) {
 
 template <typename T>
 void evaluate_leading_rows(EvalContext<T>& context) {
-  const auto count = context.node.template attr<std::int64_t>("count");
+  const auto count = context.node.template as<op::LeadingRows>().count;
   const Array<T>& x = *context.operands[0];
   T* out = context.results[0].data.data();
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -62,8 +63,9 @@ void evaluate_leading_rows(EvalContext<T>& context) {
 // --- lookup_matmul ---
 
 std::vector<ValueId> decompose_lookup_matmul(Decomposition& in) {
-  const ValueId x = in.add("select_rows", {in.operands()[0]}, {{"via", in.attr<MapPath>("via")}});
-  return {in.add("matmul", {x, in.operands()[1]}, {{"transposed", in.attr<bool>("transposed")}})};
+  const auto [transposed, via] = in.as<op::LookupMatmul>();
+  const ValueId x = in.add(op::SelectRows{.via = via}, {in.operands()[0]});
+  return {in.add(op::Matmul{.transposed = transposed}, {x, in.operands()[1]})};
 }
 
 std::vector<Type> infer_lookup_matmul(const InferContext& in) {
@@ -87,24 +89,26 @@ Cost cost_lookup_matmul(const InferContext& in) {
 }
 
 const OpDef kOps[] = {
-    {.name = "leading_rows",
-     .summary = "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
-                "row i is that of rank i, by default that of id i.",
-     .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
-     .attributes = {{"count", AttrKind::integer}},
-     .infer = infer_leading_rows,
-     .evaluate_f32 = evaluate_leading_rows<float>,
-     .evaluate_f64 = evaluate_leading_rows<double>},
-    {.name = "lookup_matmul",
-     .summary = "select_rows(x, via) W, or Wᵀ when transposed; `table` has the products of x's "
-                "leading rows, in order of rank or id.",
-     .operands = {{"x"}, {"w"}, {"table"}, {"rank", OperandSpec::Arity::optional}},
-     .attributes = {{"transposed", AttrKind::boolean, false}, {"via", AttrKind::path}},
-     .infer = infer_lookup_matmul,
-     .cost = cost_lookup_matmul,
-     .evaluate_f32 = evaluate_decomposed<float>,
-     .evaluate_f64 = evaluate_decomposed<double>,
-     .decompose = decompose_lookup_matmul},
+    define<op::LeadingRows>(
+        {.summary =
+             "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
+             "row i is that of rank i, by default that of id i.",
+         .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
+         .infer = infer_leading_rows,
+         .evaluate_f32 = evaluate_leading_rows<float>,
+         .evaluate_f64 = evaluate_leading_rows<double>}),
+    define<op::LookupMatmul>(
+        {.summary = "select_rows(x, via) W, or Wᵀ when transposed; `table` has the products of x's "
+                    "leading rows, in order of rank or id.",
+         .operands = {{.name = "x", .through = "via"},
+                      {"w"},
+                      {"table"},
+                      {"rank", OperandSpec::Arity::optional}},
+         .infer = infer_lookup_matmul,
+         .cost = cost_lookup_matmul,
+         .evaluate_f32 = evaluate_decomposed<float>,
+         .evaluate_f64 = evaluate_decomposed<double>,
+         .decompose = decompose_lookup_matmul}),
 };
 
 }  // namespace

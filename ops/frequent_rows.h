@@ -1,8 +1,38 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "graph/attributes.h"
 
 namespace fuselage {
+
+namespace op {
+
+/// The first `count` rows of a value with a row per vocabulary entry, as a matrix.
+struct LeadingRows {
+  static constexpr std::string_view kName = "leading_rows";
+  std::int64_t count = 0;
+  static constexpr auto attributes() { return std::tuple(required("count", &LeadingRows::count)); }
+};
+
+/// select_rows(x, via) W, or Wᵀ; operand 2, a table, has the products of x's leading rows.
+struct LookupMatmul {
+  static constexpr std::string_view kName = "lookup_matmul";
+  bool transposed = false;
+  MapPath via;
+  static constexpr auto attributes() {
+    return std::tuple(defaulted("transposed", &LookupMatmul::transposed),
+                      required("via", &LookupMatmul::via));
+  }
+};
+
+}  // namespace op
+
+/// Products of looked-up rows where a table holds those of the most frequent vocabulary entries.
+std::span<const OpDef> frequent_row_ops();
 
 /// The share of look-ups in a vocabulary of `size` entries that its `count` most frequent ones take
 /// by Zipf's law: entry r is met 1 / r times as often as the first.

@@ -1,31 +1,35 @@
 // Ops that stand for chains of others.
 
+#include "ops/fused.h"
+
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "ops/decompose.h"
 #include "ops/elementwise_expression.h"
-#include "ops/families.h"
-#include "ops/quantize.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
+#include "ops/pointwise.h"
 
 namespace fuselage {
 namespace {
 
 using Argument = ElementwiseExpression::Argument;
 
-/// Adds a expression's steps over `operands`; returns its results.
+/// Adds an expression's steps over `operands`; returns its results.
 std::vector<ValueId> add_steps(Decomposition& in, const ElementwiseExpression& expression,
                                const std::vector<ValueId>& operands) {
   std::vector<ValueId> steps;
   const auto value = [&](const Argument& argument) {
     if (argument.kind == Argument::Kind::step) return steps[argument.index];
     if (argument.kind == Argument::Kind::operand) return operands.at(argument.index);
-    return in.add("constant", {}, {{"values", std::vector<double>{argument.number}}});
+    return in.add(op::Constant{.values = {argument.number}});
   };
   for (const ElementwiseExpression::Step& step : expression.steps) {
     std::vector<ValueId> arguments;
     for (const Argument& argument : step.arguments) arguments.push_back(value(argument));
-    steps.push_back(in.add(step.op->name, std::move(arguments)));
+    steps.push_back(in.add(*step.op, std::move(arguments)));
   }
   std::vector<ValueId> results;
   for (const Argument& result : expression.results) results.push_back(steps[result.index]);
@@ -34,7 +38,7 @@ std::vector<ValueId> add_steps(Decomposition& in, const ElementwiseExpression& e
 
 /// The expression attribute; it must read as many operands as there are.
 ElementwiseExpression expression_of(const Decomposition& in, std::size_t operands) {
-  const auto& text = in.attr<std::string>("expression");
+  const std::string text = in.as<op::Expression>().expression;
   ElementwiseExpression expression;
   try {
     expression = parse_expression(text);
@@ -54,53 +58,49 @@ std::vector<ValueId> decompose_pointwise(Decomposition& in) {
 std::vector<ValueId> decompose_linear(Decomposition& in) {
   std::vector<ValueId> operands = in.operands();
   operands[1] =
-      in.add("matmul", {operands[0], operands[1]}, {{"transposed", in.attr<bool>("transposed")}});
+      in.add(op::Matmul{.transposed = in.as<op::Linear>().transposed}, {operands[0], operands[1]});
   operands.erase(operands.begin());
   return add_steps(in, expression_of(in, operands.size()), operands);
 }
 
 std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
-  const ValueId sum = in.add("add", {in.operands()[0], in.operands()[1]});
+  const ValueId sum = in.add(op::Add{}, {in.operands()[0], in.operands()[1]});
   std::vector<ValueId> operands(in.operands().begin() + 1, in.operands().end());
   operands[0] = sum;
-  return {in.add("layer_norm", std::move(operands), {{"epsilon", in.attr<double>("epsilon")}}),
+  return {in.add(op::LayerNorm{.epsilon = in.as<op::AddLayerNorm>().epsilon}, std::move(operands)),
           sum};
 }
 
 const OpDef kOps[] = {
-    {.name = "pointwise",
-     .summary = "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
-     .operands = {{"x", OperandSpec::Arity::repeated}},
-     .attributes = with_quantized_results({{"expression", AttrKind::string}}),
-     .traits = Trait::row_wise | Trait::elementwise,
-     .infer = infer_decomposed,
-     .cost = cost_decomposed,
-     .evaluate_f32 = evaluate_decomposed<float>,
-     .evaluate_f64 = evaluate_decomposed<double>,
-     .decompose = decompose_pointwise},
-    {.name = "linear",
-     .summary =
-         "x W, or x Wᵀ when transposed, followed by a expression in which the product is x0 and "
-         "the further operands are x1, x2, ….",
-     .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
-     .attributes = with_quantized_results(
-         {{"transposed", AttrKind::boolean, false}, {"expression", AttrKind::string}}),
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_decomposed,
-     .cost = cost_decomposed,
-     .evaluate_f32 = evaluate_decomposed<float>,
-     .evaluate_f64 = evaluate_decomposed<double>,
-     .decompose = decompose_linear},
-    {.name = "add_layer_norm",
-     .summary = "layer_norm of a + b, and a + b.",
-     .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
-     .attributes = with_quantized_results({{"epsilon", AttrKind::real}}),
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_decomposed,
-     .cost = cost_decomposed,
-     .evaluate_f32 = evaluate_decomposed<float>,
-     .evaluate_f64 = evaluate_decomposed<double>,
-     .decompose = decompose_add_layer_norm},
+    define<op::Pointwise>(
+        {.summary =
+             "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
+         .operands = {{"x", OperandSpec::Arity::repeated}},
+         .traits = Trait::row_wise | Trait::elementwise,
+         .infer = infer_decomposed,
+         .cost = cost_decomposed,
+         .evaluate_f32 = evaluate_decomposed<float>,
+         .evaluate_f64 = evaluate_decomposed<double>,
+         .decompose = decompose_pointwise}),
+    define<op::Linear>({.summary = "x W, or x Wᵀ when transposed, followed by an expression in "
+                                   "which the product is x0 and "
+                                   "the further operands are x1, x2, ….",
+                        .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
+                        .traits = Trait::row_wise,
+                        .infer = infer_decomposed,
+                        .cost = cost_decomposed,
+                        .evaluate_f32 = evaluate_decomposed<float>,
+                        .evaluate_f64 = evaluate_decomposed<double>,
+                        .decompose = decompose_linear}),
+    define<op::AddLayerNorm>(
+        {.summary = "layer_norm of a + b, and a + b.",
+         .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
+         .traits = Trait::row_wise,
+         .infer = infer_decomposed,
+         .cost = cost_decomposed,
+         .evaluate_f32 = evaluate_decomposed<float>,
+         .evaluate_f64 = evaluate_decomposed<double>,
+         .decompose = decompose_add_layer_norm}),
 };
 
 }  // namespace

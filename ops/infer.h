@@ -6,6 +6,7 @@
 
 #include "base/quantized.h"
 #include "graph/graph.h"
+#include "ops/rows.h"
 
 namespace fuselage {
 
@@ -97,7 +98,7 @@ inline std::pair<DomainId, DomainId> path_ends(const InferContext& in, const Map
 
 /// The map along which an op gathers rows; only maps with contiguous rows qualify.
 inline const RowMap& grouping_map(const InferContext& in) {
-  const MapPath& path = in.attr<MapPath>("to");
+  const MapPath path = in.as<op::Segments>().to;
   path_ends(in, path);
   const RowMap& map = in.graph().map(path.front());
   const DomainKind kind = in.graph().domain(map.from).kind;

@@ -1,16 +1,30 @@
 // Values that come from outside the graph: parameters, constants, results of an earlier program.
 
+#include "ops/leaf.h"
+
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
 namespace {
 
+/// The type of a value from outside, as its attributes say.
+struct ExternalType {
+  DomainId domain;
+  Dims dims;
+  DType dtype = DType::f32;
+  static constexpr auto attributes() {
+    return std::tuple(defaulted("domain", &ExternalType::domain),
+                      required("dims", &ExternalType::dims),
+                      defaulted("dtype", &ExternalType::dtype));
+  }
+};
+
 std::vector<Type> infer_external(const InferContext& in) {
-  expect_dims(in, in.attr<Dims>("dims"));
-  expect_weights_if_half(in, in.attr<DType>("dtype"), in.attr<DomainId>("domain"));
-  return {{in.attr<DType>("dtype"), in.attr<DomainId>("domain"), in.attr<Dims>("dims")}};
+  const auto type = in.as<ExternalType>();
+  expect_dims(in, type.dims);
+  expect_weights_if_half(in, type.dtype, type.domain);
+  return {{type.dtype, type.domain, type.dims}};
 }
 
 std::vector<Type> infer_param(const InferContext& in) {
@@ -22,8 +36,7 @@ std::vector<Type> infer_param(const InferContext& in) {
 }
 
 std::vector<Type> infer_constant(const InferContext& in) {
-  const Dims& dims = in.attr<Dims>("dims");
-  const auto& values = in.attr<std::vector<double>>("values");
+  const auto [values, dims] = in.as<op::Constant>();
   expect_dims(in, dims);
   const Type type{DType::f32, in.none(), dims};
   if (row_size(type) != static_cast<std::int64_t>(values.size()) && values.size() != 1)
@@ -34,35 +47,23 @@ std::vector<Type> infer_constant(const InferContext& in) {
 
 template <typename T>
 void evaluate_constant(EvalContext<T>& context) {
-  const auto& values = context.node.template attr<std::vector<double>>("values");
+  const auto& values = context.node.template as<op::Constant>().values;
   auto& data = context.results[0].data;
   for (std::size_t i = 0; i < data.size(); ++i)
     data[i] = static_cast<T>(static_cast<float>(values.size() == 1 ? values[0] : values[i]));
 }
 
 const OpDef kOps[] = {
-    {.name = "param",
-     .summary = "A stored weight.",
-     .attributes = {{"name", AttrKind::string},
-                    {"domain", AttrKind::domain, DomainId{0}},
-                    {"dims", AttrKind::dims},
-                    {"dtype", AttrKind::dtype, DType::f32}},
-     .traits = static_cast<std::uint32_t>(Trait::external),
-     .infer = infer_param},
-    {.name = "import",
-     .summary = "A result of a program with an earlier binding time.",
-     .attributes = {{"name", AttrKind::string},
-                    {"domain", AttrKind::domain, DomainId{0}},
-                    {"dims", AttrKind::dims},
-                    {"dtype", AttrKind::dtype, DType::f32}},
-     .traits = static_cast<std::uint32_t>(Trait::external),
-     .infer = infer_external},
-    {.name = "constant",
-     .summary = "Numbers written in the graph; one number fills all dimensions.",
-     .attributes = {{"values", AttrKind::reals}, {"dims", AttrKind::dims, Dims{}}},
-     .infer = infer_constant,
-     .evaluate_f32 = evaluate_constant<float>,
-     .evaluate_f64 = evaluate_constant<double>},
+    define<op::Param>(
+        {.summary = "A stored weight.", .traits = Trait::external, .infer = infer_param}),
+    define<op::Import>({.summary = "A result of a program with an earlier binding time.",
+                        .traits = Trait::external,
+                        .infer = infer_external}),
+    define<op::Constant>(
+        {.summary = "Numbers written in the graph; one number fills all dimensions.",
+         .infer = infer_constant,
+         .evaluate_f32 = evaluate_constant<float>,
+         .evaluate_f64 = evaluate_constant<double>}),
 };
 
 }  // namespace

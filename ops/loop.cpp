@@ -1,7 +1,8 @@
 // The contract of loops over source positions (scan) and over target positions (the decoder step).
 // An executor gives these ops their meaning; see docs/architecture.md, "Loops are domains".
 
-#include "ops/families.h"
+#include "ops/loop.h"
+
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -12,7 +13,7 @@ const Domain& domain_of(const InferContext& in, std::size_t operand) {
 }
 
 std::vector<Type> infer_state(const InferContext& in) {
-  const DomainId loop = in.attr<DomainId>("domain");
+  const DomainId loop = in.as<op::State>().domain;
   const Domain& domain = in.graph().domain(loop);
   if (domain.kind != DomainKind::scan && domain.kind != DomainKind::parent)
     in.fail(fmt::format("a state lives in a scan or parent domain, but '{}' is a {} domain",
@@ -48,7 +49,7 @@ std::vector<Type> infer_collect(const InferContext& in) {
 }
 
 std::vector<Type> infer_history(const InferContext& in) {
-  const DomainId prefix = in.attr<DomainId>("domain");
+  const DomainId prefix = in.as<op::History>().domain;
   const Domain& domain = in.graph().domain(prefix);
   if (domain.kind != DomainKind::prefix || domain.of != in.operand(0).domain)
     in.fail(fmt::format("'{}' is no prefix domain of the rows of {}", domain.name,
@@ -57,28 +58,24 @@ std::vector<Type> infer_history(const InferContext& in) {
 }
 
 const OpDef kOps[] = {
-    {.name = "state",
-     .summary = "A value carried from one iteration of a loop to the next; first it is `init`.",
-     .operands = {{"init"}},
-     .attributes = {{"domain", AttrKind::domain}},
-     .traits = static_cast<std::uint32_t>(Trait::loop_state),
-     .infer = infer_state},
-    {.name = "next",
-     .summary = "Gives a state its value for the next iteration.",
-     .operands = {{"state"}, {"value"}},
-     .traits = Trait::loop_next | Trait::sink,
-     .infer = infer_next},
-    {.name = "collect",
-     .summary = "The rows of all iterations of a scan, each at its source position.",
-     .operands = {{"x"}},
-     .traits = static_cast<std::uint32_t>(Trait::changes_domain),
-     .infer = infer_collect},
-    {.name = "history",
-     .summary = "A hypothesis value kept for every token generated so far.",
-     .operands = {{"x"}},
-     .attributes = {{"domain", AttrKind::domain}},
-     .traits = static_cast<std::uint32_t>(Trait::changes_domain),
-     .infer = infer_history},
+    define<op::State>(
+        {.summary = "A value carried from one iteration of a loop to the next; first it is `init`.",
+         .operands = {{"init"}},
+         .traits = Trait::loop_state,
+         .infer = infer_state}),
+    define<op::Next>({.summary = "Gives a state its value for the next iteration.",
+                      .operands = {{"state"}, {"value"}},
+                      .traits = Trait::loop_next | Trait::sink,
+                      .infer = infer_next}),
+    define<op::Collect>(
+        {.summary = "The rows of all iterations of a scan, each at its source position.",
+         .operands = {{"x"}},
+         .traits = Trait::changes_domain,
+         .infer = infer_collect}),
+    define<op::History>({.summary = "A hypothesis value kept for every token generated so far.",
+                         .operands = {{"x"}},
+                         .traits = Trait::changes_domain,
+                         .infer = infer_history}),
 };
 
 }  // namespace

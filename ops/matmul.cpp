@@ -1,7 +1,8 @@
 // Products with a weight matrix.
 
+#include "ops/matmul.h"
+
 #include "ops/eigen_view.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -22,7 +23,7 @@ WeightShape weight_shape(const InferContext& in) {
   if (domain.kind == DomainKind::vocabulary) dims.insert(dims.begin(), domain.size);
   if (dims.size() != 2)
     in.fail(fmt::format("its second operand must be a matrix, not {}", in.show(weight)));
-  if (in.attr<bool>("transposed")) return {dims[1], dims[0]};
+  if (in.as<op::Matmul>().transposed) return {dims[1], dims[0]};
   if (is_quantized(weight.dtype))
     in.fail(fmt::format("{} has scales along the wrong dimension; quantize its transposed",
                         in.show(weight)));
@@ -35,7 +36,8 @@ std::vector<Type> infer_matmul(const InferContext& in) {
   Type result = in.operand(0);
   if (result.dims.empty() || result.dims.back() != weight.in)
     in.fail(fmt::format("inner dimensions differ: {} by {}{}", in.show(in.operand(0)),
-                        in.show(in.operand(1)), in.attr<bool>("transposed") ? " transposed" : ""));
+                        in.show(in.operand(1)),
+                        in.as<op::Matmul>().transposed ? " transposed" : ""));
   result.dtype = DType::f32;
   result.dims.back() = weight.out;
   return {result};
@@ -65,7 +67,7 @@ void evaluate_matmul(EvalContext<T>& context) {
   const T* w = context.operands[1]->data.data();
   const ConstMatrixView<T> plain(w, weight.in, weight.out);
   const ConstMatrixView<T> transposed(w, weight.out, weight.in);
-  const bool is_transposed = context.node.template attr<bool>("transposed");
+  const bool is_transposed = context.node.template as<op::Matmul>().transposed;
   // Row by row: a product of matrices would round a row by how many others there are.
   for (std::int64_t r = 0; r < rows; ++r) {
     if (is_transposed)
@@ -76,16 +78,15 @@ void evaluate_matmul(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "matmul",
-     .summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
-                "and where W is of bf16 or f16, the product is f32.",
-     .operands = {{"x"}, {"w"}},
-     .attributes = {{"transposed", AttrKind::boolean, false}},
-     .traits = Trait::row_wise | Trait::linear,
-     .infer = infer_matmul,
-     .cost = cost_matmul,
-     .evaluate_f32 = evaluate_matmul<float>,
-     .evaluate_f64 = evaluate_matmul<double>},
+    define<op::Matmul>(
+        {.summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
+                    "and where W is of bf16 or f16, the product is f32.",
+         .operands = {{"x"}, {"w"}},
+         .traits = Trait::row_wise | Trait::linear,
+         .infer = infer_matmul,
+         .cost = cost_matmul,
+         .evaluate_f32 = evaluate_matmul<float>,
+         .evaluate_f64 = evaluate_matmul<double>}),
 };
 
 }  // namespace

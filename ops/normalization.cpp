@@ -1,8 +1,9 @@
 // Layer normalization (Ba et al. 2016, section 3.1) and its form without the mean (Zhang and
 // Sennrich 2019).
 
+#include "ops/normalization.h"
+
 #include "ops/eigen_view.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -11,7 +12,7 @@ namespace {
 std::vector<Type> infer_norm(const InferContext& in) {
   const std::int64_t length = expect_vector(in, 0);
   for (std::size_t i = 1; i < in.operand_count(); ++i) expect_gain(in, i, length);
-  if (!(in.attr<double>("epsilon") > 0)) in.fail("epsilon must be positive");
+  if (!(in.as<op::Epsilon>().epsilon > 0)) in.fail("epsilon must be positive");
   return {in.operand(0)};
 }
 
@@ -22,7 +23,7 @@ Cost cost_norm(const InferContext& in) {
 
 template <typename T>
 void evaluate_layer_norm(EvalContext<T>& context) {
-  const T epsilon = static_cast<T>(context.node.template attr<double>("epsilon"));
+  const T epsilon = static_cast<T>(context.node.template as<op::Epsilon>().epsilon);
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
     const RowArray<T> x = row_copy(context, 0, r);
     auto y = row_view(context.results[0], r);
@@ -35,7 +36,7 @@ void evaluate_layer_norm(EvalContext<T>& context) {
 
 template <typename T>
 void evaluate_rms_norm(EvalContext<T>& context) {
-  const T epsilon = static_cast<T>(context.node.template attr<double>("epsilon"));
+  const T epsilon = static_cast<T>(context.node.template as<op::Epsilon>().epsilon);
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
     const RowArray<T> x = row_copy(context, 0, r);
     row_view(context.results[0], r) =
@@ -44,24 +45,21 @@ void evaluate_rms_norm(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "layer_norm",
-     .summary = "gain (x - mean x) / sqrt(var x + epsilon) + bias, over a row.",
-     .operands = {{"x"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
-     .attributes = {{"epsilon", AttrKind::real}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_norm,
-     .cost = cost_norm,
-     .evaluate_f32 = evaluate_layer_norm<float>,
-     .evaluate_f64 = evaluate_layer_norm<double>},
-    {.name = "rms_norm",
-     .summary = "gain x / sqrt(mean x² + epsilon), over a row.",
-     .operands = {{"x"}, {"gain"}},
-     .attributes = {{"epsilon", AttrKind::real}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_norm,
-     .cost = cost_norm,
-     .evaluate_f32 = evaluate_rms_norm<float>,
-     .evaluate_f64 = evaluate_rms_norm<double>},
+    define<op::LayerNorm>(
+        {.summary = "gain (x - mean x) / sqrt(var x + epsilon) + bias, over a row.",
+         .operands = {{"x"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
+         .traits = Trait::row_wise,
+         .infer = infer_norm,
+         .cost = cost_norm,
+         .evaluate_f32 = evaluate_layer_norm<float>,
+         .evaluate_f64 = evaluate_layer_norm<double>}),
+    define<op::RmsNorm>({.summary = "gain x / sqrt(mean x² + epsilon), over a row.",
+                         .operands = {{"x"}, {"gain"}},
+                         .traits = Trait::row_wise,
+                         .infer = infer_norm,
+                         .cost = cost_norm,
+                         .evaluate_f32 = evaluate_rms_norm<float>,
+                         .evaluate_f64 = evaluate_rms_norm<double>}),
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Functions of single elements, of one or of two values.
 
+#include "ops/pointwise.h"
+
 #include <cmath>
 
 #include "ops/approximate_activations.h"
 #include "ops/eigen_view.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 #include "ops/sigmoid.h"
 
@@ -53,63 +54,61 @@ void evaluate_unary(EvalContext<T>& context, F f) {
   std::transform(in.begin(), in.end(), context.results[0].data.begin(), f);
 }
 
-/// An op from its expression, a lambda that works in float and in double.
-template <typename F>
-OpDef unary(std::string_view name, std::string_view summary, std::uint32_t traits, F) {
-  return {.name = name,
-          .summary = summary,
-          .operands = {{"a"}},
-          .traits = traits,
-          .infer = same_as_first,
-          .cost = cost_pointwise,
-          .evaluate_f32 = [](EvalContext<float>& c) { evaluate_unary(c, F{}); },
-          .evaluate_f64 = [](EvalContext<double>& c) { evaluate_unary(c, F{}); }};
+/// The definition of an op by a lambda that works in float and in double.
+template <typename Op, typename F>
+OpDef unary(std::string_view summary, Traits traits, F) {
+  return define<Op>({.summary = summary,
+                     .operands = {{"a"}},
+                     .traits = traits,
+                     .infer = same_as_first,
+                     .cost = cost_pointwise,
+                     .evaluate_f32 = [](EvalContext<float>& c) { evaluate_unary(c, F{}); },
+                     .evaluate_f64 = [](EvalContext<double>& c) { evaluate_unary(c, F{}); }});
 }
 
-template <typename F>
-OpDef binary(std::string_view name, std::string_view summary, std::uint32_t traits, F) {
-  return {.name = name,
-          .summary = summary,
-          .operands = {{"a"}, {"b"}},
-          .traits = traits,
-          .infer = infer_binary,
-          .cost = cost_pointwise,
-          .evaluate_f32 = [](EvalContext<float>& c) { evaluate_binary(c, F{}); },
-          .evaluate_f64 = [](EvalContext<double>& c) { evaluate_binary(c, F{}); }};
+template <typename Op, typename F>
+OpDef binary(std::string_view summary, Traits traits, F) {
+  return define<Op>({.summary = summary,
+                     .operands = {{"a"}, {"b"}},
+                     .traits = traits,
+                     .infer = infer_binary,
+                     .cost = cost_pointwise,
+                     .evaluate_f32 = [](EvalContext<float>& c) { evaluate_binary(c, F{}); },
+                     .evaluate_f64 = [](EvalContext<double>& c) { evaluate_binary(c, F{}); }});
 }
 
-constexpr auto kElementwise = Trait::row_wise | Trait::elementwise;
-constexpr auto kCommutative = kElementwise | Trait::commutative;
+constexpr Traits kElementwise = Trait::row_wise | Trait::elementwise;
+constexpr Traits kCommutative = kElementwise | Trait::commutative;
 
 const OpDef kOps[] = {
-    unary("neg", "-a", kElementwise | Trait::linear, [](auto a) { return -a; }),
-    unary("sigmoid", "1 / (1 + exp(-a))", kElementwise, [](auto a) { return sigmoid(a); }),
-    unary("tanh", "Hyperbolic tangent.", kElementwise, [](auto a) { return std::tanh(a); }),
-    unary("sigmoid_fast", "sigmoid to within 2.9e-5: a quotient of polynomials", kElementwise,
-          [](auto a) { return sigmoid_fast(a); }),
-    unary("tanh_fast", "tanh to within 5.7e-5: a quotient of polynomials", kElementwise,
-          [](auto a) { return tanh_fast(a); }),
-    unary("sigmoid_table", "sigmoid to within 4.9e-4: lines between 32 points", kElementwise,
-          [](auto a) { return sigmoid_table(a); }),
-    unary("tanh_table", "tanh to within 9.8e-4: 2 sigmoid_table(2 a) - 1", kElementwise,
-          [](auto a) { return tanh_table(a); }),
-    unary("relu", "max(a, 0)", kElementwise, [](auto a) { return a > 0 ? a : 0; }),
-    unary("swish", "a sigmoid(a)", kElementwise, [](auto a) { return a * sigmoid(a); }),
-    unary("gelu", "a Φ(a), by the error function", kElementwise,
-          [](auto a) { return a / 2 * (1 + std::erf(a / std::sqrt(decltype(a){2}))); }),
-    unary("exp", "Exponential.", kElementwise, [](auto a) { return std::exp(a); }),
-    unary("log", "Natural logarithm.", kElementwise, [](auto a) { return std::log(a); }),
-    unary("sqrt", "Square root.", kElementwise, [](auto a) { return std::sqrt(a); }),
-    unary("abs", "Absolute value.", kElementwise, [](auto a) { return std::abs(a); }),
-    binary("add", "a + b", kCommutative, [](auto a, auto b) { return a + b; }),
-    binary("sub", "a - b", kElementwise, [](auto a, auto b) { return a - b; }),
-    binary("mul", "a b, element by element", kCommutative, [](auto a, auto b) { return a * b; }),
-    binary("div", "a / b", kElementwise, [](auto a, auto b) { return a / b; }),
+    unary<op::Neg>("-a", kElementwise | Trait::linear, [](auto a) { return -a; }),
+    unary<op::Sigmoid>("1 / (1 + exp(-a))", kElementwise, [](auto a) { return sigmoid(a); }),
+    unary<op::Tanh>("Hyperbolic tangent.", kElementwise, [](auto a) { return std::tanh(a); }),
+    unary<op::SigmoidFast>("sigmoid to within 2.9e-5: a quotient of polynomials", kElementwise,
+                           [](auto a) { return sigmoid_fast(a); }),
+    unary<op::TanhFast>("tanh to within 5.7e-5: a quotient of polynomials", kElementwise,
+                        [](auto a) { return tanh_fast(a); }),
+    unary<op::SigmoidTable>("sigmoid to within 4.9e-4: lines between 32 points", kElementwise,
+                            [](auto a) { return sigmoid_table(a); }),
+    unary<op::TanhTable>("tanh to within 9.8e-4: 2 sigmoid_table(2 a) - 1", kElementwise,
+                         [](auto a) { return tanh_table(a); }),
+    unary<op::Relu>("max(a, 0)", kElementwise, [](auto a) { return a > 0 ? a : 0; }),
+    unary<op::Swish>("a sigmoid(a)", kElementwise, [](auto a) { return a * sigmoid(a); }),
+    unary<op::Gelu>("a Φ(a), by the error function", kElementwise,
+                    [](auto a) { return a / 2 * (1 + std::erf(a / std::sqrt(decltype(a){2}))); }),
+    unary<op::Exp>("Exponential.", kElementwise, [](auto a) { return std::exp(a); }),
+    unary<op::Log>("Natural logarithm.", kElementwise, [](auto a) { return std::log(a); }),
+    unary<op::Sqrt>("Square root.", kElementwise, [](auto a) { return std::sqrt(a); }),
+    unary<op::Abs>("Absolute value.", kElementwise, [](auto a) { return std::abs(a); }),
+    binary<op::Add>("a + b", kCommutative, [](auto a, auto b) { return a + b; }),
+    binary<op::Sub>("a - b", kElementwise, [](auto a, auto b) { return a - b; }),
+    binary<op::Mul>("a b, element by element", kCommutative, [](auto a, auto b) { return a * b; }),
+    binary<op::Div>("a / b", kElementwise, [](auto a, auto b) { return a / b; }),
     // Not commutative: which operand is taken matters for NaN and for zeros of both signs.
-    binary("max", "The larger of a and b.", kElementwise,
-           [](auto a, auto b) { return a > b ? a : b; }),
-    binary("min", "The smaller of a and b.", kElementwise,
-           [](auto a, auto b) { return a < b ? a : b; }),
+    binary<op::Max>("The larger of a and b.", kElementwise,
+                    [](auto a, auto b) { return a > b ? a : b; }),
+    binary<op::Min>("The smaller of a and b.", kElementwise,
+                    [](auto a, auto b) { return a < b ? a : b; }),
 };
 
 }  // namespace

@@ -1,16 +1,17 @@
 // Positions of tokens in their sentences, and the signal that encodes them.
 
+#include "ops/positions.h"
+
 #include <cmath>
 
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
 namespace {
 
 std::vector<Type> infer_position(const InferContext& in) {
-  const DomainId id = in.attr<DomainId>("domain");
+  const DomainId id = in.as<op::Position>().domain;
   const Domain& domain = in.graph().domain(id);
   if (domain.kind != DomainKind::source && domain.kind != DomainKind::hypothesis)
     in.fail(fmt::format("rows of a {} domain have no position", to_string(domain.kind)));
@@ -19,12 +20,12 @@ std::vector<Type> infer_position(const InferContext& in) {
 
 template <typename T>
 void evaluate_position(EvalContext<T>& context) {
-  const auto positions = context.rows.positions(context.node.template attr<DomainId>("domain"));
+  const auto positions = context.rows.positions(context.node.template as<op::Position>().domain);
   std::copy(positions.begin(), positions.end(), context.results[0].data.begin());
 }
 
 std::vector<Type> infer_sinusoid(const InferContext& in) {
-  const auto dim = in.attr<std::int64_t>("dim");
+  const auto dim = in.as<op::Sinusoid>().dim;
   if (in.operand(0).dtype != DType::i32 || !in.operand(0).dims.empty())
     in.fail(fmt::format("its operand must be one i32 a row, not {}", in.show(in.operand(0))));
   if (dim < 4 || dim % 2 != 0)
@@ -49,20 +50,16 @@ void evaluate_sinusoid(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "position",
-     .summary = "Position of each row in its sentence, from 0.",
-     .attributes = {{"domain", AttrKind::domain}},
-     .infer = infer_position,
-     .evaluate_f32 = evaluate_position<float>,
-     .evaluate_f64 = evaluate_position<double>},
-    {.name = "sinusoid",
-     .summary = "[sin(p f₀) … | cos(p f₀) …], fᵢ = 10000^(-i / (dim/2 - 1)).",
-     .operands = {{"position"}},
-     .attributes = {{"dim", AttrKind::integer}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_sinusoid,
-     .evaluate_f32 = evaluate_sinusoid<float>,
-     .evaluate_f64 = evaluate_sinusoid<double>},
+    define<op::Position>({.summary = "Position of each row in its sentence, from 0.",
+                          .infer = infer_position,
+                          .evaluate_f32 = evaluate_position<float>,
+                          .evaluate_f64 = evaluate_position<double>}),
+    define<op::Sinusoid>({.summary = "[sin(p f₀) … | cos(p f₀) …], fᵢ = 10000^(-i / (dim/2 - 1)).",
+                          .operands = {{"position"}},
+                          .traits = Trait::row_wise,
+                          .infer = infer_sinusoid,
+                          .evaluate_f32 = evaluate_sinusoid<float>,
+                          .evaluate_f64 = evaluate_sinusoid<double>}),
 };
 
 }  // namespace

@@ -7,35 +7,25 @@
 #include "base/error.h"
 #include "base/quantized.h"
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
 namespace {
 
-/// `source`: a node, or the context that infers its type.
-template <class Source>
-Quantizer quantizer_from(const Source& source) {
+Quantizer quantizer_from(const op::Quantization& quantization) {
   constexpr std::int64_t kTooLarge = 1 << 16;
-  const auto largest = source.template attr<std::int64_t>("largest");
-  return {.to = source.template attr<DType>("to"),
-          .largest = static_cast<std::int32_t>(std::clamp<std::int64_t>(largest, 0, kTooLarge)),
-          .largest_sum = source.template attr<std::int64_t>("largest_sum"),
-          .logarithmic = source.template attr<bool>("logarithmic")};
-}
-
-std::vector<AttrSpec> quantizer_specs() {
-  return {{"to", AttrKind::dtype, DType::qint8},
-          {"largest", AttrKind::integer, std::int64_t{127}},
-          {"largest_sum", AttrKind::integer, std::int64_t{0}},
-          {"logarithmic", AttrKind::boolean, false}};
+  return {.to = quantization.to,
+          .largest = static_cast<std::int32_t>(
+              std::clamp<std::int64_t>(quantization.largest, 0, kTooLarge)),
+          .largest_sum = quantization.largest_sum,
+          .logarithmic = quantization.logarithmic};
 }
 
 std::vector<Type> infer_quantize(const InferContext& in) {
   expect_f32(in, 0);
   Type type = in.operand(0);
   if (type.dims.empty()) in.fail(fmt::format("it takes vectors, not {}", in.show(type)));
-  const Quantizer quantizer = quantizer_from(in);
+  const Quantizer quantizer = quantizer_from(in.as<op::Quantize>());
   try {
     quantizer.verify();
   } catch (const Error& error) {
@@ -57,14 +47,14 @@ std::vector<Type> infer_quantize(const InferContext& in) {
 Cost cost_quantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
   Type result = in.operand(0);
-  result.dtype = in.attr<DType>("to");
+  result.dtype = in.as<op::Quantize>().to;
   return {.flop = 4 * size, .bytes = 4 * size + static_cast<double>(row_bytes(result))};
 }
 
 /// In float also where the rest is evaluated in double: the integers are what is meant.
 template <typename T>
 void evaluate_quantize(EvalContext<T>& context) {
-  Quantizer quantizer = quantizer_from(context.node);
+  Quantizer quantizer = quantizer_of(context.node);
   if (context.operands.size() > 1)
     quantizer.scale = static_cast<float>(context.operands[1]->data[0]);
   const std::int64_t k = context.operand_type(0).dims.back();
@@ -105,7 +95,7 @@ void evaluate_dequantize(EvalContext<T>& context) {
 
 std::vector<Type> infer_cast(const InferContext& in) {
   Type type = in.operand(0);
-  const auto to = in.attr<DType>("to");
+  const auto to = in.as<op::Cast>().to;
   const auto casts = [&](DType dtype, DType other) {
     return dtype == DType::f32 ? is_half(other) || other == dtype
                                : is_half(dtype) && (other == DType::f32 || other == dtype);
@@ -133,7 +123,7 @@ float rounded_to(DType to, float x) {
 template <typename T>
 void evaluate_cast(EvalContext<T>& context) {
   const auto& x = context.operands[0]->data;
-  const auto to = context.node.template attr<DType>("to");
+  const auto to = context.node.template as<op::Cast>().to;
   std::transform(x.begin(), x.end(), context.results[0].data.begin(), [&](T value) {
     return is_half(to) ? static_cast<T>(rounded_to(to, static_cast<float>(value))) : value;
   });
@@ -162,69 +152,57 @@ void evaluate_transpose(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "quantize",
-     .summary =
-         "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
-         "of magnitudes (0: any), that share a scale: the least possible, or the one given where "
-         "it is positive. Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
-         "ones of qint8 are powers of two or 0.",
-     .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
-     .attributes = quantizer_specs(),
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_quantize,
-     .cost = cost_quantize,
-     .evaluate_f32 = evaluate_quantize<float>,
-     .evaluate_f64 = evaluate_quantize<double>},
-    {.name = "dequantize",
-     .summary = "The numbers that quantized vectors stand for.",
-     .operands = {{"x"}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_dequantize,
-     .cost = cost_dequantize,
-     .evaluate_f32 = evaluate_dequantize<float>,
-     .evaluate_f64 = evaluate_dequantize<double>},
-    {.name = "cast",
-     .summary = "Weights as the nearest numbers of bf16 or f16, ties to even, or those as f32.",
-     .operands = {{"x"}},
-     .attributes = {{"to", AttrKind::dtype, DType::bf16}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_cast,
-     .cost = cost_cast,
-     .evaluate_f32 = evaluate_cast<float>,
-     .evaluate_f64 = evaluate_cast<double>},
-    {.name = "transpose",
-     .summary = "A matrix a row, with its dimensions exchanged.",
-     .operands = {{"x"}},
-     .traits = Trait::row_wise | Trait::linear,
-     .infer = infer_transpose,
-     .cost = cost_transpose,
-     .evaluate_f32 = evaluate_transpose<float>,
-     .evaluate_f64 = evaluate_transpose<double>},
+    define<op::Quantize>(
+        {.summary =
+             "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
+             "of magnitudes (0: any), that share a scale: the least possible, or the one given "
+             "where "
+             "it is positive. Integers of qlog4 are powers of two, with a fitted scale; "
+             "`logarithmic` "
+             "ones of qint8 are powers of two or 0.",
+         .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
+         .traits = Trait::row_wise,
+         .infer = infer_quantize,
+         .cost = cost_quantize,
+         .evaluate_f32 = evaluate_quantize<float>,
+         .evaluate_f64 = evaluate_quantize<double>}),
+    define<op::Dequantize>({.summary = "The numbers that quantized vectors stand for.",
+                            .operands = {{"x"}},
+                            .traits = Trait::row_wise,
+                            .infer = infer_dequantize,
+                            .cost = cost_dequantize,
+                            .evaluate_f32 = evaluate_dequantize<float>,
+                            .evaluate_f64 = evaluate_dequantize<double>}),
+    define<op::Cast>(
+        {.summary = "Weights as the nearest numbers of bf16 or f16, ties to even, or those as f32.",
+         .operands = {{"x"}},
+         .traits = Trait::row_wise,
+         .infer = infer_cast,
+         .cost = cost_cast,
+         .evaluate_f32 = evaluate_cast<float>,
+         .evaluate_f64 = evaluate_cast<double>}),
+    define<op::Transpose>({.summary = "A matrix a row, with its dimensions exchanged.",
+                           .operands = {{"x"}},
+                           .traits = Trait::row_wise | Trait::linear,
+                           .infer = infer_transpose,
+                           .cost = cost_transpose,
+                           .evaluate_f32 = evaluate_transpose<float>,
+                           .evaluate_f64 = evaluate_transpose<double>}),
 };
 
 }  // namespace
 
-Quantizer quantizer_of(const Node& node) { return quantizer_from(node); }
+Quantizer quantizer_of(const Node& node) { return quantizer_from(node.as<op::Quantization>()); }
 
-AttrList quantizer_attributes(const Quantizer& quantizer) {
-  return {{"to", quantizer.to},
-          {"largest", std::int64_t{quantizer.largest}},
-          {"largest_sum", quantizer.largest_sum},
-          {"logarithmic", quantizer.logarithmic}};
-}
-
-std::vector<AttrSpec> with_quantized_results(std::vector<AttrSpec> attributes) {
-  attributes.push_back({"quantized", AttrKind::dims, Dims{}});
-  for (AttrSpec& spec : quantizer_specs()) attributes.push_back(std::move(spec));
-  return attributes;
-}
-
-bool may_quantize_results(const Node& node) {
-  return node.op->attribute_index("quantized").has_value();
+op::Quantization quantization_of(const Quantizer& quantizer) {
+  return {.to = quantizer.to,
+          .largest = quantizer.largest,
+          .largest_sum = quantizer.largest_sum,
+          .logarithmic = quantizer.logarithmic};
 }
 
 Dims quantized_results(const Node& node) {
-  return may_quantize_results(node) ? node.attr<Dims>("quantized") : Dims{};
+  return node.has<op::QuantizedResults>() ? node.as<op::QuantizedResults>().quantized : Dims{};
 }
 
 std::span<const OpDef> quantize_ops() { return kOps; }

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "ops/eigen_view.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 #include "ops/sigmoid.h"
 
@@ -46,11 +45,10 @@ std::int64_t state_size(const InferContext& in, std::int64_t gates) {
 }
 
 std::vector<Type> infer_layer(const InferContext& in) {
-  const auto cell = find_cell(in.attr<std::string>("cell"));
-  if (!cell)
-    in.fail(
-        fmt::format("its cell must be 'gru' or 'lstm', not '{}'", in.attr<std::string>("cell")));
-  const Domain& scan = in.graph().domain(in.attr<DomainId>("over"));
+  const auto layer = in.as<op::RecurrentLayer>();
+  const auto cell = find_cell(layer.cell);
+  if (!cell) in.fail(fmt::format("its cell must be 'gru' or 'lstm', not '{}'", layer.cell));
+  const Domain& scan = in.graph().domain(layer.over);
   if (scan.kind != DomainKind::scan)
     in.fail(fmt::format("it runs over a scan, but '{}' is a {} domain", scan.name,
                         to_string(scan.kind)));
@@ -124,7 +122,7 @@ ConstMatrixView<T> matrix_view(const EvalContext<T>& context, std::size_t operan
 template <typename T>
 void evaluate_layer(EvalContext<T>& context) {
   const Graph& graph = context.graph;
-  const Domain& scan = graph.domain(context.node.template attr<DomainId>("over"));
+  const Domain& scan = graph.domain(context.node.template as<op::RecurrentLayer>().over);
   const auto begin = context.rows.segments(graph.map_of(scan.of, MapKind::structural));
   const RecurrentCell kind = recurrent_cell(context.node);
   const auto x = view(*context.operands[kX]);
@@ -149,14 +147,13 @@ void evaluate_layer(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "recurrent_layer",
-     .summary = "The states of a GRU or LSTM over the rows of each sentence, from zeros.",
-     .operands = {{"x"}, {"w"}, {"u"}, {"b"}, {"c"}},
-     .attributes = {{"cell", AttrKind::string}, {"over", AttrKind::domain}},
-     .infer = infer_layer,
-     .cost = cost_layer,
-     .evaluate_f32 = evaluate_layer<float>,
-     .evaluate_f64 = evaluate_layer<double>},
+    define<op::RecurrentLayer>(
+        {.summary = "The states of a GRU or LSTM over the rows of each sentence, from zeros.",
+         .operands = {{"x"}, {"w"}, {"u"}, {"b"}, {"c"}},
+         .infer = infer_layer,
+         .cost = cost_layer,
+         .evaluate_f32 = evaluate_layer<float>,
+         .evaluate_f64 = evaluate_layer<double>}),
 };
 
 }  // namespace
@@ -166,7 +163,7 @@ std::string_view to_string(RecurrentCell cell) {
 }
 
 RecurrentCell recurrent_cell(const Node& node) {
-  const auto cell = find_cell(node.attr<std::string>("cell"));
+  const auto cell = find_cell(node.as<op::RecurrentLayer>().cell);
   check(cell.has_value(), "a recurrent layer with an unknown cell");
   return *cell;
 }

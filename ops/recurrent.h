@@ -1,11 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
 
 #include "graph/graph.h"
 
 namespace fuselage {
+
+namespace op {
+
+/// The states of a GRU or LSTM over the rows of each sentence, from zeros; operands x, w, u, b, c,
+/// the gates of the latter four side by side. Cells are those of cuDNN (cudnnRNNMode_t).
+struct RecurrentLayer {
+  static constexpr std::string_view kName = "recurrent_layer";
+  std::string cell;  ///< "gru" or "lstm"
+  DomainId over;     ///< the scan whose order it follows
+  static constexpr auto attributes() {
+    return std::tuple(required("cell", &RecurrentLayer::cell),
+                      required("over", &RecurrentLayer::over));
+  }
+};
+
+}  // namespace op
+
+/// Whole recurrent layers over source positions.
+std::span<const OpDef> recurrent_ops();
 
 /// Cells that a recurrent_layer can have.
 enum class RecurrentCell : std::uint8_t {

@@ -1,7 +1,25 @@
 #include "ops/registry.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
-#include "ops/families.h"
+#include "ops/attention.h"
+#include "ops/frequent_rows.h"
+#include "ops/fused.h"
+#include "ops/leaf.h"
+#include "ops/loop.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
+#include "ops/output.h"
+#include "ops/pointwise.h"
+#include "ops/positions.h"
+#include "ops/quantize.h"
+#include "ops/recurrent.h"
+#include "ops/rows.h"
+#include "ops/search.h"
+#include "ops/shape.h"
+#include "ops/shortlist.h"
+#include "ops/softmax.h"
 
 namespace fuselage {
 
@@ -18,9 +36,9 @@ const OpRegistry& all_ops() {
   return registry;
 }
 
-const OpDef& op(std::string_view name) {
+const OpDef& find_op(std::string_view name) {
   const OpDef* found = all_ops().find(name);
-  check(found != nullptr, "there is no op of that name");
+  if (!found) throw InternalError(fmt::format("internal error: there is no op '{}'", name));
   return *found;
 }
 

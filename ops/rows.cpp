@@ -1,14 +1,15 @@
 // The two ways in which a value changes its row domain: selecting rows and mixing them.
 
+#include "ops/rows.h"
+
 #include "ops/eigen_view.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
 namespace {
 
 std::vector<Type> infer_select(const InferContext& in) {
-  const auto [from, to] = path_ends(in, in.attr<MapPath>("via"));
+  const auto [from, to] = path_ends(in, in.as<op::SelectRows>().via);
   Type type = in.operand(0);
   if (type.domain != to)
     in.fail(fmt::format("its path leads to rows of '{}', but the operand is {}",
@@ -37,7 +38,7 @@ std::vector<Type> infer_mix(const InferContext& in) {
   expect_f32(in, 0);
   const std::int64_t width = expect_vector(in, 1);
   const RowMap& map = grouping_map(in);
-  const auto [from, to] = path_ends(in, in.attr<MapPath>("via"));
+  const auto [from, to] = path_ends(in, in.as<op::MixRows>().via);
   const Type& weights = in.operand(0);
   if (weights.domain != map.from || from != map.from)
     in.fail(fmt::format("its weights, {}, must have the rows of '{}', and its path start there",
@@ -67,7 +68,7 @@ Cost cost_select(const InferContext& in) {
 template <typename T>
 void evaluate_select(EvalContext<T>& context) {
   std::vector<std::int32_t> index;
-  context.rows.resolve(context.node.template attr<MapPath>("via"), index);
+  context.rows.resolve(context.node.template as<op::Via>().via, index);
   Array<T>& out = context.results[0];
   for (std::int64_t r = 0; r < out.rows; ++r) {
     const std::int32_t from = index[static_cast<std::size_t>(r)];
@@ -82,7 +83,7 @@ void evaluate_select(EvalContext<T>& context) {
 
 template <typename T>
 std::span<const std::int32_t> segments(const EvalContext<T>& context) {
-  return context.rows.segments(context.node.template attr<MapPath>("to").front());
+  return context.rows.segments(context.node.template as<op::Segments>().to.front());
 }
 
 template <typename T>
@@ -116,7 +117,7 @@ void evaluate_segment_log_softmax(EvalContext<T>& context) {
 template <typename T>
 void evaluate_mix(EvalContext<T>& context) {
   std::vector<std::int32_t> index;
-  context.rows.resolve(context.node.template attr<MapPath>("via"), index);
+  context.rows.resolve(context.node.template as<op::Via>().via, index);
   const auto begin = segments(context);
   const Array<T>& weights = *context.operands[0];
   Array<T>& out = context.results[0];
@@ -143,45 +144,41 @@ void evaluate_mean(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "select_rows",
-     .summary = "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
-     .operands = {{"x"}, {"default", OperandSpec::Arity::optional}},
-     .attributes = {{"via", AttrKind::path}},
-     .traits = static_cast<std::uint32_t>(Trait::selects_rows),
-     .infer = infer_select,
-     .cost = cost_select,
-     .evaluate_f32 = evaluate_select<float>,
-     .evaluate_f64 = evaluate_select<double>},
-    {.name = "segment_softmax",
-     .summary = "Softmax over the rows that `to` maps to one row, column by column.",
-     .operands = {{"x"}},
-     .attributes = {{"to", AttrKind::path}},
-     .infer = infer_segment_softmax,
-     .evaluate_f32 = evaluate_segment_softmax<float>,
-     .evaluate_f64 = evaluate_segment_softmax<double>},
-    {.name = "segment_log_softmax",
-     .summary = "Log-softmax over the rows that `to` maps to one row, column by column.",
-     .operands = {{"x"}},
-     .attributes = {{"to", AttrKind::path}},
-     .infer = infer_segment_softmax,
-     .evaluate_f32 = evaluate_segment_log_softmax<float>,
-     .evaluate_f64 = evaluate_segment_log_softmax<double>},
-    {.name = "mix_rows",
-     .summary = "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
-     .operands = {{"weights"}, {"x"}},
-     .attributes = {{"to", AttrKind::path}, {"via", AttrKind::path}},
-     .traits = static_cast<std::uint32_t>(Trait::mixes_rows),
-     .infer = infer_mix,
-     .evaluate_f32 = evaluate_mix<float>,
-     .evaluate_f64 = evaluate_mix<double>},
-    {.name = "mean_rows",
-     .summary = "Mean of the rows that `to` maps to one row.",
-     .operands = {{"x"}},
-     .attributes = {{"to", AttrKind::path}},
-     .traits = static_cast<std::uint32_t>(Trait::mixes_rows),
-     .infer = infer_mean,
-     .evaluate_f32 = evaluate_mean<float>,
-     .evaluate_f64 = evaluate_mean<double>},
+    define<op::SelectRows>(
+        {.summary =
+             "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
+         .operands = {{.name = "x", .through = "via"}, {"default", OperandSpec::Arity::optional}},
+         .traits = Trait::selects_rows,
+         .infer = infer_select,
+         .cost = cost_select,
+         .evaluate_f32 = evaluate_select<float>,
+         .evaluate_f64 = evaluate_select<double>}),
+    define<op::SegmentSoftmax>(
+        {.summary = "Softmax over the rows that `to` maps to one row, column by column.",
+         .operands = {{"x"}},
+         .infer = infer_segment_softmax,
+         .evaluate_f32 = evaluate_segment_softmax<float>,
+         .evaluate_f64 = evaluate_segment_softmax<double>}),
+    define<op::SegmentLogSoftmax>(
+        {.summary = "Log-softmax over the rows that `to` maps to one row, column by column.",
+         .operands = {{"x"}},
+         .infer = infer_segment_softmax,
+         .evaluate_f32 = evaluate_segment_log_softmax<float>,
+         .evaluate_f64 = evaluate_segment_log_softmax<double>}),
+    define<op::MixRows>(
+        {.summary =
+             "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
+         .operands = {{"weights"}, {.name = "x", .through = "via"}},
+         .traits = Trait::mixes_rows,
+         .infer = infer_mix,
+         .evaluate_f32 = evaluate_mix<float>,
+         .evaluate_f64 = evaluate_mix<double>}),
+    define<op::MeanRows>({.summary = "Mean of the rows that `to` maps to one row.",
+                          .operands = {{"x"}},
+                          .traits = Trait::mixes_rows,
+                          .infer = infer_mean,
+                          .evaluate_f32 = evaluate_mean<float>,
+                          .evaluate_f64 = evaluate_mean<double>}),
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
 // What a search asks of a step.
 
+#include "ops/search.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -14,7 +15,7 @@ namespace {
 
 std::vector<Type> infer_k_best(const InferContext& in) {
   const std::int64_t width = expect_vector(in, 0);
-  const auto k = in.attr<std::int64_t>("k");
+  const auto k = in.as<op::KBest>().k;
   if (k <= 0 || k > width)
     in.fail(fmt::format("it cannot take the {} best of {}", k, in.show(in.operand(0))));
   const DomainId domain = in.operand(0).domain;
@@ -45,15 +46,14 @@ void evaluate_k_best(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "k_best",
-     .summary =
-         "The k largest elements of a row, and where they stand; ties go to the lower index.",
-     .operands = {{"x"}},
-     .attributes = {{"k", AttrKind::integer}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_k_best,
-     .evaluate_f32 = evaluate_k_best<float>,
-     .evaluate_f64 = evaluate_k_best<double>},
+    define<op::KBest>(
+        {.summary =
+             "The k largest elements of a row, and where they stand; ties go to the lower index.",
+         .operands = {{"x"}},
+         .traits = Trait::row_wise,
+         .infer = infer_k_best,
+         .evaluate_f32 = evaluate_k_best<float>,
+         .evaluate_f64 = evaluate_k_best<double>}),
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Parts of rows, put side by side or cut out.
 
+#include "ops/shape.h"
+
 #include <algorithm>
 
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -33,8 +34,7 @@ std::vector<Type> infer_concat(const InferContext& in) {
 std::vector<Type> infer_slice(const InferContext& in) {
   expect_f32(in, 0);
   const Type& x = in.operand(0);
-  const auto begin = in.attr<std::int64_t>("begin");
-  const auto end = in.attr<std::int64_t>("end");
+  const auto [begin, end] = in.as<op::Range>();
   if (x.dims.empty() || begin < 0 || begin >= end || end > x.dims.back())
     in.fail(fmt::format("elements {} to {} are not a part of {}", begin, end, in.show(x)));
   return {replace_last(x, end - begin)};
@@ -43,8 +43,7 @@ std::vector<Type> infer_slice(const InferContext& in) {
 std::vector<Type> infer_slice_leading(const InferContext& in) {
   expect_f32(in, 0);
   Type type = in.operand(0);
-  const auto begin = in.attr<std::int64_t>("begin");
-  const auto end = in.attr<std::int64_t>("end");
+  const auto [begin, end] = in.as<op::Range>();
   // What has one dimension is cut by slice; one spelling is enough.
   if (type.dims.size() < 2)
     in.fail(fmt::format("it needs two dimensions or more, not {}", in.show(type)));
@@ -80,7 +79,7 @@ void evaluate_concat(EvalContext<T>& context) {
 
 template <typename T>
 void evaluate_slice(EvalContext<T>& context) {
-  const auto begin = context.node.template attr<std::int64_t>("begin");
+  const auto begin = context.node.template as<op::Range>().begin;
   const std::int64_t width = last_dim(context.operand_type(0));
   const std::int64_t part = last_dim(context.graph.value(context.node.results[0]).type);
   auto to = context.results[0].data.begin();
@@ -91,7 +90,7 @@ void evaluate_slice(EvalContext<T>& context) {
 
 template <typename T>
 void evaluate_slice_leading(EvalContext<T>& context) {
-  const auto begin = context.node.template attr<std::int64_t>("begin");
+  const auto begin = context.node.template as<op::Range>().begin;
   const Array<T>& x = *context.operands[0];
   Array<T>& out = context.results[0];
   const std::int64_t skipped = begin * (x.cols / context.operand_type(0).dims.front());
@@ -99,32 +98,28 @@ void evaluate_slice_leading(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "concat",
-     .summary = "Operands side by side, along the last dimension.",
-     .operands = {{"x", OperandSpec::Arity::repeated}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_concat,
-     .cost = cost_copy,
-     .evaluate_f32 = evaluate_concat<float>,
-     .evaluate_f64 = evaluate_concat<double>},
-    {.name = "slice",
-     .summary = "Elements begin to end of the last dimension.",
-     .operands = {{"x"}},
-     .attributes = {{"begin", AttrKind::integer}, {"end", AttrKind::integer}},
-     .traits = Trait::row_wise | Trait::linear,
-     .infer = infer_slice,
-     .cost = cost_copy,
-     .evaluate_f32 = evaluate_slice<float>,
-     .evaluate_f64 = evaluate_slice<double>},
-    {.name = "slice_leading",
-     .summary = "Elements begin to end of the leading dimension: some rows of a matrix.",
-     .operands = {{"x"}},
-     .attributes = {{"begin", AttrKind::integer}, {"end", AttrKind::integer}},
-     .traits = Trait::row_wise | Trait::linear,
-     .infer = infer_slice_leading,
-     .cost = cost_copy,
-     .evaluate_f32 = evaluate_slice_leading<float>,
-     .evaluate_f64 = evaluate_slice_leading<double>},
+    define<op::Concat>({.summary = "Operands side by side, along the last dimension.",
+                        .operands = {{"x", OperandSpec::Arity::repeated}},
+                        .traits = Trait::row_wise,
+                        .infer = infer_concat,
+                        .cost = cost_copy,
+                        .evaluate_f32 = evaluate_concat<float>,
+                        .evaluate_f64 = evaluate_concat<double>}),
+    define<op::Slice>({.summary = "Elements begin to end of the last dimension.",
+                       .operands = {{"x"}},
+                       .traits = Trait::row_wise | Trait::linear | Trait::slices,
+                       .infer = infer_slice,
+                       .cost = cost_copy,
+                       .evaluate_f32 = evaluate_slice<float>,
+                       .evaluate_f64 = evaluate_slice<double>}),
+    define<op::SliceLeading>(
+        {.summary = "Elements begin to end of the leading dimension: some rows of a matrix.",
+         .operands = {{"x"}},
+         .traits = Trait::row_wise | Trait::linear,
+         .infer = infer_slice_leading,
+         .cost = cost_copy,
+         .evaluate_f32 = evaluate_slice_leading<float>,
+         .evaluate_f64 = evaluate_slice_leading<double>}),
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
 // Scores of the words of a shortlist: a pair of a hypothesis and a word for each.
 
+#include "ops/shortlist.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "ops/evaluate.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -14,8 +15,9 @@ namespace {
 
 std::vector<Type> infer_select_elements(const InferContext& in) {
   const std::int64_t width = expect_vector(in, 0);
-  const auto [from, to] = path_ends(in, in.attr<MapPath>("row"));
-  const auto [also_from, entries] = path_ends(in, in.attr<MapPath>("element"));
+  const auto paths = in.as<op::SelectElements>();
+  const auto [from, to] = path_ends(in, paths.row);
+  const auto [also_from, entries] = path_ends(in, paths.element);
   const Graph& graph = in.graph();
   if (in.operand(0).domain != to)
     in.fail(fmt::format("its path leads to rows of '{}', but the operand is {}",
@@ -34,8 +36,9 @@ Cost cost_select_elements(const InferContext&) { return {.bytes = 8}; }
 template <typename T>
 void evaluate_select_elements(EvalContext<T>& context) {
   std::vector<std::int32_t> rows, elements;
-  context.rows.resolve(context.node.template attr<MapPath>("row"), rows);
-  context.rows.resolve(context.node.template attr<MapPath>("element"), elements);
+  const auto paths = context.node.template as<op::SelectElements>();
+  context.rows.resolve(paths.row, rows);
+  context.rows.resolve(paths.element, elements);
   Array<T>& out = context.results[0];
   for (std::int64_t r = 0; r < out.rows; ++r) {
     const std::int32_t row = rows[static_cast<std::size_t>(r)];
@@ -46,7 +49,7 @@ void evaluate_select_elements(EvalContext<T>& context) {
 
 std::vector<Type> infer_segment_k_best(const InferContext& in) {
   const RowMap& map = grouping_map(in);
-  const auto [from, to] = path_ends(in, in.attr<MapPath>("words"));
+  const auto [from, to] = path_ends(in, in.as<op::SegmentKBest>().words);
   const Type& x = in.operand(0);
   if (x.domain != map.from || from != map.from || expect_vector(in, 0) != 1)
     in.fail(
@@ -54,7 +57,7 @@ std::vector<Type> infer_segment_k_best(const InferContext& in) {
                     "there; it is {}",
                     in.graph().domain(map.from).name, in.show(x)));
   if (to == in.none()) in.fail("its path leads to no rows");
-  const auto k = in.attr<std::int64_t>("k");
+  const auto k = in.as<op::SegmentKBest>().k;
   if (k <= 0) in.fail(fmt::format("it cannot take the {} best", k));
   return {{DType::f32, map.to, {k}}, {DType::i32, map.to, {k}}};
 }
@@ -79,38 +82,38 @@ void take_best(const T* x, std::int64_t count, std::int64_t k, T* values, T* pla
 
 template <typename T>
 void evaluate_segment_k_best(EvalContext<T>& context) {
+  const auto best = context.node.template as<op::SegmentKBest>();
   std::vector<std::int32_t> ids;
-  context.rows.resolve(context.node.template attr<MapPath>("words"), ids);
-  const auto begin = context.rows.segments(context.node.template attr<MapPath>("to").front());
+  context.rows.resolve(best.words, ids);
+  const auto begin = context.rows.segments(best.to.front());
   const std::int64_t k = context.results[0].cols;
   for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
     const auto row = static_cast<std::int64_t>(s);
-    T* best = context.results[1].row(row);
+    T* found = context.results[1].row(row);
     take_best(context.operands[0]->data.data() + begin[s], begin[s + 1] - begin[s], k,
-              context.results[0].row(row), best);
+              context.results[0].row(row), found);
     const std::int32_t* own = ids.data() + begin[s];
     for (std::int64_t i = 0; i < k; ++i)
-      if (best[i] >= 0) best[i] = static_cast<T>(own[static_cast<std::int64_t>(best[i])]);
+      if (found[i] >= 0) found[i] = static_cast<T>(own[static_cast<std::int64_t>(found[i])]);
   }
 }
 
 const OpDef kOps[] = {
-    {.name = "select_elements",
-     .summary = "Row r is the element of number element(r) of row row(r) of x.",
-     .operands = {{"x"}},
-     .attributes = {{"row", AttrKind::path}, {"element", AttrKind::path}},
-     .infer = infer_select_elements,
-     .cost = cost_select_elements,
-     .evaluate_f32 = evaluate_select_elements<float>,
-     .evaluate_f64 = evaluate_select_elements<double>},
-    {.name = "segment_k_best",
-     .summary = "The k largest numbers of the rows that `to` maps to one row, and where `words` "
-                "leads from these; ties go to the lower row, and what is missing is -inf and -1.",
-     .operands = {{"x"}},
-     .attributes = {{"k", AttrKind::integer}, {"to", AttrKind::path}, {"words", AttrKind::path}},
-     .infer = infer_segment_k_best,
-     .evaluate_f32 = evaluate_segment_k_best<float>,
-     .evaluate_f64 = evaluate_segment_k_best<double>},
+    define<op::SelectElements>(
+        {.summary = "Row r is the element of number element(r) of row row(r) of x.",
+         .operands = {{"x"}},
+         .infer = infer_select_elements,
+         .cost = cost_select_elements,
+         .evaluate_f32 = evaluate_select_elements<float>,
+         .evaluate_f64 = evaluate_select_elements<double>}),
+    define<op::SegmentKBest>(
+        {.summary =
+             "The k largest numbers of the rows that `to` maps to one row, and where `words` "
+             "leads from these; ties go to the lower row, and what is missing is -inf and -1.",
+         .operands = {{"x"}},
+         .infer = infer_segment_k_best,
+         .evaluate_f32 = evaluate_segment_k_best<float>,
+         .evaluate_f64 = evaluate_segment_k_best<double>}),
 };
 
 }  // namespace

@@ -1,9 +1,10 @@
 // Softmax over the elements of a row.
 
+#include "ops/softmax.h"
+
 #include <cmath>
 
 #include "ops/eigen_view.h"
-#include "ops/families.h"
 #include "ops/infer.h"
 
 namespace fuselage {
@@ -55,30 +56,27 @@ void evaluate_log_sum_exp(EvalContext<T>& context) {
 }
 
 const OpDef kOps[] = {
-    {.name = "softmax",
-     .summary = "exp(x) / sum exp(x), over a row.",
-     .operands = {{"x"}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = same_as_first,
-     .cost = cost_softmax,
-     .evaluate_f32 = evaluate_softmax<float>,
-     .evaluate_f64 = evaluate_softmax<double>},
-    {.name = "log_softmax",
-     .summary = "x - log sum exp(x), over a row.",
-     .operands = {{"x"}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = same_as_first,
-     .cost = cost_softmax,
-     .evaluate_f32 = evaluate_log_softmax<float>,
-     .evaluate_f64 = evaluate_log_softmax<double>},
-    {.name = "log_sum_exp",
-     .summary = "log sum exp(x), over a row.",
-     .operands = {{"x"}},
-     .traits = static_cast<std::uint32_t>(Trait::row_wise),
-     .infer = infer_log_sum_exp,
-     .cost = cost_log_sum_exp,
-     .evaluate_f32 = evaluate_log_sum_exp<float>,
-     .evaluate_f64 = evaluate_log_sum_exp<double>},
+    define<op::Softmax>({.summary = "exp(x) / sum exp(x), over a row.",
+                         .operands = {{"x"}},
+                         .traits = Trait::row_wise,
+                         .infer = same_as_first,
+                         .cost = cost_softmax,
+                         .evaluate_f32 = evaluate_softmax<float>,
+                         .evaluate_f64 = evaluate_softmax<double>}),
+    define<op::LogSoftmax>({.summary = "x - log sum exp(x), over a row.",
+                            .operands = {{"x"}},
+                            .traits = Trait::row_wise,
+                            .infer = same_as_first,
+                            .cost = cost_softmax,
+                            .evaluate_f32 = evaluate_log_softmax<float>,
+                            .evaluate_f64 = evaluate_log_softmax<double>}),
+    define<op::LogSumExp>({.summary = "log sum exp(x), over a row.",
+                           .operands = {{"x"}},
+                           .traits = Trait::row_wise,
+                           .infer = infer_log_sum_exp,
+                           .cost = cost_log_sum_exp,
+                           .evaluate_f32 = evaluate_log_sum_exp<float>,
+                           .evaluate_f64 = evaluate_log_sum_exp<double>}),
 };
 
 }  // namespace

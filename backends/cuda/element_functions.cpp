@@ -11,7 +11,7 @@
 namespace fuselage::cuda {
 namespace {
 
-// Each is what ops/pointwise.cpp defines. The texts of a expression's ops stand one behind the
+// Each is what ops/pointwise.cpp defines. The texts of an expression's ops stand one behind the
 // other.
 
 std::string unary(std::string_view op, std::string_view body) {

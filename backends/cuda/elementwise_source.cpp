@@ -9,6 +9,7 @@
 
 #include "backends/cuda/element_functions.h"
 #include "base/error.h"
+#include "ops/fused.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -168,8 +169,7 @@ class Writer {
 }  // namespace
 
 ElementwiseExpression elementwise_expression(const Node& node) {
-  if (node.op->attribute_index("expression"))
-    return parse_expression(node.attr<std::string>("expression"));
+  if (node.has<op::Expression>()) return parse_expression(node.as<op::Expression>().expression);
   ElementwiseExpression expression{.steps = {{.op = node.op}}, .results = {{.kind = Kind::step}}};
   for (std::uint32_t i = 0; i < node.operands.size(); ++i)
     expression.steps[0].arguments.push_back({.index = i});
@@ -190,7 +190,7 @@ std::string refuse_elementwise_source(const ElementwiseExpression& expression) {
 std::string elementwise_source(const ElementwiseExpression& expression,
                                const std::vector<bool>& scalar) {
   check(refuse_elementwise_source(expression).empty(),
-        "elementwise_source: a expression that it refuses");
+        "elementwise_source: an expression that it refuses");
   check(scalar.size() >= operand_count(expression) && !scalar.empty(),
         "elementwise_source: an operand is missing");
   check(scalar.size() <= kMaxElementOperands && expression.results.size() <= kMaxElementResults,

@@ -48,7 +48,7 @@ inline constexpr const char* kFourElements = "elements4";
 /// A node's own expression, or its op as the only step.
 ElementwiseExpression elementwise_expression(const Node& node);
 
-/// CUDA C++ of the kernels of a expression; needs no headers. Operand i has one element a row,
+/// CUDA C++ of the kernels of an expression; needs no headers. Operand i has one element a row,
 /// which stands for all columns, where scalar[i]. Each element is computed by the same operations
 /// in both kernels. Operands are read before results of the same elements are written.
 std::string elementwise_source(const ElementwiseExpression& expression,

@@ -58,7 +58,7 @@ std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
 // --- Output layers ---
 
 std::string refuse_many(const Graph&, const Node& node) {
-  const auto k = node.attr<std::int64_t>("k");
+  const auto k = node.as<op::BestCount>().k;
   return k > kMaxBest ? fmt::format("it finds the best {} at most, not {}", kMaxBest, k) : "";
 }
 
@@ -83,7 +83,7 @@ std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
 std::string refuse_output_layers(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_ensemble(graph, node, kMaxMembers); !reason.empty())
     return reason;
-  for (const MemberOperands& member : ensemble_members(node))
+  for (const MemberOperands& member : ensemble_members(node.as<op::EnsembleKBest>()))
     if (std::string reason = refuse_matrix(graph, node.operands[member.w]); !reason.empty())
       return reason;
   return refuse_many(graph, node);

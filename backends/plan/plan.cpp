@@ -11,6 +11,7 @@
 #include "base/quantized.h"
 #include "graph/schedule.h"
 #include "ops/evaluate.h"
+#include "ops/shape.h"
 
 namespace fuselage {
 namespace {
@@ -147,7 +148,7 @@ class Planner {
       buffer.constant = std::make_shared<Tensor>(constant_tensor(graph(), node));
     } else {
       if (graph().binding(id) != BindingTime::load) buffer.kind = Buffer::Kind::imported;
-      buffer.name = node.attr<std::string>("name");
+      buffer.name = node.as<ExternalName>().name;
       buffer.value = id;
     }
     places_[id.index] = new_place(id, std::move(buffer));
@@ -198,21 +199,14 @@ class Planner {
 
   /// Operands that are read through maps of the node itself.
   void add_indexes(const Node& node, PlannedInstruction& in) {
-    if (node.has(Trait::selects_rows)) {
-      in.operands[0].index = index_slot(node.attr<MapPath>("via"));
-      in.operands[0].fallback_buffer = fallback_buffer(node);
-    } else if (node.has(Trait::mixes_rows) && node.op->attribute_index("via")) {
-      in.operands[1].index = index_slot(node.attr<MapPath>("via"));
-    } else if (node.op->attribute_index("left") && node.op->attribute_index("right")) {
-      in.operands[0].index = index_slot(node.attr<MapPath>("left"));
-      in.operands[1].index = index_slot(node.attr<MapPath>("right"));
-    } else if (node.op->attribute_index("via")) {
-      in.operands[0].index = index_slot(node.attr<MapPath>("via"));
-    } else if (node.has(Trait::loop_state)) {
+    for (std::size_t i = 0; i < node.operands.size(); ++i)
+      if (const MapPath* path = node.path_of_operand(i)) in.operands[i].index = index_slot(*path);
+    if (node.has(Trait::selects_rows)) in.operands[0].fallback_buffer = fallback_buffer(node);
+    if (node.has(Trait::loop_state)) {
       const DomainId init = graph().value(node.operands[0]).type.domain;
-      MapPath path;
-      if (init != graph().none() && graph().structural_path(in.domain, init, path))
-        in.operands[0].index = index_slot(path);
+      if (init == graph().none()) return;
+      if (const auto path = graph().structural_path(in.domain, init); path && !path->empty())
+        in.operands[0].index = index_slot(*path);
     }
   }
 
@@ -234,8 +228,7 @@ class Planner {
 
   /// Whether some rows of the result of a selection are its default row.
   bool has_default_rows(const Node& select) const {
-    const MapPath& path = select.attr<MapPath>("via");
-    return std::any_of(path.begin(), path.end(), [&](MapId id) { return graph().map(id).partial; });
+    return graph().is_partial(*select.path_of_operand(0));
   }
 
   /// Whether a use can read some columns of a buffer, and with `indexed` through an index too. A
@@ -252,7 +245,7 @@ class Planner {
   /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it
   /// can read such a place.
   bool try_view(const Node& node) {
-    const bool is_slice = node.op->attribute_index("begin") && node.has(Trait::row_wise);
+    const bool is_slice = node.has(Trait::slices);
     if (!node.has(Trait::selects_rows) && !is_slice) return false;
     const ValueId result = node.results[0];
     const Value& value = graph().value(result);
@@ -263,10 +256,10 @@ class Planner {
     for (const Use& use : value.uses)
       if (!reads_place(use, indexed)) return false;
     if (is_slice) {
-      view.offset += node.attr<std::int64_t>("begin");
+      view.offset += node.as<op::Range>().begin;
     } else {
       if (view.index != kNone || (view.offset != 0 && has_default_rows(node))) return false;
-      view.index = index_slot(node.attr<MapPath>("via"));
+      view.index = index_slot(*node.path_of_operand(0));
       view.fallback_buffer = fallback_buffer(node);
     }
     view.cols = row_elements(value.type);

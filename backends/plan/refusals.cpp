@@ -108,7 +108,7 @@ std::string refuse_shortlist(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
   if (is_mixed(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type))
     return "its matrix is quantized, but not its rows";
-  const auto& words = node.attr<MapPath>("words");
+  const auto words = node.as<op::ShortlistWords>().words;
   if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
     return "its words are not those of the right members of its pairs";
   const Domain& list = graph.domain(graph.map(words[0]).to);
@@ -116,7 +116,7 @@ std::string refuse_shortlist(const Graph& graph, const Node& node) {
 }
 
 std::string refuse_ensemble(const Graph& graph, const Node& node, std::size_t most) {
-  const std::vector<MemberOperands> members = ensemble_members(node);
+  const std::vector<MemberOperands> members = ensemble_members(node.as<op::EnsembleKBest>());
   if (members.size() > most) return fmt::format("it takes {} members at most", most);
   for (const MemberOperands& member : members)
     if (std::string reason = refuse_member(graph, node, member); !reason.empty()) return reason;

@@ -20,11 +20,11 @@ std::string needs_real(const Graph& graph, const Node& node);
 /// The first operand is of f32.
 std::string needs_f32(const Graph& graph, const Node& node);
 
-/// Most operands and results of a expression.
+/// Most operands and results of an expression.
 inline constexpr std::size_t kMaxExpressionOperands = 64;
 inline constexpr std::size_t kMaxExpressionResults = 16;
 
-/// A expression reads and writes rows of one width; an operand may have one element for all
+/// An expression reads and writes rows of one width; an operand may have one element for all
 /// columns. The operands of the node but number `matrix` are elements of it.
 std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix);
 

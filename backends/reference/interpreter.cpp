@@ -60,7 +60,7 @@ void Interpreter<T>::run_node(NodeId id, const RowTable& rows) {
 
 template <typename T>
 Array<T> Interpreter<T>::external(const Node& node) const {
-  const auto& name = node.attr<std::string>("name");
+  const auto& name = node.as<ExternalName>().name;
   if (const auto import = imports_.find(name); import != imports_.end()) return import->second;
   const Type& type = graph_.value(node.results[0]).type;
   const Domain& domain = graph_.domain(type.domain);
@@ -84,9 +84,9 @@ void Interpreter<T>::run_state(const Node& node, NodeId id, const RowTable& rows
   const Array<T>& init = values_[node.operands[0].index];
   const DomainId init_domain = graph_.value(node.operands[0]).type.domain;
   std::vector<std::int32_t> sentence;
-  MapPath path;
-  if (init_domain != graph_.none() && graph_.structural_path(type.domain, init_domain, path))
-    rows.resolve(path, sentence);
+  if (init_domain != graph_.none())
+    if (const auto path = graph_.structural_path(type.domain, init_domain))
+      rows.resolve(*path, sentence);
   const auto previous = rows.previous(type.domain);
   Array<T> value(rows.rows(type.domain), row_size(type));
   for (std::int64_t r = 0; r < value.rows; ++r) {

@@ -1,18 +1,21 @@
+#include "ops/pointwise.h"
 #include "passes/rewrite/pass.h"
 
 namespace fuselage {
 
+constexpr Capture kX{"x"};
+
 /// x sigmoid(x) is swish(x).
 Pass fuse_swish() {
   const auto build = [](Rewriter& rewriter, const Match& match) {
-    rewriter.replace(match.result(), rewriter.add("swish", {match["x"]}));
+    rewriter.replace(match.result(), rewriter.add(op::Swish{}, {match[kX]}));
   };
   return {.name = "fuse_swish",
           .rules = {{.name = "swish",
-                     .pattern = match::op("mul", {match::any("x"),
-                                                  match::op("sigmoid", {match::any("x")})})
+                     .pattern = match::op<op::Mul>(
+                                    {match::any(kX), match::op<op::Sigmoid>({match::any(kX)})})
                                     .commutative(),
-                     .guards = {same_rows(), same_type("x")},
+                     .guards = {same_rows(), same_type(kX)},
                      .build = build}}};
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/quantized.h"
 #include "base/suggest.h"
+#include "ops/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -67,7 +68,7 @@ Expr Parameters::numbers(const std::string& name, Expr param) {
   if (!is_in_integers(name)) return param;
   const auto [found, added] = numbers_.try_emplace(name);
   if (added)
-    found->second = builder_.add("dequantize", {param}, {}, CodeLocation::current()).named(name);
+    found->second = builder_.add(op::Dequantize{}, {param}, CodeLocation::current()).named(name);
   return found->second;
 }
 
@@ -95,7 +96,7 @@ Expr Parameters::matrix(const std::string& name, std::int64_t in, std::int64_t o
 Expr Parameters::transposed_matrix(const std::string& name, std::int64_t out, std::int64_t in) {
   if (!is_in_integers(name)) return declare(name, {out, in}, builder_.graph().none());
   const Expr columns = declare(name, {in, out}, builder_.graph().none());
-  return builder_.add("transpose", {numbers(name, columns)}, {}, CodeLocation::current());
+  return builder_.add(op::Transpose{}, {numbers(name, columns)}, CodeLocation::current());
 }
 
 Expr Parameters::vector(const std::string& name, std::int64_t size) {

@@ -22,6 +22,7 @@
 #include "models/directory/model_config.h"
 #include "models/formats/quantized_parts.h"
 #include "models/formats/safetensors.h"
+#include "ops/leaf.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -184,9 +185,9 @@ VectorLengths nibble_lengths(const Graph& graph) {
   VectorLengths lengths;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param" || node.attr<DType>("dtype") != DType::qlog4) continue;
-    const auto& dims = node.attr<Dims>("dims");
-    if (!dims.empty()) lengths.emplace(node.attr<std::string>("name"), dims.back());
+    if (!node.is<op::Param>() || node.as<op::Param>().dtype != DType::qlog4) continue;
+    const auto dims = node.as<op::Param>().dims;
+    if (!dims.empty()) lengths.emplace(node.as<ExternalName>().name, dims.back());
   }
   return lengths;
 }
@@ -197,8 +198,8 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
   TensorMap result;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
-    const auto& name = node.attr<std::string>("name");
+    if (!node.is<op::Param>()) continue;
+    const auto name = node.as<ExternalName>().name;
     const Type& type = graph.value(node.results[0]).type;
     const auto found = stored.find(name);
     if (found == stored.end()) {

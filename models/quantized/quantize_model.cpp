@@ -5,6 +5,9 @@
 
 #include "models/formats/quantized_parts.h"
 #include "models/quantized/widen_matrices.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/quantize.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -12,7 +15,7 @@ namespace {
 
 /// Whether a parameter is a matrix of floats.
 bool is_matrix(const Graph& graph, const Node& node) {
-  if (node.op->name != "param") return false;
+  if (!node.is<op::Param>()) return false;
   const Type& type = graph.value(node.results[0]).type;
   return type.dtype == DType::f32 && has_matrix_shape(graph, type);
 }
@@ -24,7 +27,7 @@ bool has_columns(const Graph& graph, ValueId matrix) {
   if (value.type.domain != graph.none()) return false;
   return std::none_of(value.uses.begin(), value.uses.end(), [&](const Use& use) {
     const Node& user = graph.node(use.node);
-    return user.op->name == "matmul" && user.attr<bool>("transposed");
+    return user.is<op::Matmul>() && user.as<op::Matmul>().transposed;
   });
 }
 
@@ -75,17 +78,17 @@ void read_stored(Graph& graph, NodeId param, DType dtype, bool columns) {
   const Value value = graph.value(old.results[0]);
   Dims dims = value.type.dims;
   if (columns) std::swap(dims[0], dims[1]);
-  const NodeId stored = graph.add_node(op("param"), {},
-                                       {{"name", old.attr<std::string>("name")},
-                                        {"domain", value.type.domain},
-                                        {"dims", dims},
-                                        {"dtype", dtype}},
-                                       old.location);
+  const NodeId stored = add_node(graph,
+                                 op::Param{.name = old.as<ExternalName>().name,
+                                           .domain = value.type.domain,
+                                           .dims = dims,
+                                           .dtype = dtype},
+                                 {}, old.location);
   NodeId numbers =
       is_quantized(dtype)
-          ? graph.add_node(op("dequantize"), {graph.result(stored)}, {}, old.location)
-          : graph.add_node(op("cast"), {graph.result(stored)}, {{"to", DType::f32}}, old.location);
-  if (columns) numbers = graph.add_node(op("transpose"), {graph.result(numbers)}, {}, old.location);
+          ? add_node(graph, op::Dequantize{}, {graph.result(stored)}, old.location)
+          : add_node(graph, op::Cast{.to = DType::f32}, {graph.result(stored)}, old.location);
+  if (columns) numbers = add_node(graph, op::Transpose{}, {graph.result(numbers)}, old.location);
   graph.replace_uses(old.results[0], graph.result(numbers));
   graph.remove_node(param);
   graph.set_value_name(graph.result(stored), value.name);
@@ -106,7 +109,7 @@ StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
     const Node& node = model.graph.node(id);
     if (!is_matrix(model.graph, node)) continue;
     const bool columns = storage.quantizer && has_columns(model.graph, node.results[0]);
-    const auto& name = node.attr<std::string>("name");
+    const auto name = node.as<ExternalName>().name;
     Tensor& weight = model.weights.at(name);
     const Tensor exact = columns ? transposed(weight) : weight.to_f32();
     Tensor stored = stored_vectors(storage, exact);

@@ -7,6 +7,9 @@
 #include "base/error.h"
 #include "base/quantized.h"
 #include "base/suggest.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/quantize.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -14,14 +17,13 @@ namespace {
 
 /// Whether a node gives the numbers that its operand stands for.
 bool gives_numbers(const Node& node) {
-  return node.op->name == "dequantize" ||
-         (node.op->name == "cast" && node.attr<DType>("to") == DType::f32);
+  return node.is<op::Dequantize>() || (node.is<op::Cast>() && node.as<op::Cast>().to == DType::f32);
 }
 
 /// Whether a product of float rows reads a matrix as the numbers that it stands for.
 bool multiplies_numbers(const Graph& graph, const Use& use) {
   const Node& node = graph.node(use.node);
-  return node.op->name == "matmul" && use.operand == 1 &&
+  return node.is<op::Matmul>() && use.operand == 1 &&
          graph.value(node.operands[0]).type.dtype == DType::f32;
 }
 
@@ -36,7 +38,7 @@ bool is_only_transposed(const Graph& graph, ValueId matrix) {
   const auto& uses = graph.value(matrix).uses;
   return !uses.empty() && !graph.is_output(matrix) &&
          std::all_of(uses.begin(), uses.end(),
-                     [&](const Use& use) { return graph.node(use.node).op->name == "transpose"; });
+                     [&](const Use& use) { return graph.node(use.node).is<op::Transpose>(); });
 }
 
 /// Puts `numbers` in the place of the results of all nodes that only convert `stored`, and of
@@ -54,17 +56,17 @@ void replace_readers(Graph& graph, ValueId stored, ValueId numbers) {
 }
 
 ValueId add_f32(Graph& graph, const Node& old, Dims dims) {
-  return graph.result(graph.add_node(op("param"), {},
-                                     {{"name", old.attr<std::string>("name")},
-                                      {"domain", old.attr<DomainId>("domain")},
-                                      {"dims", std::move(dims)}},
-                                     old.location));
+  return graph.result(add_node(graph,
+                               op::Param{.name = old.as<ExternalName>().name,
+                                         .domain = old.as<op::Param>().domain,
+                                         .dims = std::move(dims)},
+                               {}, old.location));
 }
 
 void widen(Model& model, NodeId id) {
   Graph& graph = model.graph;
   const Node old = graph.node(id);  // NOLINT(performance-unnecessary-copy-initialization)
-  const auto& name = old.attr<std::string>("name");
+  const auto name = old.as<ExternalName>().name;
   const ValueId stored = old.results[0];
   if (!reads_numbers(graph, stored))
     throw Error(
@@ -113,11 +115,11 @@ std::map<std::string, DType> widen_matrices(Model& model, std::optional<DType> k
   for (const NodeId id : model.graph.nodes()) {
     if (!model.graph.alive(id)) continue;
     const Node& node = model.graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = model.graph.value(node.results[0]).type;
     const bool is_short = is_quantized(type.dtype) || type.dtype == DType::bf16;
     if (!is_short || !has_matrix_shape(model.graph, type)) continue;
-    const auto dtype = types.emplace(node.attr<std::string>("name"), type.dtype).first->second;
+    const auto dtype = types.emplace(node.as<ExternalName>().name, type.dtype).first->second;
     if (dtype != kept) widen(model, id);
   }
   return types;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "ops/evaluate.h"
+#include "ops/leaf.h"
 
 namespace fuselage {
 namespace {
@@ -60,9 +61,8 @@ void fold(Rewriter& rewriter, const Match& match) {
   if (std::all_of(values.begin(), values.end(),
                   [&](double value) { return bits(value) == bits(values[0]); }))
     values.resize(1);
-  rewriter.replace(match.result(), rewriter.add("constant", {},
-                                                {{"values", std::move(values)},
-                                                 {"dims", match.result_type().dims}}));
+  rewriter.replace(match.result(), rewriter.add(op::Constant{.values = std::move(values),
+                                                             .dims = match.result_type().dims}));
 }
 
 }  // namespace

@@ -5,15 +5,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/leaf.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
+
 namespace fuselage {
 namespace {
+
+constexpr Capture kC{"c"}, kX{"x"}, kInner{"inner"}, kParts{"parts"}, kOnce{"once"},
+    kDefault{"default"};
 
 using Build = std::function<void(Rewriter&, const Match&)>;
 
 /// A builder that puts a captured value in the place of the root.
-Build keep(std::string name) {
-  return [name = std::move(name)](Rewriter& rewriter, const Match& match) {
-    rewriter.replace(match.result(), match[name]);
+Build keep(Capture capture) {
+  return [capture](Rewriter& rewriter, const Match& match) {
+    rewriter.replace(match.result(), match[capture]);
   };
 }
 
@@ -51,7 +59,7 @@ void exchange_operands(Rewriter& rewriter, const Match& match) {
 // --- Arithmetic ---
 
 std::optional<std::string> reciprocal_is_rounded(const Match& match) {
-  for (const double value : match.node("c").attr<std::vector<double>>("values")) {
+  for (const double value : match.node(kC).as<op::Constant>().values) {
     const auto divisor = static_cast<float>(value);
     int exponent = 0;
     if (std::abs(std::frexp(divisor, &exponent)) != 0.5f || !std::isnormal(divisor) ||
@@ -62,17 +70,17 @@ std::optional<std::string> reciprocal_is_rounded(const Match& match) {
 }
 
 void multiply_by_reciprocal(Rewriter& rewriter, const Match& match) {
-  std::vector<double> values = match.node("c").attr<std::vector<double>>("values");
+  std::vector<double> values = match.node(kC).as<op::Constant>().values;
   for (double& value : values) value = 1 / static_cast<float>(value);
-  const ValueId factor = rewriter.add(
-      "constant", {}, {{"values", values}, {"dims", match.node("c").attr<Dims>("dims")}});
-  rewriter.replace(match.result(), rewriter.add("mul", {match["x"], factor}));
+  const ValueId factor =
+      rewriter.add(op::Constant{.values = values, .dims = match.node(kC).as<op::Constant>().dims});
+  rewriter.replace(match.result(), rewriter.add(op::Mul{}, {match[kX], factor}));
 }
 
 // --- Parts of rows ---
 
-std::int64_t begin_of(const Node& slice) { return slice.attr<std::int64_t>("begin"); }
-std::int64_t end_of(const Node& slice) { return slice.attr<std::int64_t>("end"); }
+std::int64_t begin_of(const Node& slice) { return slice.as<op::Range>().begin; }
+std::int64_t end_of(const Node& slice) { return slice.as<op::Range>().end; }
 
 bool has_all(const Graph& graph, const Node& slice) {
   return graph.value(slice.results[0]).type == graph.value(slice.operands[0]).type;
@@ -80,13 +88,13 @@ bool has_all(const Graph& graph, const Node& slice) {
 
 void cut(Rewriter& rewriter, const Match& match, ValueId x, std::int64_t offset) {
   const Node& slice = match.root_node();
-  rewriter.replace(match.result(), rewriter.add("slice", {x},
-                                                {{"begin", begin_of(slice) + offset},
-                                                 {"end", end_of(slice) + offset}}));
+  rewriter.replace(match.result(), rewriter.add(op::Slice{.begin = begin_of(slice) + offset,
+                                                          .end = end_of(slice) + offset},
+                                                {x}));
 }
 
 void slice_of_slice(Rewriter& rewriter, const Match& match) {
-  cut(rewriter, match, match["x"], begin_of(match.node("inner")));
+  cut(rewriter, match, match[kX], begin_of(match.node(kInner)));
 }
 
 struct Part {
@@ -97,7 +105,7 @@ struct Part {
 /// The part that a slice of a concatenation begins in.
 Part part_of(const Match& match) {
   std::int64_t offset = 0;
-  for (const ValueId part : match.node("parts").operands) {
+  for (const ValueId part : match.node(kParts).operands) {
     const std::int64_t width = match.graph().value(part).type.dims.back();
     if (begin_of(match.root_node()) < offset + width) return {part, offset};
     offset += width;
@@ -121,16 +129,16 @@ void slice_of_concat(Rewriter& rewriter, const Match& match) {
 void flatten_concat(Rewriter& rewriter, const Match& match) {
   std::vector<ValueId> parts;
   for (const ValueId part : match.root_node().operands) {
-    if (part == match["inner"])
-      parts.insert(parts.end(), match.node("inner").operands.begin(),
-                   match.node("inner").operands.end());
+    if (part == match[kInner])
+      parts.insert(parts.end(), match.node(kInner).operands.begin(),
+                   match.node(kInner).operands.end());
     else
       parts.push_back(part);
   }
-  rewriter.replace(match.result(), rewriter.add("concat", std::move(parts)));
+  rewriter.replace(match.result(), rewriter.add(op::Concat{}, std::move(parts)));
 }
 
-bool is_slice(const Node& node) { return node.op->name == "slice"; }
+bool is_slice(const Node& node) { return node.is<op::Slice>(); }
 
 /// Where the second of two slices of one value begins, the first one ends.
 bool adjacent(const Graph& graph, ValueId first, ValueId second) {
@@ -159,40 +167,41 @@ void join_slices(Rewriter& rewriter, const Match& match) {
       const ValueId x = graph.producer(parts[i]).operands[0];
       const std::int64_t begin = begin_of(graph.producer(parts[i]));
       const std::int64_t end = end_of(graph.producer(parts[last]));
-      joined.push_back(rewriter.add("slice", {x}, {{"begin", begin}, {"end", end}}));
+      joined.push_back(rewriter.add(op::Slice{.begin = begin, .end = end}, {x}));
     }
     i = last + 1;
   }
-  rewriter.replace(match.result(), rewriter.add("concat", std::move(joined)));
+  rewriter.replace(match.result(), rewriter.add(op::Concat{}, std::move(joined)));
 }
 
 // --- Selections of rows ---
 
 bool leads_everywhere(const Graph& graph, const Node& select) {
-  const MapPath& via = select.attr<MapPath>("via");
+  const MapPath via = select.as<op::Via>().via;
   return std::none_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; });
 }
 
 // All rows of the outer selection lead on, so that a default can come from the inner one only.
 void select_of_select(Rewriter& rewriter, const Match& match) {
-  const Node& inner = match.node("inner");
-  MapPath via = match.root_node().attr<MapPath>("via");
-  const MapPath& further = inner.attr<MapPath>("via");
+  const Node& inner = match.node(kInner);
+  MapPath via = match.root_node().as<op::Via>().via;
+  const MapPath further = inner.as<op::Via>().via;
   via.insert(via.end(), further.begin(), further.end());
   std::vector<ValueId> operands = inner.operands;
   rewriter.replace(match.result(),
-                   rewriter.add("select_rows", std::move(operands), {{"via", std::move(via)}}));
+                   rewriter.add(op::SelectRows{.via = std::move(via)}, std::move(operands)));
 }
 
 void drop_default(Rewriter& rewriter, const Match& match) {
-  rewriter.replace(match.result(), rewriter.add("select_rows", {match["x"]},
-                                                {{"via", match.root_node().attr<MapPath>("via")}}));
+  rewriter.replace(
+      match.result(),
+      rewriter.add(op::SelectRows{.via = match.root_node().as<op::Via>().via}, {match[kX]}));
 }
 
 const Numerics kSignOfZero{NumericClass::reassociates, 0, "-0 + 0 is 0"};
 
 std::vector<Rule> rules() {
-  using match::any, match::constant, match::node, match::number, match::op, match::one_of;
+  using match::any, match::constant, match::node, match::number, match::op;
   return {
       // One order of operands.
       {.name = "order_operands",
@@ -202,80 +211,80 @@ std::vector<Rule> rules() {
 
       // Arithmetic that gives an operand back.
       {.name = "multiply_by_one",
-       .pattern = op("mul", {any("x"), number(1)}),
-       .guards = {same_type("x")},
-       .build = keep("x")},
+       .pattern = op<op::Mul>({any(kX), number(1)}),
+       .guards = {same_type(kX)},
+       .build = keep(kX)},
       {.name = "divide_by_one",
-       .pattern = op("div", {any("x"), number(1)}),
-       .guards = {same_type("x")},
-       .build = keep("x")},
+       .pattern = op<op::Div>({any(kX), number(1)}),
+       .guards = {same_type(kX)},
+       .build = keep(kX)},
       {.name = "subtract_zero",
-       .pattern = op("sub", {any("x"), number(0)}),
-       .guards = {same_type("x")},
-       .build = keep("x")},
+       .pattern = op<op::Sub>({any(kX), number(0)}),
+       .guards = {same_type(kX)},
+       .build = keep(kX)},
       {.name = "add_negative_zero",
-       .pattern = op("add", {any("x"), number(-0.0)}),
-       .guards = {same_type("x")},
-       .build = keep("x")},
+       .pattern = op<op::Add>({any(kX), number(-0.0)}),
+       .guards = {same_type(kX)},
+       .build = keep(kX)},
       {.name = "add_zero",
-       .pattern = op("add", {any("x"), number(0)}),
-       .guards = {same_type("x")},
+       .pattern = op<op::Add>({any(kX), number(0)}),
+       .guards = {same_type(kX)},
        .numerics = kSignOfZero,
-       .build = keep("x")},
+       .build = keep(kX)},
       {.name = "negate_twice",
-       .pattern = op("neg", {op("neg", {any("x")}).shared()}),
-       .build = keep("x")},
+       .pattern = op<op::Neg>({op<op::Neg>({any(kX)}).shared()}),
+       .build = keep(kX)},
       {.name = "relu_twice",
-       .pattern = op("relu", {op("relu").named("once").shared()}),
-       .build = keep("once")},
+       .pattern = op<op::Relu>({op<op::Relu>().named(kOnce).shared()}),
+       .build = keep(kOnce)},
       {.name = "absolute_twice",
-       .pattern = op("abs", {op("abs").named("once").shared()}),
-       .build = keep("once")},
+       .pattern = op<op::Abs>({op<op::Abs>().named(kOnce).shared()}),
+       .build = keep(kOnce)},
       {.name = "extreme_of_itself",
-       .pattern = one_of({"max", "min"}, {any("x"), any("x")}),
-       .build = keep("x")},
+       .pattern = op<op::Max, op::Min>({any(kX), any(kX)}),
+       .build = keep(kX)},
       {.name = "absolute_of_negated",
-       .pattern = op("abs", {op("neg", {any("x")}).shared()}),
+       .pattern = op<op::Abs>({op<op::Neg>({any(kX)}).shared()}),
        .build =
            [](Rewriter& rewriter, const Match& match) {
-             rewriter.replace(match.result(), rewriter.add("abs", {match["x"]}));
+             rewriter.replace(match.result(), rewriter.add(op::Abs{}, {match[kX]}));
            }},
       // A product can be merged with others; a quotient cannot.
       {.name = "divide_by_power_of_two",
-       .pattern = op("div", {any("x"), constant("c")}),
+       .pattern = op<op::Div>({any(kX), constant(kC)}),
        .guards = {{"exact_reciprocal", reciprocal_is_rounded}},
        .build = multiply_by_reciprocal},
 
       // Parts of rows.
-      {.name = "concat_of_one", .pattern = op("concat", {any("x")}), .build = keep("x")},
+      {.name = "concat_of_one", .pattern = op<op::Concat>({any(kX)}), .build = keep(kX)},
       {.name = "flatten_concat",
-       .pattern = op("concat").having(op("concat").named("inner")),
+       .pattern = op<op::Concat>().having(op<op::Concat>().named(kInner)),
        .build = flatten_concat},
       {.name = "concat_of_adjacent_slices",
-       .pattern = op("concat").where(has_adjacent_slices),
+       .pattern = op<op::Concat>().where(has_adjacent_slices),
        .build = join_slices},
       {.name = "slice_of_all",
-       .pattern = op("slice", {any("x")}).where(has_all),
-       .build = keep("x")},
+       .pattern = op<op::Slice>({any(kX)}).where(has_all),
+       .build = keep(kX)},
       {.name = "slice_of_slice",
-       .pattern = op("slice", {op("slice", {any("x")}).named("inner").shared()}),
+       .pattern = op<op::Slice>({op<op::Slice>({any(kX)}).named(kInner).shared()}),
        .build = slice_of_slice},
       {.name = "slice_of_concat",
-       .pattern = op("slice", {op("concat").named("parts").shared()}),
+       .pattern = op<op::Slice>({op<op::Concat>().named(kParts).shared()}),
        .guards = {{"one_part", crosses_parts}},
        .build = slice_of_concat},
 
       // Selections of rows.
       {.name = "select_of_select",
-       .pattern = op("select_rows", {op("select_rows").named("inner").shared()})
+       .pattern = op<op::SelectRows>({op<op::SelectRows>().named(kInner).shared()})
                       .variadic()
                       .where(leads_everywhere),
        .build = select_of_select},
       {.name = "drop_unused_default",
-       .pattern = op("select_rows", {any("x"), any("default")}).where(leads_everywhere),
+       .pattern = op<op::SelectRows>({any(kX), any(kDefault)}).where(leads_everywhere),
        .build = drop_default},
       {.name = "drop_zero_default",
-       .pattern = op("select_rows", {any("x"), number(0)}),
+       .pattern = op<op::SelectRows>({any(kX), number(0)}),
        .build = drop_default},
   };
 }

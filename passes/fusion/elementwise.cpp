@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "base/error.h"
+#include "ops/fused.h"
+#include "ops/leaf.h"
 #include "ops/quantize.h"
 #include "passes/rewrite/pattern.h"
 
@@ -14,11 +16,11 @@ namespace {
 using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
-/// The number that a constant without dimensions holds, if it can be written in a expression.
+/// The number that a constant without dimensions holds, if it can be written in an expression.
 std::optional<double> number_of(const Graph& graph, ValueId value) {
   const Node& node = graph.producer(value);
   if (!is_constant(node) || !graph.value(value).type.dims.empty()) return std::nullopt;
-  const double number = node.attr<std::vector<double>>("values").front();
+  const double number = node.as<op::Constant>().values.front();
   if (!std::isfinite(number)) return std::nullopt;
   return number;
 }
@@ -69,10 +71,10 @@ bool is_elementwise(const Graph&, const Node& node) {
 }
 
 BoundExpression bind_expression(const Graph& graph, const Node& node) {
-  check(is_elementwise(graph, node), "a expression of a node that is not elementwise");
+  check(is_elementwise(graph, node), "an expression of a node that is not elementwise");
   BoundExpression plain{.operands = node.operands};
-  if (node.op->attribute_index("expression")) {
-    plain.expression = parse_expression(node.attr<std::string>("expression"));
+  if (node.has<op::Expression>()) {
+    plain.expression = parse_expression(node.as<op::Expression>().expression);
   } else {
     ElementwiseExpression::Step step{.op = node.op};
     for (std::uint32_t i = 0; i < node.operands.size(); ++i) step.arguments.push_back({.index = i});

@@ -8,11 +8,11 @@
 
 namespace fuselage {
 
-/// Whether a node computes elements from those in their places alone, as a expression does. One
+/// Whether a node computes elements from those in their places alone, as an expression does. One
 /// that quantizes its results sees whole vectors.
 bool is_elementwise(const Graph& graph, const Node& node);
 
-/// A expression with the values that it reads: operand i of the expression is operands[i].
+/// An expression with the values that it reads: operand i of the expression is operands[i].
 struct BoundExpression {
   ElementwiseExpression expression;
   std::vector<ValueId> operands;

@@ -5,46 +5,51 @@
 #include <algorithm>
 
 #include "graph/traversal.h"
+#include "ops/attention.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kWeights{"weights"}, kValues{"values"}, kV{"v"}, kQuery{"query"}, kKey{"key"},
+    kScore{"score"};
 
 /// Beyond this the exponential of a float and of its negative are not both normal numbers.
 constexpr double kLargest = 87;
 
 /// What a selection's path crosses behind `path`; nothing where it does not begin with that.
-std::optional<MapPath> rest_of_path(const Match& match, const char* name, const MapPath& path) {
-  const auto& via = match.node(name).attr<MapPath>("via");
+std::optional<MapPath> rest_of_path(const Match& match, Capture selection, const MapPath& path) {
+  const auto via = match.node(selection).as<op::SelectRows>().via;
   if (via.size() < path.size() || !std::equal(path.begin(), path.end(), via.begin()))
     return std::nullopt;
   return MapPath(via.begin() + static_cast<std::ptrdiff_t>(path.size()), via.end());
 }
 
-const MapPath& left_path(const Match& match) { return match.root_node().attr<MapPath>("to"); }
-const MapPath& right_path(const Match& match) { return match.root_node().attr<MapPath>("via"); }
+MapPath left_path(const Match& match) { return match.root_node().as<op::MixRows>().to; }
+MapPath right_path(const Match& match) { return match.root_node().as<op::MixRows>().via; }
 
 /// The query comes from the left member of each pair, the key from the right.
 std::optional<std::string> other_paths(const Match& match) {
-  if (rest_of_path(match, "query", left_path(match)) &&
-      rest_of_path(match, "key", right_path(match)))
+  if (rest_of_path(match, kQuery, left_path(match)) && rest_of_path(match, kKey, right_path(match)))
     return std::nullopt;
   return "the score does not come from the query and the key whose values are mixed";
 }
 
 std::optional<std::string> default_rows(const Match& match) {
   const Graph& graph = match.graph();
-  for (const char* name : {"query", "key"}) {
-    const Node& select = match.node(name);
-    const auto& via = select.attr<MapPath>("via");
-    if (select.operands.size() > 1 ||
-        std::any_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; }))
+  for (const Capture selection : {kQuery, kKey}) {
+    const Node& select = match.node(selection);
+    if (select.operands.size() > 1 || graph.is_partial(select.as<op::SelectRows>().via))
       return fmt::format("{} has a default row", graph.describe(select));
   }
   return std::nullopt;
 }
 
 std::optional<std::string> several_heads(const Match& match) {
-  const std::int64_t heads = row_size(match.type("weights"));
+  const std::int64_t heads = row_size(match.type(kWeights));
   if (heads == 1) return std::nullopt;
   return fmt::format("it has {} heads", heads);
 }
@@ -52,35 +57,33 @@ std::optional<std::string> several_heads(const Match& match) {
 /// Weights may mix something that another mixture by the same weights has led to.
 std::optional<std::string> values_after_weights(const Match& match) {
   const Graph& graph = match.graph();
-  const std::vector<bool> before = reachable(graph, {graph.value(match["values"]).producer});
-  if (!before[graph.value(match["weights"]).producer.index]) return std::nullopt;
+  const std::vector<bool> before = reachable(graph, {graph.value(match[kValues]).producer});
+  if (!before[graph.value(match[kWeights]).producer.index]) return std::nullopt;
   return "the values come after the weights";
 }
 
-using Attributes = AttrList;
-
-/// What the fused node takes of a query or key, before it is selected.
+/// Makes the operand of the fused node out of a query or key, before its rows are selected.
 using Prepare = ValueId (*)(Rewriter&, ValueId);
 
 /// The query or the key for each member of the pairs on its side.
-ValueId member(Rewriter& rewriter, const Match& match, const char* name, const MapPath& side,
+ValueId member(Rewriter& rewriter, const Match& match, Capture selection, const MapPath& side,
                Prepare prepare) {
-  const MapPath rest = rest_of_path(match, name, side).value();
-  const ValueId x = prepare(rewriter, match.node(name).operands[0]);
-  return rest.empty() ? x : rewriter.add("select_rows", {x}, {{"via", rest}});
+  const MapPath rest = rest_of_path(match, selection, side).value();
+  const ValueId x = prepare(rewriter, match.node(selection).operands[0]);
+  return rest.empty() ? x : rewriter.add(op::SelectRows{.via = rest}, {x});
 }
 
-/// Puts `op` of query, key and `more` in the place of weights and mixture.
-void fuse(Rewriter& rewriter, const Match& match, std::string_view op, Prepare prepare,
-          const std::vector<ValueId>& more, Attributes attrs) {
-  const auto& left = match.root_node().attr<MapPath>("to");
-  const auto& right = match.root_node().attr<MapPath>("via");
-  const ValueId weights = match["weights"];
-  std::vector<ValueId> operands{member(rewriter, match, "query", left, prepare),
-                                member(rewriter, match, "key", right, prepare)};
+/// Puts `attention`, an op of query, key and `more`, in the place of weights and mixture.
+template <OpStruct Op>
+void fuse(Rewriter& rewriter, const Match& match, Op attention, Prepare prepare,
+          const std::vector<ValueId>& more) {
+  attention.left = left_path(match);
+  attention.right = right_path(match);
+  const ValueId weights = match[kWeights];
+  std::vector<ValueId> operands{member(rewriter, match, kQuery, attention.left, prepare),
+                                member(rewriter, match, kKey, attention.right, prepare)};
   operands.insert(operands.end(), more.begin(), more.end());
-  attrs.insert(attrs.end(), {{"left", left}, {"right", right}});
-  const NodeId fused = rewriter.add_node(op, std::move(operands), attrs);
+  const NodeId fused = rewriter.add_node(attention, std::move(operands));
   rewriter.replace(weights, rewriter.graph().result(fused, 0));
   rewriter.replace(match.result(), rewriter.graph().result(fused, 1));
 }
@@ -90,28 +93,28 @@ void fuse(Rewriter& rewriter, const Match& match, std::string_view op, Prepare p
 /// exp(x), with x bounded so that the product of two of them is a number.
 ValueId factor(Rewriter& rewriter, ValueId x) {
   const auto number = [&rewriter](double value) {
-    return rewriter.add("constant", {}, {{"values", std::vector<double>{value}}});
+    return rewriter.add(op::Constant{.values = {value}});
   };
   // The second operand stays when it is NaN.
-  const ValueId above = rewriter.add("max", {number(-kLargest), x});
-  return rewriter.add("exp", {rewriter.add("min", {number(kLargest), above})});
+  const ValueId above = rewriter.add(op::Max{}, {number(-kLargest), x});
+  return rewriter.add(op::Exp{}, {rewriter.add(op::Min{}, {number(kLargest), above})});
 }
 
 void fuse_additive(Rewriter& rewriter, const Match& match) {
-  fuse(rewriter, match, "additive_attention", factor, {match["v"], match["values"]}, {});
+  fuse(rewriter, match, op::AdditiveAttention{}, factor, {match[kV], match[kValues]});
 }
 
 /// A row selected through a map of this kind.
-Pattern selected(const char* name, MapKind kind) {
+Pattern selected(Capture capture, MapKind kind) {
   const auto crosses = [kind](const Graph& graph, const Node& node) {
-    return graph.map(node.attr<MapPath>("via").front()).kind == kind;
+    return graph.map(node.as<op::SelectRows>().via.front()).kind == kind;
   };
-  return match::op("select_rows").where(crosses).named(name).shared();
+  return match::op<op::SelectRows>().where(crosses).named(capture).shared();
 }
 
 Pattern mixture_by(Pattern score) {
-  Pattern weights = match::op("segment_softmax", {std::move(score)}).named("weights").shared();
-  return match::op("mix_rows", {std::move(weights), match::any("values")});
+  Pattern weights = match::op<op::SegmentSoftmax>({std::move(score)}).named(kWeights).shared();
+  return match::op<op::MixRows>({std::move(weights), match::any(kValues)});
 }
 
 std::vector<Guard> common_guards() {
@@ -120,9 +123,9 @@ std::vector<Guard> common_guards() {
 
 Rule additive_attention() {
   Pattern sum =
-      match::op("add", {selected("query", MapKind::left), selected("key", MapKind::right)})
+      match::op<op::Add>({selected(kQuery, MapKind::left), selected(kKey, MapKind::right)})
           .commutative();
-  Pattern score = match::op("matmul", {match::op("tanh", {std::move(sum)}), match::any("v")});
+  Pattern score = match::op<op::Matmul>({match::op<op::Tanh>({std::move(sum)}), match::any(kV)});
   Rule rule{.name = "additive_attention",
             .pattern = mixture_by(std::move(score)),
             .guards = common_guards(),
@@ -138,15 +141,15 @@ Rule additive_attention() {
 ValueId as_it_is(Rewriter&, ValueId x) { return x; }
 
 void fuse_dot(Rewriter& rewriter, const Match& match) {
-  const Node& score = match.node("score");
-  fuse(rewriter, match, "dot_attention", as_it_is, {match["values"]},
-       {{"heads", score.attr<std::int64_t>("heads")}, {"scale", score.attr<double>("scale")}});
+  const auto [heads, scale] = match.node(kScore).as<op::HeadDot>();
+  fuse(rewriter, match, op::DotAttention{.heads = heads, .scale = scale}, as_it_is,
+       {match[kValues]});
 }
 
 Rule dot_attention() {
   Pattern score =
-      match::op("head_dot", {selected("query", MapKind::left), selected("key", MapKind::right)})
-          .named("score");
+      match::op<op::HeadDot>({selected(kQuery, MapKind::left), selected(kKey, MapKind::right)})
+          .named(kScore);
   return {.name = "dot_attention",
           .pattern = mixture_by(std::move(score)),
           .guards = common_guards(),

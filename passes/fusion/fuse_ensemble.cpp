@@ -5,6 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/output.h"
+#include "ops/pointwise.h"
+#include "ops/search.h"
+#include "ops/softmax.h"
+
 namespace fuselage {
 namespace {
 
@@ -22,14 +29,11 @@ struct Ensemble {
   std::vector<NodeId> nodes;    ///< what computes all that, products included
 };
 
-bool is(const Node& node, std::string_view op) { return node.op->name == op; }
-
 /// The operand number of a node that an op makes, where another is `other`; the last such.
-template <class Other>
-std::optional<std::size_t> operand_by(const Graph& graph, const Node& node, std::string_view op,
-                                      const Other& other) {
+template <OpStruct Op, class Other>
+std::optional<std::size_t> operand_by(const Graph& graph, const Node& node, const Other& other) {
   for (std::size_t i = node.operands.size(); i-- > 0;)
-    if (is(graph.producer(node.operands[i]), op) && other(node.operands[1 - i])) return i;
+    if (graph.producer(node.operands[i]).is<Op>() && other(node.operands[1 - i])) return i;
   return std::nullopt;
 }
 
@@ -42,14 +46,14 @@ bool is_bias(const Graph& graph, ValueId bias, ValueId sum) {
 bool read_logits(const Graph& graph, ValueId logits, Member& member, std::vector<NodeId>& nodes) {
   const Node& node = graph.producer(logits);
   nodes.push_back(graph.value(logits).producer);
-  if (is(node, "matmul")) {
+  if (node.is<op::Matmul>()) {
     member.product = nodes.back();
     return true;
   }
-  if (!is(node, "add")) return false;
-  auto at =
-      operand_by(graph, node, "matmul", [&](ValueId bias) { return is_bias(graph, bias, logits); });
-  if (!at) at = operand_by(graph, node, "matmul", [](ValueId) { return true; });
+  if (!node.is<op::Add>()) return false;
+  auto at = operand_by<op::Matmul>(graph, node,
+                                   [&](ValueId bias) { return is_bias(graph, bias, logits); });
+  if (!at) at = operand_by<op::Matmul>(graph, node, [](ValueId) { return true; });
   if (!at) return false;
   member.product = graph.value(node.operands[*at]).producer;
   member.bias = node.operands[1 - *at];
@@ -62,15 +66,15 @@ bool read_member(const Graph& graph, ValueId scores, Ensemble& into) {
   Member member;
   const Node* node = &graph.producer(scores);
   into.nodes.push_back(graph.value(scores).producer);
-  if (is(*node, "mul")) {
-    const auto at = operand_by(graph, *node, "log_softmax",
-                               [&](ValueId weight) { return is_constant(graph.producer(weight)); });
+  if (node->is<op::Mul>()) {
+    const auto at = operand_by<op::LogSoftmax>(
+        graph, *node, [&](ValueId weight) { return is_constant(graph.producer(weight)); });
     if (!at) return false;
     member.weight = node->operands[1 - *at];
     into.nodes.push_back(graph.value(node->operands[*at]).producer);
     node = &graph.node(into.nodes.back());
   }
-  if (!is(*node, "log_softmax") || !read_logits(graph, node->operands[0], member, into.nodes))
+  if (!node->is<op::LogSoftmax>() || !read_logits(graph, node->operands[0], member, into.nodes))
     return false;
   into.members.push_back(member);
   return true;
@@ -80,7 +84,7 @@ bool read_member(const Graph& graph, ValueId scores, Ensemble& into) {
 bool read_sum(const Graph& graph, ValueId sum, Ensemble& into) {
   const Node& node = graph.producer(sum);
   into.scores.push_back(sum);
-  if (!is(node, "add")) return read_member(graph, sum, into);
+  if (!node.is<op::Add>()) return read_member(graph, sum, into);
   into.nodes.push_back(graph.value(sum).producer);
   return read_sum(graph, node.operands[0], into) && read_sum(graph, node.operands[1], into);
 }
@@ -92,9 +96,7 @@ std::optional<Ensemble> ensemble_of(const Graph& graph, const Node& k_best) {
   return found ? std::optional(std::move(ensemble)) : std::nullopt;
 }
 
-Ensemble ensemble_of(const Match& match) {
-  return ensemble_of(match.graph(), match.root_node()).value();
-}
+const Ensemble& ensemble_of(const Match& match) { return match.analysis<Ensemble>(); }
 
 /// Everything is part of the sum alone, and once.
 std::optional<std::string> used_elsewhere(const Match& match) {
@@ -131,7 +133,7 @@ std::optional<std::string> other_biases(const Match& match) {
 
 /// The number that a constant is.
 double number_of(const Graph& graph, ValueId constant) {
-  return graph.producer(constant).attr<std::vector<double>>("values").front();
+  return graph.producer(constant).as<op::Constant>().values.front();
 }
 
 std::optional<std::string> unfit_weights(const Match& match) {
@@ -151,7 +153,7 @@ std::optional<std::string> unfit_weights(const Match& match) {
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = rewriter.graph();
   const NodeId root = match.root();
-  const Ensemble ensemble = ensemble_of(match);
+  const Ensemble& ensemble = ensemble_of(match);
   std::vector<ValueId> operands;
   std::vector<double> weights;
   Dims biased, transposed;
@@ -161,16 +163,16 @@ void fuse(Rewriter& rewriter, const Match& match) {
     if (bias) operands.push_back(*bias);
     weights.push_back(weight ? number_of(graph, *weight) : 1);
     biased.push_back(bias ? 1 : 0);
-    transposed.push_back(product.attr<bool>("transposed") ? 1 : 0);
+    transposed.push_back(product.as<op::Matmul>().transposed ? 1 : 0);
   }
   for (Dims* flags : {&biased, &transposed})
     if (std::count(flags->begin(), flags->end(), 0) == std::ssize(*flags)) flags->clear();
   for (const NodeId id : ensemble.nodes) rewriter.include(id);
-  const NodeId fused = rewriter.add_node("ensemble_k_best", std::move(operands),
-                                         {{"k", graph.node(root).attr<std::int64_t>("k")},
-                                          {"weights", std::move(weights)},
-                                          {"biased", std::move(biased)},
-                                          {"transposed", std::move(transposed)}});
+  const NodeId fused = rewriter.add_node(op::EnsembleKBest{.k = graph.node(root).as<op::KBest>().k,
+                                                           .weights = std::move(weights),
+                                                           .biased = std::move(biased),
+                                                           .transposed = std::move(transposed)},
+                                         std::move(operands));
   for (std::size_t i = 0; i < 2; ++i)
     rewriter.replace(graph.result(root, i), graph.result(fused, i));
 }
@@ -183,7 +185,10 @@ Pass fuse_ensemble() {
   };
   return {.name = "fuse_ensemble",
           .rules = {{.name = "ensemble_scores",
-                     .pattern = match::op("k_best").where(ranks_ensemble),
+                     .pattern = match::op<op::KBest>().where(ranks_ensemble),
+                     .analyze = [](const Match& match) -> std::any {
+                       return ensemble_of(match.graph(), match.root_node()).value();
+                     },
                      .guards = {{"used_once", used_elsewhere},
                                 {"same_types", other_types},
                                 {"bias_of_columns", other_biases},

@@ -1,25 +1,30 @@
 #include "passes/fusion/fuse_linear.h"
 
+#include "ops/fused.h"
+#include "ops/matmul.h"
 #include "passes/fusion/elementwise.h"
 
 namespace fuselage {
 namespace {
 
+constexpr Capture kProduct{"product"};
+
 std::optional<std::string> one_column(const Match& match) {
-  if (match.type("product").dims.back() != 1) return std::nullopt;
+  if (match.type(kProduct).dims.back() != 1) return std::nullopt;
   return "its matrix has one column, so it is a dot product a row";
 }
 
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
-  const Node& product = match.node("product");
-  const BoundExpression bound = with_first_operand(bind_expression(graph, root), match["product"]);
+  const Node& product = match.node(kProduct);
+  const BoundExpression bound = with_first_operand(bind_expression(graph, root), match[kProduct]);
   std::vector<ValueId> operands = product.operands;
   operands.insert(operands.end(), bound.operands.begin() + 1, bound.operands.end());
-  const NodeId fused = rewriter.add_node("linear", std::move(operands),
-                                         {{"transposed", product.attr<bool>("transposed")},
-                                          {"expression", print_expression(bound.expression)}});
+  const NodeId fused =
+      rewriter.add_node(op::Linear{.transposed = product.as<op::Matmul>().transposed,
+                                   .expression = print_expression(bound.expression)},
+                        std::move(operands));
   for (std::size_t i = 0; i < root.results.size(); ++i)
     rewriter.replace(root.results[i], graph.result(fused, i));
 }
@@ -27,12 +32,13 @@ void fuse(Rewriter& rewriter, const Match& match) {
 }  // namespace
 
 Pass fuse_linear() {
-  return {.name = "fuse_linear",
-          .rules = {
-              {.name = "epilogue",
-               .pattern = match::node(is_elementwise).having(match::op("matmul").named("product")),
-               .guards = {same_rows(), {"several_columns", one_column}},
-               .build = fuse}}};
+  return {
+      .name = "fuse_linear",
+      .rules = {
+          {.name = "epilogue",
+           .pattern = match::node(is_elementwise).having(match::op<op::Matmul>().named(kProduct)),
+           .guards = {same_rows(), {"several_columns", one_column}},
+           .build = fuse}}};
 }
 
 }  // namespace fuselage

@@ -1,16 +1,23 @@
 #include "passes/fusion/fuse_norm.h"
 
+#include "ops/fused.h"
+#include "ops/normalization.h"
+#include "ops/pointwise.h"
+
 namespace fuselage {
 namespace {
 
+constexpr Capture kSum{"sum"};
+
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  const ValueId sum = match["sum"];
-  std::vector<ValueId> operands = match.node("sum").operands;
+  const ValueId sum = match[kSum];
+  std::vector<ValueId> operands = match.node(kSum).operands;
   const std::vector<ValueId>& norm = match.root_node().operands;
   operands.insert(operands.end(), norm.begin() + 1, norm.end());
-  const NodeId fused = rewriter.add_node("add_layer_norm", std::move(operands),
-                                         {{"epsilon", match.root_node().attr<double>("epsilon")}});
+  const NodeId fused =
+      rewriter.add_node(op::AddLayerNorm{.epsilon = match.root_node().as<op::Epsilon>().epsilon},
+                        std::move(operands));
   rewriter.replace(match.result(), graph.result(fused, 0));
   rewriter.replace(sum, graph.result(fused, 1));
 }
@@ -18,10 +25,10 @@ void fuse(Rewriter& rewriter, const Match& match) {
 }  // namespace
 
 Pass fuse_norm() {
-  Pattern sum = match::op("add").named("sum").shared();
+  Pattern sum = match::op<op::Add>().named(kSum).shared();
   return {.name = "fuse_norm",
           .rules = {{.name = "residual",
-                     .pattern = match::op("layer_norm", {std::move(sum)}).variadic(),
+                     .pattern = match::op<op::LayerNorm>({std::move(sum)}).variadic(),
                      .build = fuse}}};
 }
 

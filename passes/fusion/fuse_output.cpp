@@ -2,21 +2,33 @@
 
 #include <fmt/format.h>
 
+#include "ops/matmul.h"
+#include "ops/output.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
+#include "ops/search.h"
+#include "ops/shortlist.h"
+#include "ops/softmax.h"
+
 namespace fuselage {
 namespace {
 
+constexpr Capture kX{"x"}, kW{"w"}, kProduct{"product"}, kBias{"bias"}, kElements{"elements"};
+
 Pattern product() {
-  return match::op("matmul", {match::any("x"), match::any("w")}).named("product");
+  return match::op<op::Matmul>({match::any(kX), match::any(kW)}).named(kProduct);
 }
 
-Pattern biased_product() { return match::op("add", {product(), match::any("bias")}).commutative(); }
+Pattern biased_product() {
+  return match::op<op::Add>({product(), match::any(kBias)}).commutative();
+}
 
 /// An element for each column, known before there are rows.
 Guard bias_of_columns() {
   const auto refuse = [](const Match& match) -> std::optional<std::string> {
     const Graph& graph = match.graph();
-    const Type& bias = match.type("bias");
-    const Dims& columns = match.type("product").dims;
+    const Type& bias = match.type(kBias);
+    const Dims& columns = match.type(kProduct).dims;
     if (bias.domain == graph.none() && bias.dims == columns) return std::nullopt;
     return fmt::format("what is added is {} and not {}, the same for all rows", graph.show(bias),
                        graph.show({DType::f32, graph.none(), columns}));
@@ -24,39 +36,40 @@ Guard bias_of_columns() {
   return {"bias_of_columns", refuse};
 }
 
-using Attributes = AttrList;
-
 /// Which of the parts that a search may or may not ask for stand between the product and its best.
 struct Parts {
   bool bias = false;
   bool log_softmax = false;
 };
 
-/// Puts `op` of the product's operands in the place of root and product.
-void fuse(Rewriter& rewriter, const Match& match, std::string_view op, Parts parts,
-          Attributes attrs) {
+/// Puts `fused_op`, an op of the product's operands, in the place of root and product.
+template <OpStruct Op>
+void fuse(Rewriter& rewriter, const Match& match, Parts parts, const Op& fused_op) {
   const NodeId root = match.root();
-  std::vector<ValueId> operands{match["x"], match["w"]};
-  if (parts.bias) operands.push_back(match["bias"]);
-  attrs.insert(attrs.end(), {{"k", match.root_node().attr<std::int64_t>("k")},
-                             {"transposed", match.node("product").attr<bool>("transposed")},
-                             {"log_softmax", parts.log_softmax}});
-  const NodeId fused = rewriter.add_node(op, std::move(operands), attrs);
+  std::vector<ValueId> operands{match[kX], match[kW]};
+  if (parts.bias) operands.push_back(match[kBias]);
+  const NodeId fused = rewriter.add_node(fused_op, std::move(operands));
   for (std::size_t i = 0; i < 2; ++i)
     rewriter.replace(rewriter.graph().result(root, i), rewriter.graph().result(fused, i));
 }
+
+bool is_transposed(const Match& match) { return match.node(kProduct).as<op::Matmul>().transposed; }
 
 Pattern logits(Parts parts) { return parts.bias ? biased_product() : product(); }
 
 /// The k best of all words.
 Rule best_words(std::string name, Parts parts) {
   Pattern scores = logits(parts);
-  if (parts.log_softmax) scores = match::op("log_softmax", {std::move(scores)});
+  if (parts.log_softmax) scores = match::op<op::LogSoftmax>({std::move(scores)});
   const auto build = [parts](Rewriter& rewriter, const Match& match) {
-    fuse(rewriter, match, "linear_k_best", parts, {});
+    fuse(rewriter, match, parts,
+         op::LinearKBest{.k = match.root_node().as<op::KBest>().k,
+                         .transposed = is_transposed(match),
+                         .log_softmax = parts.log_softmax});
   };
-  Rule made{
-      .name = std::move(name), .pattern = match::op("k_best", {std::move(scores)}), .build = build};
+  Rule made{.name = std::move(name),
+            .pattern = match::op<op::KBest>({std::move(scores)}),
+            .build = build};
   if (parts.bias) made.guards.push_back(bias_of_columns());
   if (parts.log_softmax)
     made.numerics = {NumericClass::reassociates, 0,
@@ -68,25 +81,28 @@ Rule best_words(std::string name, Parts parts) {
 
 /// What is ranked for a row are the elements of that row, and the words are theirs.
 std::optional<std::string> other_elements(const Match& match) {
-  const Node& elements = match.node("elements");
-  if (elements.attr<MapPath>("row") != match.root_node().attr<MapPath>("to"))
-    return "elements are those of other rows";
-  if (elements.attr<MapPath>("element") != match.root_node().attr<MapPath>("words"))
-    return "other words stand for the elements";
+  const auto elements = match.node(kElements).as<op::SelectElements>();
+  const auto best = match.root_node().as<op::SegmentKBest>();
+  if (elements.row != best.to) return "elements are those of other rows";
+  if (elements.element != best.words) return "other words stand for the elements";
   return std::nullopt;
 }
 
 /// The k best of the words of a shortlist.
 Rule best_of_shortlist(std::string name, Parts parts) {
-  Pattern scores = match::op("select_elements", {logits(parts)}).named("elements");
-  if (parts.log_softmax) scores = match::op("segment_log_softmax", {std::move(scores)});
+  Pattern scores = match::op<op::SelectElements>({logits(parts)}).named(kElements);
+  if (parts.log_softmax) scores = match::op<op::SegmentLogSoftmax>({std::move(scores)});
   const auto build = [parts](Rewriter& rewriter, const Match& match) {
-    fuse(rewriter, match, "shortlist_k_best", parts,
-         {{"to", match.root_node().attr<MapPath>("to")},
-          {"words", match.root_node().attr<MapPath>("words")}});
+    const auto best = match.root_node().as<op::SegmentKBest>();
+    fuse(rewriter, match, parts,
+         op::ShortlistKBest{.k = best.k,
+                            .to = best.to,
+                            .words = best.words,
+                            .transposed = is_transposed(match),
+                            .log_softmax = parts.log_softmax});
   };
   Rule made{.name = std::move(name),
-            .pattern = match::op("segment_k_best", {std::move(scores)}),
+            .pattern = match::op<op::SegmentKBest>({std::move(scores)}),
             .guards = {{"elements_of_row", other_elements}},
             .numerics = {NumericClass::reassociates, 0,
                          "products are summed up in another order; log-probabilities that rounding "

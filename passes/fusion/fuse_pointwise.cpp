@@ -5,34 +5,37 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/fused.h"
 #include "passes/fusion/elementwise.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kInner{"inner"};
 
 /// Steps that one node may have: more than any cell, and little enough to be read.
 constexpr std::size_t kMaxSteps = 128;
 
 std::optional<std::string> other_rows(const Match& match) {
   const Graph& graph = match.graph();
-  const DomainId inner = match.type("inner").domain;
+  const DomainId inner = match.type(kInner).domain;
   if (inner == match.result_type().domain) return std::nullopt;
   return fmt::format("{} is {} and would be computed again for the rows of {}",
-                     graph.describe(match.node("inner")), graph.show(match.type("inner")),
+                     graph.describe(match.node(kInner)), graph.show(match.type(kInner)),
                      graph.show(match.result_type()));
 }
 
 std::optional<std::string> other_width(const Match& match) {
-  const Type& inner = match.type("inner");
+  const Type& inner = match.type(kInner);
   if (inner.dims == match.result_type().dims) return std::nullopt;
-  return fmt::format("{} is {}, not as wide as {}", match.graph().describe(match.node("inner")),
+  return fmt::format("{} is {}, not as wide as {}", match.graph().describe(match.node(kInner)),
                      match.graph().show(inner), match.graph().show(match.result_type()));
 }
 
 std::optional<std::string> too_long(const Match& match) {
   const Graph& graph = match.graph();
   const std::size_t steps = bind_expression(graph, match.root_node()).expression.steps.size() +
-                            bind_expression(graph, match.node("inner")).expression.steps.size();
+                            bind_expression(graph, match.node(kInner)).expression.steps.size();
   if (steps <= kMaxSteps) return std::nullopt;
   return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
 }
@@ -48,7 +51,7 @@ bool leads_to_root(const Match& match) {
         if (seen.insert(use.node).second) open.push_back(use.node);
   };
   seen.insert(match.root());
-  add_users(match.node("inner"));
+  add_users(match.node(kInner));
   while (!open.empty()) {
     const Node& node = graph.node(open.back());
     open.pop_back();
@@ -63,13 +66,13 @@ bool leads_to_root(const Match& match) {
 std::optional<std::string> in_a_cycle(const Match& match) {
   if (!leads_to_root(match)) return std::nullopt;
   return fmt::format("other users of {} come before it",
-                     match.graph().describe(match.node("inner")));
+                     match.graph().describe(match.node(kInner)));
 }
 
 void fuse_chain(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
-  const Node& inner = match.node("inner");
+  const Node& inner = match.node(kInner);
   std::vector<ValueId> kept;
   for (const ValueId result : inner.results) {
     const auto& uses = graph.value(result).uses;
@@ -79,8 +82,8 @@ void fuse_chain(Rewriter& rewriter, const Match& match) {
       kept.push_back(result);
   }
   const BoundExpression whole = inline_expression(graph, bind_expression(graph, root), inner, kept);
-  const NodeId fused = rewriter.add_node("pointwise", whole.operands,
-                                         {{"expression", print_expression(whole.expression)}});
+  const NodeId fused = rewriter.add_node(
+      op::Pointwise{.expression = print_expression(whole.expression)}, whole.operands);
   std::vector<ValueId> replaced = root.results;
   replaced.insert(replaced.end(), kept.begin(), kept.end());
   for (std::size_t i = 0; i < replaced.size(); ++i)
@@ -91,7 +94,7 @@ Rule chain() {
   return {
       .name = "chain",
       .pattern =
-          match::node(is_elementwise).having(match::node(is_elementwise).named("inner").shared()),
+          match::node(is_elementwise).having(match::node(is_elementwise).named(kInner).shared()),
       .guards = {{"same_rows", other_rows},
                  {"same_width", other_width},
                  {"size", too_long},

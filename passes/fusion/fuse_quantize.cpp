@@ -9,8 +9,10 @@
 namespace fuselage {
 namespace {
 
+constexpr Capture kX{"x"};
+
 std::optional<std::string> other_integers(const Match& match) {
-  const Node& producer = match.node("x");
+  const Node& producer = match.node(kX);
   if (quantized_results(producer).empty() ||
       quantizer_of(producer) == quantizer_of(match.root_node()))
     return std::nullopt;
@@ -18,19 +20,18 @@ std::optional<std::string> other_integers(const Match& match) {
 }
 
 /// The attributes by which the producer quantizes the root's operand too.
-AttrList quantizing_attributes(const Match& match) {
-  const Node& producer = match.node("x");
-  AttrList attrs = quantizer_attributes(quantizer_of(match.root_node()));
-  const auto number = std::find(producer.results.begin(), producer.results.end(), match["x"]);
-  Dims quantized = quantized_results(producer);
-  quantized.push_back(number - producer.results.begin());
-  attrs.emplace_back("quantized", std::move(quantized));
-  return attrs;
+op::QuantizedResults quantizing_attributes(const Match& match) {
+  const Node& producer = match.node(kX);
+  op::QuantizedResults attributes{match.root_node().as<op::Quantization>(),
+                                  quantized_results(producer)};
+  const auto number = std::find(producer.results.begin(), producer.results.end(), match[kX]);
+  attributes.quantized.push_back(number - producer.results.begin());
+  return attributes;
 }
 
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  const Node& producer = match.node("x");
+  const Node& producer = match.node(kX);
   const NodeId fused = rewriter.clone(producer, producer.operands, quantizing_attributes(match));
   for (std::size_t i = 0; i < producer.results.size(); ++i)
     rewriter.replace(producer.results[i], graph.result(fused, i));
@@ -41,12 +42,12 @@ void fuse(Rewriter& rewriter, const Match& match) {
 
 Pass fuse_quantize() {
   const auto may_quantize = [](const Graph&, const Node& node) {
-    return may_quantize_results(node);
+    return node.has<op::QuantizedResults>();
   };
   return {
       .name = "fuse_quantize",
       .rules = {{.name = "quantized_results",
-                 .pattern = match::op("quantize", {match::node(may_quantize).named("x").shared()}),
+                 .pattern = match::op<op::Quantize>({match::node(may_quantize).named(kX).shared()}),
                  .guards = {{"same_integers", other_integers}},
                  .build = fuse}}};
 }

@@ -4,10 +4,19 @@
 
 #include <algorithm>
 
+#include "ops/leaf.h"
+#include "ops/loop.h"
+#include "ops/pointwise.h"
+#include "ops/quantize.h"
+#include "ops/recurrent.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
 #include "passes/fusion/recurrent_cell.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kH{"h"};
 
 using Reason = std::optional<std::string>;
 
@@ -18,13 +27,13 @@ bool collects_a_state(const Graph& graph, const Node& node) {
 /// A guard that only has something to say of plain cells.
 Guard of_layer(std::string name, Reason (*refuse)(const Match&, const PlainLayer&)) {
   return {std::move(name), [refuse](const Match& match) -> Reason {
-            const CellFinding found = find_recurrent_cell(match.graph(), match["h"]);
+            const auto& found = match.analysis<CellFinding>();
             return found.layer ? refuse(match, *found.layer) : std::nullopt;
           }};
 }
 
 Reason other_cell(const Match& match) {
-  const CellFinding found = find_recurrent_cell(match.graph(), match["h"]);
+  const auto& found = match.analysis<CellFinding>();
   return found.layer ? std::nullopt : Reason(found.reason);
 }
 
@@ -89,7 +98,7 @@ class WeightBuilder {
       for (const MatrixPart& part : gate.*parts) terms.push_back(part_of(part));
       gates.push_back(sum(terms));
     }
-    return rewriter_.add("concat", gates);
+    return rewriter_.add(op::Concat{}, gates);
   }
 
   /// Their biases, zeros where there are none.
@@ -100,34 +109,32 @@ class WeightBuilder {
       for (const Columns& part : gate.*parts) terms.push_back(columns(part.value, part.begin));
       gates.push_back(terms.empty() ? zeros() : sum(terms));
     }
-    return rewriter_.add("concat", gates);
+    return rewriter_.add(op::Concat{}, gates);
   }
 
  private:
   ValueId part_of(const MatrixPart& part) {
     ValueId matrix = part.matrix;
-    if (part.transposed) matrix = rewriter_.add("transpose", {matrix});
+    if (part.transposed) matrix = rewriter_.add(op::Transpose{}, {matrix});
     if (rewriter_.graph().value(matrix).type.dims[0] != part.rows)
-      matrix = rewriter_.add("slice_leading", {matrix},
-                             {{"begin", part.first_row}, {"end", part.first_row + part.rows}});
+      matrix = rewriter_.add(
+          op::SliceLeading{.begin = part.first_row, .end = part.first_row + part.rows}, {matrix});
     return columns(matrix, part.first_column);
   }
 
   ValueId columns(ValueId value, std::int64_t begin) {
     if (rewriter_.graph().value(value).type.dims.back() == layer_.size) return value;
-    return rewriter_.add("slice", {value}, {{"begin", begin}, {"end", begin + layer_.size}});
+    return rewriter_.add(op::Slice{.begin = begin, .end = begin + layer_.size}, {value});
   }
 
   ValueId sum(const std::vector<ValueId>& terms) {
     ValueId all = terms[0];
-    for (std::size_t i = 1; i < terms.size(); ++i) all = rewriter_.add("add", {all, terms[i]});
+    for (std::size_t i = 1; i < terms.size(); ++i) all = rewriter_.add(op::Add{}, {all, terms[i]});
     return all;
   }
 
   ValueId zeros() {
-    if (!zeros_.valid())
-      zeros_ = rewriter_.add("constant", {},
-                             {{"values", std::vector<double>{0}}, {"dims", Dims{layer_.size}}});
+    if (!zeros_.valid()) zeros_ = rewriter_.add(op::Constant{.values = {0}, .dims = {layer_.size}});
     return zeros_;
   }
 
@@ -138,7 +145,7 @@ class WeightBuilder {
 
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  const PlainLayer layer = *find_recurrent_cell(graph, match["h"]).layer;
+  const PlainLayer& layer = *match.analysis<CellFinding>().layer;
   const ValueId collected = match.result();
   for (const NodeId id : layer.body)
     if (!graph.node(id).results.empty() && graph.value(graph.result(id)).type.domain == layer.scan)
@@ -146,15 +153,16 @@ void fuse(Rewriter& rewriter, const Match& match) {
   const LoopInput& input = *layer.inputs.begin();
   const ValueId x = input.via.empty()
                         ? input.operands[0]
-                        : rewriter.add("select_rows", input.operands, {{"via", input.via}});
+                        : rewriter.add(op::SelectRows{.via = input.via}, input.operands);
   WeightBuilder weights(rewriter, layer);
   const ValueId w = weights.matrix(&GateWeights::input);
   const ValueId u = weights.matrix(&GateWeights::state);
   const ValueId b = weights.bias(&GateWeights::input_bias);
   const ValueId c = weights.bias(&GateWeights::state_bias);
-  rewriter.replace(collected, rewriter.add("recurrent_layer", {x, w, u, b, c},
-                                           {{"cell", std::string(to_string(layer.cell))},
-                                            {"over", layer.scan}}));
+  rewriter.replace(collected,
+                   rewriter.add(op::RecurrentLayer{.cell = std::string(to_string(layer.cell)),
+                                                   .over = layer.scan},
+                                {x, w, u, b, c}));
   for (const NodeId next : layer.nexts) rewriter.remove(next);
 }
 
@@ -163,7 +171,10 @@ void fuse(Rewriter& rewriter, const Match& match) {
 Pass fuse_recurrence() {
   return {.name = "fuse_recurrence",
           .rules = {{.name = "recurrent_layers",
-                     .pattern = match::op("collect", {match::any("h")}).where(collects_a_state),
+                     .pattern = match::op<op::Collect>({match::any(kH)}).where(collects_a_state),
+                     .analyze = [](const Match& match) -> std::any {
+                       return find_recurrent_cell(match.graph(), match[kH]);
+                     },
                      .guards = {{"plain_cell", other_cell},
                                 of_layer("from_zeros", other_start),
                                 of_layer("no_other_users", other_users),

@@ -4,18 +4,22 @@
 
 #include <algorithm>
 
+#include "ops/attention.h"
 #include "ops/quantize.h"
+#include "ops/rows.h"
 
 namespace fuselage {
 namespace {
 
+constexpr Capture kQuery{"query"};
+
 /// The map that the query's selection crosses first.
 const RowMap& crossed(const Match& match) {
-  return match.graph().map(match.node("query").attr<MapPath>("via").front());
+  return match.graph().map(match.node(kQuery).as<op::SelectRows>().via.front());
 }
 
 DomainId pairs_of(const Match& match) {
-  return match.graph().map(match.root_node().attr<MapPath>("left").front()).from;
+  return match.graph().map(match.root_node().as<op::PairMembers>().left.front()).from;
 }
 
 std::optional<std::string> needs_weights(const Match& match) {
@@ -37,7 +41,7 @@ std::optional<std::string> of_prefixes(const Match& match) {
 }
 
 std::optional<std::string> has_default(const Match& match) {
-  if (match.node("query").operands.size() == 1 && !crossed(match).partial) return std::nullopt;
+  if (match.node(kQuery).operands.size() == 1 && !crossed(match).partial) return std::nullopt;
   return "some queries are a default row";
 }
 
@@ -69,9 +73,9 @@ DomainId find_or_add_pairs(Rewriter& rewriter, DomainId left, DomainId right) {
 void merge(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
-  const Node& select = match.node("query");
+  const Node& select = match.node(kQuery);
   const ValueId mixture = root.results[1];
-  const auto& via = select.attr<MapPath>("via");
+  const auto via = select.as<op::SelectRows>().via;
   const MapPath outer{via.front()};
   const MapPath inner(via.begin() + 1, via.end());
   const DomainId pairs =
@@ -79,28 +83,22 @@ void merge(Rewriter& rewriter, const Match& match) {
 
   std::vector<ValueId> operands = root.operands;
   operands[0] = inner.empty() ? select.operands[0]
-                              : rewriter.add("select_rows", select.operands, {{"via", inner}});
-  // The pairs of parents have maps of their own.
-  AttrList paths;
-  for (std::size_t i = 0; i < root.attrs.size(); ++i)
-    if (const auto* path = std::get_if<MapPath>(&root.attrs[i])) {
-      MapPath moved = *path;
-      moved.front() = graph.map_of(pairs, graph.map(path->front()).kind);
-      paths.emplace_back(root.op->attributes[i].name, std::move(moved));
-    }
+                              : rewriter.add(op::SelectRows{.via = inner}, select.operands);
+  auto paths = root.as<op::PairMembers>();
+  for (MapPath* path : {&paths.left, &paths.right})
+    path->front() = graph.map_of(pairs, graph.map(path->front()).kind);
   const NodeId merged = rewriter.clone(root, std::move(operands), paths);
-  rewriter.replace(mixture,
-                   rewriter.add("select_rows", {graph.result(merged, 1)}, {{"via", outer}}));
+  rewriter.replace(mixture, rewriter.add(op::SelectRows{.via = outer}, {graph.result(merged, 1)}));
 }
 
 }  // namespace
 
 Pass merge_attention(const Workload& workload) {
-  Pattern query = match::op("select_rows").named("query").shared();
+  Pattern query = match::op<op::SelectRows>().named(kQuery).shared();
   return {.name = "merge_attention",
           .rules = {
               {.name = "attention_of_parents",
-               .pattern = match::one_of({"additive_attention", "dot_attention"}, {std::move(query)})
+               .pattern = match::op<op::AdditiveAttention, op::DotAttention>({std::move(query)})
                               .variadic()
                               .where([](const Graph&, const Node& node) {
                                 return quantized_results(node).empty();

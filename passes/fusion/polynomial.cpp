@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "ops/leaf.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
 #include "passes/rewrite/pattern.h"
 
 namespace fuselage {
@@ -33,7 +37,7 @@ Polynomial times(const Polynomial& a, const Polynomial& b) {
 /// The number that all elements of a constant are.
 std::optional<double> uniform(const Node& node) {
   if (!is_constant(node)) return std::nullopt;
-  const auto& values = node.attr<std::vector<double>>("values");
+  const auto values = node.as<op::Constant>().values;
   const auto same = [&values](double value) { return value == values[0]; };
   if (!std::all_of(values.begin(), values.end(), same)) return std::nullopt;
   return values[0];
@@ -54,30 +58,30 @@ std::optional<Polynomial> Expansion::expand(Columns columns, std::int64_t width)
   if (value.type.dims.size() != 1 || columns.begin + width > value.type.dims[0])
     return std::nullopt;
   if (graph_.binding(columns.value) == BindingTime::load) return Polynomial{{{columns}, 1}};
-  const std::string_view name = node.op->name;
-  if (name == "add" || name == "sub" || name == "mul" || name == "neg")
+  if (node.is<op::Add>() || node.is<op::Sub>() || node.is<op::Mul>() || node.is<op::Neg>())
     return of_sum(node, columns, width);
-  const bool selects = name == "select_rows" && node.attr<MapPath>("via") == MapPath{via_};
-  if (selects || name == "slice" || name == "concat") return of_part(node, columns, width);
+  const bool selects = node.has(Trait::selects_rows) && node.as<op::Via>().via == MapPath{via_};
+  if (selects || node.has(Trait::slices) || node.is<op::Concat>())
+    return of_part(node, columns, width);
   return Polynomial{{{columns}, 1}};
 }
 
 std::optional<Polynomial> Expansion::of_sum(const Node& node, Columns columns, std::int64_t width) {
   const auto a = expand({node.operands[0], columns.begin}, width);
   if (!a) return std::nullopt;
-  if (node.op->name == "neg") return plus({}, *a, -1);
+  if (node.is<op::Neg>()) return plus({}, *a, -1);
   const auto b = expand({node.operands[1], columns.begin}, width);
   if (!b || a->size() * b->size() > kMaxTerms || a->size() + b->size() > kMaxTerms)
     return std::nullopt;
-  if (node.op->name == "mul") return times(*a, *b);
-  return plus(*a, *b, node.op->name == "sub" ? -1 : 1);
+  if (node.is<op::Mul>()) return times(*a, *b);
+  return plus(*a, *b, node.is<op::Sub>() ? -1 : 1);
 }
 
 std::optional<Polynomial> Expansion::of_part(const Node& node, Columns columns,
                                              std::int64_t width) {
-  if (node.op->name == "select_rows") return expand({node.operands[0], columns.begin}, width);
-  if (node.op->name == "slice")
-    return expand({node.operands[0], columns.begin + node.attr<std::int64_t>("begin")}, width);
+  if (node.has(Trait::selects_rows)) return expand({node.operands[0], columns.begin}, width);
+  if (node.has(Trait::slices))
+    return expand({node.operands[0], columns.begin + node.as<op::Range>().begin}, width);
   std::int64_t begin = columns.begin;
   for (const ValueId part : node.operands) {
     const std::int64_t size = graph_.value(part).type.dims[0];

@@ -9,6 +9,7 @@
 #include "graph/text.h"
 #include "graph/traversal.h"
 #include "graph/verifier.h"
+#include "ops/leaf.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -27,7 +28,7 @@ class Splitter {
     // Weights and what the load program gives are found by name alike.
     for (const NodeId id : graph.nodes())
       if (graph.node(id).has(Trait::external))
-        taken_names_.insert(graph.node(id).attr<std::string>("name"));
+        taken_names_.insert(graph.node(id).as<ExternalName>().name);
   }
 
   Programs split() {
@@ -97,11 +98,11 @@ class Splitter {
   void import_into(Part& to, ValueId id) {
     const Value& value = graph_.value(id);
     const Node& producer = graph_.producer(id);
-    const NodeId import = to.graph.add_node(op("import"), {},
-                                            {{"name", export_name(id)},
-                                             {"domain", value.type.domain},
-                                             {"dims", value.type.dims},
-                                             {"dtype", value.type.dtype}},
+    const NodeId import = to.graph.add_node(op_def<op::Import>(), {},
+                                            attribute_values(op::Import{.name = export_name(id),
+                                                                        .domain = value.type.domain,
+                                                                        .dims = value.type.dims,
+                                                                        .dtype = value.type.dtype}),
                                             producer.location);
     to.graph.set_provenance(import, producer.provenance);
     to.add_origin(import, value.producer);

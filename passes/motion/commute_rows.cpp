@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "passes/motion/table_budget.h"
+#include "ops/leaf.h"
+#include "ops/rows.h"
+#include "passes/motion/cost_model.h"
 
 namespace fuselage {
 namespace {
@@ -14,7 +16,7 @@ bool has_rows(const Graph& graph, ValueId value) {
   return graph.value(value).type.domain != graph.none();
 }
 
-const MapPath& path_of(const Node& select) { return select.attr<MapPath>("via"); }
+MapPath path_of(const Node& select) { return select.as<op::Via>().via; }
 
 /// The selection that feeds a row-wise node: every operand that has rows is one along the same
 /// path. nullptr where that is not so.
@@ -31,31 +33,6 @@ const Node* common_selection(const Graph& graph, const Node& node) {
   return common;
 }
 
-/// The same op with other operands.
-ValueId apply(Rewriter& rewriter, const Node& node, std::vector<ValueId> operands) {
-  return rewriter.graph().result(rewriter.clone(node, std::move(operands)));
-}
-
-// --- Costs ---
-
-/// Reading a row through an index.
-Cost reading(const Type& type) { return {.bytes = 4 * static_cast<double>(row_size(type))}; }
-
-/// One term of a weighted sum of rows.
-Cost mixing(const Type& type) {
-  const auto size = static_cast<double>(row_size(type));
-  return {.flop = 2 * size, .bytes = 4 * size};
-}
-
-struct Judge {
-  const Graph& graph;
-  const CommuteOptions& options;
-
-  double seconds(const Cost& cost, DomainId domain) const {
-    return expected_seconds(graph, cost, domain, options.workload, options.target);
-  }
-};
-
 // --- Selections ---
 
 /// A way to move a node: past the first `crossed` maps of its path.
@@ -71,19 +48,19 @@ struct Moves {
   std::vector<Move> faster;
 };
 
-Moves moves_of(const Judge& judge, NodeId id) {
-  const Graph& graph = judge.graph;
+Moves moves_of(const CostModel& model, NodeId id) {
+  const Graph& graph = model.graph;
   const Node& select = *common_selection(graph, graph.node(id));
-  const MapPath& path = path_of(select);
+  const MapPath path = path_of(select);
   const Cost cost = cost_of(graph, id);
   const Type& result = graph.value(graph.result(id)).type;
   const Type& operand = graph.value(select.results[0]).type;
-  Moves moves{.stay = judge.seconds(cost, result.domain) +
-                      judge.seconds(reading(operand), result.domain)};
+  Moves moves{.stay = model.seconds(cost, result.domain) +
+                      model.seconds(cost_of_reading(operand), result.domain)};
   for (std::size_t i = 1; i <= path.size(); ++i) {
     const DomainId domain = graph.map(path[i - 1]).to;
     const double seconds =
-        judge.seconds(cost, domain) + judge.seconds(reading(result), result.domain);
+        model.seconds(cost, domain) + model.seconds(cost_of_reading(result), result.domain);
     if (seconds < moves.stay) moves.faster.push_back({i, domain, seconds});
   }
   std::stable_sort(moves.faster.begin(), moves.faster.end(),
@@ -111,23 +88,23 @@ double replaced_bytes(const Graph& graph, const Node& select) {
   const bool goes = domain.kind == DomainKind::vocabulary && table.uses.size() == 1 &&
                     graph.value(select.results[0]).uses.size() == 1 &&
                     !graph.node(table.producer).has(Trait::external);
-  return goes ? 4 * static_cast<double>(domain.size * row_size(table.type)) : 0;
+  return goes ? static_cast<double>(domain.size) * static_cast<double>(row_bytes(table.type)) : 0;
 }
 
 /// Tables that would be made if there were no budget, those first that save most for their size.
-std::vector<Table> wished_tables(const Judge& judge) {
+std::vector<Table> wished_tables(const CostModel& model) {
   std::vector<Table> tables;
-  for (const NodeId id : judge.graph.nodes()) {
-    if (!common_selection(judge.graph, judge.graph.node(id))) continue;
-    const Moves moves = moves_of(judge, id);
-    if (moves.faster.empty() || !makes_table(judge.graph, moves.faster[0])) continue;
-    const auto rows = static_cast<double>(judge.graph.domain(moves.faster[0].domain).size);
-    tables.push_back({id, table_cost(judge.graph, id, rows, judge.options.target)});
+  for (const NodeId id : model.graph.nodes()) {
+    if (!common_selection(model.graph, model.graph.node(id))) continue;
+    const Moves moves = moves_of(model, id);
+    if (moves.faster.empty() || !makes_table(model.graph, moves.faster[0])) continue;
+    const auto rows = static_cast<double>(model.graph.domain(moves.faster[0].domain).size);
+    tables.push_back({id, table_cost(model.graph, id, rows, model.options.target)});
     tables.back().cost.bytes -=
-        replaced_bytes(judge.graph, *common_selection(judge.graph, judge.graph.node(id)));
+        replaced_bytes(model.graph, *common_selection(model.graph, model.graph.node(id)));
     double otherwise = moves.stay;
     for (const Move& move : moves.faster)
-      if (!makes_table(judge.graph, move)) otherwise = std::min(otherwise, move.seconds);
+      if (!makes_table(model.graph, move)) otherwise = std::min(otherwise, move.seconds);
     tables.back().saved = otherwise - moves.faster[0].seconds;
   }
   std::stable_sort(tables.begin(), tables.end(), [](const Table& a, const Table& b) {
@@ -138,21 +115,21 @@ std::vector<Table> wished_tables(const Judge& judge) {
 
 /// Why no table must be made for a node, beside those that are there and those that save more for
 /// their size; empty when it may.
-std::string beyond_budget(const Judge& judge, NodeId id) {
-  TableCost spent = present_tables(judge.graph, judge.options.target);
-  for (const Table& table : wished_tables(judge)) {
+std::string beyond_budget(const CostModel& model, NodeId id) {
+  TableCost spent = present_tables(model.graph, model.options.target);
+  for (const Table& table : wished_tables(model)) {
     TableCost total = spent;
     total += table.cost;
-    const bool fits = total.bytes <= judge.options.table_bytes &&
-                      total.load_seconds <= judge.options.load_seconds;
+    const bool fits = total.bytes <= model.options.table_bytes &&
+                      total.load_seconds <= model.options.load_seconds;
     if (fits) spent = total;
     if (table.node != id) continue;
     if (fits) return "";
     return fmt::format(
         "with its {:.1f} MB, tables would take {:.1f} of {:.1f} MB and {:.2f} of "
         "{:.2f} s to load",
-        table.cost.bytes / 1e6, total.bytes / 1e6, judge.options.table_bytes / 1e6,
-        total.load_seconds, judge.options.load_seconds);
+        table.cost.bytes / 1e6, total.bytes / 1e6, model.options.table_bytes / 1e6,
+        total.load_seconds, model.options.load_seconds);
   }
   return "";
 }
@@ -174,35 +151,46 @@ bool crosses_other(const Graph& graph, const RowMap& map) {
 }
 
 /// The moves of one rule: those that save time and cross last what it is named after.
-Moves moves_across(Crossing crossing, const Judge& judge, NodeId id) {
-  const Graph& graph = judge.graph;
-  const MapPath& path = path_of(*common_selection(graph, graph.node(id)));
-  Moves moves = moves_of(judge, id);
+Moves moves_across(Crossing crossing, const CostModel& model, NodeId id) {
+  const Graph& graph = model.graph;
+  const MapPath path = path_of(*common_selection(graph, graph.node(id)));
+  Moves moves = moves_of(model, id);
   std::erase_if(moves.faster, [&](const Move& move) {
     return !crossing(graph, graph.map(path[move.crossed - 1]));
   });
   return moves;
 }
 
-/// The fastest of a rule's moves that the budget allows.
-std::optional<Move> best_move(Crossing crossing, const Judge& judge, NodeId id) {
-  for (const Move& move : moves_across(crossing, judge, id).faster)
-    if (!makes_table(judge.graph, move) || beyond_budget(judge, id).empty()) return move;
-  return std::nullopt;
+/// What a rule can do with a node.
+struct Choice {
+  Moves moves;  ///< across what the rule is named after
+  /// Why no table may be made; empty where one may, or where none is wanted.
+  std::string beyond_budget;
+  std::optional<Move> best;  ///< the fastest of the moves that the budget allows
+};
+
+Choice choose_move(Crossing crossing, const CostModel& model, NodeId id) {
+  Choice choice{.moves = moves_across(crossing, model, id)};
+  const std::vector<Move>& faster = choice.moves.faster;
+  if (faster.empty() || makes_table(model.graph, faster.front()))
+    choice.beyond_budget = beyond_budget(model, id);
+  for (const Move& move : faster)
+    if (!choice.best && (!makes_table(model.graph, move) || choice.beyond_budget.empty()))
+      choice.best = move;
+  return choice;
 }
 
-/// Why a rule moves a node nowhere, if that is because no place is better.
-std::optional<std::string> not_faster(Crossing crossing, const Judge& judge, NodeId id) {
-  const Moves moves = moves_across(crossing, judge, id);
+std::optional<std::string> not_faster(const Match& match) {
+  const Moves& moves = match.analysis<Choice>().moves;
   if (!moves.faster.empty()) return std::nullopt;
   return fmt::format("moved, it would take no less than the {:.2g} s a sentence that it takes here",
                      moves.stay);
 }
 
-/// The same if it is because of the budget.
-std::optional<std::string> over_budget(Crossing crossing, const Judge& judge, NodeId id) {
-  if (best_move(crossing, judge, id)) return std::nullopt;
-  return beyond_budget(judge, id);
+std::optional<std::string> over_budget(const Match& match) {
+  const Choice& choice = match.analysis<Choice>();
+  if (choice.best) return std::nullopt;
+  return choice.beyond_budget;
 }
 
 /// The operands with which a node runs before the selections that feed it.
@@ -224,7 +212,7 @@ Operands before_selection(Rewriter& rewriter, const Node& node, const MapPath& i
     if (!inner.empty()) {
       std::vector<ValueId> kept{selected[0]};
       if (!default_stays_outside && has_default) kept.push_back(selected[1]);
-      operands.moved[i] = rewriter.add("select_rows", std::move(kept), {{"via", inner}});
+      operands.moved[i] = rewriter.add(op::SelectRows{.via = inner}, std::move(kept));
     }
     if (!default_stays_outside) continue;
     if (has_default) {
@@ -232,8 +220,7 @@ Operands before_selection(Rewriter& rewriter, const Node& node, const MapPath& i
       zeros_give_zeros = false;
     } else if (!zeros_give_zeros) {
       const Dims dims = graph.value(node.operands[i]).type.dims;
-      operands.of_default_row[i] =
-          rewriter.add("constant", {}, {{"values", std::vector<double>{0}}, {"dims", dims}});
+      operands.of_default_row[i] = rewriter.add(op::Constant{.values = {0}, .dims = dims});
     }
   }
   if (zeros_give_zeros || !default_stays_outside) operands.of_default_row.clear();
@@ -247,15 +234,13 @@ void move_past_selection(Rewriter& rewriter, const Match& match, const Move& mov
   const auto crossed = static_cast<std::ptrdiff_t>(move.crossed);
   const MapPath outer(path.begin(), path.begin() + crossed);
   const MapPath inner(path.begin() + crossed, path.end());
-  const bool default_stays_outside =
-      std::any_of(outer.begin(), outer.end(), [&](MapId id) { return graph.map(id).partial; });
+  const bool default_stays_outside = graph.is_partial(outer);
 
   Operands operands = before_selection(rewriter, node, inner, default_stays_outside);
-  std::vector<ValueId> selected{apply(rewriter, node, std::move(operands.moved))};
+  std::vector<ValueId> selected{rewriter.apply(node, std::move(operands.moved))};
   if (!operands.of_default_row.empty())
-    selected.push_back(apply(rewriter, node, std::move(operands.of_default_row)));
-  rewriter.replace(match.result(),
-                   rewriter.add("select_rows", std::move(selected), {{"via", outer}}));
+    selected.push_back(rewriter.apply(node, std::move(operands.of_default_row)));
+  rewriter.replace(match.result(), rewriter.add(op::SelectRows{.via = outer}, std::move(selected)));
 }
 
 /// A rule that moves a node past the selections that feed it. A table costs no sentence anything,
@@ -263,23 +248,24 @@ void move_past_selection(Rewriter& rewriter, const Match& match, const Move& mov
 Rule past_selection(std::string name, Crossing crossing, const CommuteOptions& options) {
   const auto crosses = [crossing](const Graph& graph, const Node& node) {
     const Node* select = common_selection(graph, node);
-    return select && std::any_of(path_of(*select).begin(), path_of(*select).end(),
-                                 [&](MapId id) { return crossing(graph, graph.map(id)); });
+    if (!select) return false;
+    const MapPath path = path_of(*select);
+    return std::any_of(path.begin(), path.end(),
+                       [&](MapId id) { return crossing(graph, graph.map(id)); });
   };
-  const auto guard = [crossing, options](auto reason) {
-    return [=](const Match& match) {
-      return reason(crossing, {match.graph(), options}, match.root());
-    };
+  const auto analyze = [crossing, options](const Match& match) -> std::any {
+    return choose_move(crossing, {match.graph(), options}, match.root());
   };
-  const auto build = [crossing, options](Rewriter& rewriter, const Match& match) {
-    const auto move = best_move(crossing, {match.graph(), options}, match.root());
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    const std::optional<Move> move = match.analysis<Choice>().best;
     check(move.has_value(), "commute_rows: a guard that passed found a move");
     move_past_selection(rewriter, match, *move);
   };
   return {.name = std::move(name),
           .pattern = match::node(crosses),
-          .guards = {crossing == crosses_words ? Guard{"budget", guard(over_budget)}
-                                               : Guard{"faster", guard(not_faster)}},
+          .analyze = analyze,
+          .guards = {crossing == crosses_words ? Guard{"budget", over_budget}
+                                               : Guard{"faster", not_faster}},
           .build = build};
 }
 
@@ -292,7 +278,7 @@ const Node* mixture(const Graph& graph, const Node& node) {
   for (std::size_t i = 1; i < node.operands.size(); ++i)
     if (has_rows(graph, node.operands[i])) return nullptr;
   const Node& mix = graph.producer(node.operands[0]);
-  return mix.has(Trait::mixes_rows) && mix.op->attribute_index("via") ? &mix : nullptr;
+  return mix.has(Trait::mixes_rows) && mix.has<op::Via>() ? &mix : nullptr;
 }
 
 std::optional<std::string> several_heads(const Match& match) {
@@ -306,16 +292,16 @@ std::optional<std::string> several_heads(const Match& match) {
 std::optional<std::string> mixing_not_cheaper(const Match& match, const CommuteOptions& options) {
   const Graph& graph = match.graph();
   const Node& mix = *mixture(graph, match.root_node());
-  const Judge judge{graph, options};
+  const CostModel model{graph, options};
   const Cost cost = cost_of(graph, match.root());
   const DomainId pairs = graph.value(mix.operands[0]).type.domain;
   const Type& mixed = graph.value(mix.operands[1]).type;
   // What else reads the mixture keeps it.
   const bool goes = graph.value(mix.results[0]).uses.size() == 1;
-  const double stay = judge.seconds(cost, match.result_type().domain) +
-                      (goes ? judge.seconds(mixing(mixed), pairs) : 0);
+  const double stay = model.seconds(cost, match.result_type().domain) +
+                      (goes ? model.seconds(cost_of_mixing(mixed), pairs) : 0);
   const double move =
-      judge.seconds(cost, mixed.domain) + judge.seconds(mixing(match.result_type()), pairs);
+      model.seconds(cost, mixed.domain) + model.seconds(cost_of_mixing(match.result_type()), pairs);
   if (move < stay) return std::nullopt;
   return fmt::format("it would take {:.2g} s a sentence before the mixture, {:.2g} behind it", move,
                      stay);
@@ -326,8 +312,8 @@ void move_past_mixture(Rewriter& rewriter, const Match& match) {
   const Node& mix = *mixture(match.graph(), node);
   std::vector<ValueId> operands = node.operands;
   operands[0] = mix.operands[1];
-  const ValueId moved = apply(rewriter, node, std::move(operands));
-  rewriter.replace(match.result(), apply(rewriter, mix, {mix.operands[0], moved}));
+  const ValueId moved = rewriter.apply(node, std::move(operands));
+  rewriter.replace(match.result(), rewriter.apply(mix, {mix.operands[0], moved}));
 }
 
 Rule past_mixture(const CommuteOptions& options) {

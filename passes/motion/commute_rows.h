@@ -1,17 +1,9 @@
 #pragma once
 
+#include "passes/motion/cost_model.h"
 #include "passes/rewrite/pass.h"
-#include "passes/workload.h"
 
 namespace fuselage {
-
-/// What the law weighs.
-struct CommuteOptions {
-  Workload workload;
-  Target target;
-  double table_bytes = 64e6;  ///< most memory for tables with a row per vocabulary entry
-  double load_seconds = 0.3;  ///< most time for computing them when a model is loaded
-};
 
 /// The law of row domains. A row-wise function commutes with a selection of rows, the default row
 /// mapped too,

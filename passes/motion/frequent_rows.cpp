@@ -5,10 +5,15 @@
 #include <algorithm>
 
 #include "ops/frequent_rows.h"
-#include "passes/motion/table_budget.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/rows.h"
+#include "passes/motion/cost_model.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kRows{"rows"}, kW{"w"};
 
 /// A table that is expected to serve a smaller share of look-ups is not worth its bookkeeping.
 constexpr double kLeastHitRate = 0.5;
@@ -40,8 +45,7 @@ double share_of_budget(const Graph& graph, NodeId product, const CommuteOptions&
   double total = 0;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name == "matmul" && is_lookup(graph, node))
-      total += saved_seconds(graph, id, options);
+    if (node.is<op::Matmul>() && is_lookup(graph, node)) total += saved_seconds(graph, id, options);
   }
   return total > 0 ? saved_seconds(graph, product, options) / total : 0;
 }
@@ -59,7 +63,7 @@ std::int64_t affordable_rows(const Match& match, const CommuteOptions& options) 
 }
 
 std::optional<std::string> too_few_rows(const Match& match, const CommuteOptions& options) {
-  const std::int64_t rows = affordable_rows(match, options);
+  const auto rows = match.analysis<std::int64_t>();
   const std::int64_t all = entries(match.graph(), match.root_node());
   const double hit_rate = expected_hit_rate(rows, all);
   if (hit_rate >= kLeastHitRate) return std::nullopt;
@@ -71,42 +75,39 @@ std::optional<std::string> too_few_rows(const Match& match, const CommuteOptions
       rows, all, 100 * hit_rate, 100 * kLeastHitRate);
 }
 
-std::optional<std::string> all_rows_fit(const Match& match, const CommuteOptions& options) {
+std::optional<std::string> all_rows_fit(const Match& match) {
   const std::int64_t all = entries(match.graph(), match.root_node());
-  if (affordable_rows(match, options) < all) return std::nullopt;
+  if (match.analysis<std::int64_t>() < all) return std::nullopt;
   return fmt::format("all its {} rows would fit, so a plain table is better", all);
 }
 
 std::optional<std::string> own_default_row(const Match& match) {
-  if (match.node("rows").operands.size() == 1) return std::nullopt;
+  if (match.node(kRows).operands.size() == 1) return std::nullopt;
   return "its selection has a default row of its own, which no table holds";
 }
 
-void look_up(Rewriter& rewriter, const Match& match, const CommuteOptions& options,
-             const RankWeights& ranks) {
+void look_up(Rewriter& rewriter, const Match& match, const RankWeights& ranks) {
   const Graph& graph = match.graph();
-  const auto& via = match.node("rows").attr<MapPath>("via");
-  const bool transposed = match.root_node().attr<bool>("transposed");
-  const std::int64_t count = affordable_rows(match, options);
-  const ValueId x = match.node("rows").operands[0];
-  const ValueId w = match["w"];
+  const auto via = match.node(kRows).as<op::Via>().via;
+  const bool transposed = match.root_node().as<op::Matmul>().transposed;
+  const auto count = match.analysis<std::int64_t>();
+  const ValueId x = match.node(kRows).operands[0];
+  const ValueId w = match[kW];
   const DomainId vocabulary = graph.value(x).type.domain;
 
   std::vector<ValueId> leading{x};
   std::vector<ValueId> rank;
   if (const auto weight = ranks.find(graph.domain(vocabulary).name); weight != ranks.end())
-    rank.push_back(rewriter.add("param", {},
-                                {{"name", weight->second},
-                                 {"domain", vocabulary},
-                                 {"dims", Dims{}},
-                                 {"dtype", DType::i32}}));
+    rank.push_back(rewriter.add(
+        op::Param{.name = weight->second, .domain = vocabulary, .dims = {}, .dtype = DType::i32}));
   leading.insert(leading.end(), rank.begin(), rank.end());
-  const ValueId frequent = rewriter.add("leading_rows", std::move(leading), {{"count", count}});
-  const ValueId table = rewriter.add("matmul", {frequent, w}, {{"transposed", transposed}});
+  const ValueId frequent = rewriter.add(op::LeadingRows{.count = count}, std::move(leading));
+  const ValueId table = rewriter.add(op::Matmul{.transposed = transposed}, {frequent, w});
   std::vector<ValueId> operands{x, w, table};
   operands.insert(operands.end(), rank.begin(), rank.end());
-  rewriter.replace(match.result(), rewriter.add("lookup_matmul", std::move(operands),
-                                                {{"transposed", transposed}, {"via", via}}));
+  rewriter.replace(
+      match.result(),
+      rewriter.add(op::LookupMatmul{.transposed = transposed, .via = via}, std::move(operands)));
 }
 
 }  // namespace
@@ -116,15 +117,16 @@ Pass frequent_rows(const CommuteOptions& options, const RankWeights& ranks) {
   return {.name = "frequent_rows",
           .rules = {
               {.name = "lookup_products",
-               .pattern = op("matmul", {any("rows"), any("w")}).where(is_lookup),
+               .pattern = op<op::Matmul>({any(kRows), any(kW)}).where(is_lookup),
+               .analyze = [options](const Match& match) -> std::any {
+                 return affordable_rows(match, options);
+               },
                .guards = {{"budget",
                            [options](const Match& match) { return too_few_rows(match, options); }},
-                          {"partial",
-                           [options](const Match& match) { return all_rows_fit(match, options); }},
+                          {"partial", all_rows_fit},
                           {"zeros_by_default", own_default_row}},
-               .build = [options, ranks](Rewriter& rewriter, const Match& match) {
-                 look_up(rewriter, match, options, ranks);
-               }}}};
+               .build = [ranks](Rewriter& rewriter,
+                                const Match& match) { look_up(rewriter, match, ranks); }}}};
 }
 
 }  // namespace fuselage

@@ -6,9 +6,14 @@
 #include <set>
 
 #include "graph/schedule.h"
+#include "ops/matmul.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kX{"x"}, kW{"w"}, kWeights{"weights"};
 
 using Test = std::function<bool(const Node&)>;
 
@@ -31,7 +36,7 @@ void replace_by_slices(Rewriter& rewriter, const std::vector<NodeId>& nodes, Val
   for (const NodeId id : nodes) {
     const ValueId result = rewriter.graph().result(id);
     const std::int64_t end = begin + width(rewriter.graph(), result);
-    rewriter.replace(result, rewriter.add("slice", {merged}, {{"begin", begin}, {"end", end}}));
+    rewriter.replace(result, rewriter.add(op::Slice{.begin = begin, .end = end}, {merged}));
     begin = end;
   }
 }
@@ -40,7 +45,7 @@ void replace_by_slices(Rewriter& rewriter, const std::vector<NodeId>& nodes, Val
 
 bool has_plain_matrix(const Graph& graph, const Node& product) {
   return graph.value(product.operands[1]).type.domain == graph.none() &&
-         !product.attr<bool>("transposed");
+         !product.as<op::Matmul>().transposed;
 }
 
 bool is_mergeable(const Graph& graph, const Node& product) {
@@ -64,17 +69,17 @@ bool has_sibling_product(const Graph& graph, const Node& product) {
 }
 
 std::optional<std::string> known_at_load(const Match& match) {
-  if (match.graph().binding(match["x"]) != BindingTime::load) return std::nullopt;
+  if (match.graph().binding(match[kX]) != BindingTime::load) return std::nullopt;
   return fmt::format("{} is known at load, so its products are made once and save nothing",
-                     match.graph().show(match.type("x")));
+                     match.graph().show(match.type(kX)));
 }
 
 std::optional<std::string> other_layout(const Match& match) {
   const Graph& graph = match.graph();
   if (has_plain_matrix(graph, match.root_node())) return std::nullopt;
   return fmt::format("the columns of {}{} cannot stand beside those of others",
-                     graph.show(match.type("w")),
-                     match.root_node().attr<bool>("transposed") ? " transposed" : "");
+                     graph.show(match.type(kW)),
+                     match.root_node().as<op::Matmul>().transposed ? " transposed" : "");
 }
 
 std::optional<std::string> one_column(const Match& match) {
@@ -84,14 +89,14 @@ std::optional<std::string> one_column(const Match& match) {
 
 void merge_all_products(Rewriter& rewriter, const Match& match) {
   const std::vector<NodeId> products = mergeable_products(match.graph(), match.root_node());
-  const ValueId x = match["x"];
+  const ValueId x = match[kX];
   std::vector<ValueId> matrices;
   for (const NodeId id : products) {
     rewriter.include(id);
     matrices.push_back(match.graph().node(id).operands[1]);
   }
-  const ValueId matrix = rewriter.add("concat", std::move(matrices));
-  replace_by_slices(rewriter, products, rewriter.add("matmul", {x, matrix}));
+  const ValueId matrix = rewriter.add(op::Concat{}, std::move(matrices));
+  replace_by_slices(rewriter, products, rewriter.add(op::Matmul{}, {x, matrix}));
 }
 
 // --- Mixtures ---
@@ -134,8 +139,8 @@ void order_by_source(const Graph& graph, std::vector<NodeId>& mixtures) {
   const auto source = [&graph](NodeId id) {
     const ValueId x = graph.node(id).operands[1];
     const Node& producer = graph.producer(x);
-    if (producer.op->name != "slice") return std::pair<ValueId, std::int64_t>(x, 0);
-    return std::pair(producer.operands[0], producer.attr<std::int64_t>("begin"));
+    if (!producer.has(Trait::slices)) return std::pair<ValueId, std::int64_t>(x, 0);
+    return std::pair(producer.operands[0], producer.as<op::Range>().begin);
   };
   std::stable_sort(mixtures.begin(), mixtures.end(),
                    [&](NodeId a, NodeId b) { return source(a) < source(b); });
@@ -158,31 +163,29 @@ std::vector<NodeId> mergeable_mixtures(const Graph& graph, NodeId root) {
 }
 
 std::optional<std::string> several_heads(const Match& match) {
-  const std::int64_t heads = row_size(match.type("weights"));
+  const std::int64_t heads = row_size(match.type(kWeights));
   if (heads == 1) return std::nullopt;
   return fmt::format("it mixes {} heads, each of its own part of the row", heads);
 }
 
 std::optional<std::string> waits_for_siblings(const Match& match) {
   const Graph& graph = match.graph();
-  if (mergeable_mixtures(graph, match.root()).size() > 1) return std::nullopt;
+  if (match.analysis<std::vector<NodeId>>().size() > 1) return std::nullopt;
   const NodeId other = sibling_mixtures(graph, match.root_node())[0];
   return fmt::format("one of it and {} needs the other's result", graph.describe(other));
 }
 
 void merge_all_mixtures(Rewriter& rewriter, const Match& match) {
-  const std::vector<NodeId> mixtures = mergeable_mixtures(match.graph(), match.root());
-  const ValueId weights = match["weights"];
-  const MapPath to = match.root_node().attr<MapPath>("to");
-  const MapPath via = match.root_node().attr<MapPath>("via");
+  const auto& mixtures = match.analysis<std::vector<NodeId>>();
+  const ValueId weights = match[kWeights];
+  const auto paths = match.root_node().as<op::MixRows>();
   std::vector<ValueId> mixed;
   for (const NodeId id : mixtures) {
     rewriter.include(id);
     mixed.push_back(match.graph().node(id).operands[1]);
   }
-  const ValueId all = rewriter.add("concat", std::move(mixed));
-  replace_by_slices(rewriter, mixtures,
-                    rewriter.add("mix_rows", {weights, all}, {{"to", to}, {"via", via}}));
+  const ValueId all = rewriter.add(op::Concat{}, std::move(mixed));
+  replace_by_slices(rewriter, mixtures, rewriter.add(paths, {weights, all}));
 }
 
 }  // namespace
@@ -192,13 +195,16 @@ Pass merge_products() {
   return {
       .name = "merge_products",
       .rules = {{.name = "products",
-                 .pattern = op("matmul", {any("x"), any("w")}).where(has_sibling_product),
+                 .pattern = op<op::Matmul>({any(kX), any(kW)}).where(has_sibling_product),
                  .guards = {{"at_run_time", known_at_load},
                             {"plain_matrix", other_layout},
                             {"several_columns", one_column}},
                  .build = merge_all_products},
                 {.name = "mixtures",
-                 .pattern = op("mix_rows", {any("weights"), any("x")}).where(has_earlier_mixture),
+                 .pattern = op<op::MixRows>({any(kWeights), any(kX)}).where(has_earlier_mixture),
+                 .analyze = [](const Match& match) -> std::any {
+                   return mergeable_mixtures(match.graph(), match.root());
+                 },
                  .guards = {{"one_head", several_heads}, {"independent", waits_for_siblings}},
                  .build = merge_all_mixtures}}};
 }

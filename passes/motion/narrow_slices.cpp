@@ -4,20 +4,24 @@
 
 #include <algorithm>
 
+#include "ops/shape.h"
+
 namespace fuselage {
 namespace {
+
+constexpr Capture kChain{"chain"};
 
 /// All that reads the chain are slices of different columns.
 std::optional<std::string> not_only_slices(const Match& match) {
   const Graph& graph = match.graph();
-  const Value& chain = graph.value(match["chain"]);
-  if (graph.is_output(match["chain"])) return "the whole value is an output of the graph";
+  const Value& chain = graph.value(match[kChain]);
+  if (graph.is_output(match[kChain])) return "the whole value is an output of the graph";
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
   for (const Use& use : chain.uses) {
     const Node& user = graph.node(use.node);
     if (user.op != match.root_node().op)
       return fmt::format("{} reads the whole value", graph.describe(use.node));
-    ranges.emplace_back(user.attr<std::int64_t>("begin"), user.attr<std::int64_t>("end"));
+    ranges.emplace_back(user.as<op::Range>().begin, user.as<op::Range>().end);
   }
   std::sort(ranges.begin(), ranges.end());
   for (std::size_t i = 1; i < ranges.size(); ++i)
@@ -30,13 +34,13 @@ std::optional<std::string> not_only_slices(const Match& match) {
 void narrow_chain(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& slice = match.root_node();
-  const Node& chain = match.node("chain");
+  const Node& chain = match.node(kChain);
   std::vector<ValueId> operands = chain.operands;
   for (ValueId& operand : operands)
     if (row_size(graph.value(operand).type) != 1)
       operand = rewriter.add(
-          "slice", {operand},
-          {{"begin", slice.attr<std::int64_t>("begin")}, {"end", slice.attr<std::int64_t>("end")}});
+          op::Slice{.begin = slice.as<op::Range>().begin, .end = slice.as<op::Range>().end},
+          {operand});
   const NodeId narrowed = rewriter.clone(chain, std::move(operands));
   rewriter.replace(match.result(), graph.result(narrowed));
 }
@@ -51,7 +55,7 @@ Rule narrow() {
     return row_size(graph.value(node.results[0]).type) > 1;
   };
   return {.name = "narrow",
-          .pattern = match::op("slice", {match::node(vector_chain).named("chain").shared()})
+          .pattern = match::op<op::Slice>({match::node(vector_chain).named(kChain).shared()})
                          .where(several_columns),
           .guards = {{"only_slices", not_only_slices}},
           .build = narrow_chain};

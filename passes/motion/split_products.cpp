@@ -4,19 +4,23 @@
 
 #include <algorithm>
 
+#include "ops/matmul.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
+
 namespace fuselage {
 namespace {
 
-/// What is needed to cost a product of some value with a matrix of so many columns.
-struct Judge {
-  const Graph& graph;
-  const CommuteOptions& options;
+constexpr Capture kW{"w"}, kWhole{"whole"};
+
+/// The products that this pass splits are of floats.
+constexpr double kFloatBytes = sizeof(float);
+
+/// Costs of products of values with a matrix of so many columns.
+struct ProductCosts : CostModel {
   std::int64_t columns = 0;
   int levels = 8;  ///< of sums and concatenations to look into; shared ones are met many times
-
-  double seconds(const Cost& cost, DomainId domain) const {
-    return expected_seconds(graph, cost, domain, options.workload, options.target);
-  }
 
   const Type& type(ValueId value) const { return graph.value(value).type; }
 
@@ -34,8 +38,8 @@ struct Judge {
     const auto k = static_cast<double>(elements);
     const auto n = static_cast<double>(columns);
     return seconds({.flop = 2 * vectors(x) * k * n,
-                    .bytes = 4 * vectors(x) * (k + n),
-                    .weight_bytes = 4 * k * n},
+                    .bytes = kFloatBytes * vectors(x) * (k + n),
+                    .weight_bytes = kFloatBytes * k * n},
                    domain);
   }
   double product(ValueId x, DomainId domain) const {
@@ -44,37 +48,40 @@ struct Judge {
   double product(ValueId x) const { return product(x, type(x).domain); }
 
   double addition(double size, DomainId domain) const {
-    return seconds({.flop = size, .bytes = 12 * size}, domain);
+    return seconds({.flop = size, .bytes = 3 * kFloatBytes * size}, domain);
   }
 };
 
 /// True when a table of the product for each entry of a vocabulary may be too much to keep or load.
-bool beyond_budget(const Judge& judge, ValueId x, DomainId domain) {
-  const Domain& vocabulary = judge.graph.domain(domain);
+bool beyond_budget(const ProductCosts& costs, ValueId x, DomainId domain) {
+  const Domain& vocabulary = costs.graph.domain(domain);
   if (vocabulary.kind != DomainKind::vocabulary) return false;
-  const double size = static_cast<double>(vocabulary.size) * judge.result_size(x);
-  const double flop = 2 * size * static_cast<double>(judge.type(x).dims.back());
-  return 4 * size > judge.options.table_bytes ||
-         flop > judge.options.load_seconds * judge.options.target.flop_per_second;
+  const double size = static_cast<double>(vocabulary.size) * costs.result_size(x);
+  const double flop = 2 * size * static_cast<double>(costs.type(x).dims.back());
+  return kFloatBytes * size > costs.options.table_bytes ||
+         flop > costs.options.load_seconds * costs.options.target.flop_per_second;
 }
 
-double behind_selection(const Judge& judge, const Node& select, double stay) {
+double behind_selection(const ProductCosts& costs, const Node& select, double stay) {
   const ValueId x = select.results[0];
-  const double reading = judge.seconds({.bytes = 4 * judge.result_size(x)}, judge.type(x).domain);
+  const double reading =
+      costs.seconds({.bytes = kFloatBytes * costs.result_size(x)}, costs.type(x).domain);
   double best = stay;
-  for (const MapId map : select.attr<MapPath>("via")) {
-    const DomainId domain = judge.graph.map(map).to;
-    if (!beyond_budget(judge, x, domain)) best = std::min(best, judge.product(x, domain) + reading);
+  const MapPath via = select.as<op::Via>().via;
+  for (const MapId map : via) {
+    const DomainId domain = costs.graph.map(map).to;
+    if (!beyond_budget(costs, x, domain)) best = std::min(best, costs.product(x, domain) + reading);
   }
   return best;
 }
 
-double behind_mixture(const Judge& judge, const Node& mix, double stay) {
-  const Type& weights = judge.type(mix.operands[0]);
+double behind_mixture(const ProductCosts& costs, const Node& mix, double stay) {
+  const Type& weights = costs.type(mix.operands[0]);
   if (row_size(weights) != 1) return stay;
-  const double size = judge.result_size(mix.results[0]);
-  const double mixing = judge.seconds({.flop = 2 * size, .bytes = 4 * size}, weights.domain);
-  return std::min(stay, judge.product(mix.results[0], judge.type(mix.operands[1]).domain) + mixing);
+  const double size = costs.result_size(mix.results[0]);
+  const double mixing =
+      costs.seconds({.flop = 2 * size, .bytes = kFloatBytes * size}, weights.domain);
+  return std::min(stay, costs.product(mix.results[0], costs.type(mix.operands[1]).domain) + mixing);
 }
 
 /// Operands that have the dimensions of the result, so that a product with each of them has the
@@ -85,13 +92,13 @@ bool spreads_operand(const Graph& graph, const Node& sum) {
                      [&](ValueId operand) { return graph.value(operand).type.dims != dims; });
 }
 
-double cheapest(Judge judge, ValueId x);
+double cheapest(ProductCosts costs, ValueId x);
 
 /// Seconds of a sum of products, one for each operand of `sum`.
-double split_sum_seconds(const Judge& judge, const Node& sum) {
+double split_sum_seconds(const ProductCosts& costs, const Node& sum) {
   double seconds =
-      judge.addition(judge.result_size(sum.results[0]), judge.type(sum.results[0]).domain);
-  for (const ValueId operand : sum.operands) seconds += cheapest(judge, operand);
+      costs.addition(costs.result_size(sum.results[0]), costs.type(sum.results[0]).domain);
+  for (const ValueId operand : sum.operands) seconds += cheapest(costs, operand);
   return seconds;
 }
 
@@ -102,13 +109,13 @@ struct Piece {
 };
 
 /// Cuts a concatenation where a part's product can be computed for less than here.
-std::vector<Piece> pieces_of(const Judge& judge, const Node& concat) {
+std::vector<Piece> pieces_of(const ProductCosts& costs, const Node& concat) {
   std::vector<Piece> pieces;
   bool open = false;
   std::int64_t begin = 0;
   for (const ValueId part : concat.operands) {
-    const std::int64_t end = begin + judge.type(part).dims.back();
-    const bool moves = cheapest(judge, part) < judge.product(part);
+    const std::int64_t end = begin + costs.type(part).dims.back();
+    const bool moves = cheapest(costs, part) < costs.product(part);
     if (moves || !open) pieces.push_back({{}, begin, begin});
     pieces.back().parts.push_back(part);
     pieces.back().end = end;
@@ -119,38 +126,38 @@ std::vector<Piece> pieces_of(const Judge& judge, const Node& concat) {
 }
 
 /// Seconds of a sum of products, one for each piece.
-double split_concat_seconds(const Judge& judge, const Node& concat) {
-  const DomainId domain = judge.type(concat.results[0]).domain;
-  const std::vector<Piece> pieces = pieces_of(judge, concat);
+double split_concat_seconds(const ProductCosts& costs, const Node& concat,
+                            const std::vector<Piece>& pieces) {
+  const DomainId domain = costs.type(concat.results[0]).domain;
   double seconds = static_cast<double>(pieces.size() - 1) *
-                   judge.addition(judge.result_size(concat.results[0]), domain);
+                   costs.addition(costs.result_size(concat.results[0]), domain);
   for (const Piece& piece : pieces)
     seconds += piece.parts.size() == 1
-                   ? cheapest(judge, piece.parts[0])
-                   : judge.product(concat.results[0], piece.end - piece.begin, domain);
+                   ? cheapest(costs, piece.parts[0])
+                   : costs.product(concat.results[0], piece.end - piece.begin, domain);
   return seconds;
 }
 
 /// Seconds of the product with x where it costs least, as far as splitting and commuting can see.
-double cheapest(Judge judge, ValueId x) {
-  const Node& node = judge.graph.producer(x);
-  const double stay = judge.product(x);
-  if (node.has(Trait::selects_rows)) return behind_selection(judge, node, stay);
-  if (node.has(Trait::mixes_rows) && node.op->attribute_index("via"))
-    return behind_mixture(judge, node, stay);
-  if (judge.levels-- == 0) return stay;
-  if (node.op->name == "add" && !spreads_operand(judge.graph, node))
-    return std::min(stay, split_sum_seconds(judge, node));
-  if (node.op->name == "concat") return std::min(stay, split_concat_seconds(judge, node));
+double cheapest(ProductCosts costs, ValueId x) {
+  const Node& node = costs.graph.producer(x);
+  const double stay = costs.product(x);
+  if (node.has(Trait::selects_rows)) return behind_selection(costs, node, stay);
+  if (node.has(Trait::mixes_rows) && node.has<op::Via>()) return behind_mixture(costs, node, stay);
+  if (costs.levels-- == 0) return stay;
+  if (node.is<op::Add>() && !spreads_operand(costs.graph, node))
+    return std::min(stay, split_sum_seconds(costs, node));
+  if (node.is<op::Concat>())
+    return std::min(stay, split_concat_seconds(costs, node, pieces_of(costs, node)));
   return stay;
 }
 
-Judge judge_of(const Match& match, const CommuteOptions& options) {
-  return {match.graph(), options, match.result_type().dims.back()};
+ProductCosts costs_of(const Match& match, const CommuteOptions& options) {
+  return {{match.graph(), options}, match.result_type().dims.back()};
 }
 
-std::optional<std::string> not_cheaper(const Judge& judge, ValueId whole, double split) {
-  const double stay = judge.product(whole);
+std::optional<std::string> not_cheaper(const ProductCosts& costs, ValueId whole, double split) {
+  const double stay = costs.product(whole);
   if (split < stay) return std::nullopt;
   return fmt::format("the parts would take {:.2g} s a sentence, the whole takes {:.2g}", split,
                      stay);
@@ -160,23 +167,23 @@ std::optional<std::string> not_cheaper(const Judge& judge, ValueId whole, double
 
 std::optional<std::string> other_layout(const Match& match) {
   const Graph& graph = match.graph();
-  const bool transposed = match.root_node().attr<bool>("transposed");
-  if (match.type("w").domain == graph.none() && !transposed) return std::nullopt;
-  return fmt::format("{}{} has no rows to cut", graph.show(match.type("w")),
+  const bool transposed = match.root_node().as<op::Matmul>().transposed;
+  if (match.type(kW).domain == graph.none() && !transposed) return std::nullopt;
+  return fmt::format("{}{} has no rows to cut", graph.show(match.type(kW)),
                      transposed ? " transposed" : "");
 }
 
-void split_concat(Rewriter& rewriter, const Match& match, const CommuteOptions& options) {
-  const ValueId w = match["w"];
-  const std::vector<Piece> pieces = pieces_of(judge_of(match, options), match.node("whole"));
+void split_concat(Rewriter& rewriter, const Match& match) {
+  const ValueId w = match[kW];
+  const auto& pieces = match.analysis<std::vector<Piece>>();
   ValueId sum;
   for (const Piece& piece : pieces) {
     const ValueId x =
-        piece.parts.size() == 1 ? piece.parts[0] : rewriter.add("concat", piece.parts);
+        piece.parts.size() == 1 ? piece.parts[0] : rewriter.add(op::Concat{}, piece.parts);
     const ValueId rows =
-        rewriter.add("slice_leading", {w}, {{"begin", piece.begin}, {"end", piece.end}});
-    const ValueId product = rewriter.add("matmul", {x, rows});
-    sum = sum.valid() ? rewriter.add("add", {sum, product}) : product;
+        rewriter.add(op::SliceLeading{.begin = piece.begin, .end = piece.end}, {w});
+    const ValueId product = rewriter.add(op::Matmul{}, {x, rows});
+    sum = sum.valid() ? rewriter.add(op::Add{}, {sum, product}) : product;
   }
   rewriter.replace(match.result(), sum);
 }
@@ -185,7 +192,7 @@ void split_concat(Rewriter& rewriter, const Match& match, const CommuteOptions& 
 
 std::optional<std::string> other_dims(const Match& match) {
   const Graph& graph = match.graph();
-  const Node& sum = match.node("whole");
+  const Node& sum = match.node(kWhole);
   if (!spreads_operand(graph, sum)) return std::nullopt;
   return fmt::format("{} and {} have different dimensions",
                      graph.show(graph.value(sum.operands[0]).type),
@@ -193,52 +200,56 @@ std::optional<std::string> other_dims(const Match& match) {
 }
 
 void split_sum(Rewriter& rewriter, const Match& match) {
-  const ValueId w = match["w"];
-  const bool transposed = match.root_node().attr<bool>("transposed");
+  const ValueId w = match[kW];
+  const bool transposed = match.root_node().as<op::Matmul>().transposed;
   std::vector<ValueId> products;
-  const std::vector<ValueId> parts = match.node("whole").operands;
+  const std::vector<ValueId> parts = match.node(kWhole).operands;
   for (const ValueId part : parts)
-    products.push_back(rewriter.add("matmul", {part, w}, {{"transposed", transposed}}));
-  rewriter.replace(match.result(), rewriter.add("add", std::move(products)));
+    products.push_back(rewriter.add(op::Matmul{.transposed = transposed}, {part, w}));
+  rewriter.replace(match.result(), rewriter.add(op::Add{}, std::move(products)));
 }
 
-Pattern product_of(std::string_view op) {
-  return match::op("matmul", {match::op(op).named("whole").shared(), match::any("w")});
+template <OpStruct Op>
+Pattern product_of() {
+  return match::op<op::Matmul>({match::op<Op>().named(kWhole).shared(), match::any(kW)});
 }
 
 }  // namespace
 
 Pass split_products(const CommuteOptions& options) {
   const Numerics numerics{NumericClass::reassociates, 1e-4, "the order of a sum of products"};
+  const auto cut = [options](const Match& match) -> std::any {
+    return pieces_of(costs_of(match, options), match.node(kWhole));
+  };
   const auto concat_cheaper = [options](const Match& match) {
-    const Judge judge = judge_of(match, options);
-    const Node& whole = match.node("whole");
-    if (pieces_of(judge, whole).size() == 1)
+    const ProductCosts costs = costs_of(match, options);
+    const Node& whole = match.node(kWhole);
+    const auto& pieces = match.analysis<std::vector<Piece>>();
+    if (pieces.size() == 1)
       return std::optional(fmt::format(
           "no part could be computed for fewer rows, the whole takes {:.2g} s a sentence",
-          judge.product(match["whole"])));
-    return not_cheaper(judge, match["whole"], split_concat_seconds(judge, whole));
+          costs.product(match[kWhole])));
+    return not_cheaper(costs, match[kWhole], split_concat_seconds(costs, whole, pieces));
   };
   const auto sum_cheaper = [options](const Match& match) -> std::optional<std::string> {
-    const Judge judge = judge_of(match, options);
-    const Node& whole = match.node("whole");
+    const ProductCosts costs = costs_of(match, options);
+    const Node& whole = match.node(kWhole);
     // Another guard refuses these, whose operands may be no vectors.
     if (spreads_operand(match.graph(), whole)) return std::nullopt;
-    return not_cheaper(judge, match["whole"], split_sum_seconds(judge, whole));
+    return not_cheaper(costs, match[kWhole], split_sum_seconds(costs, whole));
   };
   return {.name = "split_products",
-          .rules = {
-              {.name = "split_concatenation",
-               .pattern = product_of("concat"),
-               .guards = {{"rows_of_matrix", other_layout}, {"cheaper", concat_cheaper}},
-               .numerics = numerics,
-               .build = [options](Rewriter& rewriter,
-                                  const Match& match) { split_concat(rewriter, match, options); }},
-              {.name = "split_sum",
-               .pattern = product_of("add"),
-               .guards = {{"same_dims", other_dims}, {"cheaper", sum_cheaper}},
-               .numerics = numerics,
-               .build = split_sum}}};
+          .rules = {{.name = "split_concatenation",
+                     .pattern = product_of<op::Concat>(),
+                     .analyze = cut,
+                     .guards = {{"rows_of_matrix", other_layout}, {"cheaper", concat_cheaper}},
+                     .numerics = numerics,
+                     .build = split_concat},
+                    {.name = "split_sum",
+                     .pattern = product_of<op::Add>(),
+                     .guards = {{"same_dims", other_dims}, {"cheaper", sum_cheaper}},
+                     .numerics = numerics,
+                     .build = split_sum}}};
 }
 
 }  // namespace fuselage

@@ -9,20 +9,24 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "ops/pointwise.h"
 
 namespace fuselage {
 namespace {
 
+constexpr Capture kX{"x"};
+
 constexpr std::array<std::pair<Activations, std::string_view>, 3> kNames{
     {{Activations::exact, "exact"}, {Activations::fast, "fast"}, {Activations::table, "table"}}};
 
-Rule approximate(std::string_view function, std::string_view by, double tolerance) {
-  const auto build = [op = fmt::format("{}_{}", function, by)](Rewriter& rewriter,
-                                                               const Match& match) {
-    rewriter.replace(match.result(), rewriter.add(op, {match["x"]}));
+/// Puts Approximation in the place of Function; results differ by no more than `tolerance`.
+template <OpStruct Function, OpStruct Approximation>
+Rule approximate(double tolerance) {
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    rewriter.replace(match.result(), rewriter.add(Approximation{}, {match[kX]}));
   };
-  return {.name = fmt::format("approximate_{}", function),
-          .pattern = match::op(function, {match::any("x")}),
+  return {.name = fmt::format("approximate_{}", Function::kName),
+          .pattern = match::op<Function>({match::any(kX)}),
           .numerics = {NumericClass::approximates, tolerance, "values between its limits"},
           .build = build};
 }
@@ -41,11 +45,12 @@ Activations activations_from_string(std::string_view name) {
 
 Pass approximate_activations(Activations activations) {
   if (activations == Activations::table)
-    return {
-        .name = "approximate_activations",
-        .rules = {approximate("sigmoid", "table", 4.9e-4), approximate("tanh", "table", 9.8e-4)}};
+    return {.name = "approximate_activations",
+            .rules = {approximate<op::Sigmoid, op::SigmoidTable>(4.9e-4),
+                      approximate<op::Tanh, op::TanhTable>(9.8e-4)}};
   return {.name = "approximate_activations",
-          .rules = {approximate("sigmoid", "fast", 2.9e-5), approximate("tanh", "fast", 5.7e-5)}};
+          .rules = {approximate<op::Sigmoid, op::SigmoidFast>(2.9e-5),
+                    approximate<op::Tanh, op::TanhFast>(5.7e-5)}};
 }
 
 }  // namespace fuselage

@@ -9,10 +9,13 @@
 #include "base/error.h"
 #include "base/quantized.h"
 #include "base/suggest.h"
+#include "ops/matmul.h"
 #include "ops/quantize.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kW{"w"}, kX{"x"}, kStored{"stored"};
 
 constexpr std::array<std::pair<Precision, std::string_view>, 7> kNames{
     {{Precision::fp32, "fp32"},
@@ -39,7 +42,7 @@ Quantizer for_rows(DType columns, Precision precision) {
 }
 
 ValueId add_quantize(Rewriter& rewriter, ValueId x, const Quantizer& quantizer) {
-  return rewriter.add("quantize", {x}, quantizer_attributes(quantizer));
+  return rewriter.add(op::Quantize{quantization_of(quantizer)}, {x});
 }
 
 // --- Guards ---
@@ -51,15 +54,15 @@ std::optional<std::string> one_column(const Match& match) {
 
 std::optional<std::string> scales_of_rows(const Match& match) {
   const Graph& graph = match.graph();
-  if (match.root_node().attr<bool>("transposed") || match.type("w").domain == graph.none())
+  if (match.root_node().as<op::Matmul>().transposed || match.type(kW).domain == graph.none())
     return std::nullopt;
-  return fmt::format("{} has its scales along the wrong dimension", graph.show(match.type("w")));
+  return fmt::format("{} has its scales along the wrong dimension", graph.show(match.type(kW)));
 }
 
 // --- Rules ---
 
 Pattern product(bool (*fits)(const Type& x, const Type& w)) {
-  return match::op("matmul", {match::any("x"), match::any("w")})
+  return match::op<op::Matmul>({match::any(kX), match::any(kW)})
       .where([fits](const Graph& graph, const Node& node) {
         return fits(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
       });
@@ -75,20 +78,19 @@ bool stored_in_integers(const Type& x, const Type& w) {
 
 /// The columns of a product's matrix, as rows.
 ValueId columns_of(Rewriter& rewriter, const Match& match) {
-  const ValueId w = match["w"];
-  if (match.root_node().attr<bool>("transposed")) return w;
+  const ValueId w = match[kW];
+  if (match.root_node().as<op::Matmul>().transposed) return w;
   const Node& producer = match.graph().producer(w);
-  return producer.op->name == "transpose" ? producer.operands[0] : rewriter.add("transpose", {w});
+  return producer.is<op::Transpose>() ? producer.operands[0] : rewriter.add(op::Transpose{}, {w});
 }
 
 Rule integer_products(Precision precision) {
   const auto build = [precision](Rewriter& rewriter, const Match& match) {
     const Quantizer quantizer = weight_quantizer(precision);
     const ValueId w = columns_of(rewriter, match);
-    const ValueId rows = add_quantize(rewriter, match["x"], for_rows(quantizer.to, precision));
+    const ValueId rows = add_quantize(rewriter, match[kX], for_rows(quantizer.to, precision));
     const ValueId columns = add_quantize(rewriter, w, quantizer);
-    rewriter.replace(match.result(),
-                     rewriter.add("matmul", {rows, columns}, {{"transposed", true}}));
+    rewriter.replace(match.result(), rewriter.add(op::Matmul{.transposed = true}, {rows, columns}));
   };
   return {.name = "integer_products",
           .pattern = product(both_f32),
@@ -100,9 +102,9 @@ Rule integer_products(Precision precision) {
 Rule stored_integers(Precision precision) {
   const auto build = [precision](Rewriter& rewriter, const Match& match) {
     const ValueId rows =
-        add_quantize(rewriter, match["x"], for_rows(match.type("w").dtype, precision));
+        add_quantize(rewriter, match[kX], for_rows(match.type(kW).dtype, precision));
     rewriter.replace(match.result(),
-                     rewriter.add("matmul", {rows, match["w"]}, {{"transposed", true}}));
+                     rewriter.add(op::Matmul{.transposed = true}, {rows, match[kW]}));
   };
   return {.name = "stored_integers",
           .pattern = product(stored_in_integers),
@@ -119,10 +121,10 @@ std::optional<DType> half_type(Precision precision) {
 
 Rule half_products(DType to) {
   const auto build = [to](Rewriter& rewriter, const Match& match) {
-    const ValueId w = rewriter.add("cast", {match["w"]}, {{"to", to}});
-    const bool transposed = match.root_node().attr<bool>("transposed");
+    const ValueId w = rewriter.add(op::Cast{.to = to}, {match[kW]});
+    const bool transposed = match.root_node().as<op::Matmul>().transposed;
     rewriter.replace(match.result(),
-                     rewriter.add("matmul", {match["x"], w}, {{"transposed", transposed}}));
+                     rewriter.add(op::Matmul{.transposed = transposed}, {match[kX], w}));
   };
   return {.name = to == DType::bf16 ? "bf16_products" : "fp16_products",
           .pattern = product(both_f32),
@@ -134,43 +136,42 @@ Rule half_products(DType to) {
 // --- Numbers that are there already ---
 
 std::optional<std::string> other_type(const Match& match) {
-  if (match.result_type() == match.type("stored")) return std::nullopt;
-  return fmt::format("{} is stored, not {}", match.graph().show(match.type("stored")),
+  if (match.result_type() == match.type(kStored)) return std::nullopt;
+  return fmt::format("{} is stored, not {}", match.graph().show(match.type(kStored)),
                      match.graph().show(match.result_type()));
 }
 
 /// Those that are stored may be any of their type.
 std::optional<std::string> smaller_integers(const Match& match) {
-  const auto largest = match.root_node().attr<std::int64_t>("largest");
+  const auto largest = match.root_node().as<op::Quantization>().largest;
   if (largest == for_columns(match.result_type().dtype).largest) return std::nullopt;
   return fmt::format("integers up to {} are asked for", largest);
 }
 
 Rule stored_vectors() {
   const auto build = [](Rewriter& rewriter, const Match& match) {
-    rewriter.replace(match.result(), match["stored"]);
+    rewriter.replace(match.result(), match[kStored]);
   };
-  return {
-      .name = "stored_vectors",
-      .pattern = match::op("quantize", {match::op("dequantize", {match::any("stored")}).shared()}),
-      .guards = {{"stored_type", other_type}, {"any_integer", smaller_integers}},
-      .numerics = {NumericClass::quantizes, 0, "the numbers that are stored, not nearer ones"},
-      .build = build};
+  return {.name = "stored_vectors",
+          .pattern =
+              match::op<op::Quantize>({match::op<op::Dequantize>({match::any(kStored)}).shared()}),
+          .guards = {{"stored_type", other_type}, {"any_integer", smaller_integers}},
+          .numerics = {NumericClass::quantizes, 0, "the numbers that are stored, not nearer ones"},
+          .build = build};
 }
 
 /// Numbers of 16 bits are the same as f32 and back.
 Rule stored_halves(DType to) {
   const auto casts_to = [](DType dtype) {
-    return [dtype](const Graph&, const Node& node) { return node.attr<DType>("to") == dtype; };
+    return [dtype](const Graph&, const Node& node) { return node.as<op::Cast>().to == dtype; };
   };
   const auto build = [](Rewriter& rewriter, const Match& match) {
-    rewriter.replace(match.result(), match["stored"]);
+    rewriter.replace(match.result(), match[kStored]);
   };
   return {.name = to == DType::bf16 ? "stored_bf16" : "stored_fp16",
           .pattern =
-              match::op(
-                  "cast",
-                  {match::op("cast", {match::any("stored")}).where(casts_to(DType::f32)).shared()})
+              match::op<op::Cast>(
+                  {match::op<op::Cast>({match::any(kStored)}).where(casts_to(DType::f32)).shared()})
                   .where(casts_to(to)),
           .guards = {{"stored_type", other_type}},
           .build = build};

@@ -24,10 +24,10 @@ class RuleIndex {
     const std::size_t rank = rules_.size();
     rules_.push_back(&rule);
     if (rule.pattern.root_ops().empty()) any_root_.push_back(rank);
-    for (const std::string_view op : rule.pattern.root_ops()) by_op_[op].push_back(rank);
+    for (const OpDef* op : rule.pattern.root_ops()) by_op_[op].push_back(rank);
   }
 
-  std::vector<const Rule*> at(std::string_view op) const {
+  std::vector<const Rule*> at(const OpDef* op) const {
     std::vector<std::size_t> ranks = any_root_;
     if (const auto found = by_op_.find(op); found != by_op_.end())
       ranks.insert(ranks.end(), found->second.begin(), found->second.end());
@@ -37,14 +37,14 @@ class RuleIndex {
     return rules;
   }
 
-  bool empty_at(std::string_view op) const { return any_root_.empty() && !by_op_.contains(op); }
+  bool empty_at(const OpDef* op) const { return any_root_.empty() && !by_op_.contains(op); }
   /// How many nodes deep any pattern looks.
   std::size_t depth() const { return depth_; }
 
  private:
   std::vector<const Rule*> rules_;
   std::vector<std::size_t> any_root_;
-  std::unordered_map<std::string_view, std::vector<std::size_t>> by_op_;
+  std::unordered_map<const OpDef*, std::vector<std::size_t>> by_op_;
   std::size_t depth_ = 1;
 };
 
@@ -54,6 +54,7 @@ class Driver {
          PassRecord& record)
       : graph_(rewriter.graph()), rewriter_(rewriter), options_(options), record_(record) {
     for (const Rule& rule : rules) {
+      check_rule(rule);
       if (options.allows(rule.numerics.kind))
         index_.add(rule);
       else
@@ -77,7 +78,7 @@ class Driver {
 
  private:
   void enqueue(NodeId id) {
-    if (index_.empty_at(graph_.node(id).op->name)) return;
+    if (index_.empty_at(graph_.node(id).op)) return;
     if (queued_.size() < graph_.node_limit()) queued_.resize(graph_.node_limit());
     if (queued_[id.index]) return;
     queued_[id.index] = true;
@@ -103,9 +104,9 @@ class Driver {
 
   /// True when a rule was applied.
   bool apply_at(NodeId id) {
-    for (const Rule* rule : index_.at(graph_.node(id).op->name)) {
+    for (const Rule* rule : index_.at(graph_.node(id).op)) {
       std::vector<Refusal> refusals;
-      for (const Match& match : rule->pattern.find(graph_, id)) {
+      for (const Match& match : find_matches(*rule, graph_, id)) {
         std::vector<Refusal> against = ask_guards(*rule, match);
         if (against.empty()) {
           refusals_.erase({id, rule->name});
@@ -126,7 +127,7 @@ class Driver {
     const std::string root = graph_.describe(match.root());
     if (options_.on_rewrite) options_.on_rewrite(rule, match, false);
     rewriter_.begin(rule.name, match.nodes());
-    rule.build(rewriter_, match);
+    build(rule, match, root);
     if (!rewriter_.finish())
       throw InternalError(fmt::format(
           "internal error: rule '{}' fits {}, but it builds nothing there", rule.name, root));
@@ -140,6 +141,16 @@ class Driver {
           "internal error: pass '{}' does not come to an end; its last {} rewrites, after {}, were "
           "by {}",
           record_.name, recent_.size(), rewrites_, fmt::join(names, ", ")));
+    }
+  }
+
+  void build(const Rule& rule, const Match& match, const std::string& root) {
+    try {
+      rule.build(rewriter_, match);
+    } catch (const std::exception& error) {
+      throw InternalError(
+          fmt::format("internal error: rule '{}' of pass '{}' cannot build at {}: {}", rule.name,
+                      record_.name, root, error.what()));
     }
   }
 

@@ -1,12 +1,14 @@
 #include "passes/rewrite/pattern.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <iterator>
 
 #include "base/error.h"
-#include "ops/registry.h"
+#include "ops/leaf.h"
 
 namespace fuselage {
 namespace {
@@ -21,25 +23,30 @@ std::uint32_t float_bits(double number) {
 
 }  // namespace
 
-bool is_constant(const Node& node) { return node.op == &op("constant"); }
+bool is_constant(const Node& node) { return node.is<op::Constant>(); }
 
 bool is_constant(const Node& node, double number) {
   if (!is_constant(node)) return false;
-  const auto& values = node.attr<std::vector<double>>("values");
+  const std::vector<double> values = node.as<op::Constant>().values;
   return std::all_of(values.begin(), values.end(),
                      [number](double value) { return float_bits(value) == float_bits(number); });
 }
 
-ValueId Match::operator[](std::string_view name) const {
+ValueId Match::operator[](Capture capture) const {
   for (const auto& [captured, value] : captures_)
-    if (captured == name) return value;
-  check(false, "a pattern captures nothing of that name");
-  return {};
+    if (captured == capture.name) return value;
+  throw InternalError(fmt::format("internal error: the pattern captures no '{}'", capture.name));
+}
+
+const std::any& Match::analyzed() const {
+  check(analyze_ && *analyze_, "the rule has no analysis");
+  if (!analysis_.has_value()) analysis_ = (*analyze_)(*this);
+  return analysis_;
 }
 
 Pattern make_leaf() { return Pattern(); }
 
-Pattern make_node(std::vector<std::string_view> ops, std::optional<std::vector<Pattern>> operands) {
+Pattern make_node(std::vector<const OpDef*> ops, std::optional<std::vector<Pattern>> operands) {
   Pattern pattern;
   pattern.leaf_ = false;
   pattern.ops_ = std::move(ops);
@@ -49,22 +56,14 @@ Pattern make_node(std::vector<std::string_view> ops, std::optional<std::vector<P
 
 namespace match {
 
-Pattern any(std::string name) { return make_leaf().named(std::move(name)); }
-Pattern op(std::string_view op) { return make_node({op}, std::nullopt); }
-Pattern op(std::string_view op, std::vector<Pattern> operands) {
-  return make_node({op}, std::move(operands));
-}
-Pattern one_of(std::vector<std::string_view> ops) {
-  return make_node(std::move(ops), std::nullopt);
-}
-Pattern one_of(std::vector<std::string_view> ops, std::vector<Pattern> operands) {
-  return make_node(std::move(ops), std::move(operands));
-}
+Pattern any(Capture capture) { return make_leaf().named(capture); }
 Pattern node(NodePredicate test) { return make_node({}, std::nullopt).where(std::move(test)); }
-Pattern constant(std::string name) {
-  return make_leaf().named(std::move(name)).where([](const Graph&, const Node& node) {
-    return is_constant(node);
-  });
+Pattern node(NodePredicate test, std::vector<Pattern> operands) {
+  return make_node({}, std::move(operands)).where(std::move(test));
+}
+Pattern constant(Capture capture) {
+  return make_leaf().named(capture).where(
+      [](const Graph&, const Node& node) { return is_constant(node); });
 }
 Pattern number(double number) {
   return make_leaf().where(
@@ -73,8 +72,8 @@ Pattern number(double number) {
 
 }  // namespace match
 
-Pattern Pattern::named(std::string name) && {
-  name_ = std::move(name);
+Pattern Pattern::named(Capture capture) && {
+  name_ = capture.name;
   return std::move(*this);
 }
 Pattern Pattern::shared() && {
@@ -97,6 +96,19 @@ Pattern Pattern::having(Pattern operand) && {
 Pattern Pattern::where(NodePredicate test) && {
   tests_.push_back(std::move(test));
   return std::move(*this);
+}
+
+void Pattern::add_captures(std::vector<std::string_view>& names) const {
+  if (!name_.empty()) names.push_back(name_);
+  if (operands_)
+    for (const Pattern& operand : *operands_) operand.add_captures(names);
+  for (const Pattern& operand : having_) operand.add_captures(names);
+}
+
+std::vector<std::string_view> Pattern::captures() const {
+  std::vector<std::string_view> names;
+  add_captures(names);
+  return names;
 }
 
 std::size_t Pattern::depth() const {
@@ -123,8 +135,7 @@ std::vector<Match> Pattern::find(const Graph& graph, NodeId root) const {
 }
 
 bool Pattern::fits_node(const Graph& graph, const Node& node) const {
-  if (!ops_.empty() && std::find(ops_.begin(), ops_.end(), node.op->name) == ops_.end())
-    return false;
+  if (!ops_.empty() && std::find(ops_.begin(), ops_.end(), node.op) == ops_.end()) return false;
   return std::all_of(tests_.begin(), tests_.end(),
                      [&](const NodePredicate& test) { return test(graph, node); });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,11 +9,24 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/registry.h"
+#include "ops/shape.h"
 
 namespace fuselage {
 
-/// Where a pattern was found: its root, the values that it captured by name, and the nodes that it
-/// covers. Once the graph is edited only the ids hold.
+/// A name for a value that a pattern captures. Patterns, guards and builders of a rule share the
+/// object, so that a misspelt capture does not compile.
+struct Capture {
+  std::string_view name;
+};
+
+class Match;
+
+/// Analyzes a match, for guards and builder; see Rule::analyze.
+using Analyze = std::function<std::any(const Match&)>;
+
+/// Where a pattern was found: its root, the values that it captured, and the nodes that it covers.
+/// Once the graph is edited only the ids hold.
 class Match {
  public:
   Match(const Graph& graph, NodeId root) : graph_(&graph), root_(root) {}
@@ -24,56 +38,69 @@ class Match {
   ValueId result() const { return graph_->result(root_); }
   const Type& result_type() const { return graph_->value(result()).type; }
 
-  /// A captured value; an internal error when the pattern has no such name.
-  ValueId operator[](std::string_view name) const;
-  const Type& type(std::string_view name) const { return graph_->value((*this)[name]).type; }
-  /// The node that makes a captured value.
-  const Node& node(std::string_view name) const { return graph_->producer((*this)[name]); }
+  /// A captured value; an internal error when the pattern does not capture it.
+  ValueId operator[](Capture capture) const;
+  const Type& type(Capture capture) const { return graph_->value((*this)[capture]).type; }
+  /// The node that produces a captured value.
+  const Node& node(Capture capture) const { return graph_->producer((*this)[capture]); }
+
+  /// The result of the rule's analysis, which runs when it is first asked for; `T` is its type.
+  template <typename T>
+  const T& analysis() const {
+    return *std::any_cast<T>(&analyzed());
+  }
 
   /// The nodes that op patterns cover, root first.
   const std::vector<NodeId>& nodes() const { return nodes_; }
-  /// Those of them that the rewrite takes over, so that nobody else may use them.
+  /// The covered nodes that the rewrite consumes, so that nothing else may use them.
   const std::vector<NodeId>& consumed() const { return consumed_; }
 
  private:
   friend class Pattern;
+  friend std::vector<Match> find_matches(const struct Rule&, const Graph&, NodeId);
+  const std::any& analyzed() const;
+
   const Graph* graph_;
   NodeId root_;
-  std::vector<std::pair<std::string, ValueId>> captures_;
+  const Analyze* analyze_ = nullptr;
+  mutable std::any analysis_;
+  std::vector<std::pair<std::string_view, ValueId>> captures_;
   std::vector<NodeId> nodes_;
   std::vector<NodeId> consumed_;
 };
 
-/// A test on a node that is no matter of ops and operands.
+/// A test on a node beyond its op and operands.
 using NodePredicate = std::function<bool(const Graph&, const Node&)>;
 
 /// The shape of a part of a graph, seen from its last node. Patterns are made by the functions in
 /// `match` and refined by chained calls:
 ///
-///     match::op("slice", {match::op("concat").named("parts").shared()})
+///     match::op<op::Slice>({match::op<op::Concat>().named(kParts).shared()})
 ///
-/// Whether inner nodes have other users is no matter of the pattern: rules refuse those with a
-/// reason, save for nodes that are declared shared().
+/// A pattern says nothing about other users of inner nodes: the guard single_use() refuses them,
+/// except for nodes that are declared shared().
 class Pattern {
  public:
-  /// Captures the value, or the node's first result. The same name twice asks for the same value.
-  Pattern named(std::string name) &&;
-  /// Lets the matched inner node have other users: the rewrite reads past it and leaves it there.
+  /// Captures the value, or the node's first result. One capture twice requires the same value.
+  Pattern named(Capture capture) &&;
+  /// The matched inner node may have other users: the rewrite leaves it in place.
   Pattern shared() &&;
-  /// Takes the two operands in either order.
+  /// The two operands match in either order.
   Pattern commutative() &&;
-  /// Takes further operands than those listed.
+  /// Further operands may follow the listed ones.
   Pattern variadic() &&;
-  /// Asks that some operand, wherever it stands, fits `operand`.
+  /// Some operand, at any position, must match `operand`.
   Pattern having(Pattern operand) &&;
-  /// Asks that a node passes a test.
+  /// The node must pass a test.
   Pattern where(NodePredicate test) &&;
 
   /// Ops that the root may be; empty: any.
-  const std::vector<std::string_view>& root_ops() const { return ops_; }
+  const std::vector<const OpDef*>& root_ops() const { return ops_; }
+  /// Names of all captures.
+  std::vector<std::string_view> captures() const;
   /// Number of nodes on the longest path from the root to something matched.
   std::size_t depth() const;
-  /// True when some inner node is to be taken over.
+  /// Whether the rewrite consumes some inner node.
   bool consumes_inner() const;
 
   /// All ways in which the pattern fits at `root`.
@@ -81,41 +108,48 @@ class Pattern {
 
  private:
   friend Pattern make_leaf();
-  friend Pattern make_node(std::vector<std::string_view>, std::optional<std::vector<Pattern>>);
+  friend Pattern make_node(std::vector<const OpDef*>, std::optional<std::vector<Pattern>>);
 
   bool fits_node(const Graph& graph, const Node& node) const;
-  /// Extends each of `partial` by this pattern at `value`; what does not fit falls away.
+  /// The matches of this pattern at `value` that extend `partial`.
   std::vector<Match> extend_by_value(const Match& partial, ValueId value) const;
   std::vector<Match> extend_by_node(Match partial, NodeId id) const;
   std::vector<Match> extend_in_order(const Match& partial,
                                      const std::vector<ValueId>& operands) const;
   bool capture(Match& match, ValueId value) const;
+  void add_captures(std::vector<std::string_view>& names) const;
 
   bool leaf_ = true;  ///< fits any value that passes the tests and covers no node
-  std::vector<std::string_view> ops_;
+  std::vector<const OpDef*> ops_;
   std::optional<std::vector<Pattern>> operands_;
   std::vector<Pattern> having_;
   std::vector<NodePredicate> tests_;
-  std::string name_;
+  std::string_view name_;
   bool shared_ = false;
   bool commutative_ = false;
   bool variadic_ = false;
 };
 
+Pattern make_node(std::vector<const OpDef*> ops, std::optional<std::vector<Pattern>> operands);
+
 namespace match {
 
 /// Any value.
-Pattern any(std::string name);
-/// A result of an op; without a list, its operands may be anything.
-Pattern op(std::string_view op);
-Pattern op(std::string_view op, std::vector<Pattern> operands);
-/// A result of one of several ops.
-Pattern one_of(std::vector<std::string_view> ops);
-Pattern one_of(std::vector<std::string_view> ops, std::vector<Pattern> operands);
-/// A result of any op that passes a test.
+Pattern any(Capture capture);
+/// A result of one of the ops that Ops declare; without a list, its operands may be anything.
+template <OpStruct... Ops>
+Pattern op() {
+  return make_node({&op_def<Ops>()...}, std::nullopt);
+}
+template <OpStruct... Ops>
+Pattern op(std::vector<Pattern> operands) {
+  return make_node({&op_def<Ops>()...}, std::move(operands));
+}
+/// A result of any op that passes a test; without a list, its operands may be anything.
 Pattern node(NodePredicate test);
+Pattern node(NodePredicate test, std::vector<Pattern> operands);
 /// A constant.
-Pattern constant(std::string name);
+Pattern constant(Capture capture);
 /// A constant whose elements all are this number, with this sign of zero.
 Pattern number(double number);
 

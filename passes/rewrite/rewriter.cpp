@@ -55,11 +55,10 @@ bool Rewriter::finish() {
   return changed;
 }
 
-NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
-                          const AttrList& attrs) {
+NodeId Rewriter::add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs) {
   check(open_, "an edit outside of a rewrite");
   for (const ValueId operand : operands) touch(graph_.value(operand).producer);
-  const NodeId id = graph_.add_node(op(name), std::move(operands), attrs, location_);
+  const NodeId id = graph_.add_node(op, std::move(operands), attrs, location_);
   Provenance provenance = provenance_;
   append_new(provenance.rules, {rule_});
   graph_.set_provenance(id, std::move(provenance));
@@ -67,10 +66,6 @@ NodeId Rewriter::add_node(std::string_view name, std::vector<ValueId> operands,
   touch(id);
   ++changes_;
   return id;
-}
-
-ValueId Rewriter::add(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs) {
-  return graph_.result(add_node(name, std::move(operands), attrs));
 }
 
 NodeId Rewriter::clone(const Node& node, std::vector<ValueId> operands, const AttrList& changed) {
@@ -81,7 +76,7 @@ NodeId Rewriter::clone(const Node& node, std::vector<ValueId> operands, const At
     if (std::none_of(changed.begin(), changed.end(), has_name))
       attrs.emplace_back(name, node.attrs[i]);
   }
-  return add_node(node.op->name, std::move(operands), attrs);
+  return add_node(*node.op, std::move(operands), attrs);
 }
 
 DomainId Rewriter::add_pairs(std::string name, DomainId left, DomainId right) {

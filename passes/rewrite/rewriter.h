@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "ops/registry.h"
 
 namespace fuselage {
 
@@ -30,17 +31,33 @@ class Rewriter {
   /// anything.
   bool finish();
 
-  /// Adds a node of the op of that name. Throws Error when operands or attributes do not fit.
-  NodeId add_node(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
+  /// Adds a node. Throws Error when operands or attributes do not fit.
+  template <OpStruct Op>
+  NodeId add_node(const Op& op, std::vector<ValueId> operands = {}) {
+    return add_node(op_def<Op>(), std::move(operands), attribute_values(op));
+  }
   /// The same; returns the first result.
-  ValueId add(std::string_view name, std::vector<ValueId> operands, const AttrList& attrs = {});
-  /// Adds a node of the op of `node` with other operands, and with its attributes but for those
-  /// that `changed` names.
-  NodeId clone(const Node& node, std::vector<ValueId> operands, const AttrList& changed = {});
+  template <OpStruct Op>
+  ValueId add(const Op& op, std::vector<ValueId> operands = {}) {
+    return graph_.result(add_node(op, std::move(operands)));
+  }
+  /// Adds a node of the op of `node` with its attributes and other operands.
+  NodeId clone(const Node& node, std::vector<ValueId> operands) {
+    return clone(node, std::move(operands), AttrList{});
+  }
+  /// The same; returns the first result.
+  ValueId apply(const Node& node, std::vector<ValueId> operands) {
+    return graph_.result(clone(node, std::move(operands)));
+  }
+  /// As clone(), with a group of attributes changed.
+  template <AttrStruct S>
+  NodeId clone(const Node& node, std::vector<ValueId> operands, const S& changed) {
+    return clone(node, std::move(operands), attribute_values(changed));
+  }
   /// Declares the pairs of two domains.
   DomainId add_pairs(std::string name, DomainId left, DomainId right);
   /// Puts `to`, of the same type, in the place of `from` in every use and output. A `to` without a
-  /// name takes over that of `from`.
+  /// name gets the name of `from`.
   void replace(ValueId from, ValueId to);
   /// Exchanges one operand; the types of the node's results must stay as they are.
   void set_operand(Use use, ValueId value);
@@ -57,6 +74,8 @@ class Rewriter {
   std::vector<NodeId> take_touched();
 
  private:
+  NodeId add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs);
+  NodeId clone(const Node& node, std::vector<ValueId> operands, const AttrList& changed);
   void touch(NodeId id) { touched_.push_back(id); }
   /// Edits a live node's provenance to name the matched nodes and the rule.
   void mark(NodeId id);

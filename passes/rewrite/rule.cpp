@@ -5,12 +5,33 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error.h"
+
 namespace fuselage {
 
 std::string_view to_string(NumericClass numeric_class) {
   constexpr std::array<std::string_view, 4> kNames{"exact", "reassociates", "approximates",
                                                    "quantizes"};
   return kNames[static_cast<std::size_t>(numeric_class)];
+}
+
+std::vector<Match> find_matches(const Rule& rule, const Graph& graph, NodeId root) {
+  std::vector<Match> found = rule.pattern.find(graph, root);
+  for (Match& match : found) match.analyze_ = &rule.analyze;
+  return found;
+}
+
+void check_rule(const Rule& rule) {
+  const std::vector<std::string_view> captures = rule.pattern.captures();
+  for (const Guard& guard : rule.guards)
+    for (const Capture& read : guard.reads)
+      if (std::find(captures.begin(), captures.end(), read.name) == captures.end())
+        throw InternalError(fmt::format(
+            "internal error: guard '{}' of rule '{}' reads '{}', which the pattern does "
+            "not capture",
+            guard.name, rule.name, read.name));
+  if (!rule.build)
+    throw InternalError(fmt::format("internal error: rule '{}' has no builder", rule.name));
 }
 
 std::vector<Guard> all_guards(const Rule& rule) {
@@ -50,15 +71,15 @@ Guard single_use() {
   return {"single_use", refuse};
 }
 
-Guard same_type(std::string capture) {
-  const auto refuse = [capture = std::move(capture)](const Match& match) {
+Guard same_type(Capture capture) {
+  const auto refuse = [capture](const Match& match) {
     const Graph& graph = match.graph();
     if (match.type(capture) == match.result_type()) return std::optional<std::string>();
     return std::optional(fmt::format("the result is {}, but {} is {}",
-                                     graph.show(match.result_type()), capture,
+                                     graph.show(match.result_type()), capture.name,
                                      graph.show(match.type(capture))));
   };
-  return {"same_type", refuse};
+  return {"same_type", refuse, {capture}};
 }
 
 Guard same_rows() {

@@ -29,22 +29,32 @@ struct Numerics {
   std::string promise;   ///< in words: what may differ, or the metric of a quantization
 };
 
-/// A condition on a match. It answers with the reason when it refuses. Guards do not rely on each
-/// other: all of them are asked about every match.
+/// A condition on a match. `refuse` returns the reason when it refuses. Guards are independent: all
+/// of them are asked about every match.
 struct Guard {
   std::string name;
   std::function<std::optional<std::string>(const Match&)> refuse;
+  /// Captures that it reads besides those of its rule's file, as a guard that rules share does.
+  std::vector<Capture> reads = {};
 };
 
-/// A rewrite as data: where `pattern` fits and no guard refuses, `build` puts something better
-/// there.
+/// A rewrite as data: if the pattern matches and no guard refuses, `build` replaces the match.
 struct Rule {
   std::string name;
   Pattern pattern;
+  /// Analyzes a match once, for guards and builder, which read Match::analysis; may be empty.
+  Analyze analyze = nullptr;
   std::vector<Guard> guards;
   Numerics numerics;
   std::function<void(Rewriter&, const Match&)> build;
 };
+
+/// All matches of a rule at `root`.
+std::vector<Match> find_matches(const Rule& rule, const Graph& graph, NodeId root);
+
+/// Throws InternalError with the rule's name when a guard reads a capture that the pattern does not
+/// have, or the rule cannot build.
+void check_rule(const Rule& rule);
 
 /// A match that a guard refused.
 struct Refusal {
@@ -54,7 +64,7 @@ struct Refusal {
   std::string reason;
 };
 
-/// The rule's guards, and single_use() when it takes over inner nodes.
+/// The rule's guards, and single_use() when it consumes inner nodes.
 std::vector<Guard> all_guards(const Rule& rule);
 
 /// Asks all guards; empty when the rule may be applied.
@@ -62,12 +72,12 @@ std::vector<Refusal> ask_guards(const Rule& rule, const Match& match);
 
 // Guards that many rules share.
 
-/// No inner node that the rule takes over has a user outside of the match or is an output.
+/// No inner node that the rule consumes has a user outside of the match or is an output.
 Guard single_use();
 /// The captured value has the type of the root's result.
-Guard same_type(std::string capture);
-/// The nodes that the rule takes over have the rows of the root, so that it moves no work to a
-/// later binding time or to a larger domain.
+Guard same_type(Capture capture);
+/// The nodes that the rule consumes have the rows of the root, so that it moves no work to a later
+/// binding time or to a larger domain.
 Guard same_rows();
 
 }  // namespace fuselage

@@ -7,6 +7,7 @@
 #include "backends/cpu/runtime/isa.h"
 #include "base/quantized.h"
 #include "graph/text.h"
+#include "ops/leaf.h"
 #include "ops/registry.h"
 #include "support.h"
 
@@ -57,7 +58,7 @@ TensorMap weights_of(const Graph& graph) {
   TensorMap weights;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     std::vector<std::int64_t> shape = type.dims;
     if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
@@ -68,7 +69,7 @@ TensorMap weights_of(const Graph& graph) {
     if (is_quantized(type.dtype))
       weight =
           quantized({.to = type.dtype, .largest = type.dtype == DType::qlog4 ? 128 : 127}, weight);
-    weights.emplace(node.attr<std::string>("name"), weight);
+    weights.emplace(node.as<ExternalName>().name, weight);
   }
   return weights;
 }

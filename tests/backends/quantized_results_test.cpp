@@ -9,6 +9,8 @@
 #include "backends/plan/plan.h"
 #include "base/error.h"
 #include "graph/text.h"
+#include "ops/fused.h"
+#include "ops/leaf.h"
 #include "ops/registry.h"
 #include "support.h"
 
@@ -90,13 +92,13 @@ TensorMap weights_of(const Graph& graph) {
   TensorMap weights;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     std::vector<std::int64_t> shape = type.dims;
     if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
     Tensor weight(DType::f32, shape);
     std::generate_n(weight.mutable_data<float>(), weight.size(), [&] { return uniform(random); });
-    weights.emplace(node.attr<std::string>("name"), weight);
+    weights.emplace(node.as<ExternalName>().name, weight);
   }
   return weights;
 }
@@ -167,7 +169,7 @@ TEST(QuantizingKernels, AreNotAskedOfAKernelThatGivesNone) {
   const KernelInfo kernel{.op = "linear", .name = "plain"};
   const auto linear = [&] {
     for (const NodeId id : graph.nodes())
-      if (graph.node(id).op->name == "linear") return graph.node(id);
+      if (graph.node(id).is<op::Linear>()) return graph.node(id);
     throw Error("there is no linear node");
   };
   EXPECT_EQ(choose_kernel(graph, linear(), {&kernel}).kernel, &kernel);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/leaf.h"
+
 namespace fuselage::testing {
 namespace {
 
@@ -18,11 +20,11 @@ void fill_weights(const Graph& graph, TensorMap& weights, unsigned seed) {
   std::mt19937 random(seed);
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     std::vector<std::int64_t> shape = type.dims;
     if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
-    weights.emplace(node.attr<std::string>("name"), random_tensor(random, shape));
+    weights.emplace(node.as<ExternalName>().name, random_tensor(random, shape));
   }
 }
 

@@ -22,7 +22,7 @@ std::vector<const OpDef*> elementwise_ops() {
   return ops;
 }
 
-/// A expression with a result for each op, of x0 or of x0 and x1.
+/// An expression with a result for each op, of x0 or of x0 and x1.
 ElementwiseExpression expression_of(std::span<const OpDef* const> ops) {
   std::string text;
   for (const OpDef* op : ops)

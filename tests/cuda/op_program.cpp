@@ -81,7 +81,7 @@ Inputs random_inputs(const Graph& graph, const RowTable& rows, unsigned seed) {
     const Node& node = graph.node(id);
     if (!node.has(Trait::external)) continue;
     const Type& type = graph.value(node.results[0]).type;
-    const auto name = node.attr<std::string>("name");
+    const auto name = node.as<ExternalName>().name;
     std::vector<double>& values = inputs[name];
     values.resize(static_cast<std::size_t>(rows.rows(type.domain) * row_size(type)));
     for (double& value : values) {

@@ -125,12 +125,12 @@ class ProgramTest : public CudaTest {
       const std::int64_t count = rows.rows(type.domain);
       const std::vector<float> random =
           random_floats(static_cast<std::size_t>(count * row_size(type)), seed++);
-      std::vector<double>& numbers = inputs_[node.attr<std::string>("name")];
+      std::vector<double>& numbers = inputs_[node.as<ExternalName>().name];
       numbers.assign(random.begin(), random.end());
       if (type.dtype == DType::i32) numbers = rank_;
       if (graph_.binding(node.results[0]) != BindingTime::load) continue;
       const Tensor tensor = stored(type, count, numbers);
-      weights_[node.attr<std::string>("name")] = tensor;
+      weights_[node.as<ExternalName>().name] = tensor;
       numbers = numbers_of(tensor);
     }
   }

@@ -10,6 +10,9 @@
 #include "graph/text.h"
 #include "graph/traversal.h"
 #include "graph/verifier.h"
+#include "ops/fused.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -29,7 +32,7 @@ TensorMap random_weights(const Graph& graph) {
   TensorMap weights;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     Dims shape = type.dims;
     if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
@@ -38,7 +41,7 @@ TensorMap random_weights(const Graph& graph) {
     Tensor tensor(DType::f32, shape);
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       tensor.mutable_data<float>()[i] = uniform(random);
-    weights.emplace(node.attr<std::string>("name"), tensor);
+    weights.emplace(node.as<ExternalName>().name, tensor);
   }
   return weights;
 }
@@ -79,7 +82,7 @@ TEST(DevlinS1, TheOptimizerFindsThePapersTechniques) {
   // No product is left in the step that could run on other rows.
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "matmul" && node.op->name != "linear") continue;
+    if (!node.is<op::Matmul>() && !node.is<op::Linear>()) continue;
     if (graph.binding(id) != BindingTime::step) continue;
     EXPECT_THAT(graph.producer(node.operands[0]).op->name,
                 ::testing::Not(::testing::AnyOf("select_rows", "mix_rows", "concat")));

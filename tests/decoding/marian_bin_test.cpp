@@ -20,6 +20,9 @@
 #include "models/directory/model_directory.h"
 #include "models/formats/npz.h"
 #include "models/load_model.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/quantize.h"
 #include "ops/registry.h"
 #include "tests/decoding/support.h"
 #include "tests/models/marian_bin_writer.h"
@@ -108,14 +111,13 @@ Model expected_model(const std::string& npz, const Writer& writer) {
   }
   Graph& graph = model.graph;
   for (const NodeId id : graph.nodes()) {
-    if (graph.node(id).op->name != "matmul") continue;
+    if (!graph.node(id).is<op::Matmul>()) continue;
     const Node& param = graph.producer(graph.node(id).operands[1]);
-    const auto& name = param.attr<std::string>("name");
+    const auto name = param.as<ExternalName>().name;
     if (writer.multiplied().count(name) == 0) continue;
-    const NodeId scale = graph.add_node(op("constant"), {},
-                                        {{"values", std::vector<double>{1 / multiplier_of(name)}}});
+    const NodeId scale = add_node(graph, op::Constant{.values = {1 / multiplier_of(name)}});
     const NodeId rows =
-        graph.add_node(op("quantize"), {graph.node(id).operands[0], graph.result(scale)});
+        add_node(graph, op::Quantize{}, {graph.node(id).operands[0], graph.result(scale)});
     graph.set_operand({id, 0}, graph.result(rows));
   }
   return model;
@@ -230,18 +232,18 @@ TEST_P(MarianBinModel, MultipliesStoredIntegers) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     const bool at_load = graph.binding(id) == BindingTime::load;
-    if (node.op->name == "matmul" && !at_load) {
+    if (node.is<op::Matmul>() && !at_load) {
       EXPECT_NE(graph.value(node.operands[0]).type.dtype, DType::f32) << graph.describe(id);
     }
     // Rows of embeddings may be quantized by their multiplier, once for all.
     const bool by_multiplier = node.operands.size() > 1;
-    if (node.op->name != "quantize" || !at_load || by_multiplier) continue;
+    if (!node.is<op::Quantize>() || !at_load || by_multiplier) continue;
     // Those of 16 bits must be smaller than stored ones may be.
-    if (node.attr<std::int64_t>("largest") == kLargestOfInt16Rows) continue;
+    if (node.as<op::Quantization>().largest == kLargestOfInt16Rows) continue;
     const Node* source = &graph.producer(node.operands[0]);
-    while (source->op->name == "transpose") source = &graph.producer(source->operands[0]);
-    if (source->op->name != "dequantize") continue;
-    const auto& name = graph.producer(source->operands[0]).attr<std::string>("name");
+    while (source->is<op::Transpose>()) source = &graph.producer(source->operands[0]);
+    if (!source->is<op::Dequantize>()) continue;
+    const auto name = graph.producer(source->operands[0]).as<ExternalName>().name;
     EXPECT_THAT(name, EndsWith("_Wt"));
   }
 }

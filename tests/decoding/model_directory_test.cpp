@@ -15,6 +15,7 @@
 #include "models/directory/manifest.h"
 #include "models/formats/safetensors.h"
 #include "ops/builder.h"
+#include "ops/quantize.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -274,7 +275,7 @@ class QuantizedModelDirectory : public ModelDirectory {
     Builder builder("quantized");
     const DomainId words = builder.graph().add_vocabulary("words", 2);
     const Expr table = builder.param("E", {3}, words, DType::qint8);
-    builder.output("logits", builder.add("dequantize", {table}, {}, CodeLocation::current()));
+    builder.output("logits", builder.add(op::Dequantize{}, {table}, CodeLocation::current()));
     builder.output("w",
                    dot(builder.param("x", {3}), builder.param("W", {4, 3}, {0}, DType::qint16)));
     builder.output("l",

@@ -12,6 +12,7 @@
 #include "docs/examples/tiny_translator.cpp"  // NOLINT: the example is a page, not a library
 #include "graph/text.h"
 #include "graph/traversal.h"
+#include "ops/leaf.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -23,14 +24,14 @@ TensorMap random_weights(const Graph& graph) {
   TensorMap weights;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     Dims shape = type.dims;
     if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
     Tensor tensor(DType::f32, shape);
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       tensor.mutable_data<float>()[i] = normal(random);
-    weights.emplace(node.attr<std::string>("name"), tensor);
+    weights.emplace(node.as<ExternalName>().name, tensor);
   }
   return weights;
 }

@@ -2,6 +2,7 @@
 
 #include "graph/traversal.h"
 #include "graph/verifier.h"
+#include "ops/rows.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {
@@ -83,11 +84,11 @@ TEST(AppendGraph, SharesAllRowsButThoseOfLoops) {
   EXPECT_TRUE(whole.find_domain("1.fwd").valid());
   EXPECT_TRUE(whole.domain(whole.find_domain("1.bwd")).reversed);
   const Node& x = whole.node(node_named(whole, "1.x"));
-  EXPECT_THAT(x.attr<MapPath>("via"),
+  EXPECT_THAT(x.as<op::Via>().via,
               ElementsAre(whole.find_map("1.fwd.source"), whole.find_map("source.word")));
   EXPECT_EQ(whole.value(value_named(whole, "1.out")).type,
             whole.value(value_named(whole, "0.out")).type);
-  EXPECT_EQ(whole.node(node_named(whole, "1.E")).attr<std::string>("name"), "1.E");
+  EXPECT_EQ(whole.node(node_named(whole, "1.E")).as<ExternalName>().name, "1.E");
 }
 
 TEST(AppendGraph, PutsMorePrefixesBeforeANameThatIsStillTaken) {

@@ -1,6 +1,8 @@
 #include "graph/domain.h"
 
 #include "graph/row_table.h"
+#include "ops/leaf.h"
+#include "ops/loop.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {
@@ -23,10 +25,10 @@ class Domains : public ::testing::Test {
   DomainId pairs_ = graph_.add_pairs("pairs", hyp_, source_);
 
   std::vector<std::string> path(DomainId from, DomainId to) {
-    MapPath maps;
-    if (!graph_.structural_path(from, to, maps)) return {"none"};
+    const auto maps = graph_.structural_path(from, to);
+    if (!maps) return {"none"};
     std::vector<std::string> names;
-    for (const MapId id : maps) names.push_back(graph_.map(id).name);
+    for (const MapId id : *maps) names.push_back(graph_.map(id).name);
     return names;
   }
 };
@@ -171,18 +173,17 @@ TEST_F(Domains, BelongToSentences) {
 
 TEST_F(Domains, GiveValuesTheirBindingTime) {
   const auto import = [this](DomainId domain) {
-    return graph_.add_node(op("import"), {},
-                           {{"name", "x"}, {"domain", domain}, {"dims", Dims{2}}});
+    return add_node(graph_, op::Import{.name = "x", .domain = domain, .dims = {2}});
   };
   const NodeId load = import(vocab_);
   EXPECT_EQ(graph_.binding(load), BindingTime::load);
   EXPECT_EQ(graph_.binding(graph_.result(import(source_))), BindingTime::source);
   const NodeId init = import(sentence_);
-  const NodeId state = graph_.add_node(op("state"), {graph_.result(init)}, {{"domain", parent_}});
+  const NodeId state = add_node(graph_, op::State{.domain = parent_}, {graph_.result(init)});
   EXPECT_EQ(graph_.binding(state), BindingTime::step);
   // A sink has no result: it runs when what it takes in is known.
   const NodeId next =
-      graph_.add_node(op("next"), {graph_.result(state), graph_.result(import(hyp_))});
+      add_node(graph_, op::Next{}, {graph_.result(state), graph_.result(import(hyp_))});
   EXPECT_EQ(graph_.binding(next), BindingTime::step);
 }
 

@@ -2,6 +2,11 @@
 
 #include <type_traits>
 
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/pointwise.h"
+#include "ops/search.h"
+#include "ops/shape.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {
@@ -20,10 +25,10 @@ static_assert(!std::equality_comparable_with<NodeId, ValueId>);
 class GraphEdit : public ::testing::Test {
  protected:
   ValueId input(const char* name, Dims dims = {4}) {
-    const NodeId id = graph_.add_node(op("param"), {}, {{"name", name}, {"dims", std::move(dims)}});
+    const NodeId id = add_node(graph_, op::Param{.name = name, .dims = std::move(dims)});
     return graph_.result(id);
   }
-  NodeId sum(ValueId a, ValueId b) { return graph_.add_node(op("add"), {a, b}); }
+  NodeId sum(ValueId a, ValueId b) { return add_node(graph_, op::Add{}, {a, b}); }
   const std::vector<Use>& uses(ValueId id) { return graph_.value(id).uses; }
 
   Graph graph_{"edit"};
@@ -72,9 +77,8 @@ TEST_F(GraphEdit, IdsOfAnotherGraphAreRefused) {
   EXPECT_THROW(graph_.value(ValueId{}), InternalError);
   EXPECT_THROW(graph_.domain(DomainId{77}), InternalError);
   EXPECT_THROW(graph_.map(MapId{}), InternalError);
-  EXPECT_THROW(
-      graph_.add_node(op("import"), {}, {{"name", "x"}, {"domain", DomainId{9}}, {"dims", Dims{}}}),
-      InternalError);
+  EXPECT_THROW(add_node(graph_, op::Import{.name = "x", .domain = DomainId{9}, .dims = {}}),
+               InternalError);
 }
 
 TEST_F(GraphEdit, UsesStandInTheOrderInWhichTheyWereMade) {
@@ -143,7 +147,7 @@ TEST_F(GraphEdit, OutputNamesAreUniqueAndCanBeWritten) {
 
 TEST_F(GraphEdit, OperandCountIsChecked) {
   const auto add = [this](const char* name, std::vector<ValueId> operands, AttrList attrs = {}) {
-    return error_of([&] { graph_.add_node(op(name), operands, attrs); });
+    return error_of([&] { graph_.add_node(find_op(name), operands, attrs); });
   };
   EXPECT_EQ(add("add", {x_}), "add: it takes 2 operands, not 1");
   EXPECT_EQ(add("sigmoid", {x_, x_}), "sigmoid: it takes 1 operands, not 2");
@@ -158,7 +162,7 @@ TEST_F(GraphEdit, OperandCountIsChecked) {
 
 TEST_F(GraphEdit, AttributesAreChecked) {
   const auto k_best = [this](AttrList attrs) {
-    return error_of([&] { graph_.add_node(op("k_best"), {x_}, attrs); });
+    return error_of([&] { graph_.add_node(op_def<op::KBest>(), {x_}, attrs); });
   };
   EXPECT_EQ(k_best({}), "k_best: attribute 'k' is missing");
   EXPECT_EQ(k_best({{"k", 2.0}}), "k_best: attribute 'k' must be of kind integer, not real");
@@ -168,15 +172,15 @@ TEST_F(GraphEdit, AttributesAreChecked) {
   EXPECT_EQ(k_best({{"k", std::int64_t{2}}, {"k", std::int64_t{3}}}),
             "k_best: attribute 'k' is given twice");
   EXPECT_EQ(k_best({{"k", std::int64_t{2}}}), "no error");
-  EXPECT_THROW(graph_.add_node_with_attrs(op("k_best"), {x_}, {}), InternalError);
+  EXPECT_THROW(graph_.add_node_with_attrs(op_def<op::KBest>(), {x_}, {}), InternalError);
 }
 
 TEST_F(GraphEdit, DefaultsFillWhatIsNotGiven) {
   const Node& param = graph_.producer(x_);
-  EXPECT_EQ(param.attr<std::string>("name"), "x");
-  EXPECT_EQ(param.attr<DomainId>("domain"), graph_.none());
-  EXPECT_EQ(param.attr<DType>("dtype"), DType::f32);
-  EXPECT_THROW(param.attr<bool>("transposed"), InternalError);
+  EXPECT_EQ(param.as<ExternalName>().name, "x");
+  EXPECT_EQ(param.as<op::Param>().domain, graph_.none());
+  EXPECT_EQ(param.as<op::Param>().dtype, DType::f32);
+  EXPECT_THROW(param.as<op::Transposed>().transposed, InternalError);
 }
 
 TEST_F(GraphEdit, AFailedNodeLeavesNothingBehind) {
@@ -194,15 +198,14 @@ TEST_F(GraphEdit, SizesThatCouldOverflowAreRefused) {
   EXPECT_THAT(error_of([&] { input("none", {4, 0}); }), HasSubstr("out of range"));
   EXPECT_THAT(error_of([&] { input("negative", {-4}); }), HasSubstr("out of range"));
   EXPECT_THAT(error_of([&] {
-                graph_.add_node(op("param"), {},
-                                {{"name", "table"}, {"domain", vocab}, {"dims", Dims{128}}});
+                add_node(graph_, op::Param{.name = "table", .domain = vocab, .dims = {128}});
               }),
               HasSubstr("vocab f32[128] is out of range"));
   // No single attribute is large here, only what follows from them.
   ValueId wide = input("wide", {std::int64_t{1} << 30});
   EXPECT_THAT(error_of([&] {
                 for (int i = 0; i < 40; ++i)
-                  wide = graph_.result(graph_.add_node(op("concat"), {wide, wide}));
+                  wide = graph_.result(add_node(graph_, op::Concat{}, {wide, wide}));
               }),
               HasSubstr("out of range"));
 }
@@ -211,7 +214,7 @@ TEST_F(GraphEdit, NodesAndTypesReadWellInMessages) {
   const DomainId sentence = graph_.add_sentences("sentence");
   EXPECT_EQ(graph_.show({DType::f32, graph_.none(), {2, 3}}), "f32[2, 3]");
   EXPECT_EQ(graph_.show({DType::i8, sentence, {}}), "sentence i8[]");
-  const NodeId node = graph_.add_node(op("add"), {x_, y_}, {}, {"gru.cpp", 31});
+  const NodeId node = add_node(graph_, op::Add{}, {x_, y_}, {"gru.cpp", 31});
   EXPECT_EQ(graph_.describe(node), "add (gru.cpp:31)");
   graph_.set_value_name(graph_.result(node), "encoder.sum");
   EXPECT_EQ(graph_.describe(node), "add 'encoder.sum' (gru.cpp:31)");
@@ -224,7 +227,7 @@ TEST(OpRegistry, RefusesTwoOpsOfOneName) {
   OpRegistry registry;
   EXPECT_THROW(registry.add(twice), InternalError);
   EXPECT_EQ(all_ops().find("no_such_op"), nullptr);
-  EXPECT_THROW(op("no_such_op"), InternalError);
+  EXPECT_THROW(find_op("no_such_op"), InternalError);
   ASSERT_NE(all_ops().find("add"), nullptr);
   EXPECT_EQ(all_ops().find("add")->name, "add");
 }

@@ -2,6 +2,8 @@
 
 #include "graph/traversal.h"
 #include "graph/verifier.h"
+#include "ops/leaf.h"
+#include "ops/rows.h"
 #include "tests/graph/op_examples.h"
 #include "tests/graph/support.h"
 
@@ -64,7 +66,7 @@ return words = %words, best = %best
 
 TEST(GraphText, AttributesKeepTheirExactValues) {
   const Graph graph = again(graph_of(op_examples().at("constant")));
-  const auto& values = graph.node(node_named(graph, "c")).attr<std::vector<double>>("values");
+  const auto values = graph.node(node_named(graph, "c")).as<op::Constant>().values;
   ASSERT_EQ(values.size(), 6u);
   EXPECT_EQ(values[0], 0.1);
   EXPECT_EQ(values[1], -2.5e-07);
@@ -73,18 +75,17 @@ TEST(GraphText, AttributesKeepTheirExactValues) {
   EXPECT_TRUE(std::isnan(values[4]));
   EXPECT_TRUE(std::signbit(values[5]));
   const Graph strings = again(graph_of(op_examples().at("param")));
-  EXPECT_EQ(strings.node(node_named(strings, "w")).attr<std::string>("name"),
-            "a \"quoted\" \\ name");
+  EXPECT_EQ(strings.node(node_named(strings, "w")).as<ExternalName>().name, "a \"quoted\" \\ name");
 }
 
 TEST(GraphText, StringsMayHoldAnyByte) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
   Graph graph(bytes);
-  graph.add_node(op("param"), {}, {{"name", bytes}, {"dims", Dims{1}}});
+  add_node(graph, op::Param{.name = bytes, .dims = {1}});
   const Graph parsed = again(graph);
   EXPECT_EQ(parsed.name(), bytes);
-  EXPECT_EQ(parsed.node(NodeId{0}).attr<std::string>("name"), bytes);
+  EXPECT_EQ(parsed.node(NodeId{0}).as<ExternalName>().name, bytes);
   expect_round_trip(graph);
 }
 
@@ -100,10 +101,9 @@ TEST(GraphText, MapsKeepTheirIds) {
   graph.add_word_map("hyp.word", hyp, vocab, true);
   const DomainId prefix = graph.add_prefix("prefix", hyp);
   graph.add_pairs("self", hyp, prefix);
-  const NodeId x =
-      graph.add_node(op("import"), {}, {{"name", "x"}, {"domain", parent}, {"dims", Dims{2}}});
-  const NodeId y = graph.add_node(op("select_rows"), {graph.result(x)},
-                                  {{"via", MapPath{graph.find_map("hyp.parent")}}});
+  const NodeId x = add_node(graph, op::Import{.name = "x", .domain = parent, .dims = {2}});
+  const NodeId y = add_node(graph, op::SelectRows{.via = MapPath{graph.find_map("hyp.parent")}},
+                            {graph.result(x)});
   graph.add_output("y", graph.result(y));
   const Graph parsed = again(graph);
   ASSERT_EQ(parsed.map_count(), graph.map_count());
@@ -131,7 +131,7 @@ TEST(GraphText, ProvenanceRoundTrips) {
 TEST(GraphText, NamesThatCannotStandAreReplaced) {
   Graph graph;
   const auto add = [&graph](const char* name) {
-    const NodeId id = graph.add_node(op("constant"), {}, {{"values", std::vector<double>{1}}});
+    const NodeId id = add_node(graph, op::Constant{.values = {1}});
     graph.set_value_name(graph.result(id), name);
   };
   for (const char* name : {"h", "h", "h.2", "h", "", "7", "0", "a b", "ü", "x.1_y"}) add(name);
@@ -165,7 +165,7 @@ TEST(GraphText, LayoutIsFree) {
                       "\t%x=param( ){dims=[ 2,3 ],name=\"x # y\"}:f32[2,3]# end\r\n\n\nreturn o=%x",
                   "spaced", all_ops());
   EXPECT_TRUE(same_graph(plain, spaced));
-  EXPECT_EQ(spaced.node(NodeId{0}).attr<std::string>("name"), "x # y");
+  EXPECT_EQ(spaced.node(NodeId{0}).as<ExternalName>().name, "x # y");
 }
 
 TEST(GraphText, NodesKnowTheirLine) {

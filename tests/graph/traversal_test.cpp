@@ -4,6 +4,7 @@
 #include <boost/graph/graph_concepts.hpp>
 
 #include "graph/boost_view.h"
+#include "ops/pointwise.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {
@@ -72,7 +73,7 @@ TEST(TopologicalOrder, KeepsNodesThatAreInOrder) {
 
 TEST(TopologicalOrder, PutsProducersFirstAfterEdits) {
   Graph graph = graph_of(kDiamond);
-  const NodeId late = graph.add_node(op("relu"), {value_named(graph, "x")});
+  const NodeId late = add_node(graph, op::Relu{}, {value_named(graph, "x")});
   graph.set_value_name(graph.result(late), "late");
   graph.replace_uses(value_named(graph, "b"), graph.result(late));
   graph.remove_node(node_named(graph, "b"));
@@ -221,7 +222,7 @@ TEST(SameGraph, DomainOfAValueCounts) {
 
 TEST(SameGraph, EditedGraphEqualsTheOneWrittenDown) {
   Graph graph = graph_of(kDiamond);
-  const NodeId relu = graph.add_node(op("relu"), {value_named(graph, "x")});
+  const NodeId relu = add_node(graph, op::Relu{}, {value_named(graph, "x")});
   graph.replace_uses(value_named(graph, "b"), graph.result(relu));
   graph.remove_node(node_named(graph, "b"));
   expect_same(graph, graph_of(replaced(std::string(kDiamond), "sigmoid", "relu")), true);

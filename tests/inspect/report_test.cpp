@@ -16,11 +16,14 @@
 #include "inspect/page.h"
 #include "inspect/picture.h"
 #include "inspect/print.h"
+#include "ops/pointwise.h"
 #include "ops/registry.h"
 #include "tests/inspect/support.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kX{"x"}, kY{"y"};
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -105,15 +108,15 @@ TEST(Report, CountsNodesKernelsAndWork) {
 TEST(Report, FindsFusionsAndMoves) {
   Optimizer optimizer;
   // tanh(sum) at once, as if it were one op.
-  const Rule fuse{
-      .name = "fuse",
-      .pattern = match::op("tanh", {match::op("add", {match::any("x"), match::any("y")}).shared()}),
-      .build = [](Rewriter& rewriter, const Match& match) {
-        const ValueId x = match["x"];
-        const ValueId y = match["y"];
-        const ValueId result = match.result();
-        rewriter.replace(result, rewriter.add("max", {x, y}));
-      }};
+  const Rule fuse{.name = "fuse",
+                  .pattern = match::op<op::Tanh>(
+                      {match::op<op::Add>({match::any(kX), match::any(kY)}).shared()}),
+                  .build = [](Rewriter& rewriter, const Match& match) {
+                    const ValueId x = match[kX];
+                    const ValueId y = match[kY];
+                    const ValueId result = match.result();
+                    rewriter.replace(result, rewriter.add(op::Max{}, {x, y}));
+                  }};
   optimizer.passes.push_back({.name = "fuse_all", .rules = {fuse}, .run = nullptr});
   Optimizer law = make_optimizer({.passes = "commute_rows"});
   optimizer.passes.push_back(law.passes.front());

@@ -6,10 +6,13 @@
 #include <vector>
 
 #include "inspect/stages.h"
+#include "ops/pointwise.h"
 #include "passes/rewrite/rule.h"
 #include "tests/passes/support.h"
 
 namespace fuselage {
+
+constexpr Capture kRight{"right"}, kLeft{"left"};
 
 /// A step with a product, its bias and an activation, and a source program.
 inline Graph small_model() {
@@ -31,20 +34,20 @@ return logits = %logits
 /// once in small_model() and is refused once.
 inline Rule swap_sum() {
   const Guard guard{"parameter_last", [](const Match& match) -> std::optional<std::string> {
-                      if (match.node("right").operands.empty()) return std::nullopt;
+                      if (match.node(kRight).operands.empty()) return std::nullopt;
                       return "the second summand is computed";
                     }};
   return {.name = "swap_sum",
-          .pattern = match::op("add", {match::any("left"), match::any("right")})
+          .pattern = match::op<op::Add>({match::any(kLeft), match::any(kRight)})
                          .where([](const Graph& graph, const Node& node) {
                            return !graph.producer(node.operands[0]).operands.empty();
                          }),
           .guards = {guard},
           .build = [](Rewriter& rewriter, const Match& match) {
-            const ValueId left = match["left"];
-            const ValueId right = match["right"];
+            const ValueId left = match[kLeft];
+            const ValueId right = match[kRight];
             const ValueId result = match.result();
-            rewriter.replace(result, rewriter.add("add", {right, left}));
+            rewriter.replace(result, rewriter.add(op::Add{}, {right, left}));
           }};
 }
 

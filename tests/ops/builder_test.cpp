@@ -2,6 +2,13 @@
 
 #include "graph/traversal.h"
 #include "graph/verifier.h"
+#include "ops/attention.h"
+#include "ops/leaf.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
+#include "ops/quantize.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {
@@ -14,16 +21,16 @@ using ::testing::HasSubstr;
 class BuilderTest : public ::testing::Test {
  protected:
   Expr import(const char* name, DomainId domain, Dims dims) {
-    return builder_.add("import", {}, {{"name", name}, {"domain", domain}, {"dims", dims}},
+    return builder_.add(op::Import{.name = name, .domain = domain, .dims = std::move(dims)}, {},
                         CodeLocation::current());
   }
   const Node& node(Expr e) { return graph_.producer(e.id()); }
   std::string op_of(Expr e) { return std::string(node(e).op->name); }
   std::string type_of(Expr e) { return graph_.show(e.type()); }
   Expr operand(Expr e, std::size_t i) { return {&builder_, node(e).operands.at(i)}; }
-  std::vector<std::string> path(Expr e, const char* attr) {
+  std::vector<std::string> names_of(const MapPath& path) {
     std::vector<std::string> names;
-    for (const MapId id : node(e).attr<MapPath>(attr)) names.push_back(graph_.map(id).name);
+    for (const MapId id : path) names.push_back(graph_.map(id).name);
     return names;
   }
 
@@ -64,7 +71,7 @@ TEST_F(BuilderTest, NumbersBecomeConstantsOnBothSides) {
     const Expr constant = operand(e, i);
     EXPECT_EQ(op_of(constant), "constant");
     EXPECT_EQ(type_of(constant), "f32[]");
-    return node(constant).attr<std::vector<double>>("values").at(0);
+    return node(constant).as<op::Constant>().values.at(0);
   };
   const Expr left_number = 1 - h_;
   EXPECT_EQ(number(left_number, 0), 1);
@@ -100,7 +107,7 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   const Expr logits = dot_transposed(h_, table);
   EXPECT_EQ(type_of(table), "vocab f32[4]");
   EXPECT_EQ(type_of(logits), "hyp f32[5]");
-  EXPECT_TRUE(node(logits).attr<bool>("transposed"));
+  EXPECT_TRUE(node(logits).as<op::Transposed>().transposed);
   EXPECT_EQ(logits.width(), 5);
   EXPECT_EQ(builder_.constant(3).width(), 1);
 
@@ -115,13 +122,13 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   const Expr norm = layer_norm(h_, b_, Expr(), 1e-9);
   EXPECT_EQ(op_of(norm), "layer_norm");
   EXPECT_EQ(node(norm).operands.size(), 2u);
-  EXPECT_EQ(node(norm).attr<double>("epsilon"), 1e-9);
+  EXPECT_EQ(node(norm).as<op::Epsilon>().epsilon, 1e-9);
   EXPECT_EQ(node(layer_norm(h_, b_, b_, 1e-9)).operands.size(), 3u);
   EXPECT_EQ(op_of(rms_norm(h_, b_, 1e-9)), "rms_norm");
 
   EXPECT_EQ(type_of(concat({h_, h_, h_})), "hyp f32[12]");
   const Expr part = slice(h_, 1, 3);
-  EXPECT_EQ(node(part).attr<std::int64_t>("begin"), 1);
+  EXPECT_EQ(node(part).as<op::Range>().begin, 1);
   EXPECT_EQ(type_of(part), "hyp f32[2]");
   EXPECT_EQ(type_of(builder_.position(source_)), "source i32[]");
   EXPECT_EQ(type_of(sinusoid(builder_.position(hyp_), 8)), "hyp f32[8]");
@@ -129,7 +136,8 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(type_of(collect(broadcast(x_, scan_))), "source f32[4]");
   const Expr mean = mean_rows(x_);
   EXPECT_EQ(type_of(mean), "sentence f32[4]");
-  EXPECT_EQ(path(mean, "to"), std::vector<std::string>{"source.sentence"});
+  EXPECT_EQ(names_of(node(mean).as<op::Segments>().to),
+            std::vector<std::string>{"source.sentence"});
   const Expr fill = builder_.constant(0.5, {2, 3});
   EXPECT_EQ(type_of(fill), "f32[2, 3]");
 }
@@ -137,12 +145,13 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
 TEST_F(BuilderTest, SpreadFollowsTheRowsThatRowsBelongTo) {
   using Names = std::vector<std::string>;
   const Expr sent = import("sent", sentence_, {4});
-  EXPECT_EQ(path(broadcast(sent, hyp_), "via"), (Names{"hyp.parent", "parent.sentence"}));
-  EXPECT_EQ(path(broadcast(sent, source_), "via"), (Names{"source.sentence"}));
-  EXPECT_EQ(path(broadcast(x_, scan_), "via"), (Names{"scan.source"}));
-  EXPECT_EQ(path(broadcast(h_, cross_), "via"), (Names{"cross.left"}));
-  EXPECT_EQ(path(broadcast(x_, cross_), "via"), (Names{"cross.right"}));
-  EXPECT_EQ(path(broadcast(sent, cross_), "via"),
+  EXPECT_EQ(names_of(node(broadcast(sent, hyp_)).as<op::Via>().via),
+            (Names{"hyp.parent", "parent.sentence"}));
+  EXPECT_EQ(names_of(node(broadcast(sent, source_)).as<op::Via>().via), (Names{"source.sentence"}));
+  EXPECT_EQ(names_of(node(broadcast(x_, scan_)).as<op::Via>().via), (Names{"scan.source"}));
+  EXPECT_EQ(names_of(node(broadcast(h_, cross_)).as<op::Via>().via), (Names{"cross.left"}));
+  EXPECT_EQ(names_of(node(broadcast(x_, cross_)).as<op::Via>().via), (Names{"cross.right"}));
+  EXPECT_EQ(names_of(node(broadcast(sent, cross_)).as<op::Via>().via),
             (Names{"cross.left", "hyp.parent", "parent.sentence"}));
   // Nothing to do.
   EXPECT_EQ(broadcast(h_, hyp_).id(), h_.id());
@@ -153,17 +162,17 @@ TEST_F(BuilderTest, AttentionIsLeftRightSoftmaxAndMix) {
   using Names = std::vector<std::string>;
   const Expr query = left(h_, cross_);
   const Expr keys = right(x_, cross_);
-  EXPECT_EQ(path(query, "via"), Names{"cross.left"});
-  EXPECT_EQ(path(keys, "via"), Names{"cross.right"});
+  EXPECT_EQ(names_of(node(query).as<op::Via>().via), Names{"cross.left"});
+  EXPECT_EQ(names_of(node(keys).as<op::Via>().via), Names{"cross.right"});
   const Expr scores = head_dot(query, keys, 2, 0.25);
-  EXPECT_EQ(node(scores).attr<double>("scale"), 0.25);
+  EXPECT_EQ(node(scores).as<op::Heads>().scale, 0.25);
   EXPECT_EQ(type_of(scores), "cross f32[2]");
   const Expr weights = softmax_over_right(scores);
   EXPECT_EQ(op_of(weights), "segment_softmax");
-  EXPECT_EQ(path(weights, "to"), Names{"cross.left"});
+  EXPECT_EQ(names_of(node(weights).as<op::Segments>().to), Names{"cross.left"});
   const Expr context = mix(weights, x_);
-  EXPECT_EQ(path(context, "to"), Names{"cross.left"});
-  EXPECT_EQ(path(context, "via"), Names{"cross.right"});
+  EXPECT_EQ(names_of(node(context).as<op::Segments>().to), Names{"cross.left"});
+  EXPECT_EQ(names_of(node(context).as<op::Via>().via), Names{"cross.right"});
   EXPECT_EQ(type_of(context), "hyp f32[4]");
 }
 
@@ -171,22 +180,22 @@ TEST_F(BuilderTest, QuantizedMatricesAreStoredAsTheirColumns) {
   const Expr columns = builder_.param("C", {6, 4}, graph_.none(), DType::qint8);
   const Expr y = dot(h_, columns);
   EXPECT_EQ(type_of(y), "hyp f32[6]");
-  EXPECT_TRUE(node(y).attr<bool>("transposed"));
+  EXPECT_TRUE(node(y).as<op::Transposed>().transposed);
   EXPECT_EQ(operand(y, 1).id(), columns.id());
-  EXPECT_FALSE(node(dot(h_, w_)).attr<bool>("transposed"));
+  EXPECT_FALSE(node(dot(h_, w_)).as<op::Transposed>().transposed);
 }
 
 TEST_F(BuilderTest, IntegerProductsQuantizeRowsByTheirScale) {
   const Expr columns = builder_.param("C", {6, 4}, graph_.none(), DType::qint16);
   const Expr rows = builder_.param("R", {4}, vocab_, DType::qint8);
-  const Expr table = builder_.add("dequantize", {rows}, {}, CodeLocation::current());
+  const Expr table = builder_.add(op::Dequantize{}, {rows}, CodeLocation::current());
   const Expr scale = builder_.param("scale", {1});
   builder_.multiply_in_integers(columns, {.columns = columns, .scale = scale});
   builder_.multiply_in_integers(table, {.columns = rows, .scale = scale});
   for (const auto& [y, weight] :
        {std::pair{dot(h_, columns), columns}, {dot_transposed(h_, table), rows}}) {
     EXPECT_EQ(op_of(y), "matmul");
-    EXPECT_TRUE(node(y).attr<bool>("transposed"));
+    EXPECT_TRUE(node(y).as<op::Transposed>().transposed);
     EXPECT_EQ(operand(y, 1).id(), weight.id());
     const Expr quantized = operand(y, 0);
     EXPECT_EQ(op_of(quantized), "quantize");

@@ -87,7 +87,7 @@ std::vector<Array<T>> evaluate(const Graph& graph, const RowTable& rows, const I
       context.results.emplace_back(rows.rows(type.domain), row_size(type));
     }
     if (node.has(Trait::external)) {
-      const std::vector<double>& input = inputs.at(node.attr<std::string>("name"));
+      const std::vector<double>& input = inputs.at(node.as<ExternalName>().name);
       check(input.size() == context.results[0].data.size(), "a test input has another size");
       std::copy(input.begin(), input.end(), context.results[0].data.begin());
     } else if constexpr (std::is_same_v<T, float>) {

@@ -441,10 +441,10 @@ TEST(Traits, SayWhatRulesRelyOn) {
   EXPECT_EQ(names_with(Trait::changes_domain), (Names{"collect", "history"}));
   for (const char* name :
        {"param", "state", "select_rows", "segment_softmax", "mix_rows", "position"})
-    EXPECT_FALSE(op(name).has(Trait::row_wise)) << name;
+    EXPECT_FALSE(find_op(name).has(Trait::row_wise)) << name;
   for (const char* name :
        {"add", "matmul", "layer_norm", "softmax", "concat", "k_best", "sinusoid"})
-    EXPECT_TRUE(op(name).has(Trait::row_wise)) << name;
+    EXPECT_TRUE(find_op(name).has(Trait::row_wise)) << name;
 }
 
 // A row-wise op gives a row the same result whatever the other rows hold.

@@ -10,6 +10,7 @@
 
 #include "backends/reference/interpreter.h"
 #include "base/quantized.h"
+#include "ops/leaf.h"
 
 namespace fuselage {
 namespace {
@@ -147,7 +148,7 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
   TensorMap weights;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "param") continue;
+    if (!node.is<op::Param>()) continue;
     const Type& type = graph.value(node.results[0]).type;
     std::vector<std::int64_t> shape = type.dims;
     const std::int64_t rows = graph.domain(type.domain).size;
@@ -160,7 +161,7 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
     if (is_quantized(type.dtype)) weight = quantized(quantizer_to(type.dtype), weight);
     if (type.dtype == DType::bf16) weight = weight.to_bf16();
     if (type.dtype == DType::f16) weight = weight.to_f16();
-    weights.emplace(node.template attr<std::string>("name"), std::move(weight));
+    weights.emplace(node.template as<ExternalName>().name, std::move(weight));
   }
   return weights;
 }

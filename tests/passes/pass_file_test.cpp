@@ -105,7 +105,7 @@ void expect_refusal(const PassCase& test, const Pass& pass, const Graph& graph,
   EXPECT_NE(record.refusals[0].reason, "");
   std::size_t matches = 0;
   for (const NodeId id : graph.nodes())
-    for (const Match& match : pass.rules[0].pattern.find(graph, id)) {
+    for (const Match& match : find_matches(pass.rules[0], graph, id)) {
       const std::vector<Refusal> refusals = ask_guards(pass.rules[0], match);
       matches += refusals.size() == 1 && refusals[0].guard == test.guard;
     }

@@ -8,11 +8,14 @@
 
 #include "base/error.h"
 #include "graph/traversal.h"
+#include "ops/pointwise.h"
 #include "passes/pipeline.h"
 #include "support.h"
 
 namespace fuselage {
 namespace {
+
+constexpr Capture kX{"x"};
 
 using match::any, match::op;
 using testing::AllOf;
@@ -31,11 +34,12 @@ return y = %b
 }
 
 /// Turns an op of one operand into another.
-Rule exchange(std::string name, std::string_view from, std::string_view to) {
+template <OpStruct From, OpStruct To>
+Rule exchange(std::string name) {
   return {.name = std::move(name),
-          .pattern = op(from, {any("x")}),
-          .build = [to](Rewriter& rewriter, const Match& match) {
-            rewriter.replace(match.result(), rewriter.add(to, {match["x"]}));
+          .pattern = op<From>({any(kX)}),
+          .build = [](Rewriter& rewriter, const Match& match) {
+            rewriter.replace(match.result(), rewriter.add(To{}, {match[kX]}));
           }};
 }
 
@@ -52,14 +56,15 @@ std::string message_of(F f) {
 bool make_sigmoid(Rewriter& rewriter) {
   rewriter.begin("rule", {});
   rewriter.replace(find_value(rewriter.graph(), "b"),
-                   rewriter.add("sigmoid", {find_value(rewriter.graph(), "a")}));
+                   rewriter.add(op::Sigmoid{}, {find_value(rewriter.graph(), "a")}));
   return rewriter.finish();
 }
 
 TEST(PassManager, RecordsWhatAPassDid) {
   Graph graph = chain();
-  const Pass pass{.name = "pass",
-                  .rules = {exchange("to_relu", "tanh", "relu"), exchange("to_abs", "neg", "abs")}};
+  const Pass pass{
+      .name = "pass",
+      .rules = {exchange<op::Tanh, op::Relu>("to_relu"), exchange<op::Neg, op::Abs>("to_abs")}};
   const PassRecord record = run_pass(pass, graph);
   EXPECT_TRUE(record.changed);
   EXPECT_EQ(record.name, "pass");
@@ -69,7 +74,7 @@ TEST(PassManager, RecordsWhatAPassDid) {
 
 TEST(PassManager, KeepsRefusalsWithTheirReasons) {
   Graph graph = chain();
-  Rule rule = exchange("to_relu", "tanh", "relu");
+  Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
   rule.guards = {{"never", [](const Match&) { return std::optional<std::string>("it is late"); }},
                  {"always", [](const Match&) { return std::optional<std::string>(); }}};
   const PassRecord record = run_pass({.name = "pass", .rules = {rule}}, graph);
@@ -91,16 +96,16 @@ return y = %b
 )");
   Pass pass{.name = "pass",
             .rules = {{.name = "join",
-                       .pattern = op("neg", {op("tanh", {any("x")})}),
+                       .pattern = op<op::Neg>({op<op::Tanh>({any(kX)})}),
                        .build = [](Rewriter& rewriter, const Match& match) {
-                         rewriter.replace(match.result(), rewriter.add("sigmoid", {match["x"]}));
+                         rewriter.replace(match.result(), rewriter.add(op::Sigmoid{}, {match[kX]}));
                        }}}};
   EXPECT_EQ(run_pass(pass, graph).refusals.size(), 1u);
   // Once the other user is gone the rule is tried again and fits.
   pass.rules.push_back({.name = "past_tanh",
-                        .pattern = op("relu", {op("tanh", {any("x")}).shared()}),
+                        .pattern = op<op::Relu>({op<op::Tanh>({any(kX)}).shared()}),
                         .build = [](Rewriter& rewriter, const Match& match) {
-                          rewriter.replace(match.result(), match["x"]);
+                          rewriter.replace(match.result(), match[kX]);
                         }});
   const PassRecord record = run_pass(pass, graph);
   EXPECT_THAT(record.rewrites, ElementsAre(Pair("join", 1u), Pair("past_tanh", 1u)));
@@ -110,7 +115,7 @@ return y = %b
 TEST(PassManager, LeavesOutRulesWhoseNumericsAreNotAllowed) {
   for (const NumericClass kind :
        {NumericClass::reassociates, NumericClass::approximates, NumericClass::quantizes}) {
-    Rule rule = exchange("to_relu", "tanh", "relu");
+    Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
     rule.numerics.kind = kind;
     const Pass pass{.name = "pass", .rules = {rule}};
     Graph graph = chain();
@@ -148,16 +153,18 @@ TEST(PassManager, NamesAPassThatReportsAChangeOfNothing) {
 TEST(PassManager, NamesARuleThatBuildsNothing) {
   const Pass pass{
       .name = "pass",
-      .rules = {{.name = "idle", .pattern = op("tanh"), .build = [](Rewriter&, const Match&) {}}}};
+      .rules = {
+          {.name = "idle", .pattern = op<op::Tanh>(), .build = [](Rewriter&, const Match&) {}}}};
   Graph graph = chain();
   EXPECT_THAT(message_of([&] { run_pass(pass, graph); }),
               AllOf(HasSubstr("rule 'idle'"), HasSubstr("tanh 'a'")));
 }
 
 TEST(PassManager, NamesRulesThatUndoEachOther) {
-  const Pass pass{.name = "pass",
-                  .rules = {exchange("there", "tanh", "relu"), exchange("back", "relu", "tanh"),
-                            exchange("aside", "neg", "abs")}};
+  const Pass pass{
+      .name = "pass",
+      .rules = {exchange<op::Tanh, op::Relu>("there"), exchange<op::Relu, op::Tanh>("back"),
+                exchange<op::Neg, op::Abs>("aside")}};
   Graph graph = chain();
   const std::string message = message_of([&] { run_pass(pass, graph); });
   EXPECT_THAT(message, AllOf(HasSubstr("pass 'pass'"), HasSubstr("back, there"),
@@ -209,10 +216,10 @@ TEST(PassManager, NamesTheRuleThatBreaksTheGraph) {
   };
   const Pass pass{.name = "pass",
                   .rules = {{.name = "breaks",
-                             .pattern = op("tanh", {any("x")}).where(takes("w")),
+                             .pattern = op<op::Tanh>({any(kX)}).where(takes("w")),
                              .build = set_operand("v")},
                             {.name = "repairs",
-                             .pattern = op("tanh", {any("x")}).where(takes("v")),
+                             .pattern = op<op::Tanh>({any(kX)}).where(takes("v")),
                              .build = set_operand("u")}}};
   const auto make = [] {
     return graph_of(R"(
@@ -238,7 +245,7 @@ TEST(PassManager, CallsBackAfterEachPass) {
     EXPECT_EQ(&seen, &graph);
     calls.emplace_back(name, changed);
   };
-  const Pass first{.name = "first", .rules = {exchange("to_relu", "tanh", "relu")}};
+  const Pass first{.name = "first", .rules = {exchange<op::Tanh, op::Relu>("to_relu")}};
   const std::vector<Pass> passes{first, first};
   EXPECT_EQ(run_passes(passes, graph, options).size(), 2u);
   EXPECT_THAT(calls, ElementsAre(Pair("first", true), Pair("first", false)));

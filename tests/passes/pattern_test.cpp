@@ -4,13 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "ops/leaf.h"
+#include "ops/pointwise.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
 #include "passes/rewrite/rule.h"
 #include "support.h"
 
 namespace fuselage {
 namespace {
 
-using match::any, match::constant, match::number, match::one_of, match::op;
+constexpr Capture kA{"a"}, kB{"b"}, kSum{"sum"}, kC{"c"}, kW{"w"}, kX{"x"};
+
+using match::any, match::constant, match::number, match::op;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -33,31 +39,31 @@ return h = %h, r = %r, twice = %twice
 
 TEST(Pattern, CapturesOperandsByName) {
   const Graph graph = example();
-  const auto found = op("mul", {op("add", {any("a"), any("b")}).named("sum"), constant("c")})
+  const auto found = op<op::Mul>({op<op::Add>({any(kA), any(kB)}).named(kSum), constant(kC)})
                          .find(graph, find_node(graph, "h"));
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0]["a"], find_value(graph, "t"));
-  EXPECT_EQ(found[0]["b"], find_value(graph, "w"));
-  EXPECT_EQ(found[0]["sum"], find_value(graph, "s"));
-  EXPECT_EQ(found[0]["c"], find_value(graph, "half"));
+  EXPECT_EQ(found[0][kA], find_value(graph, "t"));
+  EXPECT_EQ(found[0][kB], find_value(graph, "w"));
+  EXPECT_EQ(found[0][kSum], find_value(graph, "s"));
+  EXPECT_EQ(found[0][kC], find_value(graph, "half"));
   EXPECT_THAT(found[0].nodes(), ElementsAre(find_node(graph, "h"), find_node(graph, "s")));
   EXPECT_THAT(found[0].consumed(), ElementsAre(find_node(graph, "s")));
-  EXPECT_THROW(found[0]["d"], InternalError);
+  EXPECT_THROW(found[0][Capture{"d"}], InternalError);
 }
 
 TEST(Pattern, KeepsTheOrderOfOperandsUnlessTold) {
   const Graph graph = example();
   const NodeId r = find_node(graph, "r");
-  EXPECT_THAT(op("add", {op("tanh"), any("b")}).find(graph, r), IsEmpty());
-  const auto found = op("add", {op("tanh"), any("b")}).commutative().find(graph, r);
+  EXPECT_THAT(op<op::Add>({op<op::Tanh>(), any(kB)}).find(graph, r), IsEmpty());
+  const auto found = op<op::Add>({op<op::Tanh>(), any(kB)}).commutative().find(graph, r);
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0]["b"], find_value(graph, "w"));
-  EXPECT_THAT(op("add", {any("a"), any("b")}).commutative().find(graph, r), SizeIs(2));
+  EXPECT_EQ(found[0][kB], find_value(graph, "w"));
+  EXPECT_THAT(op<op::Add>({any(kA), any(kB)}).commutative().find(graph, r), SizeIs(2));
 }
 
 TEST(Pattern, AsksForOneValueUnderOneName) {
   const Graph graph = example();
-  const Pattern same = op("add", {any("a"), any("a")});
+  const Pattern same = op<op::Add>({any(kA), any(kA)});
   EXPECT_THAT(same.find(graph, find_node(graph, "twice")), SizeIs(1));
   EXPECT_THAT(same.find(graph, find_node(graph, "s")), IsEmpty());
 }
@@ -70,9 +76,9 @@ TEST(Pattern, TellsNumbersAndSignsOfZeroApart) {
 return y = %y
 )");
   const NodeId y = find_node(graph, "y");
-  EXPECT_THAT(op("add", {any("w"), number(-0.0)}).find(graph, y), SizeIs(1));
-  EXPECT_THAT(op("add", {any("w"), number(0)}).find(graph, y), IsEmpty());
-  EXPECT_THAT(op("add", {number(-0.0), any("w")}).find(graph, y), IsEmpty());
+  EXPECT_THAT(op<op::Add>({any(kW), number(-0.0)}).find(graph, y), SizeIs(1));
+  EXPECT_THAT(op<op::Add>({any(kW), number(0)}).find(graph, y), IsEmpty());
+  EXPECT_THAT(op<op::Add>({number(-0.0), any(kW)}).find(graph, y), IsEmpty());
 }
 
 TEST(Pattern, CountsOperands) {
@@ -82,21 +88,21 @@ TEST(Pattern, CountsOperands) {
 return y = %y
 )");
   const NodeId y = find_node(graph, "y");
-  EXPECT_THAT(op("concat", {any("a"), any("b")}).find(graph, y), IsEmpty());
-  EXPECT_THAT(op("concat", {any("a"), any("b")}).variadic().find(graph, y), SizeIs(1));
-  EXPECT_THAT(op("concat").find(graph, y), SizeIs(1));
-  EXPECT_THAT(op("concat").having(op("param")).find(graph, y), SizeIs(3));
+  EXPECT_THAT(op<op::Concat>({any(kA), any(kB)}).find(graph, y), IsEmpty());
+  EXPECT_THAT(op<op::Concat>({any(kA), any(kB)}).variadic().find(graph, y), SizeIs(1));
+  EXPECT_THAT(op<op::Concat>().find(graph, y), SizeIs(1));
+  EXPECT_THAT(op<op::Concat>().having(op<op::Param>()).find(graph, y), SizeIs(3));
 }
 
 TEST(Pattern, LooksAsDeepAsItSays) {
-  EXPECT_EQ(op("neg").depth(), 1u);
-  EXPECT_EQ(op("neg", {any("x")}).depth(), 2u);
-  EXPECT_EQ(op("concat").having(op("neg", {any("x")})).depth(), 3u);
+  EXPECT_EQ(op<op::Neg>().depth(), 1u);
+  EXPECT_EQ(op<op::Neg>({any(kX)}).depth(), 2u);
+  EXPECT_EQ(op<op::Concat>().having(op<op::Neg>({any(kX)})).depth(), 3u);
 }
 
 TEST(Guards, RefuseInnerNodesWithOtherUsers) {
   const Graph graph = example();
-  const Rule rule{.name = "rule", .pattern = one_of({"add"}, {op("tanh"), any("w")})};
+  const Rule rule{.name = "rule", .pattern = op<op::Add>({op<op::Tanh>(), any(kW)})};
   const auto found = rule.pattern.find(graph, find_node(graph, "s"));
   ASSERT_THAT(found, SizeIs(1));
   const std::vector<Refusal> refusals = ask_guards(rule, found[0]);
@@ -107,7 +113,7 @@ TEST(Guards, RefuseInnerNodesWithOtherUsers) {
   EXPECT_THAT(refusals[0].reason, HasSubstr("tanh 't'"));
   EXPECT_THAT(refusals[0].reason, HasSubstr("has 3 other uses"));
 
-  const Rule relaxed{.name = "rule", .pattern = op("add", {op("tanh").shared(), any("w")})};
+  const Rule relaxed{.name = "rule", .pattern = op<op::Add>({op<op::Tanh>().shared(), any(kW)})};
   EXPECT_THAT(all_guards(relaxed), IsEmpty());
 }
 
@@ -119,7 +125,7 @@ TEST(Guards, RefuseWorkOnMoreRows) {
 return y = %y
 )");
   const Rule rule{
-      .name = "rule", .pattern = op("select_rows", {op("tanh")}), .guards = {same_rows()}};
+      .name = "rule", .pattern = op<op::SelectRows>({op<op::Tanh>()}), .guards = {same_rows()}};
   const auto found = rule.pattern.find(graph, find_node(graph, "y"));
   ASSERT_THAT(found, SizeIs(1));
   const std::vector<Refusal> refusals = ask_guards(rule, found[0]);

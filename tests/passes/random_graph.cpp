@@ -6,7 +6,10 @@
 #include <map>
 #include <random>
 
+#include "ops/loop.h"
 #include "ops/registry.h"
+#include "ops/search.h"
+#include "ops/shortlist.h"
 
 namespace fuselage {
 namespace {
@@ -93,7 +96,7 @@ class Generator {
     const ValueId n = add("tanh", {add("add", {product(x, 2), reset})});
     const ValueId taken = add("mul", {add("sub", {vector(1, 2), z}), n});
     const ValueId h = add("add", {taken, add("mul", {z, s})});
-    graph_.add_node(op("next"), {s, h});
+    add_node(graph_, op::Next{}, {s, h});
     keep(source_, add("collect", {h}));
   }
 
@@ -151,7 +154,7 @@ class Generator {
 
   void add_next(DomainId domain, ValueId state) {
     const ValueId value = of_width(pick(domain), width(state));
-    graph_.add_node(op("next"), {state, add("tanh", {value})});
+    add_node(graph_, op::Next{}, {state, add("tanh", {value})});
   }
 
   void give_out() {
@@ -180,8 +183,8 @@ class Generator {
     if (chance(2)) logits = add("add", {logits, param(graph_.none(), 7)});
     ValueId scores = add("select_elements", {logits}, {{"row", left}, {"element", words}});
     if (!chance(4)) scores = add("segment_log_softmax", {scores}, {{"to", left}});
-    const NodeId best = graph_.add_node(op("segment_k_best"), {scores},
-                                        {{"k", std::int64_t{3}}, {"to", left}, {"words", words}});
+    const NodeId best =
+        add_node(graph_, op::SegmentKBest{.k = 3, .to = left, .words = words}, {scores});
     graph_.add_output("shortlist_scores", graph_.result(best, 0));
     graph_.add_output("shortlist_words", graph_.result(best, 1));
   }
@@ -199,7 +202,7 @@ class Generator {
   }
 
   void give_out_best(std::string scores, std::string words, ValueId of) {
-    const NodeId best = graph_.add_node(op("k_best"), {of}, {{"k", std::int64_t{3}}});
+    const NodeId best = add_node(graph_, op::KBest{.k = 3}, {of});
     graph_.add_output(std::move(scores), graph_.result(best, 0));
     graph_.add_output(std::move(words), graph_.result(best, 1));
   }
@@ -348,7 +351,7 @@ class Generator {
   // --- Values ---
 
   ValueId add(std::string_view name, std::vector<ValueId> operands, const Attrs& attrs = {}) {
-    return graph_.result(graph_.add_node(op(name), std::move(operands), attrs));
+    return graph_.result(graph_.add_node(find_op(name), std::move(operands), attrs));
   }
 
   /// A matrix of which the columns are stored as quantized vectors, or one that is stored in bf16.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "graph/verifier.h"
+#include "ops/pointwise.h"
 #include "support.h"
 
 namespace fuselage {
@@ -57,7 +58,7 @@ TEST(Rewriter, RemovesNewNodesThatNothingUses) {
   Graph graph = chain();
   Rewriter rewriter(graph);
   rewriter.begin("rule", {});
-  const NodeId unused = rewriter.add_node("tanh", {find_value(graph, "w")});
+  const NodeId unused = rewriter.add_node(op::Tanh{}, {find_value(graph, "w")});
   rewriter.finish();
   EXPECT_FALSE(graph.alive(unused));
 }
@@ -68,7 +69,7 @@ TEST(Rewriter, GivesNewNodesTheProvenanceLocationAndNameOfTheOld) {
   const NodeId b = find_node(graph, "b");
   const std::uint32_t line = graph.node(b).location.line;
   rewriter.begin("first", std::vector{b, find_node(graph, "a")});
-  const ValueId made = rewriter.add("sigmoid", {find_value(graph, "w")});
+  const ValueId made = rewriter.add(op::Sigmoid{}, {find_value(graph, "w")});
   rewriter.replace(graph.result(b), made);
   rewriter.finish();
   const Node& node = graph.producer(made);
@@ -78,7 +79,7 @@ TEST(Rewriter, GivesNewNodesTheProvenanceLocationAndNameOfTheOld) {
   EXPECT_EQ(graph.value(made).name, "b");
 
   rewriter.begin("second", std::vector{find_node(graph, "c"), graph.value(made).producer});
-  const ValueId again = rewriter.add("swish", {find_value(graph, "w")});
+  const ValueId again = rewriter.add(op::Swish{}, {find_value(graph, "w")});
   rewriter.replace(find_value(graph, "c"), again);
   rewriter.finish();
   EXPECT_THAT(graph.producer(again).provenance.origins, ElementsAre("c", "b", "a"));
@@ -90,7 +91,7 @@ TEST(Rewriter, CountsIncludedNodesAmongThoseThatNewOnesStandFor) {
   Rewriter rewriter(graph);
   rewriter.begin("rule", std::vector{find_node(graph, "b")});
   rewriter.include(find_node(graph, "a"));
-  const ValueId made = rewriter.add("sigmoid", {find_value(graph, "w")});
+  const ValueId made = rewriter.add(op::Sigmoid{}, {find_value(graph, "w")});
   rewriter.replace(find_value(graph, "b"), made);
   rewriter.finish();
   EXPECT_THAT(graph.producer(made).provenance.origins, ElementsAre("b", "a"));
@@ -131,7 +132,7 @@ TEST(Rewriter, CountsEditsAndRewrites) {
 TEST(Rewriter, EditsInsideOfRewritesOnly) {
   Graph graph = chain();
   Rewriter rewriter(graph);
-  EXPECT_THROW(rewriter.add("tanh", {find_value(graph, "w")}), InternalError);
+  EXPECT_THROW(rewriter.add(op::Tanh{}, {find_value(graph, "w")}), InternalError);
   EXPECT_THROW(rewriter.replace(find_value(graph, "a"), find_value(graph, "w")), InternalError);
   EXPECT_THROW(rewriter.finish(), InternalError);
   rewriter.begin("rule", {});

@@ -92,7 +92,7 @@ std::string ElementKernel::refuse(const ElementwiseExpression& expression) {
 
 ElementKernel::ElementKernel(const ElementwiseExpression& expression,
                              const std::vector<bool>& scalar) {
-  check(refuse(expression).empty(), "a expression without a kernel");
+  check(refuse(expression).empty(), "an expression without a kernel");
   std::vector<std::uint32_t> slots;
   plan_slots(expression, slots);
   const KernelTable& table = kernels();

@@ -15,7 +15,7 @@ namespace fuselage::cpu {
 std::optional<Unary> unary_named(std::string_view op);
 std::optional<Binary> binary_named(std::string_view op);
 
-/// A expression ready to run at the active instruction-set level: tile by tile, so that what goes
+/// An expression ready to run at the active instruction-set level: tile by tile, so that what goes
 /// from step to step stays in the L1 cache. An element is computed by the same operations as by
 /// unary and binary kernels one after another, and so has the same bits.
 class ElementKernel {

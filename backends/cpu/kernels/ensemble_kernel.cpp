@@ -20,7 +20,8 @@ std::string refuse_layers(const Graph& graph, const Node& node) {
 }
 
 void bind_ensemble(Instruction& in, const Binding& binding) {
-  EnsembleLayers layers{.members = ensemble_members(binding.node), .matrices = {}};
+  EnsembleLayers layers{.members = ensemble_members(binding.node.as<op::EnsembleKBest>()),
+                        .matrices = {}};
   for (const MemberOperands& member : layers.members) {
     const Type& x = binding.graph.value(binding.node.operands[member.x]).type;
     const std::int64_t k = x.dims[0];

@@ -105,7 +105,7 @@ void ElementKernel::launch(cudaStream_t stream, const Rows& rows, std::int64_t c
   config.stream = stream;
   void* arguments[] = {parameters.data()};
   expect_success(cudaLaunchKernelExC(&config, fours ? fours_ : singles_, arguments),
-                 "launch of a expression");
+                 "launch of an expression");
 }
 
 std::span<const KernelFactory> element_kernels() { return kKernels; }

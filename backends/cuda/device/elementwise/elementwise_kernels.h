@@ -13,7 +13,7 @@
 
 namespace fuselage::cuda {
 
-/// A expression compiled for the device. Immutable; workers share it.
+/// An expression compiled for the device. Immutable; workers share it.
 class ElementKernel {
  public:
   /// `scalar[i]`: operand i has one element a row, which stands for all columns. Compiles, which

@@ -36,7 +36,7 @@ bool is_relu(const ElementwiseExpression::Step& step, bool of_product) {
   return step.op->name == "relu" && step.arguments == std::vector{argument};
 }
 
-/// The epilogue that a expression is, if it is one.
+/// The epilogue that an expression is, if it is one.
 std::optional<Epilogue> epilogue_of(const ElementwiseExpression& expression) {
   if (expression.results.size() != 1 || expression.steps.empty()) return std::nullopt;
   if (expression.results[0].index + 1 != expression.steps.size()) return std::nullopt;

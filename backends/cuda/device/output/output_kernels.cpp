@@ -75,7 +75,7 @@ std::unique_ptr<Kernel> make_output_layer(const PlannedInstruction& in, const Bi
 
 std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const Binding& binding) {
   std::vector<LogitLayers::Member> members;
-  for (const MemberOperands& member : ensemble_members(binding.node)) {
+  for (const MemberOperands& member : ensemble_members(binding.node.as<op::EnsembleKBest>())) {
     const Factors factors{.x = member.x, .w = member.w, .transposed = member.transposed};
     members.push_back({.product = BoundProduct(in, binding, factors),
                        .bias = member.bias ? static_cast<std::int32_t>(*member.bias) : kNone,

@@ -43,7 +43,7 @@ class Program {
     const nvrtcResult status =
         nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
     if (status != NVRTC_SUCCESS)
-      throw Error("NVRTC cannot compile a expression for {} ({}): {}", architecture,
+      throw Error("NVRTC cannot compile an expression for {} ({}): {}", architecture,
                   nvrtcGetErrorString(status), log());
   }
 

@@ -1,6 +1,8 @@
-#include "passes/motion/table_budget.h"
+#include "passes/motion/cost_model.h"
 
 #include <algorithm>
+
+#include "ops/frequent_rows.h"
 
 namespace fuselage {
 namespace {
@@ -8,7 +10,7 @@ namespace {
 /// True where a value is what an op looks frequent rows up in.
 bool is_partial_table(const Graph& graph, const Value& value) {
   return std::any_of(value.uses.begin(), value.uses.end(), [&graph](const Use& use) {
-    return use.operand == 2 && graph.node(use.node).op->name == "lookup_matmul";
+    return use.operand == 2 && graph.node(use.node).is<op::LookupMatmul>();
   });
 }
 
@@ -19,6 +21,13 @@ bool is_read_later(const Graph& graph, const Value& value) {
 }
 
 }  // namespace
+
+Cost cost_of_reading(const Type& type) { return {.bytes = static_cast<double>(row_bytes(type))}; }
+
+Cost cost_of_mixing(const Type& type) {
+  return {.flop = 2 * static_cast<double>(row_size(type)),
+          .bytes = static_cast<double>(row_bytes(type))};
+}
 
 TableCost table_cost(const Graph& graph, NodeId id, double rows, const Target& target) {
   const Type& result = graph.value(graph.result(id)).type;

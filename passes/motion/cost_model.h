@@ -5,6 +5,31 @@
 
 namespace fuselage {
 
+/// What the law weighs.
+struct CommuteOptions {
+  Workload workload;
+  Target target;
+  double table_bytes = 64e6;  ///< most memory for tables with a row per vocabulary entry
+  double load_seconds = 0.3;  ///< most time for computing them when a model is loaded
+};
+
+/// Expected time of work on a graph.
+struct CostModel {
+  const Graph& graph;
+  const CommuteOptions& options;
+
+  /// Seconds per sentence of work of this cost for each row of a domain.
+  double seconds(const Cost& cost, DomainId domain) const {
+    return expected_seconds(graph, cost, domain, options.workload, options.target);
+  }
+};
+
+/// Reading a row through an index.
+Cost cost_of_reading(const Type& type);
+
+/// A term of a weighted sum of rows.
+Cost cost_of_mixing(const Type& type);
+
 /// What tables with rows of vocabulary entries take.
 struct TableCost {
   double bytes = 0;

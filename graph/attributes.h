@@ -1,0 +1,120 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "graph/op.h"
+
+namespace fuselage {
+
+// Attributes as members of a struct. An op is declared as a struct with its name and attributes:
+//
+//     struct Slice {
+//       static constexpr std::string_view kName = "slice";
+//       std::int64_t begin = 0;
+//       std::int64_t end = 0;
+//       static constexpr auto attributes() {
+//         return std::tuple(required("begin", &Slice::begin), required("end", &Slice::end));
+//       }
+//     };
+//
+// A struct without a name is a group of attributes that several ops have. The definition (OpDef)
+// takes name and attributes from the struct, so that each of them is spelled once.
+
+/// An attribute that is a member of `Struct` or of a base.
+template <typename Struct, typename T>
+struct AttrField {
+  using Member = T Struct::*;
+  std::string_view name;
+  Member member;
+  bool is_required;
+  std::string_view former_name = {};
+
+  /// The same with a spelling that older text graphs have.
+  constexpr AttrField formerly(std::string_view former) const {
+    return {name, member, is_required, former};
+  }
+};
+
+/// An attribute that a text graph must write.
+template <typename Struct, typename T>
+constexpr AttrField<Struct, T> required(std::string_view name, T Struct::*member) {
+  return {name, member, true};
+}
+
+/// An attribute that has the member's initial value where it is not written.
+template <typename Struct, typename T>
+constexpr AttrField<Struct, T> defaulted(std::string_view name, T Struct::*member) {
+  return {name, member, false};
+}
+
+/// A type that declares attributes or has none: an op, or a group of attributes.
+template <typename S>
+concept AttrStruct = std::is_class_v<S> && std::is_default_constructible_v<S>;
+
+/// A type that declares an op.
+template <typename S>
+concept OpStruct = AttrStruct<S> && requires {
+  std::string_view(S::kName);
+};
+
+/// Calls f(field) for each attribute of S, in order.
+template <AttrStruct S, typename F>
+constexpr void for_each_attribute(F&& f) {
+  if constexpr (requires { S::attributes(); })
+    std::apply([&](const auto&... field) { (f(field), ...); }, S::attributes());
+}
+
+/// The alternative of Attr that a member type is.
+template <typename T>
+constexpr AttrKind attr_kind() {
+  return static_cast<AttrKind>(Attr(std::in_place_type<T>).index());
+}
+
+/// The declarations of S's attributes.
+template <AttrStruct S>
+std::vector<AttrSpec> attribute_specs() {
+  std::vector<AttrSpec> specs;
+  const S defaults{};
+  for_each_attribute<S>([&](const auto& field) {
+    using T = std::remove_cvref_t<decltype(defaults.*(field.member))>;
+    AttrSpec spec{field.name, attr_kind<T>()};
+    if (!field.is_required)
+      spec.default_value = Attr(std::in_place_type<T>, defaults.*field.member);
+    spec.former_name = field.former_name;
+    specs.push_back(std::move(spec));
+  });
+  return specs;
+}
+
+/// The values of S's attributes, in order.
+template <AttrStruct S>
+AttrList attribute_values(const S& values) {
+  AttrList list;
+  for_each_attribute<S>([&](const auto& field) {
+    using T = std::remove_cvref_t<decltype(values.*(field.member))>;
+    list.emplace_back(field.name, Attr(std::in_place_type<T>, values.*(field.member)));
+  });
+  return list;
+}
+
+/// The attribute of ops with Trait::external.
+struct ExternalName {
+  std::string name;  ///< of the value outside of the graph, as of a weight
+  static constexpr auto attributes() { return std::tuple(required("name", &ExternalName::name)); }
+};
+
+/// `definition` with the name and the attributes of the op that S declares.
+template <OpStruct S>
+OpDef define(OpDef definition) {
+  definition.name = S::kName;
+  definition.attributes = attribute_specs<S>();
+  return definition;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "graph/attributes.h"
+#include "ops/quantize.h"
+
+namespace fuselage {
+
+namespace op {
+
+/// scale × dot product of the operands within each of `heads` contiguous slices.
+struct HeadDot {
+  static constexpr std::string_view kName = "head_dot";
+  std::int64_t heads = 0;
+  double scale = 1;
+  static constexpr auto attributes() {
+    return std::tuple(required("heads", &HeadDot::heads), defaulted("scale", &HeadDot::scale));
+  }
+};
+
+/// Softmax over the pairs of a left row of scale × dot product of query and key, head by head, and
+/// the values mixed by these weights; operands query, keys, values.
+struct DotAttention : QuantizedResults {
+  static constexpr std::string_view kName = "dot_attention";
+  MapPath left;
+  MapPath right;
+  std::int64_t heads = 0;
+  double scale = 1;
+  static constexpr auto attributes() {
+    return std::tuple_cat(
+        std::tuple(required("left", &DotAttention::left), required("right", &DotAttention::right),
+                   required("heads", &DotAttention::heads),
+                   defaulted("scale", &DotAttention::scale)),
+        QuantizedResults::attributes());
+  }
+};
+
+/// The same of v · tanh(q + k); operands exp(q), exp(k), v, values.
+struct AdditiveAttention : QuantizedResults {
+  static constexpr std::string_view kName = "additive_attention";
+  MapPath left;
+  MapPath right;
+  static constexpr auto attributes() {
+    return std::tuple_cat(std::tuple(required("left", &AdditiveAttention::left),
+                                     required("right", &AdditiveAttention::right)),
+                          QuantizedResults::attributes());
+  }
+};
+
+/// How an op cuts vectors into heads, and what it multiplies their scores by.
+struct Heads {
+  std::int64_t heads = 0;
+  double scale = 1;
+  static constexpr auto attributes() {
+    return std::tuple(required("heads", &Heads::heads), defaulted("scale", &Heads::scale));
+  }
+};
+
+/// The paths from a pair to the rows of its members.
+struct PairMembers {
+  MapPath left;
+  MapPath right;
+  static constexpr auto attributes() {
+    return std::tuple(required("left", &PairMembers::left), required("right", &PairMembers::right));
+  }
+};
+
+}  // namespace op
+
+/// Attention: scores of several heads (Vaswani et al. 2017, section 3.2), and additive attention
+/// (Bahdanau et al. 2015, appendix A.1.2) as one op.
+std::span<const OpDef> attention_ops();
+
+}  // namespace fuselage

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "graph/attributes.h"
+
+namespace fuselage {
+
+namespace op {
+
+/// A stored weight.
+struct Param {
+  static constexpr std::string_view kName = "param";
+  std::string name;
+  DomainId domain = DomainId{0};
+  Dims dims;
+  DType dtype = DType::f32;
+  static constexpr auto attributes() {
+    return std::tuple(required("name", &Param::name), defaulted("domain", &Param::domain),
+                      required("dims", &Param::dims), defaulted("dtype", &Param::dtype));
+  }
+};
+
+/// A result of a program with an earlier binding time.
+struct Import {
+  static constexpr std::string_view kName = "import";
+  std::string name;
+  DomainId domain = DomainId{0};
+  Dims dims;
+  DType dtype = DType::f32;
+  static constexpr auto attributes() {
+    return std::tuple(required("name", &Import::name), defaulted("domain", &Import::domain),
+                      required("dims", &Import::dims), defaulted("dtype", &Import::dtype));
+  }
+};
+
+/// Numbers written in the graph; one number fills all dimensions.
+struct Constant {
+  static constexpr std::string_view kName = "constant";
+  std::vector<double> values;
+  Dims dims;
+  static constexpr auto attributes() {
+    return std::tuple(required("values", &Constant::values), defaulted("dims", &Constant::dims));
+  }
+};
+
+}  // namespace op
+
+/// Values from outside of a graph: weights, constants, results of an earlier program.
+std::span<const OpDef> leaf_ops();
+
+}  // namespace fuselage

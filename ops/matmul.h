@@ -1,0 +1,35 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "graph/attributes.h"
+
+namespace fuselage {
+
+namespace op {
+
+/// x W, or x Wᵀ; operands x [..., k] and W, known at load time.
+struct Matmul {
+  static constexpr std::string_view kName = "matmul";
+  bool transposed = false;
+  static constexpr auto attributes() {
+    return std::tuple(defaulted("transposed", &Matmul::transposed));
+  }
+};
+
+/// Whether a product takes the transpose of its matrix; an attribute of all ops that multiply.
+struct Transposed {
+  bool transposed = false;
+  static constexpr auto attributes() {
+    return std::tuple(defaulted("transposed", &Transposed::transposed));
+  }
+};
+
+}  // namespace op
+
+/// Products with a weight matrix.
+std::span<const OpDef> matmul_ops();
+
+}  // namespace fuselage

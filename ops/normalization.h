@@ -1,0 +1,40 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "graph/attributes.h"
+
+namespace fuselage {
+
+namespace op {
+
+/// Layer normalization (Ba et al. 2016, section 3.1); operands x, gain and perhaps bias.
+struct LayerNorm {
+  static constexpr std::string_view kName = "layer_norm";
+  double epsilon = 0;
+  static constexpr auto attributes() {
+    return std::tuple(required("epsilon", &LayerNorm::epsilon));
+  }
+};
+
+/// The same without the mean and the bias (Zhang and Sennrich 2019).
+struct RmsNorm {
+  static constexpr std::string_view kName = "rms_norm";
+  double epsilon = 0;
+  static constexpr auto attributes() { return std::tuple(required("epsilon", &RmsNorm::epsilon)); }
+};
+
+/// What a normalization adds to the variance.
+struct Epsilon {
+  double epsilon = 0;
+  static constexpr auto attributes() { return std::tuple(required("epsilon", &Epsilon::epsilon)); }
+};
+
+}  // namespace op
+
+/// Normalizations over a row.
+std::span<const OpDef> normalization_ops();
+
+}  // namespace fuselage

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "graph/attributes.h"
+
+namespace fuselage {
+
+namespace op {
+
+/// The k largest elements of a row, and where they stand.
+struct KBest {
+  static constexpr std::string_view kName = "k_best";
+  std::int64_t k = 0;
+  static constexpr auto attributes() { return std::tuple(required("k", &KBest::k)); }
+};
+
+}  // namespace op
+
+/// What a search asks of a step.
+std::span<const OpDef> search_ops();
+
+}  // namespace fuselage

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "graph/attributes.h"
+
+namespace fuselage {
+
+namespace op {
+
+/// Operands side by side, along the last dimension.
+struct Concat {
+  static constexpr std::string_view kName = "concat";
+};
+
+/// Elements begin to end of the last dimension.
+struct Slice {
+  static constexpr std::string_view kName = "slice";
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  static constexpr auto attributes() {
+    return std::tuple(required("begin", &Slice::begin), required("end", &Slice::end));
+  }
+};
+
+/// Elements begin to end of the leading dimension: some rows of a matrix.
+struct SliceLeading {
+  static constexpr std::string_view kName = "slice_leading";
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  static constexpr auto attributes() {
+    return std::tuple(required("begin", &SliceLeading::begin), required("end", &SliceLeading::end));
+  }
+};
+
+/// The part that an op cuts out; an attribute group of ops with Trait::slices.
+struct Range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  static constexpr auto attributes() {
+    return std::tuple(required("begin", &Range::begin), required("end", &Range::end));
+  }
+};
+
+}  // namespace op
+
+/// Parts of rows, put side by side or cut out.
+std::span<const OpDef> shape_ops();
+
+}  // namespace fuselage
