@@ -40,10 +40,24 @@ std::vector<Guard> all_guards(const Rule& rule) {
   return guards;
 }
 
+namespace {
+
+/// The guard's answer; a mistake of it is an internal error that names it.
+std::optional<std::string> ask(const Rule& rule, const Guard& guard, const Match& match) {
+  try {
+    return guard.refuse(match);
+  } catch (const std::exception& error) {
+    throw InternalError(fmt::format("internal error: guard '{}' of rule '{}' at {}: {}", guard.name,
+                                    rule.name, match.graph().describe(match.root()), error.what()));
+  }
+}
+
+}  // namespace
+
 std::vector<Refusal> ask_guards(const Rule& rule, const Match& match) {
   std::vector<Refusal> refusals;
   for (const Guard& guard : all_guards(rule))
-    if (auto reason = guard.refuse(match))
+    if (auto reason = ask(rule, guard, match))
       refusals.push_back(
           {rule.name, match.graph().describe(match.root()), guard.name, std::move(*reason)});
   return refusals;

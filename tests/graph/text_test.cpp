@@ -359,5 +359,41 @@ TEST(GraphText, LongAndDeepGraphsNeedNoStack) {
   EXPECT_EQ(structural_hash(graph), structural_hash(again(graph)));
 }
 
+TEST(GraphText, FormerSpellingsAreRead) {
+  const auto graph = [](const std::string& attribute) {
+    return parse_graph(
+        "fuselage.graph 1\n%x = import() {name = \"x\", dims = [4]}\n"
+        "%y = pointwise(%x) {" +
+            attribute + " = \"tanh(x0)\"}\nreturn y = %y\n",
+        "test", all_ops());
+  };
+  const Graph former = graph("formula");
+  EXPECT_TRUE(same_graph(former, graph("expression")));
+  EXPECT_THAT(print_graph(former), HasSubstr("{expression = \"tanh(x0)\"}"));
+}
+
+namespace op {
+
+struct Renamed {
+  static constexpr std::string_view kName = "renamed";
+};
+
+}  // namespace op
+
+TEST(OpRegistry, FindsOpsByFormerNames) {
+  const OpDef definition = define<op::Renamed>({.former_names = {"before"}});
+  OpRegistry ops;
+  ops.add({&definition, 1});
+  EXPECT_EQ(ops.find("before"), &definition);
+  const OpDef other = define<op::Renamed>({});
+  EXPECT_THROW(ops.add({&other, 1}), InternalError);
+}
+
+TEST(OpRegistry, RefusesOperandsThatAreReadThroughNoPath) {
+  const OpDef definition = define<op::Renamed>({.operands = {{.name = "x", .through = "via"}}});
+  OpRegistry ops;
+  EXPECT_THROW(ops.add({&definition, 1}), InternalError);
+}
+
 }  // namespace
 }  // namespace fuselage

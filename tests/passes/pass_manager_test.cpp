@@ -284,5 +284,58 @@ TEST(Pipeline, HasAReasonForEachLineAndNamesForAll) {
   EXPECT_EQ(std::unique(unique.begin(), unique.end()), unique.end());
 }
 
+// --- Mistakes in rules ---
+
+std::string message_of(const Pass& pass) {
+  Graph graph = chain();
+  try {
+    run_pass(pass, graph);
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RuleCheck, AGuardReadsWhatThePatternCaptures) {
+  constexpr Capture kOther{"other"};
+  Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
+  rule.guards = {same_type(kOther)};
+  EXPECT_EQ(message_of({.name = "pass", .rules = {rule}}),
+            "internal error: guard 'same_type' of rule 'to_relu' reads 'other', which the pattern "
+            "does not capture");
+}
+
+TEST(RuleCheck, ARuleBuilds) {
+  Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
+  rule.build = nullptr;
+  EXPECT_THAT(message_of({.name = "pass", .rules = {rule}}), HasSubstr("'to_relu' has no builder"));
+}
+
+TEST(RuleCheck, MistakesOfGuardsAndBuildersNameTheRule) {
+  constexpr Capture kOther{"other"};
+  Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
+  rule.build = [&](Rewriter&, const Match& match) { (void)match[kOther]; };
+  EXPECT_THAT(message_of({.name = "pass", .rules = {rule}}),
+              AllOf(HasSubstr("rule 'to_relu' of pass 'pass'"), HasSubstr("captures no 'other'")));
+  rule.guards = {{"careless", [&](const Match& match) -> std::optional<std::string> {
+                    return match.graph().show(match.type(kOther));
+                  }}};
+  EXPECT_THAT(message_of({.name = "pass", .rules = {rule}}),
+              AllOf(HasSubstr("guard 'careless' of rule 'to_relu'"), HasSubstr("no 'other'")));
+}
+
+TEST(RuleAnalysis, RunsOnceForGuardsAndBuilder) {
+  int runs = 0;
+  Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
+  rule.analyze = [&](const Match&) -> std::any { return ++runs; };
+  const auto reads = [](const Match& match) -> std::optional<std::string> {
+    return match.analysis<int>() == 1 ? std::nullopt : std::optional<std::string>("another");
+  };
+  rule.guards = {{"first", reads}, {"second", reads}};
+  Graph graph = chain();
+  EXPECT_TRUE(run_pass({.name = "pass", .rules = {rule}}, graph).changed);
+  EXPECT_EQ(runs, 1);
+}
+
 }  // namespace
 }  // namespace fuselage

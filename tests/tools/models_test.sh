@@ -10,6 +10,10 @@ make_directory
 works translate "${usual[@]}" -b 2 -n 0.6 -i "$input" -o expected
 works translate -m directory -i "$input"
 same out expected "model directory"
+# One that was written in November 2026, and what it translated then: the same bytes.
+former=$data/directory-2026-11
+works translate -m "$former" -b 4 --precision int8 --n-best -i "$former/input.en"
+same out "$former/expected.int8.beam4.txt" "a model directory of November 2026"
 # Tables of frequent words, and tables that are stored: the same bytes.
 gru=(-m "$data/nematus/model.npz" -v "$vocabulary" "$vocabulary")
 works translate "${gru[@]}" -b 2 --n-best --exact -i "$input" -o expected.exact
