@@ -20,11 +20,11 @@ std::string needs_real(const Graph& graph, const Node& node);
 /// The first operand is of f32.
 std::string needs_f32(const Graph& graph, const Node& node);
 
-/// Most operands and results of a expression.
+/// Most operands and results of an expression.
 inline constexpr std::size_t kMaxExpressionOperands = 64;
 inline constexpr std::size_t kMaxExpressionResults = 16;
 
-/// A expression reads and writes rows of one width; an operand may have one element for all
+/// An expression reads and writes rows of one width; an operand may have one element for all
 /// columns. The operands of the node but number `matrix` are elements of it.
 std::string refuse_elements(const Graph& graph, const Node& node, std::size_t matrix);
 
@@ -38,6 +38,12 @@ std::string refuse_types(const Graph& graph, const Node& node);
 
 /// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
 std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k);
+
+/// A matrix of one column, for kernels that would pad it.
+std::string refuse_one_column(const Graph& graph, const Node& node);
+
+/// A product of looked-up rows, whose matrix, table and ranks are stored.
+std::string refuse_lookup_product(const Graph& graph, const Node& node);
 
 /// A matrix of one column: a dot product a row.
 std::string refuse_row_dot(const Graph& graph, const Node& node);

@@ -33,9 +33,9 @@ enum class Unary : std::uint8_t {
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
 using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
 
-/// A model of an ensemble: what its logits, a * matrix + bias, count for. bias is [matrix->n()] or
-/// null; the weight is finite and not negative.
-struct EnsembleMember {
+/// The output layer of a model of an ensemble: its logits, a * matrix + bias, and what they count
+/// for. bias is [matrix->n()] or null; the weight is finite and not negative.
+struct WeightedLayer {
   RowsIn a;
   const PackedMatrix* matrix = nullptr;
   const float* bias = nullptr;
@@ -157,13 +157,13 @@ struct KernelTable {
   bool (*join_output_parts)(std::span<const OutputPart> parts, size_t row, size_t rows,
                             size_t columns, size_t k, float* values, std::int32_t* ids) = nullptr;
 
-  /// k_best of the sum over the members of weight * logits, in their order, with the bits of gemm
+  /// k_best of the sum over the layers of weight * logits, in their order, with the bits of gemm
   /// and binary. From the values are then subtracted the sums of weight * (largest logit of the
   /// row) and of weight * log(sum(exp(logits - largest))), which makes them weighted sums of the
-  /// members' log_softmax. A row in which one of these sums is not finite, as where a member has
+  /// layers' log_softmax. A row in which one of these sums is not finite, as where a layer has
   /// NaN or +infinity or only -infinity, gives -infinity and its first columns. Matrices have one
   /// number of columns. No more than a few tiles of logits are ever stored.
-  void (*ensemble_k_best)(std::span<const EnsembleMember> members, size_t rows, size_t k,
+  void (*ensemble_k_best)(std::span<const WeightedLayer> layers, size_t rows, size_t k,
                           float* values, std::int32_t* ids) = nullptr;
 
   /// linear_k_best of some columns of b, in order, as if there were no others; ids are their
