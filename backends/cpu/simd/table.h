@@ -179,6 +179,27 @@ struct KernelTable {
   void (*log_sum_exp)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 };
 
+/// Writes a family's entries for Highway's chosen target and returns the target that the functions
+/// were compiled for. A family is a .cpp file that is compiled once a target (targets.h).
+using FillFamily = std::int64_t (*)(KernelTable& table);
+
+std::int64_t fill_gemm(KernelTable& table);
+std::int64_t fill_quantize(KernelTable& table);
+std::int64_t fill_pointwise(KernelTable& table);
+std::int64_t fill_normalize(KernelTable& table);
+std::int64_t fill_attention(KernelTable& table);
+std::int64_t fill_k_best(KernelTable& table);
+std::int64_t fill_output(KernelTable& table);
+std::int64_t fill_ensemble_output(KernelTable& table);
+std::int64_t fill_shortlist(KernelTable& table);
+
+inline constexpr FillFamily kFillFamilies[] = {
+    fill_gemm,   fill_quantize, fill_pointwise,       fill_normalize, fill_attention,
+    fill_k_best, fill_output,   fill_ensemble_output, fill_shortlist};
+
+/// Replaces entries of an AVX3 table by those for AVX-512-VNNI; false where there are none.
+bool fill_vnni(KernelTable& table);
+
 /// The table of the active level (see isa.h). It lives as long as the process.
 const KernelTable& kernels();
 
