@@ -122,7 +122,7 @@ class Ladder {
   }
 
   void add(Rung rung, const Techniques& left_out, const std::string& precision,
-           std::span<const cpu::KernelRow> kernels = {}) {
+           std::span<const cpu::KernelEntry> kernels = {}) {
     const CompileOptions options = options_without(left_out, precision);
     Graph optimized = graph_;
     optimize(optimized, options);

@@ -85,7 +85,7 @@ class OutputLayer {
                          best.values.data(), best.ids.data());
   }
 
-  cpu::EnsembleMember member() const {
+  cpu::WeightedLayer member() const {
     return {.a = x(), .matrix = &matrix_, .bias = bias_.data(), .weight = 1};
   }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/kernels/kernel_table.h"
+#include "backends/cpu/runtime/kernel.h"
 #include "bench/peer_products.h"
 
 namespace fuselage {
@@ -13,7 +13,7 @@ namespace fuselage {
 struct PeerLibrary {
   std::string name;
   MakePeerProduct make;
-  cpu::KernelRow kernel;
+  cpu::KernelEntry kernel;
 };
 
 /// Those that this build has.

@@ -82,7 +82,7 @@ class Contest {
     for (const Contestant& contestant : kContestants) {
       Graph optimized = graph;
       optimize(optimized, {.passes = contestant.passes, .precision = contestant.precision});
-      std::span<const cpu::KernelRow> kernels;
+      std::span<const cpu::KernelEntry> kernels;
       if (contestant.by_eigen) kernels = {&vectors_by_eigen().kernel, 1};
       replays_.emplace_back(contestant.name, compile_cpu(split_by_binding_time(optimized), weights,
                                                          {.kernels = kernels}));

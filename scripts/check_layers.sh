@@ -22,6 +22,7 @@ declare -A before=(
 # Rooms of a layer, each of which includes only those before it; files beside the rooms are free.
 declare -A rooms=(
   [passes]="rewrite cleanup|motion|fusion|precision|lowering"
+  [backends/cpu]="simd weights runtime kernels"
   [backends/cpu/simd]="elementwise gemm rows output"
   [backends/cuda/device]="runtime rows kernel normalization attention gather elementwise gemm output recurrent search executor"
   [models]="formats architectures quantized directory marian"

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "backends/cpu/kernels/kernel_table.h"
+#include "backends/cpu/kernels/kernel_registry.h"
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/runtime/runner.h"
@@ -123,7 +123,7 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
                            std::vector<PlannedNode>& planned) {
   if (program.outputs().empty()) return weights;
   cpu::WeightRegion read;
-  const auto made = cpu::make_program(program, read);
+  const auto made = cpu::make_program(program, read, cpu::kernel_set());
   read.make_apart(weights);
   planned = planned_nodes(made->plan);
   RowFrame frame(program);
@@ -166,23 +166,24 @@ ContentHash content_of(const Programs& programs, const TensorMap& weights,
   return hash;
 }
 
-TableUse use_of(const Graph& graph, const cpu::Instruction& in) {
-  const Node& node = graph.node(in.node);
+TableUse use_of(const Graph& graph, NodeId lookup, const cpu::LookupCount& count) {
+  const Node& node = graph.node(lookup);
   const Type& table = graph.value(node.operands[2]).type;
   const DomainId vocabulary = graph.value(node.operands[0]).type.domain;
-  return {.product = fmt::format("{}", fmt::join(origins_of(graph, in.node), ", ")),
+  return {.product = fmt::format("{}", fmt::join(origins_of(graph, lookup), ", ")),
           .rows = table.dims[0],
           .entries = graph.domain(vocabulary).size,
-          .lookups = in.counter->lookups.load(std::memory_order_relaxed),
-          .hits = in.counter->hits.load(std::memory_order_relaxed)};
+          .lookups = count.lookups,
+          .hits = count.hits};
 }
 
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
       : profile_(options.profile), threads_(options.threads_per_sentence) {
-    source_ = cpu::make_program(programs.source, weights_, options.kernels);
-    step_ = cpu::make_program(programs.step, weights_, options.kernels);
+    const KernelSet kernels = cpu::kernel_set(options.kernels);
+    source_ = cpu::make_program(programs.source, weights_, kernels);
+    step_ = cpu::make_program(programs.step, weights_, kernels);
     if (options.weights_cache.empty())
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
     else
@@ -222,8 +223,11 @@ class CpuExecutable : public Executable {
   std::vector<TableUse> table_use() const override {
     std::vector<TableUse> tables;
     for (const Program* program : {source_.get(), step_.get()})
-      for (const cpu::Instruction& in : program->instructions)
-        if (in.counter) tables.push_back(use_of(program->plan.graph, in));
+      for (std::size_t i = 0; i < program->kernels.size(); ++i) {
+        const cpu::Kernel* kernel = program->kernels[i].get();
+        if (const auto count = kernel ? kernel->lookups() : std::nullopt)
+          tables.push_back(use_of(program->plan.graph, program->plan.instructions[i].node, *count));
+      }
     return tables;
   }
 

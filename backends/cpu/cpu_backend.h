@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "backends/cpu/kernels/kernel_table.h"
+#include "backends/cpu/kernels/kernel_registry.h"
 #include "backends/executable.h"
 #include "passes/lowering/split_by_binding_time.h"
 
@@ -16,7 +16,7 @@ struct CpuOptions {
   Profile* profile = nullptr;
   /// Kernels that stand before the back-end's own in the source and the step program, as another
   /// library's in a comparison. They must outlive the executable.
-  std::span<const cpu::KernelRow> kernels;
+  std::span<const cpu::KernelEntry> kernels;
   /// A directory whose files hold the packed weights of models, for other processes; empty: none.
   std::string weights_cache;
   /// Threads that each worker has for one run of a program, itself counted. Bytes do not depend on

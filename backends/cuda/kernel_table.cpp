@@ -31,7 +31,7 @@ std::string refuse_product(const Graph& graph, const Node& node) {
 }
 
 std::string refuse_gemm(const Graph& graph, const Node& node) {
-  if (refuse_row_dot(graph, node).empty()) return "its matrix has one column";
+  if (refuse_row_dot(graph, node).empty()) return refuse_one_column(graph, node);
   return refuse_product(graph, node);
 }
 
@@ -48,11 +48,8 @@ std::string refuse_expression(const Graph& graph, const Node& node) {
 }
 
 std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_product(graph, node); !reason.empty()) return reason;
-  for (std::size_t i = 1; i < node.operands.size(); ++i)
-    if (!graph.producer(node.operands[i]).has(Trait::external))
-      return "its matrix or its table is not stored";
-  return "";
+  if (std::string reason = refuse_lookup_product(graph, node); !reason.empty()) return reason;
+  return refuse_matrix(graph, node.operands[1]);
 }
 
 // --- Output layers ---
@@ -101,54 +98,67 @@ std::string refuse_recurrent_layer(const Graph& graph, const Node& node) {
   return "";
 }
 
-constexpr std::uint32_t kFirst = 1;
-constexpr std::uint32_t kSecond = 2;
-constexpr std::uint32_t kFirstTwo = 3;
-constexpr std::uint32_t kFirstThree = 7;
-constexpr std::uint32_t kFourth = 8;
-constexpr std::uint32_t kAll = KernelInfo::kAllViews;
+using enum Reads;
 
 // Best first.
 constexpr KernelInfo kRows[] = {
-    {"matmul", "gemm", kFirst, refuse_gemm},
-    {"matmul", "row_dot", kFirst, refuse_row_dot},
-    {"linear", "gemm_elements", ~kSecond, refuse_gemm_elements},
-    {"lookup_matmul", "lookup_gemm", 0, refuse_lookup_gemm, kFirst},
-    {"leading_rows", "leading_rows"},
-    {"quantize", "quantize_rows", kFirst, refuse_quantize},
-    {"dequantize", "dequantize_rows", kFirst},
-    {"cast", "cast"},
-    {"pointwise", "elements", kAll, refuse_expression},
-    {"softmax", "softmax", kFirst, needs_vector_input},
-    {"log_softmax", "log_softmax", kFirst, needs_vector_input},
-    {"log_sum_exp", "log_sum_exp", kFirst, needs_vector_input},
-    {"layer_norm", "layer_norm", kFirst},
-    {"add_layer_norm", "add_layer_norm", kFirstTwo},
-    {"rms_norm", "rms_norm", kFirst},
-    {"head_dot", "head_dot", kFirstTwo},
-    {"segment_softmax", "segment_softmax"},
-    {"segment_log_softmax", "segment_log_softmax"},
-    {"additive_attention", "additive_attention", 0, refuse_additive_attention, kFirstTwo | kFourth},
-    {"dot_attention", "dot_attention", 0, nullptr, kFirstThree},
-    {"mix_rows", "mix_rows", 0, nullptr, kSecond},
-    {"mean_rows", "mean_rows", 0, needs_vector_input},
-    {"select_rows", "copy_rows", 0, needs_real, kFirst},
-    {"select_elements", "select_elements", 0, nullptr, kFirst},
-    {"slice", "copy_rows", kFirst, needs_vector_input},
-    {"concat", "concat", kAll, needs_vectors},
-    {"position", "position"},
-    {"sinusoid", "sinusoid"},
-    {"k_best", "k_best", kFirst, refuse_many},
-    {"segment_k_best", "segment_k_best", 0, refuse_many},
-    {"linear_k_best", "fused_output", kFirst, refuse_fused_output},
-    {"linear_k_best", "output_layer", kFirst, refuse_logits},
-    {"shortlist_k_best", "shortlist_output_layer", kFirst, refuse_shortlist_output},
-    {"ensemble_k_best", "output_layers", kAll, refuse_output_layers},
-    {"state", "state", 0, needs_f32},
-    {"next", "next", kAll, needs_f32},
-    {"collect", "scatter_rows", kFirst, needs_f32},
-    {"recurrent_layer", "recurrent_layer", 0, refuse_recurrent_layer, kFirst},
-    {"history", "append_rows", kFirst, needs_f32},
+    {.op = "matmul", .name = "gemm", .reads = {view}, .refuse = refuse_gemm},
+    {.op = "matmul", .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
+    {.op = "linear",
+     .name = "gemm_elements",
+     .reads = OperandReads{view, whole}.then_all(view),
+     .refuse = refuse_gemm_elements},
+    {.op = "lookup_matmul", .name = "lookup_gemm", .reads = {slice}, .refuse = refuse_lookup_gemm},
+    {.op = "leading_rows", .name = "leading_rows"},
+    {.op = "quantize", .name = "quantize_rows", .reads = {view}, .refuse = refuse_quantize},
+    {.op = "dequantize", .name = "dequantize_rows", .reads = {view}},
+    {.op = "cast", .name = "cast"},
+    {.op = "pointwise",
+     .name = "elements",
+     .reads = all_operands(view),
+     .refuse = refuse_expression},
+    {.op = "softmax", .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
+    {.op = "log_softmax", .name = "log_softmax", .reads = {view}, .refuse = needs_vector_input},
+    {.op = "log_sum_exp", .name = "log_sum_exp", .reads = {view}, .refuse = needs_vector_input},
+    {.op = "layer_norm", .name = "layer_norm", .reads = {view}},
+    {.op = "add_layer_norm", .name = "add_layer_norm", .reads = {view, view}},
+    {.op = "rms_norm", .name = "rms_norm", .reads = {view}},
+    {.op = "head_dot", .name = "head_dot", .reads = {view, view}},
+    {.op = "segment_softmax", .name = "segment_softmax"},
+    {.op = "segment_log_softmax", .name = "segment_log_softmax"},
+    {.op = "additive_attention",
+     .name = "additive_attention",
+     .reads = {slice, slice, whole, slice},
+     .refuse = refuse_additive_attention},
+    {.op = "dot_attention", .name = "dot_attention", .reads = {slice, slice, slice}},
+    {.op = "mix_rows", .name = "mix_rows", .reads = {whole, slice}},
+    {.op = "mean_rows", .name = "mean_rows", .refuse = needs_vector_input},
+    {.op = "select_rows", .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
+    {.op = "select_elements", .name = "select_elements", .reads = {slice}},
+    {.op = "slice", .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
+    {.op = "concat", .name = "concat", .reads = all_operands(view), .refuse = needs_vectors},
+    {.op = "position", .name = "position"},
+    {.op = "sinusoid", .name = "sinusoid"},
+    {.op = "k_best", .name = "k_best", .reads = {view}, .refuse = refuse_many},
+    {.op = "segment_k_best", .name = "segment_k_best", .refuse = refuse_many},
+    {.op = "linear_k_best", .name = "fused_output", .reads = {view}, .refuse = refuse_fused_output},
+    {.op = "linear_k_best", .name = "output_layer", .reads = {view}, .refuse = refuse_logits},
+    {.op = "shortlist_k_best",
+     .name = "shortlist_output_layer",
+     .reads = {view},
+     .refuse = refuse_shortlist_output},
+    {.op = "ensemble_k_best",
+     .name = "output_layers",
+     .reads = all_operands(view),
+     .refuse = refuse_output_layers},
+    {.op = "state", .name = "state", .refuse = needs_f32},
+    {.op = "next", .name = "next", .reads = all_operands(view), .refuse = needs_f32},
+    {.op = "collect", .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
+    {.op = "recurrent_layer",
+     .name = "recurrent_layer",
+     .reads = {slice},
+     .refuse = refuse_recurrent_layer},
+    {.op = "history", .name = "append_rows", .reads = {view}, .refuse = needs_f32},
 };
 
 /// Elementwise ops alone are expressions of one step.
@@ -156,7 +166,10 @@ std::vector<KernelInfo> element_rows() {
   std::vector<KernelInfo> rows;
   for (const OpDef* op : all_ops().all())
     if (op->has(Trait::elementwise) && !op->attribute_index("expression"))
-      rows.push_back({op->name, "elements", kAll, refuse_expression});
+      rows.push_back({.op = op->name,
+                      .name = "elements",
+                      .reads = all_operands(view),
+                      .refuse = refuse_expression});
   return rows;
 }
 

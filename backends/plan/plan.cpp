@@ -236,10 +236,10 @@ class Planner {
   bool reads_place(const Use& use, bool indexed) const {
     const KernelInfo* user = kernel_of_[use.node.index];
     if (!user) return false;
-    if (indexed || user->reads_views(use.operand)) return user->reads_views(use.operand);
+    const Reads reads = user->reads[use.operand];
+    if (indexed || reads == Reads::view) return reads == Reads::view;
     const Node& node = graph().node(use.node);
-    return user->reads_columns(use.operand) &&
-           !(node.has(Trait::selects_rows) && has_default_rows(node));
+    return reads == Reads::slice && !(node.has(Trait::selects_rows) && has_default_rows(node));
   }
 
   /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "backends/plan/operand_reads.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 
@@ -21,22 +22,11 @@ inline constexpr std::int32_t kNone = -1;
 struct KernelInfo {
   std::string_view op;  ///< "*": any op
   std::string_view name;
-  /// Bit i: operand i may be read through an index or from some columns of a buffer.
-  std::uint32_t views = 0;
+  OperandReads reads;
   /// The reason why it cannot run the node; empty: it can.
   std::string (*refuse)(const Graph&, const Node&) = nullptr;
-  /// Bit i: operand i, which the kernel reads through an index of its own, may be some columns.
-  std::uint32_t columns = 0;
   /// Gives the quantized vectors of its results too, where a node asks for them.
   bool quantizes = false;
-
-  bool reads_views(std::size_t operand) const {
-    return operand < 32 ? (views >> operand & 1u) != 0 : views == kAllViews;
-  }
-  bool reads_columns(std::size_t operand) const {
-    return reads_views(operand) || (operand < 32 && (columns >> operand & 1u) != 0);
-  }
-  static constexpr std::uint32_t kAllViews = 0xffffffffu;
 };
 
 /// A back-end's kernels, best first.

@@ -15,8 +15,14 @@ namespace {
 constexpr const char* kOneVector = "it works on one vector a row";
 constexpr const char* kNotStored = "its matrix is not stored";
 
-bool is_stored_matrix(const Graph& graph, ValueId w) {
-  return graph.producer(w).has(Trait::external);
+/// A parameter or an import.
+bool is_external(const Graph& graph, ValueId value) {
+  return graph.producer(value).has(Trait::external);
+}
+
+/// Whether the matrix of a product has one column.
+bool has_one_column(const Graph& graph, const Node& product) {
+  return graph.value(product.results[0]).type.dims.back() == 1;
 }
 
 /// One element a column of a matrix with `k` rows, the same for all rows.
@@ -30,7 +36,7 @@ std::string refuse_member(const Graph& graph, const Node& node, const MemberOper
   const ValueId w = node.operands[member.w];
   if (x.dims.size() != 1) return kOneVector;
   if (std::string reason = refuse_types(x, graph.value(w).type); !reason.empty()) return reason;
-  if (!is_stored_matrix(graph, w)) return "a matrix is not stored";
+  if (!is_external(graph, w)) return "a matrix is not stored";
   if (member.bias && !is_bias_of(graph, node.operands[*member.bias], w, x.dims[0]))
     return "a bias is not one element a column, the same for all rows";
   return "";
@@ -88,8 +94,19 @@ std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k) 
   return row_size(type) * std::max<std::int64_t>(graph.domain(type.domain).size, 1) / k;
 }
 
+std::string refuse_one_column(const Graph& graph, const Node& node) {
+  return has_one_column(graph, node) ? "its matrix has one column" : "";
+}
+
+std::string refuse_lookup_product(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
+  for (std::size_t i = 1; i < node.operands.size(); ++i)
+    if (!is_external(graph, node.operands[i])) return "its matrix or its table is not stored";
+  return "";
+}
+
 std::string refuse_row_dot(const Graph& graph, const Node& node) {
-  if (graph.value(node.results[0]).type.dims.back() != 1) return "its matrix has several columns";
+  if (!has_one_column(graph, node)) return "its matrix has several columns";
   if (graph.value(node.operands[1]).type.dtype != DType::f32) return "its matrix is not of floats";
   return needs_vector_input(graph, node);
 }
@@ -97,7 +114,7 @@ std::string refuse_row_dot(const Graph& graph, const Node& node) {
 std::string refuse_output_layer(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
   const ValueId w = node.operands[1];
-  if (!is_stored_matrix(graph, w)) return kNotStored;
+  if (!is_external(graph, w)) return kNotStored;
   const Type& x = graph.value(node.operands[0]).type;
   if (node.operands.size() > 2 && !is_bias_of(graph, node.operands[2], w, row_size(x)))
     return "its bias is not one element a column, the same for all rows";

@@ -39,6 +39,12 @@ std::string refuse_types(const Graph& graph, const Node& node);
 /// Columns of a matrix operand with `k` rows, a row per vocabulary entry being one of its own.
 std::int64_t matrix_columns(const Graph& graph, ValueId matrix, std::int64_t k);
 
+/// A matrix of one column, for kernels that would pad it.
+std::string refuse_one_column(const Graph& graph, const Node& node);
+
+/// A product of looked-up rows, whose matrix, table and ranks are stored.
+std::string refuse_lookup_product(const Graph& graph, const Node& node);
+
 /// A matrix of one column: a dot product a row.
 std::string refuse_row_dot(const Graph& graph, const Node& node);
 

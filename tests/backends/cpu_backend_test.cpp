@@ -6,6 +6,7 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
+#include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
@@ -103,21 +104,24 @@ std::string needs_a_scan(const Graph& graph, const Node& node) {
   return kind == DomainKind::scan ? "" : "it runs in loops over source words";
 }
 
-using Function = float (*)(float);
+class TanhByElement final : public cpu::Kernel {
+ public:
+  TanhByElement(const PlannedInstruction&, const cpu::Binding& binding)
+      : domain_(binding.graph.value(binding.node.results[0]).type.domain) {}
 
-void bind_tanh(cpu::Instruction& in, const cpu::Binding&) {
-  in.other = std::make_shared<Function>([](float x) { return std::tanh(x); });
-}
+  void run(const PlannedInstruction& in, const cpu::Run& run) const override {
+    ASSERT_EQ(in.domain, domain_);
+    const cpu::RowsIn x = cpu::rows_in(in, run, 0);
+    ASSERT_EQ(x.rows, nullptr) << "it reads no views";
+    const cpu::RowsOut y = cpu::rows_out(in, run);
+    for (std::size_t r = 0; r < cpu::rows_of(in, run); ++r)
+      for (std::size_t c = 0; c < cpu::cols_of(in); ++c)
+        y.data[r * y.stride + c] = std::tanh(x.data[r * x.stride + c]);
+  }
 
-void run_tanh(const cpu::Instruction& in, const cpu::Run& run) {
-  const Function function = *static_cast<const Function*>(in.other.get());
-  const cpu::RowsIn x = cpu::rows_in(in, run, 0);
-  ASSERT_EQ(x.rows, nullptr) << "it reads no views";
-  const cpu::RowsOut y = cpu::rows_out(in, run);
-  for (std::size_t r = 0; r < cpu::rows_of(in, run); ++r)
-    for (std::size_t c = 0; c < cpu::cols_of(in); ++c)
-      y.data[r * y.stride + c] = function(x.data[r * x.stride + c]);
-}
+ private:
+  DomainId domain_;
+};
 
 std::map<std::string, int> kernels_of(const Executable& executable) {
   std::map<std::string, int> counts;
@@ -129,8 +133,8 @@ std::map<std::string, int> kernels_of(const Executable& executable) {
 TEST(CpuBackend, KernelsOfTheCallerStandBeforeItsOwn) {
   const ToyModel model = toy_model(13);
   const auto sentences = random_sentences(14, 5, 9);
-  const cpu::KernelRow other{
-      {.op = "tanh", .name = kOtherKernel, .refuse = needs_a_scan}, bind_tanh, run_tanh};
+  const cpu::KernelEntry other{{.op = "tanh", .name = kOtherKernel, .refuse = needs_a_scan},
+                               cpu::make_kernel<TanhByElement>};
   const Programs programs = split_by_binding_time(model.graph);
   const auto ours = compile_cpu(programs, model.weights);
   const auto theirs = compile_cpu(programs, model.weights, {.kernels = {&other, 1}});

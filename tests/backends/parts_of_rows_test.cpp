@@ -4,7 +4,7 @@
 
 #include "backends/compile.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/kernels/kernel_table.h"
+#include "backends/cpu/kernels/kernel_registry.h"
 #include "backends/plan/plan.h"
 #include "graph/text.h"
 #include "ops/registry.h"

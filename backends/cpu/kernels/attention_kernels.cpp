@@ -1,13 +1,19 @@
-#include "backends/cpu/kernels/attention_kernels.h"
+// Attention: as one node, in which scores, softmax and mixture follow one another by the functions
+// that single nodes use, and as those.
 
-#include "backends/cpu/kernels/quantize_kernels.h"
+#include "backends/cpu/kernels/kernel_families.h"
+#include "backends/cpu/kernels/quantized_results.h"
+#include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/plan/refusals.h"
+#include "ops/attention.h"
+#include "ops/rows.h"
 
 namespace fuselage::cpu {
 namespace {
 
 /// All rows of an operand, read through the index of another operand or its own.
-RowsIn through_index(const Instruction& in, const Run& run, std::size_t operand,
+RowsIn through_index(const PlannedInstruction& in, const Run& run, std::size_t operand,
                      std::size_t indexed) {
   RowsIn rows = all_rows(in, run, operand);
   rows.rows = run.indexes[static_cast<std::size_t>(in.operands[indexed].index)];
@@ -19,101 +25,174 @@ Segments share_of(const Segments& segments, std::size_t first, std::size_t last)
   return {segments.begin + first, last - first};
 }
 
-/// Calls f(first, last) for shares of the left rows. What takes the time is an exponential or the
-/// like for each column of a pair, or a few of them.
-template <typename F>
-void in_segments(const Run& run, const Segments& segments, std::size_t cols, const F& f) {
-  constexpr std::size_t kWorkOfAColumn = 8;
-  const auto pairs = static_cast<std::size_t>(segments.begin[segments.count] - segments.begin[0]);
-  in_parts(run, segments.count, kWorkOfAColumn * pairs * cols, f);
-}
+/// Operands: queries of left rows, keys of right rows, …, values of right rows. Results: weights of
+/// pairs, mixtures of left rows.
+class Attention : public Kernel {
+ public:
+  Attention(const PlannedInstruction& in, const Binding& binding)
+      : map_(binding.node.as<op::PairMembers>().left.front()), quantized_(in, binding) {}
 
-/// Turns the scores of a share, which are where the weights go, into weights, mixes the values by
-/// them and quantizes the mixture if that is asked for.
-void soften_and_mix(const Instruction& in, const Run& run, const RowsIn& values, std::size_t first,
-                    std::size_t last) {
-  const Segments share = share_of(segments_of(in, run), first, last);
-  const auto heads = static_cast<std::size_t>(in.results[0].cols);
-  float* weights = result_at(in, run, 0);
-  run.kernels.segment_softmax(weights, heads, share, weights);
-  const BufferView& mixture = in.results[1];
-  run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
-                       {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
-                        static_cast<std::size_t>(mixture.stride)});
-  quantize_results(in, run, first, last);
-}
+ protected:
+  /// Calls f(all segments, first, last) for shares of the left rows, which computes the scores of
+  /// left rows first … last - 1 into the place of the weights; then mixes the values of operand
+  /// `values`.
+  template <typename F>
+  void attend(const PlannedInstruction& in, const Run& run, std::size_t values, const F& f) const {
+    // In multiply-adds: an exponential or the like for each column of a pair, or a few of them.
+    constexpr std::size_t kWorkOfAColumn = 8;
+    const Segments segments = segments_of(map_, run);
+    const auto pairs = static_cast<std::size_t>(segments.begin[segments.count] - segments.begin[0]);
+    const auto cols = static_cast<std::size_t>(in.operands[0].cols);
+    in_parts(run, segments.count, kWorkOfAColumn * pairs * cols,
+             [&](std::size_t first, std::size_t last) {
+               f(segments, first, last);
+               soften_and_mix(in, run, through_index(in, run, values, 1), first, last);
+             });
+  }
+
+ private:
+  /// Turns the scores of a share, which are where the weights go, into weights, mixes the values by
+  /// them and quantizes the mixture if that is asked for.
+  void soften_and_mix(const PlannedInstruction& in, const Run& run, const RowsIn& values,
+                      std::size_t first, std::size_t last) const {
+    const Segments share = share_of(segments_of(map_, run), first, last);
+    const auto heads = static_cast<std::size_t>(in.results[0].cols);
+    float* weights = result_at(in, run, 0);
+    run.kernels.segment_softmax(weights, heads, share, weights);
+    const BufferView& mixture = in.results[1];
+    run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
+                         {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
+                          static_cast<std::size_t>(mixture.stride)});
+    quantized_.quantize(in, run, first, last);
+  }
+
+  MapId map_;  ///< along which pairs are gathered
+  QuantizedResults quantized_;
+};
+
+class AdditiveAttention final : public Attention {
+ public:
+  using Attention::Attention;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    attend(in, run, 3, [&](const Segments& segments, std::size_t first, std::size_t last) {
+      run.kernels.factored_scores(rows_from(all_rows(in, run, 0), first),
+                                  through_index(in, run, 1, 1),
+                                  data_at<const float>(in.operands[2], run, 0),
+                                  static_cast<std::size_t>(in.operands[0].cols),
+                                  share_of(segments, first, last), result_at(in, run, 0));
+    });
+  }
+};
+
+/// The attributes of scores that are dot products.
+struct DotScores {
+  std::size_t heads;
+  float scale;
+
+  explicit DotScores(const Node& node)
+      : heads(static_cast<std::size_t>(node.as<op::Heads>().heads)),
+        scale(static_cast<float>(node.as<op::Heads>().scale)) {}
+};
+
+class DotAttention final : public Attention {
+ public:
+  DotAttention(const PlannedInstruction& in, const Binding& binding)
+      : Attention(in, binding), scores_(binding.node) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    attend(in, run, 2, [&](const Segments& segments, std::size_t first, std::size_t last) {
+      const auto begin = static_cast<std::size_t>(segments.begin[first]);
+      const auto end = static_cast<std::size_t>(segments.begin[last]);
+      const RowsOut scores = rows_out(in, run);
+      run.kernels.head_dot(rows_from(through_index(in, run, 0, 0), begin),
+                           rows_from(through_index(in, run, 1, 1), begin), scores_.heads,
+                           scores_.scale, end - begin,
+                           static_cast<std::size_t>(in.operands[0].cols),
+                           {scores.data + begin * scores.stride, scores.stride});
+    });
+  }
+
+ private:
+  DotScores scores_;
+};
+
+class HeadDot final : public Kernel {
+ public:
+  HeadDot(const PlannedInstruction&, const Binding& binding) : scores_(binding.node) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1), scores_.heads, scores_.scale,
+                         rows_of(in, run), static_cast<std::size_t>(in.operands[0].cols),
+                         rows_out(in, run));
+  }
+
+ private:
+  DotScores scores_;
+};
+
+/// A kernel that goes over the pairs of left rows.
+class OverPairs : public Kernel {
+ public:
+  OverPairs(const PlannedInstruction&, const Binding& binding)
+      : map_(binding.node.as<op::Segments>().to.front()) {}
+
+ protected:
+  Segments segments(const Run& run) const { return segments_of(map_, run); }
+
+ private:
+  MapId map_;
+};
+
+class SegmentSoftmax final : public OverPairs {
+ public:
+  using OverPairs::OverPairs;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    run.kernels.segment_softmax(plain_in<const float>(in, run, 0), cols_of(in), segments(run),
+                                result_at(in, run));
+  }
+};
+
+class MixRows final : public OverPairs {
+ public:
+  using OverPairs::OverPairs;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    run.kernels.mix_rows(
+        data_at<const float>(in.operands[0], run, 0), static_cast<std::size_t>(in.operands[0].cols),
+        through_index(in, run, 1, 1), cols_of(in), segments(run), rows_out(in, run));
+  }
+};
+
+class MeanRows final : public OverPairs {
+ public:
+  using OverPairs::OverPairs;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    run.kernels.mean_rows(all_rows(in, run, 0), cols_of(in), segments(run), rows_out(in, run));
+  }
+};
+
+using enum Reads;
+
+constexpr KernelEntry kKernels[] = {
+    {{.op = "additive_attention",
+      .name = "additive_attention",
+      .reads = {slice, slice, whole, slice},
+      .refuse = refuse_additive_attention,
+      .quantizes = true},
+     make_kernel<AdditiveAttention>},
+    {{.op = "dot_attention",
+      .name = "dot_attention",
+      .reads = {slice, slice, slice},
+      .refuse = refuse_dot_attention,
+      .quantizes = true},
+     make_kernel<DotAttention>},
+    {{.op = "head_dot", .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
+    {{.op = "segment_softmax", .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
+    {{.op = "mix_rows", .name = "mix_rows", .reads = {whole, slice}}, make_kernel<MixRows>},
+    {{.op = "mean_rows", .name = "mean_rows", .refuse = needs_vector_input}, make_kernel<MeanRows>},
+};
 
 }  // namespace
 
-void bind_left(Instruction& in, const Binding& binding) {
-  in.map = binding.node.attr<MapPath>("left").front();
-  bind_quantized_results(in, binding);
-}
-
-void run_additive_attention(const Instruction& in, const Run& run) {
-  const Segments segments = segments_of(in, run);
-  const auto cols = static_cast<std::size_t>(in.operands[0].cols);
-  in_segments(run, segments, cols, [&](std::size_t first, std::size_t last) {
-    run.kernels.factored_scores(rows_from(all_rows(in, run, 0), first),
-                                through_index(in, run, 1, 1),
-                                data_at<const float>(in.operands[2], run, 0), cols,
-                                share_of(segments, first, last), result_at(in, run, 0));
-    soften_and_mix(in, run, through_index(in, run, 3, 1), first, last);
-  });
-}
-
-void bind_dot_attention(Instruction& in, const Binding& binding) {
-  bind_left(in, binding);
-  in.integer = binding.node.attr<std::int64_t>("heads");
-  in.real = binding.node.attr<double>("scale");
-}
-
-void run_dot_attention(const Instruction& in, const Run& run) {
-  const Segments segments = segments_of(in, run);
-  const auto cols = static_cast<std::size_t>(in.operands[0].cols);
-  in_segments(run, segments, cols, [&](std::size_t first, std::size_t last) {
-    const auto begin = static_cast<std::size_t>(segments.begin[first]);
-    const auto end = static_cast<std::size_t>(segments.begin[last]);
-    const RowsOut scores = rows_out(in, run);
-    run.kernels.head_dot(rows_from(through_index(in, run, 0, 0), begin),
-                         rows_from(through_index(in, run, 1, 1), begin),
-                         static_cast<std::size_t>(in.integer), static_cast<float>(in.real),
-                         end - begin, cols, {scores.data + begin * scores.stride, scores.stride});
-    soften_and_mix(in, run, through_index(in, run, 2, 1), first, last);
-  });
-}
-
-void bind_head_dot(Instruction& in, const Binding& binding) {
-  in.integer = binding.node.attr<std::int64_t>("heads");
-  in.real = binding.node.attr<double>("scale");
-}
-
-void run_head_dot(const Instruction& in, const Run& run) {
-  run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1),
-                       static_cast<std::size_t>(in.integer), static_cast<float>(in.real),
-                       rows_of(in, run), static_cast<std::size_t>(in.operands[0].cols),
-                       rows_out(in, run));
-}
-
-void bind_to(Instruction& in, const Binding& binding) {
-  in.map = binding.node.attr<MapPath>("to").front();
-}
-
-void run_segment_softmax(const Instruction& in, const Run& run) {
-  run.kernels.segment_softmax(plain_in<const float>(in, run, 0), cols_of(in), segments_of(in, run),
-                              result_at(in, run));
-}
-
-void run_mix(const Instruction& in, const Run& run) {
-  RowsIn x = all_rows(in, run, 1);
-  x.rows = run.indexes[static_cast<std::size_t>(in.operands[1].index)];
-  run.kernels.mix_rows(data_at<const float>(in.operands[0], run, 0),
-                       static_cast<std::size_t>(in.operands[0].cols), x, cols_of(in),
-                       segments_of(in, run), rows_out(in, run));
-}
-
-void run_mean(const Instruction& in, const Run& run) {
-  run.kernels.mean_rows(all_rows(in, run, 0), cols_of(in), segments_of(in, run), rows_out(in, run));
-}
+std::span<const KernelEntry> attention_kernels() { return kKernels; }
 
 }  // namespace fuselage::cpu

@@ -76,7 +76,7 @@ std::size_t plan_slots(const ElementwiseExpression& expression,
 std::optional<Unary> unary_named(std::string_view op) { return named(op, kUnary); }
 std::optional<Binary> binary_named(std::string_view op) { return named(op, kBinary); }
 
-std::string ElementKernel::refuse(const ElementwiseExpression& expression) {
+std::string ElementwiseTiles::refuse(const ElementwiseExpression& expression) {
   for (const ElementwiseExpression::Step& step : expression.steps) {
     const std::string_view op = step.op->name;
     const bool known =
@@ -90,8 +90,8 @@ std::string ElementKernel::refuse(const ElementwiseExpression& expression) {
   return "";
 }
 
-ElementKernel::ElementKernel(const ElementwiseExpression& expression,
-                             const std::vector<bool>& scalar) {
+ElementwiseTiles::ElementwiseTiles(const ElementwiseExpression& expression,
+                                   const std::vector<bool>& scalar) {
   check(refuse(expression).empty(), "an expression without a kernel");
   std::vector<std::uint32_t> slots;
   plan_slots(expression, slots);
@@ -110,9 +110,9 @@ ElementKernel::ElementKernel(const ElementwiseExpression& expression,
   for (const auto& result : expression.results) results_.push_back(slots[result.index]);
 }
 
-ElementKernel::Source ElementKernel::source_of(const ElementwiseExpression::Argument& argument,
-                                               const std::vector<bool>& scalar,
-                                               const std::vector<std::uint32_t>& slot_of_step) {
+ElementwiseTiles::Source ElementwiseTiles::source_of(
+    const ElementwiseExpression::Argument& argument, const std::vector<bool>& scalar,
+    const std::vector<std::uint32_t>& slot_of_step) {
   if (argument.kind == Kind::operand)
     return {argument.kind, argument.index, scalar.at(argument.index)};
   if (argument.kind == Kind::step) return {argument.kind, slot_of_step[argument.index], false};
@@ -120,13 +120,13 @@ ElementKernel::Source ElementKernel::source_of(const ElementwiseExpression::Argu
   return {argument.kind, static_cast<std::uint32_t>(numbers_.size() - 1), true};
 }
 
-void ElementKernel::run(const RowsIn* operands, std::size_t rows, std::size_t cols,
-                        const RowsOut* results) const {
+void ElementwiseTiles::run(const RowsIn* operands, std::size_t rows, std::size_t cols,
+                           const RowsOut* results) const {
   run_columns(operands, rows, 0, cols, results);
 }
 
-void ElementKernel::run_columns(const RowsIn* operands, std::size_t rows, std::size_t first,
-                                std::size_t cols, const RowsOut* results) const {
+void ElementwiseTiles::run_columns(const RowsIn* operands, std::size_t rows, std::size_t first,
+                                   std::size_t cols, const RowsOut* results) const {
   alignas(64) float slots[kMaxSlots][kTile];
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t begin = first; begin < first + cols; begin += kTile) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "backends/cpu/simd/table.h"
@@ -18,10 +17,10 @@ std::optional<Binary> binary_named(std::string_view op);
 /// An expression ready to run at the active instruction-set level: tile by tile, so that what goes
 /// from step to step stays in the L1 cache. An element is computed by the same operations as by
 /// unary and binary kernels one after another, and so has the same bits.
-class ElementKernel {
+class ElementwiseTiles {
  public:
   /// `scalar[i]`: operand i has one element a row, which stands for all columns.
-  ElementKernel(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
+  ElementwiseTiles(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
 
   /// Why no kernel can be made; empty: one can.
   static std::string refuse(const ElementwiseExpression& expression);

@@ -1,90 +1,123 @@
-#include "backends/cpu/kernels/product_kernels.h"
+// Products with a matrix.
 
+#include <algorithm>
+#include <atomic>
+
+#include "backends/cpu/kernels/kernel_families.h"
+#include "backends/cpu/kernels/product_operands.h"
+#include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/rows/lookup.h"
 #include "backends/plan/refusals.h"
-#include "base/quantized.h"
 
 namespace fuselage::cpu {
 namespace {
 
-/// Leading dimensions of a row count as further rows. Such values are no views, so that all their
-/// vectors follow one another.
-void multiply(const Instruction& in, const Run& run, const PackedMatrix& matrix) {
-  RowsIn x = rows_in(in, run, 0);
-  RowsOut out = rows_out(in, run);
-  if (in.vectors > 1) {
-    x.columns = x.stride = matrix.row_elements();
-    out.stride = matrix.n();
+/// matmul. Leading dimensions of a row count as further rows; such values are no views, so that all
+/// their vectors follow one another.
+class Product : public Kernel {
+ public:
+  Product(const PlannedInstruction&, const Binding& binding)
+      : vectors_(vectors_in(binding.graph.value(binding.node.operands[0]).type)) {}
+
+ protected:
+  void multiply(const PlannedInstruction& in, const Run& run, const PackedMatrix& matrix) const {
+    RowsIn x = rows_in(in, run, 0);
+    RowsOut out = rows_out(in, run);
+    if (vectors_ > 1) {
+      x.columns = x.stride = matrix.row_elements();
+      out.stride = matrix.n();
+    }
+    const std::size_t rows = rows_of(in, run) * vectors_;
+    in_panels(run, matrix, rows, [&](std::size_t first, std::size_t last) {
+      run.kernels.gemm_panels(x, rows, matrix, first, last, out);
+    });
   }
-  const std::size_t rows = rows_of(in, run) * static_cast<std::size_t>(in.vectors);
-  in_panels(run, matrix, rows, [&](std::size_t first, std::size_t last) {
-    run.kernels.gemm_panels(x, rows, matrix, first, last, out);
-  });
+
+ private:
+  std::size_t vectors_;
+};
+
+/// With a stored matrix, which is packed when the program is made.
+class PackedGemm final : public Product {
+ public:
+  PackedGemm(const PlannedInstruction& in, const Binding& binding)
+      : Product(in, binding), matrix_(packed_operand(in, binding, 1, packed_shape(binding))) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    multiply(in, run, *matrix_);
+  }
+
+ private:
+  std::shared_ptr<const PackedMatrix> matrix_;
+};
+
+std::string refuse_packed_gemm(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_one_column(graph, node); !reason.empty()) return reason;
+  return refuse_packed_matrix(graph, node);
 }
 
-}  // namespace
+/// With a computed matrix. Only a load program has those, and it runs once.
+class PackingGemm final : public Product {
+ public:
+  PackingGemm(const PlannedInstruction& in, const Binding& binding)
+      : Product(in, binding), shape_(packing_shape(binding)) {}
 
-DType packed_type(const Type& x, const Type& w) {
-  return w.dtype == DType::f16 || is_mixed(x, w) ? DType::f32 : w.dtype;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    multiply(in, run, pack(data_at<const std::byte>(in.operands[1], run, 0), shape_));
+  }
+
+ private:
+  MatrixShape shape_;
+};
+
+/// lookup_matmul: looked-up rows, of which a table has the products of the most frequent ones.
+class LookupGemm final : public Kernel {
+ public:
+  LookupGemm(const PlannedInstruction& in, const Binding& binding)
+      : matrix_(packed_operand(in, binding, 1, packed_shape(binding))) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const FrequentProducts table{
+        .data = data_at<const float>(in.operands[2], run, 0),
+        .rows = static_cast<std::size_t>(in.operands[2].cols) / matrix_->n(),
+        .rank =
+            in.operands.size() > 3 ? data_at<const std::int32_t>(in.operands[3], run, 0) : nullptr};
+    const LookupCount count = lookup_products(run.kernels, rows_in(in, run, 0), rows_of(in, run),
+                                              *matrix_, table, rows_out(in, run));
+    lookups_.fetch_add(count.lookups, std::memory_order_relaxed);
+    hits_.fetch_add(count.hits, std::memory_order_relaxed);
+  }
+
+  std::optional<LookupCount> lookups() const override {
+    return LookupCount{.lookups = lookups_.load(std::memory_order_relaxed),
+                       .hits = hits_.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  std::shared_ptr<const PackedMatrix> matrix_;
+  mutable std::atomic<std::size_t> lookups_{0}, hits_{0};
+};
+
+std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_lookup_product(graph, node); !reason.empty()) return reason;
+  return refuse_one_column(graph, node);
 }
 
-DType packed_type(const Graph& graph, const Node& node) {
-  return packed_type(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
+/// matmul with a matrix of f32 that has one column.
+void run_row_dot(const PlannedInstruction& in, const Run& run) {
+  run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1), 1, 1.0f, rows_of(in, run),
+                       static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
-void bind_gemm(Instruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.vectors = row_size(x) / x.dims.back();
-  in.matrix = packed_operand(in, binding, 1,
-                             {.k = x.dims.back(),
-                              .n = in.results[0].cols / in.vectors,
-                              .transposed = binding.node.attr<bool>("transposed"),
-                              .dtype = packed_type(binding.graph, binding.node)});
-}
-
-void run_gemm(const Instruction& in, const Run& run) { multiply(in, run, *in.matrix); }
-
-std::string refuse_gemm(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
-  if (graph.value(node.results[0]).type.dims.back() == 1)
-    return "its matrix has one column, which would be padded to a panel";
-  if (!graph.producer(node.operands[1]).has(Trait::external))
-    return "its matrix is not stored, so it cannot be packed when the plan is made";
-  return "";
-}
-
-std::string refuse_packing_gemm(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
-  if (is_mixed(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type))
-    return "its matrix is quantized, but not its rows";
-  if (graph.value(node.results[0]).type.dims.back() == 1)
-    return "its matrix has one column, which would be padded to a panel";
-  if (graph.binding(node.results[0]) != BindingTime::load)
-    return "it packs its matrix each time it runs";
-  return "";
-}
-
-void bind_packing_gemm(Instruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.vectors = row_size(x) / x.dims.back();
-  in.shape = {.k = x.dims.back(),
-              .n = in.results[0].cols / in.vectors,
-              .transposed = binding.node.attr<bool>("transposed"),
-              .dtype = binding.graph.value(binding.node.operands[1]).type.dtype};
-}
-
-void run_packing_gemm(const Instruction& in, const Run& run) {
-  multiply(in, run, pack(data_at<const std::byte>(in.operands[1], run, 0), in.shape));
-}
-
-void run_leading_rows(const Instruction& in, const Run& run) {
+/// The rows of a vocabulary that a table is made of.
+void run_leading_rows(const PlannedInstruction& in, const Run& run) {
   const RowsIn x = all_rows(in, run, 0);
   const auto* rank =
       in.operands.size() > 1 ? data_at<const std::int32_t>(in.operands[1], run, 0) : nullptr;
   const std::size_t count = cols_of(in) / x.columns;
-  const std::size_t entries =
-      static_cast<std::size_t>(run.rows.rows(run.plan_buffers[in.operands[0].buffer].domain));
+  const auto entries = static_cast<std::size_t>(run.rows.rows(domain_of(in.operands[0], run)));
   for (std::size_t entry = 0; entry < entries; ++entry) {
     // As unsigned, so that a negative rank is beyond the end.
     const auto row = static_cast<std::uint32_t>(rank ? rank[entry] : static_cast<int>(entry));
@@ -93,37 +126,22 @@ void run_leading_rows(const Instruction& in, const Run& run) {
   }
 }
 
-std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
-  if (graph.value(node.results[0]).type.dims[0] == 1)
-    return "its matrix has one column, which would be padded to a panel";
-  for (std::size_t i = 1; i < node.operands.size(); ++i)
-    if (!graph.producer(node.operands[i]).has(Trait::external))
-      return "its matrix or its table is not stored";
-  return "";
-}
+using enum Reads;
 
-void bind_lookup_gemm(Instruction& in, const Binding& binding) {
-  bind_gemm(in, binding);
-  in.counter = std::make_shared<LookupCounter>();
-}
+constexpr KernelEntry kKernels[] = {
+    {{.op = "matmul", .name = "packed_gemm", .reads = {view}, .refuse = refuse_packed_gemm},
+     make_kernel<PackedGemm>},
+    {{.op = "matmul", .name = "packing_gemm", .reads = {view}, .refuse = refuse_packing_matrix},
+     make_kernel<PackingGemm>},
+    {{.op = "matmul", .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
+     make_kernel<PlainKernel<run_row_dot>>},
+    {{.op = "lookup_matmul", .name = "lookup_gemm", .reads = {slice}, .refuse = refuse_lookup_gemm},
+     make_kernel<LookupGemm>},
+    {{.op = "leading_rows", .name = "leading_rows"}, make_kernel<PlainKernel<run_leading_rows>>},
+};
 
-void run_lookup_gemm(const Instruction& in, const Run& run) {
-  const std::size_t columns = in.matrix->n();
-  const FrequentProducts table{.data = data_at<const float>(in.operands[2], run, 0),
-                               .rows = static_cast<std::size_t>(in.operands[2].cols) / columns,
-                               .rank = in.operands.size() > 3
-                                           ? data_at<const std::int32_t>(in.operands[3], run, 0)
-                                           : nullptr};
-  const LookupCount count = lookup_products(run.kernels, rows_in(in, run, 0), rows_of(in, run),
-                                            *in.matrix, table, rows_out(in, run));
-  in.counter->lookups.fetch_add(count.lookups, std::memory_order_relaxed);
-  in.counter->hits.fetch_add(count.hits, std::memory_order_relaxed);
-}
+}  // namespace
 
-void run_row_dot(const Instruction& in, const Run& run) {
-  run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1), 1, 1.0f, rows_of(in, run),
-                       static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
-}
+std::span<const KernelEntry> product_kernels() { return kKernels; }
 
 }  // namespace fuselage::cpu

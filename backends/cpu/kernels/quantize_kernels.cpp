@@ -1,9 +1,12 @@
-#include "backends/cpu/kernels/quantize_kernels.h"
+// Values in other types: quantized vectors, and numbers of 16 bits.
 
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/kernels/kernel_families.h"
+#include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/simd/rows/quantize_each.h"
 #include "backends/plan/refusals.h"
 #include "base/tensor.h"
 #include "ops/quantize.h"
@@ -11,140 +14,127 @@
 namespace fuselage::cpu {
 namespace {
 
-/// The rows as vectors: leading dimensions count as further rows.
+/// The rows of an instruction as vectors.
 struct Vectors {
   RowsIn x;
   RowsOut out;
-  std::size_t count = 0, k = 0;
+  std::size_t count = 0;
 };
 
-Vectors vectors_of(const Instruction& in, const Run& run) {
-  Vectors vectors{.x = rows_in(in, run, 0),
-                  .out = rows_out(in, run),
-                  .count = rows_of(in, run) * static_cast<std::size_t>(in.vectors)};
-  vectors.k = vectors.x.columns / static_cast<std::size_t>(in.vectors);
-  if (in.vectors > 1) {
-    vectors.x.columns = vectors.x.stride = vectors.k;
-    vectors.out.stride = cols_of(in) / static_cast<std::size_t>(in.vectors);
+Vectors as_vectors(const PlannedInstruction& in, const Run& run, std::size_t vectors) {
+  Vectors all{
+      .x = rows_in(in, run, 0), .out = rows_out(in, run), .count = rows_of(in, run) * vectors};
+  if (vectors > 1) {
+    all.x.columns = all.x.stride = all.x.columns / vectors;
+    all.out.stride = cols_of(in) / vectors;
   }
-  return vectors;
+  return all;
 }
 
-Quantizer quantizer_of(const Instruction& in, const Run& run) {
-  Quantizer quantizer = in.quantizer;
-  if (in.operands.size() > 1) quantizer.scale = *plain_in<const float>(in, run, 1);
-  return quantizer;
-}
+/// quantize, by a function that takes the quantizer of the node.
+class Quantize : public Kernel {
+ public:
+  Quantize(const PlannedInstruction&, const Binding& binding)
+      : vectors_(vectors_in(binding.graph.value(binding.node.operands[0]).type)),
+        quantizer_(quantizer_of(binding.node)) {}
 
-void quantize_each(const Quantizer& quantizer, const Vectors& vectors) {
-  const auto k = static_cast<std::int64_t>(vectors.k);
-  for (std::size_t r = 0; r < vectors.count; ++r) {
-    const float* x = row_of(vectors.x, r, vectors.k);
-    quantize_vector(quantizer, x, k, quantization_scale(quantizer, x, k),
-                    reinterpret_cast<std::byte*>(vectors.out.data + r * vectors.out.stride));
+ protected:
+  Vectors vectors(const PlannedInstruction& in, const Run& run) const {
+    return as_vectors(in, run, vectors_);
   }
-}
 
-/// The vectors of one row of a result.
-Vectors vectors_of(const Instruction& in, const Run& run, const QuantizedResult& result,
-                   std::int64_t row) {
-  const BufferView& x = in.results[result.of];
-  const BufferView& out = in.results[result.at];
-  Vectors vectors{.count = result.vectors, .k = static_cast<std::size_t>(x.cols) / result.vectors};
-  vectors.x = {
-      .data = data_at<const float>(x, run, row), .stride = vectors.k, .columns = vectors.k};
-  vectors.out = {data_at<float>(out, run, row),
-                 static_cast<std::size_t>(out.cols) / result.vectors};
-  return vectors;
-}
+  /// With the scale, where that is the second operand.
+  Quantizer quantizer(const PlannedInstruction& in, const Run& run) const {
+    Quantizer quantizer = quantizer_;
+    if (in.operands.size() > 1) quantizer.scale = *plain_in<const float>(in, run, 1);
+    return quantizer;
+  }
 
-/// Rows first … last - 1 of those that the instruction computes.
-void quantize_rows_of(const Instruction& in, const Run& run, const QuantizedResult& result,
-                      std::size_t first, std::size_t last) {
-  const std::int64_t begin = first_row(run, domain_of(in.results[result.at], run));
-  for (std::size_t r = first; r < last; ++r) {
-    const Vectors vectors = vectors_of(in, run, result, begin + static_cast<std::int64_t>(r));
-    if (result.vectorized)
-      run.kernels.quantize_rows(in.quantizer, vectors.x, vectors.count, vectors.k, vectors.out);
+ private:
+  std::size_t vectors_;
+  Quantizer quantizer_;
+};
+
+/// Without a bound on sums or a scale to be fitted, vectorized.
+class QuantizeRows final : public Quantize {
+ public:
+  using Quantize::Quantize;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const Vectors all = vectors(in, run);
+    run.kernels.quantize_rows(quantizer(in, run), all.x, all.count, all.x.columns, all.out);
+  }
+};
+
+/// Any quantization, a number after the other.
+class QuantizeEach final : public Quantize {
+ public:
+  using Quantize::Quantize;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const Vectors all = vectors(in, run);
+    quantize_each(quantizer(in, run), all.x, all.count, all.x.columns, all.out);
+  }
+};
+
+class Dequantize final : public Kernel {
+ public:
+  Dequantize(const PlannedInstruction&, const Binding& binding)
+      : Dequantize(binding.graph.value(binding.node.operands[0]).type) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const Vectors all = as_vectors(in, run, vectors_);
+    const auto k = static_cast<std::int64_t>(cols_of(in) / vectors_);
+    for (std::size_t r = 0; r < all.count; ++r)
+      dequantize_vector(dtype_, reinterpret_cast<const std::byte*>(row_of(all.x, r, all.x.columns)),
+                        k, all.out.data + r * all.out.stride);
+  }
+
+ private:
+  explicit Dequantize(const Type& x) : dtype_(x.dtype), vectors_(vectors_in(x)) {}
+
+  DType dtype_;
+  std::size_t vectors_;
+};
+
+/// Numbers of bf16 or f16 from those of f32 or back, all of them at once.
+class Cast final : public Kernel {
+ public:
+  Cast(const PlannedInstruction&, const Binding& binding)
+      : Cast(binding.graph.value(binding.node.operands[0]).type, binding.node.as<op::Cast>().to) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const std::size_t size = rows_of(in, run) * row_size_;
+    const auto* floats = plain_in<const float>(in, run, 0);
+    const auto* halves = plain_in<const std::uint16_t>(in, run, 0);
+    if (from_ == to_)
+      std::memcpy(result_at<std::byte>(in, run), floats, size * size_of(to_));
+    else if (is_half(to_))
+      std::transform(floats, floats + size, result_at<std::uint16_t>(in, run),
+                     to_ == DType::bf16 ? float_to_bfloat16 : float_to_half);
     else
-      quantize_each(in.quantizer, vectors);
+      std::transform(halves, halves + size, result_at(in, run),
+                     from_ == DType::bf16 ? bfloat16_to_float : half_to_float);
   }
-}
+
+ private:
+  Cast(const Type& x, DType to)
+      : from_(x.dtype), to_(to), row_size_(static_cast<std::size_t>(row_size(x))) {}
+
+  DType from_, to_;
+  std::size_t row_size_;
+};
+
+using enum Reads;
+
+constexpr KernelEntry kKernels[] = {
+    {{.op = "quantize", .name = "quantize_rows", .reads = {view}, .refuse = refuse_quantize},
+     make_kernel<QuantizeRows>},
+    {{.op = "quantize", .name = "quantize_each", .reads = {view}}, make_kernel<QuantizeEach>},
+    {{.op = "dequantize", .name = "dequantize_rows", .reads = {view}}, make_kernel<Dequantize>},
+    {{.op = "cast", .name = "cast"}, make_kernel<Cast>},
+};
 
 }  // namespace
 
-void bind_quantize(Instruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.vectors = row_size(x) / x.dims.back();
-  in.quantizer = quantizer_of(binding.node);
-}
-
-void run_quantize(const Instruction& in, const Run& run) {
-  const Vectors vectors = vectors_of(in, run);
-  run.kernels.quantize_rows(quantizer_of(in, run), vectors.x, vectors.count, vectors.k,
-                            vectors.out);
-}
-
-void run_quantize_each(const Instruction& in, const Run& run) {
-  quantize_each(quantizer_of(in, run), vectors_of(in, run));
-}
-
-void bind_quantized_results(Instruction& in, const Binding& binding) {
-  const Dims numbers = quantized_results(binding.node);
-  if (numbers.empty()) return;
-  in.quantizer = quantizer_of(binding.node);
-  const bool vectorized = refuse_quantize(binding.graph, binding.node).empty();
-  const std::size_t own = in.results.size() - numbers.size();
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const Type& type = binding.graph.value(binding.node.results[own + i]).type;
-    in.quantized.push_back({.of = static_cast<std::size_t>(numbers[i]),
-                            .at = own + i,
-                            .vectors = static_cast<std::size_t>(row_size(type) / type.dims.back()),
-                            .vectorized = vectorized});
-  }
-}
-
-void quantize_results(const Instruction& in, const Run& run, std::size_t first, std::size_t last) {
-  for (const QuantizedResult& result : in.quantized) quantize_rows_of(in, run, result, first, last);
-}
-
-void quantize_results(const Instruction& in, const Run& run) {
-  for (const QuantizedResult& result : in.quantized) {
-    const DomainId domain = domain_of(in.results[result.at], run);
-    quantize_rows_of(in, run, result, 0, static_cast<std::size_t>(row_count(run, domain)));
-  }
-}
-
-void bind_dequantize(Instruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.vectors = row_size(x) / x.dims.back();
-  in.quantizer = {.to = x.dtype};
-}
-
-void run_dequantize(const Instruction& in, const Run& run) {
-  const Vectors vectors = vectors_of(in, run);
-  const std::size_t k = cols_of(in) / static_cast<std::size_t>(in.vectors);
-  for (std::size_t r = 0; r < vectors.count; ++r)
-    dequantize_vector(in.quantizer.to,
-                      reinterpret_cast<const std::byte*>(row_of(vectors.x, r, vectors.x.columns)),
-                      static_cast<std::int64_t>(k), vectors.out.data + r * vectors.out.stride);
-}
-
-void run_cast(const Instruction& in, const Run& run) {
-  const Node& node = in.graph->node(in.node);
-  const Type& x = in.graph->value(node.operands[0]).type;
-  const auto to = node.attr<DType>("to");
-  const std::size_t size = rows_of(in, run) * static_cast<std::size_t>(row_size(x));
-  const auto* floats = plain_in<const float>(in, run, 0);
-  const auto* halves = plain_in<const std::uint16_t>(in, run, 0);
-  if (x.dtype == to)
-    std::memcpy(result_at<std::byte>(in, run), floats, size * size_of(to));
-  else if (is_half(to))
-    std::transform(floats, floats + size, result_at<std::uint16_t>(in, run),
-                   to == DType::bf16 ? float_to_bfloat16 : float_to_half);
-  else
-    std::transform(halves, halves + size, result_at(in, run),
-                   x.dtype == DType::bf16 ? bfloat16_to_float : half_to_float);
-}
+std::span<const KernelEntry> quantize_kernels() { return kKernels; }
 
 }  // namespace fuselage::cpu

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "backends/cpu/simd/families.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "base/error.h"
@@ -32,8 +31,7 @@ Level make_level(std::int64_t target) {
   // The dispatch reads the process-wide chosen target, so each level's functions are picked up
   // under it once and kept.
   hwy::GetChosenTarget().Update(target);
-  for (auto fill : {fill_gemm, fill_quantize, fill_pointwise, fill_normalize, fill_attention,
-                    fill_k_best, fill_output, fill_ensemble_output, fill_shortlist})
+  for (const FillFamily fill : kFillFamilies)
     check(fill(level.table) == target, "a kernel family lacks an instruction-set level");
   return level;
 }

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/cpu/runtime/instruction.h"
+#include "backends/cpu/runtime/kernel.h"
 #include "backends/cpu/runtime/team.h"
 #include "backends/cpu/simd/rows.h"
 
@@ -20,20 +20,20 @@ inline std::int64_t row_count(const Run& run, DomainId domain) {
   return run.rows.rows(domain) - first_row(run, domain);
 }
 
-inline std::int64_t row_count(const Instruction& in, const Run& run) {
+inline std::int64_t row_count(const PlannedInstruction& in, const Run& run) {
   return row_count(run, in.domain);
 }
 
-inline std::size_t rows_of(const Instruction& in, const Run& run) {
+inline std::size_t rows_of(const PlannedInstruction& in, const Run& run) {
   return static_cast<std::size_t>(row_count(in, run));
 }
 
-/// Whose rows a place has.
+/// The row domain of the buffer that a view refers to.
 inline DomainId domain_of(const BufferView& view, const Run& run) {
   return run.plan_buffers[view.buffer].domain;
 }
 
-/// First element of a place for the rows from `row` on.
+/// First element of a view, of row `row` of its buffer.
 template <typename T>
 T* data_at(const BufferView& view, const Run& run, std::int64_t row) {
   const Buffer& buffer = run.plan_buffers[view.buffer];
@@ -42,7 +42,7 @@ T* data_at(const BufferView& view, const Run& run, std::int64_t row) {
 }
 
 /// An operand as kernels take it, for the rows that the instruction computes.
-inline RowsIn rows_in(const Instruction& in, const Run& run, std::size_t operand) {
+inline RowsIn rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
   const std::int64_t row = first_row(run, in.domain);
   RowsIn rows{.stride = static_cast<std::size_t>(view.stride),
@@ -61,13 +61,13 @@ inline RowsIn rows_in(const Instruction& in, const Run& run, std::size_t operand
 }
 
 template <typename T = float>
-T* plain_in(const Instruction& in, const Run& run, std::size_t operand) {
+T* plain_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
   return data_at<T>(view, run, view.stride == 0 ? 0 : first_row(run, in.domain));
 }
 
 /// All rows of an operand that another domain's rows are gathered from.
-inline RowsIn all_rows(const Instruction& in, const Run& run, std::size_t operand) {
+inline RowsIn all_rows(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
   return {.data = data_at<const float>(view, run, 0),
           .stride = static_cast<std::size_t>(view.stride),
@@ -75,21 +75,27 @@ inline RowsIn all_rows(const Instruction& in, const Run& run, std::size_t operan
 }
 
 template <typename T = float>
-T* result_at(const Instruction& in, const Run& run, std::size_t result = 0) {
+T* result_at(const PlannedInstruction& in, const Run& run, std::size_t result = 0) {
   const BufferView& view = in.results[result];
   return data_at<T>(view, run, view.stride == 0 ? 0 : first_row(run, in.domain));
 }
 
-inline RowsOut rows_out(const Instruction& in, const Run& run, std::size_t result = 0) {
+inline RowsOut rows_out(const PlannedInstruction& in, const Run& run, std::size_t result = 0) {
   return {result_at(in, run, result), static_cast<std::size_t>(in.results[result].stride)};
 }
 
-inline std::size_t cols_of(const Instruction& in) {
+/// Vectors in a row: leading dimensions count as further rows.
+inline std::size_t vectors_in(const Type& type) {
+  return static_cast<std::size_t>(row_size(type) / type.dims.back());
+}
+
+inline std::size_t cols_of(const PlannedInstruction& in) {
   return static_cast<std::size_t>(in.results[0].cols);
 }
 
-inline Segments segments_of(const Instruction& in, const Run& run) {
-  const auto begin = run.rows.segments(in.map);
+/// The rows of one domain that a map gathers under each row of another.
+inline Segments segments_of(MapId map, const Run& run) {
+  const auto begin = run.rows.segments(map);
   return {begin.data(), begin.size() - 1};
 }
 

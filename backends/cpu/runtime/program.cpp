@@ -18,34 +18,38 @@ void ask_for_weights(Program& program, WeightRegion& weights, const BufferView& 
     ask_for_weight(program, weights, static_cast<std::uint32_t>(view.fallback_buffer));
 }
 
-void bind_instruction(Program& program, WeightRegion& weights, Instruction& in) {
+void bind_instruction(Program& program, WeightRegion& weights, std::size_t number) {
+  const PlannedInstruction& in = program.plan.instructions[number];
   if (!in.kernel) return;
-  const auto& row = static_cast<const KernelRow&>(*in.kernel);
-  in.run = row.run;
-  in.has_own_form.resize(in.operands.size(), false);
   const Graph& graph = program.plan.graph;
-  if (row.bind) row.bind(in, {graph, graph.node(in.node), program.plan, weights});
+  std::vector<bool> has_own_form(in.operands.size(), false);
+  program.kernels[number] = static_cast<const KernelEntry&>(*in.kernel)
+                                .make(in, {.graph = graph,
+                                           .node = graph.node(in.node),
+                                           .plan = program.plan,
+                                           .weights = weights,
+                                           .has_own_form = has_own_form});
   for (std::size_t i = 0; i < in.operands.size(); ++i)
-    if (!in.has_own_form[i]) ask_for_weights(program, weights, in.operands[i]);
+    if (!has_own_form[i]) ask_for_weights(program, weights, in.operands[i]);
 }
 
 }  // namespace
 
 std::unique_ptr<Program> make_program(Graph graph, WeightRegion& weights,
-                                      std::span<const KernelRow> first) {
+                                      const KernelSet& kernels) {
   auto program = std::make_unique<Program>();
-  program->plan = plan_program(std::move(graph), kernel_set(first));
-  program->weights.resize(program->plan.buffers.size());
+  program->plan = plan_program(std::move(graph), kernels);
+  const ProgramPlan& plan = program->plan;
+  program->weights.resize(plan.buffers.size());
   for (std::size_t i = 0; i < program->weights.size(); ++i)
-    program->weights[i] = program->plan.buffers[i].constant;
-  for (const PlannedInstruction& planned : program->plan.instructions)
-    program->instructions.emplace_back(planned, program->plan.graph);
+    program->weights[i] = plan.buffers[i].constant;
+  program->kernels.resize(plan.instructions.size());
   // What `next` copies is read last.
   for (const bool is_next : {false, true})
-    for (Instruction& in : program->instructions)
-      if (program->plan.graph.node(in.node).has(Trait::loop_next) == is_next)
-        bind_instruction(*program, weights, in);
-  for (const BufferView& view : program->plan.outputs) ask_for_weights(*program, weights, view);
+    for (std::size_t i = 0; i < plan.instructions.size(); ++i)
+      if (plan.graph.node(plan.instructions[i].node).has(Trait::loop_next) == is_next)
+        bind_instruction(*program, weights, i);
+  for (const BufferView& view : plan.outputs) ask_for_weights(*program, weights, view);
   return program;
 }
 

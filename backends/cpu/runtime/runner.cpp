@@ -101,19 +101,20 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run&
     return;
   }
   for (std::uint32_t i = begin; i < end; ++i) {
-    const Instruction& instruction = program_.instructions[i];
-    if (instruction.run) instruction.run(instruction, run);
+    const Kernel* kernel = program_.kernels[i].get();
+    if (kernel) kernel->run(plan_.instructions[i], run);
   }
 }
 
 void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const {
   using Clock = std::chrono::steady_clock;
   for (std::uint32_t i = begin; i < end; ++i) {
-    const Instruction& instruction = program_.instructions[i];
-    if (!instruction.run) continue;
+    const Kernel* kernel = program_.kernels[i].get();
+    if (!kernel) continue;
+    const PlannedInstruction& in = plan_.instructions[i];
     const Clock::time_point start = Clock::now();
-    instruction.run(instruction, run);
-    NodeTime& time = (*times_)[instruction.node.index];
+    kernel->run(in, run);
+    NodeTime& time = (*times_)[in.node.index];
     time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     ++time.runs;
   }

@@ -33,9 +33,9 @@ enum class Unary : std::uint8_t {
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
 using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
 
-/// A model of an ensemble: what its logits, a * matrix + bias, count for. bias is [matrix->n()] or
-/// null; the weight is finite and not negative.
-struct EnsembleMember {
+/// The output layer of a model of an ensemble: its logits, a * matrix + bias, and what they count
+/// for. bias is [matrix->n()] or null; the weight is finite and not negative.
+struct WeightedLayer {
   RowsIn a;
   const PackedMatrix* matrix = nullptr;
   const float* bias = nullptr;
@@ -157,13 +157,13 @@ struct KernelTable {
   bool (*join_output_parts)(std::span<const OutputPart> parts, size_t row, size_t rows,
                             size_t columns, size_t k, float* values, std::int32_t* ids) = nullptr;
 
-  /// k_best of the sum over the members of weight * logits, in their order, with the bits of gemm
+  /// k_best of the sum over the layers of weight * logits, in their order, with the bits of gemm
   /// and binary. From the values are then subtracted the sums of weight * (largest logit of the
   /// row) and of weight * log(sum(exp(logits - largest))), which makes them weighted sums of the
-  /// members' log_softmax. A row in which one of these sums is not finite, as where a member has
+  /// layers' log_softmax. A row in which one of these sums is not finite, as where a layer has
   /// NaN or +infinity or only -infinity, gives -infinity and its first columns. Matrices have one
   /// number of columns. No more than a few tiles of logits are ever stored.
-  void (*ensemble_k_best)(std::span<const EnsembleMember> members, size_t rows, size_t k,
+  void (*ensemble_k_best)(std::span<const WeightedLayer> layers, size_t rows, size_t k,
                           float* values, std::int32_t* ids) = nullptr;
 
   /// linear_k_best of some columns of b, in order, as if there were no others; ids are their
@@ -178,6 +178,27 @@ struct KernelTable {
   /// alone gives -infinity.
   void (*log_sum_exp)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 };
+
+/// Writes a family's entries for Highway's chosen target and returns the target that the functions
+/// were compiled for. A family is a .cpp file that is compiled once a target (targets.h).
+using FillFamily = std::int64_t (*)(KernelTable& table);
+
+std::int64_t fill_gemm(KernelTable& table);
+std::int64_t fill_quantize(KernelTable& table);
+std::int64_t fill_pointwise(KernelTable& table);
+std::int64_t fill_normalize(KernelTable& table);
+std::int64_t fill_attention(KernelTable& table);
+std::int64_t fill_k_best(KernelTable& table);
+std::int64_t fill_output(KernelTable& table);
+std::int64_t fill_ensemble_output(KernelTable& table);
+std::int64_t fill_shortlist(KernelTable& table);
+
+inline constexpr FillFamily kFillFamilies[] = {
+    fill_gemm,   fill_quantize, fill_pointwise,       fill_normalize, fill_attention,
+    fill_k_best, fill_output,   fill_ensemble_output, fill_shortlist};
+
+/// Replaces entries of an AVX3 table by those for AVX-512-VNNI; false where there are none.
+bool fill_vnni(KernelTable& table);
 
 /// The table of the active level (see isa.h). It lives as long as the process.
 const KernelTable& kernels();

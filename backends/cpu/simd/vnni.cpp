@@ -1,4 +1,4 @@
-#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "hwy/detect_targets.h"
 

@@ -36,10 +36,10 @@ inline WeightType weight_type(const Graph& graph, const Buffer& buffer) {
   return weight_type(graph, buffer.value, buffer.name);
 }
 
-/// The weights that programs read, each in the forms in which they read it: as it is, by columns,
-/// or packed for the kernels of the active level. Planning asks for them in the order in which the
-/// programs run, each form once however many nodes use it; then they are made, and lie one after
-/// the other in that order. What planning was given is filled in by that.
+/// The weights that programs read, each in the forms in which kernels read it: as it is, by
+/// columns, or packed for the active level. Two phases: binding requests weights and gets empty
+/// handles, one for each form however many nodes use it; make() lays them out side by side in the
+/// order of the requests and fills the handles.
 class WeightRegion {
  public:
   /// The weight as it is, [rows, …].

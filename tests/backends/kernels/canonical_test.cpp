@@ -251,7 +251,7 @@ TEST(Canonical, OutputLayerOfAnEnsemble) {
         third(DType::qlog4, n, 0.5f);
     expect_same_bytes([&](Bytes& bytes) {
       const PackedMatrix packed[] = {first.packed(), second.packed(), third.packed()};
-      const std::vector<EnsembleMember> members = {
+      const std::vector<WeightedLayer> members = {
           {first.x.matrix().in(), &packed[0], first.bias.row(0), 0.7f},
           {second.x.matrix().in(), &packed[1], nullptr, 0.3f},
           {third.x.matrix().in(), &packed[2], third.bias.row(0), 0.2f}};

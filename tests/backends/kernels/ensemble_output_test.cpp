@@ -29,8 +29,8 @@ class Ensemble {
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
 
-  std::vector<EnsembleMember> members() const {
-    std::vector<EnsembleMember> members;
+  std::vector<WeightedLayer> members() const {
+    std::vector<WeightedLayer> members;
     for (std::size_t m = 0; m < layers.size(); ++m)
       members.push_back({x[m].in(), &layers[m].packed, layers[m].bias_row(), weights[m]});
     return members;
@@ -44,7 +44,7 @@ class Ensemble {
   std::size_t columns_, rows_;
 };
 
-Ranked fused(const std::vector<EnsembleMember>& members, std::size_t rows, std::size_t k) {
+Ranked fused(const std::vector<WeightedLayer>& members, std::size_t rows, std::size_t k) {
   Ranked best(rows, k);
   kernels().ensemble_k_best(members, rows, k, best.values.data(), best.ids.data());
   EXPECT_TRUE(best.guards_intact(rows * k));
@@ -53,7 +53,7 @@ Ranked fused(const std::vector<EnsembleMember>& members, std::size_t rows, std::
 
 /// The weighted sum of what a function makes of each member's logits, by the separate kernels.
 template <class F>
-Matrix weighted_sum(const Ensemble& ensemble, const std::vector<EnsembleMember>& members,
+Matrix weighted_sum(const Ensemble& ensemble, const std::vector<WeightedLayer>& members,
                     std::size_t rows, const F& f) {
   const std::size_t n = ensemble.columns();
   Matrix sum(rows, n);
@@ -85,7 +85,7 @@ struct Normalizer {
 };
 
 /// The fused kernel gives what the op is defined as.
-void expect_same(const Ensemble& ensemble, const std::vector<EnsembleMember>& members,
+void expect_same(const Ensemble& ensemble, const std::vector<WeightedLayer>& members,
                  std::size_t rows, std::size_t k) {
   const std::size_t n = ensemble.columns();
   SCOPED_TRACE(testing::Message() << members.size() << " members, " << rows << " rows, " << n

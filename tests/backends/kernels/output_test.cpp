@@ -100,7 +100,7 @@ TEST_P(OutputTest, BFloat16HasTheBitsOfItsFloats) {
     const Matrix x = Matrix::random(rows, 21, 31);
     const auto best = [&](const PackedMatrix& packed, bool ensemble) {
       Ranked ranked(rows, 4);
-      const EnsembleMember member{x.in(), &packed, layer.bias_row(), 1};
+      const WeightedLayer member{x.in(), &packed, layer.bias_row(), 1};
       if (ensemble)
         kernels().ensemble_k_best({&member, 1}, rows, 4, ranked.values.data(), ranked.ids.data());
       else

@@ -187,11 +187,12 @@ constexpr KernelFactory kFactories[] = {{"carry_on", HostKernel<carry_on>::make}
                                         {"scatter", HostKernel<scatter>::make},
                                         {"evaluate", HostKernel<evaluate>::make}};
 
-constexpr KernelInfo kKernels[] = {{.op = "state", .name = "carry_on"},
-                                   {.op = "next", .name = "append", .views = KernelInfo::kAllViews},
-                                   {.op = "history", .name = "append", .views = 1},
-                                   {.op = "collect", .name = "scatter", .views = 1},
-                                   {.op = "*", .name = "evaluate"}};
+constexpr KernelInfo kKernels[] = {
+    {.op = "state", .name = "carry_on"},
+    {.op = "next", .name = "append", .reads = all_operands(Reads::view)},
+    {.op = "history", .name = "append", .reads = {Reads::view}},
+    {.op = "collect", .name = "scatter", .reads = {Reads::view}},
+    {.op = "*", .name = "evaluate"}};
 
 }  // namespace
 

@@ -1,6 +1,5 @@
 #include <cstddef>
 
-#include "backends/cpu/simd/families.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "base/error.h"
@@ -168,12 +167,5 @@ std::int64_t fill_pointwise(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_pointwise);
-}
-std::int64_t fill_pointwise(KernelTable& table) {
-  return HWY_DYNAMIC_DISPATCH(fill_pointwise)(table);
-}
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_pointwise)
 #endif

@@ -138,7 +138,7 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
 /// arithmetic.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Epilogue>
 HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, std::size_t column,
-                                 Epilogue& epilogue) {
+                                 const Epilogue& epilogue) {
   decltype(panels.start(0)) sums[kRows][kCount];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {

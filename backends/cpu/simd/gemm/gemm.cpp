@@ -1,4 +1,4 @@
-#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -19,10 +19,5 @@ std::int64_t fill_gemm(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_gemm);
-}
-std::int64_t fill_gemm(KernelTable& table) { return HWY_DYNAMIC_DISPATCH(fill_gemm)(table); }
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_gemm)
 #endif

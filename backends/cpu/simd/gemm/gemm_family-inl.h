@@ -49,114 +49,12 @@ inline RowsIn prepared_for(const PackedMatrix& b, const RowsIn& a, std::size_t r
   return prepared;
 }
 
-// Blocks of rows, one after another, times the columns of b from panel `first` on. These have the
-// numbers `column` to `end` among the products.
-struct Tiles {
-  const RowsIn& a;
-  const PackedMatrix& b;
-  std::size_t first;
-  const RowsOut& c;
-  std::size_t row, count;     // the first row, and blocks
-  std::size_t block, blocks;  // the first one's number among all blocks of these columns
-  std::size_t column, end;
-};
-
-// The first of a few blocks fetches the matrix as it goes, and the others find it in a cache. Of so
-// many, each fetches its share of the next panel: one that fetched all would wait for memory.
-inline constexpr std::size_t kSharingBlocks = 4;
-
-// Block i of `tiles`.
-template <std::size_t kRows, class Arithmetic>
-HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size_t i) {
-  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
-  const std::size_t row = tiles.row + i * kRows;
-  const std::size_t number = tiles.block + i;
-  Block block{.row = row, .end = tiles.end};
-  if (tiles.blocks >= kSharingBlocks) {
-    block.stride = kStep / tiles.blocks;
-    block.ahead = panel.groups * (kStep + number * block.stride);
-  } else if (number == 0) {
-    block.stride = kStep;
-    block.ahead = kAhead;
-  }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    block.a[r] = row_of(tiles.a, row + r, tiles.a.columns);
-    block.c[r] = tiles.c.data + (row + r) * tiles.c.stride;
-  }
-  return block;
-}
-
-// Blocks of kRows rows by the vectors of columns from `begin` to `end`, kVectors at a time. A
-// function of its own for each shape: with several in one, sums would leave their registers.
-template <class Arithmetic, std::size_t kRows, std::size_t kVectors, class Epilogue>
-HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::size_t end,
-                                 Epilogue& epilogue) {
-  const Arithmetic first(tiles.b, tiles.first);
-  for (std::size_t i = 0; i < tiles.count; ++i) {
-    const Block block = block_of<kRows>(tiles, first, i);
-    for (std::size_t v = begin; v < end; v += kVectors) {
-      Arithmetic panels = first;
-      panels.skip(v);
-      multiply_vectors<kRows, kVectors>(block, panels, tiles.column + v * kLanes, epilogue);
-    }
-  }
-}
-
-// The same by all columns, for blocks of at most kTallTileRows rows.
-template <class Arithmetic, class Epilogue>
-void multiply_blocks(const Tiles& tiles, std::size_t rows, Epilogue& epilogue) {
-  const std::size_t panels = (tiles.end - tiles.column + kPanel - 1) / kPanel;
-  const std::size_t end = (tiles.end - tiles.column + kLanes - 1) / kLanes;
-  if constexpr (kTallTileRows == 8) {
-    constexpr std::size_t kHalf = kPanelVectors / 2;
-    if (rows == 7) return multiply_tiles<Arithmetic, 7, kHalf>(tiles, 0, end, epilogue);
-    if (rows == 8) return multiply_tiles<Arithmetic, 8, kHalf>(tiles, 0, end, epilogue);
-  }
-  with_tile_rows(rows, [&](auto n) {
-    constexpr std::size_t kRows = decltype(n)::value;
-    constexpr std::size_t kTogether = panels_together(kRows);
-    const std::size_t together = panels / kTogether * kTogether * kPanelVectors;
-    multiply_tiles<Arithmetic, kRows, kTogether * kPanelVectors>(tiles, 0, together, epilogue);
-    if constexpr (kTogether > 1)
-      multiply_tiles<Arithmetic, kRows, kPanelVectors>(tiles, together, end, epilogue);
-  });
-}
-
 /// Rows that are prepared, times the panels of b from `first` on that `columns` columns take. c
-/// begins with the first of these.
+/// begins with the first of these. It takes long to compile: products-inl.h defines it, and the
+/// files gemm_*.cpp and logits_*.cpp make instances.
 template <class Arithmetic, class Epilogue>
 void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                   std::size_t columns, const RowsOut& c, Epilogue& epilogue) {
-  // Even shares: 10 rows are 5 and 5, 64 are 9 times 6 and twice 5.
-  const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
-  const std::size_t less = rows / blocks;
-  const std::size_t larger = rows % blocks;
-  // All rows go over a panel while it is in cache; a lone block has nothing to gain from that.
-  const std::size_t step = blocks == 1 ? columns : kPanel;
-  for (std::size_t column = 0; column < columns; column += step) {
-    Tiles tiles{.a = a,
-                .b = b,
-                .first = first + column / kPanel,
-                .c = c,
-                .row = 0,
-                .count = larger,
-                .block = 0,
-                .blocks = blocks,
-                .column = column,
-                .end = std::min(column + step, columns)};
-    if (larger > 0) multiply_blocks<Arithmetic>(tiles, less + 1, epilogue);
-    tiles.row = larger * (less + 1);
-    tiles.count = blocks - larger;
-    tiles.block = larger;
-    multiply_blocks<Arithmetic>(tiles, less, epilogue);
-  }
-}
-
-/// multiply_rows() without an epilogue. It takes long to compile: plain_products-inl.h defines it,
-/// and the files gemm_*.cpp make instances.
-template <class Arithmetic>
-void multiply_plainly(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                      std::size_t columns, const RowsOut& c);
+                   std::size_t columns, const RowsOut& c, const Epilogue& epilogue);
 
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                         std::size_t last, const RowsOut& c) {
@@ -169,8 +67,8 @@ inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b
     for (std::size_t r = 0; r < rows; r += share) {
       const std::size_t count = std::min(share, rows - r);
       const RowsIn prepared = prepared_rows<Arithmetic>(rows_from(a, r), count, b.k());
-      multiply_plainly<Arithmetic>(prepared, count, b, first, columns,
-                                   {c.data + r * c.stride + begin, c.stride});
+      multiply_rows<Arithmetic>(prepared, count, b, first, columns,
+                                {c.data + r * c.stride + begin, c.stride}, NoEpilogue());
     }
   });
 }

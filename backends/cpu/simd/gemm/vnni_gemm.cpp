@@ -8,20 +8,15 @@
 
 #include "backends/cpu/simd/gemm/vnni-inl.h"
 // After that, which chooses what they are compiled for.
-#include "backends/cpu/simd/gemm/plain_products-inl.h"
+#include "backends/cpu/simd/gemm/products-inl.h"
 
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-template void multiply_plainly<FloatArithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                                std::size_t, std::size_t, const RowsOut&);
-template void multiply_plainly<BFloat16Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                                   std::size_t, std::size_t, const RowsOut&);
-template void multiply_plainly<Int8Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                               std::size_t, std::size_t, const RowsOut&);
-template void multiply_plainly<Int16Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                                std::size_t, std::size_t, const RowsOut&);
-template void multiply_plainly<Log4Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                               std::size_t, std::size_t, const RowsOut&);
+FUSELAGE_INSTANTIATE_PRODUCTS(FloatArithmetic, NoEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(BFloat16Arithmetic, NoEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Int8Arithmetic, NoEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Int16Arithmetic, NoEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Log4Arithmetic, NoEpilogue);
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE
 

@@ -108,7 +108,7 @@ inline void output_rows(std::span<Member> members, std::size_t k, std::span<Rank
   }
 }
 
-inline void ensemble_k_best(std::span<const EnsembleMember> ensemble, std::size_t rows,
+inline void ensemble_k_best(std::span<const WeightedLayer> ensemble, std::size_t rows,
                             std::size_t k, float* values, std::int32_t* ids) {
   check(!ensemble.empty() && ensemble.size() <= kMaxEnsemble,
         "ensemble_k_best: there are no members or too many");

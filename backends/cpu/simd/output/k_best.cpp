@@ -1,6 +1,5 @@
 #include <cstddef>
 
-#include "backends/cpu/simd/families.h"
 #include "backends/cpu/simd/output/best.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
@@ -53,10 +52,5 @@ std::int64_t fill_k_best(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_k_best);
-}
-std::int64_t fill_k_best(KernelTable& table) { return HWY_DYNAMIC_DISPATCH(fill_k_best)(table); }
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_k_best)
 #endif

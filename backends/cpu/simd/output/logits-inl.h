@@ -116,12 +116,6 @@ struct LogitEpilogue {
   }
 };
 
-/// multiply_rows() with that epilogue. It takes long to compile: logit_products-inl.h defines it,
-/// and the files logits_*.cpp, one an arithmetic, make instances.
-template <class Arithmetic>
-void multiply_logits(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                     std::size_t columns, const RowsOut& products, const LogitEpilogue& epilogue);
-
 }  // namespace fuselage::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

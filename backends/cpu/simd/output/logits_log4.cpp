@@ -7,12 +7,11 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/output/logits_log4.cpp"
 #include "hwy/foreach_target.h"
 // Compiled once a target, so after that.
-#include "backends/cpu/simd/output/logit_products-inl.h"
+#include "backends/cpu/simd/gemm/products-inl.h"
+#include "backends/cpu/simd/output/logits-inl.h"
 
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-template void multiply_logits<Log4Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                              std::size_t, std::size_t, const RowsOut&,
-                                              const LogitEpilogue&);
+FUSELAGE_INSTANTIATE_PRODUCTS(Log4Arithmetic, LogitEpilogue);
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

@@ -161,8 +161,8 @@ class LogitBlock {
     const LogitEpilogue epilogue{columns < whole ? padded(bias, columns) : bias, tops_.data(),
                                  ensemble};
     with_arithmetic(b, [&](auto type) {
-      multiply_logits<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
-                                                     {products_, kBlock}, epilogue);
+      multiply_rows<typename decltype(type)::type>(a, rows, b, column / kPanel, whole,
+                                                   {products_, kBlock}, epilogue);
     });
     for (std::size_t r = 0; r < rows; ++r)
       std::fill(row_at(r) + whole, row_at(r) + count_, kLowest);

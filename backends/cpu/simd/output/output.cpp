@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "backends/cpu/simd/families.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -21,10 +21,5 @@ std::int64_t fill_output(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_output);
-}
-std::int64_t fill_output(KernelTable& table) { return HWY_DYNAMIC_DISPATCH(fill_output)(table); }
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_output)
 #endif

@@ -8,25 +8,16 @@
 
 #include "backends/cpu/simd/gemm/vnni-inl.h"
 // After that, which chooses what they are compiled for.
-#include "backends/cpu/simd/output/logit_products-inl.h"
+#include "backends/cpu/simd/gemm/products-inl.h"
+#include "backends/cpu/simd/output/logits-inl.h"
 
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-template void multiply_logits<FloatArithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                               std::size_t, std::size_t, const RowsOut&,
-                                               const LogitEpilogue&);
-template void multiply_logits<BFloat16Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                                  std::size_t, std::size_t, const RowsOut&,
-                                                  const LogitEpilogue&);
-template void multiply_logits<Int8Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                              std::size_t, std::size_t, const RowsOut&,
-                                              const LogitEpilogue&);
-template void multiply_logits<Int16Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                               std::size_t, std::size_t, const RowsOut&,
-                                               const LogitEpilogue&);
-template void multiply_logits<Log4Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&,
-                                              std::size_t, std::size_t, const RowsOut&,
-                                              const LogitEpilogue&);
+FUSELAGE_INSTANTIATE_PRODUCTS(FloatArithmetic, LogitEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(BFloat16Arithmetic, LogitEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Int8Arithmetic, LogitEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Int16Arithmetic, LogitEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Log4Arithmetic, LogitEpilogue);
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE
 

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "backends/cpu/simd/families.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "base/error.h"
@@ -388,12 +387,5 @@ std::int64_t fill_attention(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_attention);
-}
-std::int64_t fill_attention(KernelTable& table) {
-  return HWY_DYNAMIC_DISPATCH(fill_attention)(table);
-}
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_attention)
 #endif

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "backends/cpu/simd/families.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "base/error.h"
@@ -172,12 +171,5 @@ std::int64_t fill_normalize(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_normalize);
-}
-std::int64_t fill_normalize(KernelTable& table) {
-  return HWY_DYNAMIC_DISPATCH(fill_normalize)(table);
-}
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_normalize)
 #endif

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "backends/cpu/simd/families.h"
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "base/error.h"
@@ -125,12 +124,5 @@ std::int64_t fill_quantize(KernelTable& table) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace fuselage::cpu {
-namespace {
-HWY_EXPORT(fill_quantize);
-}
-std::int64_t fill_quantize(KernelTable& table) {
-  return HWY_DYNAMIC_DISPATCH(fill_quantize)(table);
-}
-}  // namespace fuselage::cpu
+FUSELAGE_DISPATCH_FAMILY(fill_quantize)
 #endif

@@ -1,15 +1,24 @@
-#include "backends/cpu/kernels/output_kernel.h"
+// The k best of rows, and output layers that find them without storing logits.
 
 #include <algorithm>
 #include <vector>
 
-#include "backends/cpu/kernels/kernel_table.h"
-#include "backends/cpu/kernels/product_kernels.h"
+#include "backends/cpu/kernels/kernel_families.h"
+#include "backends/cpu/kernels/product_operands.h"
+#include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/runtime/weight_operands.h"
 #include "backends/plan/refusals.h"
+#include "ops/output.h"
 
 namespace fuselage::cpu {
 namespace {
+
+void run_k_best(const PlannedInstruction& in, const Run& run) {
+  run.kernels.k_best(rows_in(in, run, 0), rows_of(in, run),
+                     static_cast<std::size_t>(in.operands[0].cols), cols_of(in),
+                     result_at(in, run, 0), result_at<std::int32_t>(in, run, 1));
+}
 
 /// An output layer for the rows of a run.
 struct Layer {
@@ -74,32 +83,46 @@ void run_in_parts(const Layer& layer, const Run& run) {
   }
 }
 
+/// linear_k_best.
+class OutputLayer final : public Kernel {
+ public:
+  OutputLayer(const PlannedInstruction& in, const Binding& binding)
+      : matrix_(packed_operand(in, binding, 1, packed_shape(binding))),
+        log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const Layer layer{.x = rows_in(in, run, 0),
+                      .rows = rows_of(in, run),
+                      .matrix = *matrix_,
+                      .bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr,
+                      .log_softmax = log_softmax_,
+                      .k = cols_of(in),
+                      .values = result_at(in, run, 0),
+                      .ids = result_at<std::int32_t>(in, run, 1)};
+    if (is_worth_parts(run, work_of(layer.matrix, layer.rows)))
+      run_in_parts(layer, run);
+    else
+      layer.run(run.kernels);
+  }
+
+ private:
+  std::shared_ptr<const PackedMatrix> matrix_;
+  bool log_softmax_;
+};
+
+using enum Reads;
+
+constexpr KernelEntry kKernels[] = {
+    {{.op = "k_best", .name = "k_best", .reads = {view}}, make_kernel<PlainKernel<run_k_best>>},
+    {{.op = "linear_k_best",
+      .name = "output_layer",
+      .reads = {view},
+      .refuse = refuse_output_layer},
+     make_kernel<OutputLayer>},
+};
+
 }  // namespace
 
-void bind_output_layer(Instruction& in, const Binding& binding) {
-  const Type& x = binding.graph.value(binding.node.operands[0]).type;
-  in.matrix =
-      packed_operand(in, binding, 1,
-                     {.k = x.dims.back(),
-                      .n = matrix_columns(binding.graph, binding.node.operands[1], x.dims.back()),
-                      .transposed = binding.node.attr<bool>("transposed"),
-                      .dtype = packed_type(binding.graph, binding.node)});
-  in.integer = binding.node.attr<bool>("log_softmax");
-}
-
-void run_output_layer(const Instruction& in, const Run& run) {
-  const Layer layer{.x = rows_in(in, run, 0),
-                    .rows = rows_of(in, run),
-                    .matrix = *in.matrix,
-                    .bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr,
-                    .log_softmax = in.integer != 0,
-                    .k = cols_of(in),
-                    .values = result_at(in, run, 0),
-                    .ids = result_at<std::int32_t>(in, run, 1)};
-  if (is_worth_parts(run, work_of(layer.matrix, layer.rows)))
-    run_in_parts(layer, run);
-  else
-    layer.run(run.kernels);
-}
+std::span<const KernelEntry> output_kernels() { return kKernels; }
 
 }  // namespace fuselage::cpu

@@ -1,9 +1,11 @@
-#include "backends/cpu/kernels/reference_kernel.h"
+// The reference evaluation of an op, for nodes that no other kernel takes.
 
 #include <algorithm>
 #include <vector>
 
-#include "backends/cpu/kernels/quantize_kernels.h"
+#include "backends/cpu/kernels/kernel_families.h"
+#include "backends/cpu/kernels/quantized_results.h"
+#include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
 #include "base/error.h"
@@ -26,7 +28,7 @@ Array<float> dequantized(const RowsIn& from, std::int64_t rows, const Type& type
   return array;
 }
 
-Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
+Array<float> to_array(const PlannedInstruction& in, const Run& run, const Type& type,
                       std::size_t operand) {
   const BufferView& view = in.operands[operand];
   const bool same_rows = type.domain == in.domain;
@@ -51,7 +53,43 @@ Array<float> to_array(const Instruction& in, const Run& run, const Type& type,
   return array;
 }
 
-}  // namespace
+/// Allocates, unlike other kernels.
+class Reference final : public Kernel {
+ public:
+  Reference(const PlannedInstruction& in, const Binding& binding)
+      : graph_(binding.graph), quantized_(in, binding) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const Node& node = graph_.node(in.node);
+    std::vector<Array<float>> operands;
+    for (std::size_t i = 0; i < in.operands.size(); ++i)
+      operands.push_back(to_array(in, run, graph_.value(node.operands[i]).type, i));
+    EvalContext<float> context{.graph = graph_, .node = node, .rows = run.rows};
+    for (const auto& operand : operands) context.operands.push_back(&operand);
+    for (const BufferView& result : in.results)
+      context.results.emplace_back(row_count(in, run), result.cols);
+    node.op->evaluate_f32(context);
+    for (std::size_t i = 0; i < in.results.size() - quantized_.size(); ++i)
+      store(context.results[i], in.results[i], run, graph_.value(node.results[i]).type);
+    quantized_.quantize(in, run);
+  }
+
+ private:
+  static void store(const Array<float>& array, const BufferView& result, const Run& run,
+                    const Type& type) {
+    const DomainId domain = domain_of(result, run);
+    check(array.data.size() == static_cast<std::size_t>(row_count(run, domain) * result.cols),
+          "reference evaluation: a result of another size");
+    const std::int64_t row = first_row(run, domain);
+    if (type.dtype == DType::i32)
+      std::copy(array.data.begin(), array.data.end(), data_at<std::int32_t>(result, run, row));
+    else
+      std::copy(array.data.begin(), array.data.end(), data_at<float>(result, run, row));
+  }
+
+  const Graph& graph_;
+  QuantizedResults quantized_;
+};
 
 std::string refuse_reference(const Graph& graph, const Node& node) {
   const std::size_t own = node.results.size() - quantized_results(node).size();
@@ -62,29 +100,13 @@ std::string refuse_reference(const Graph& graph, const Node& node) {
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
 }
 
-void run_reference(const Instruction& in, const Run& run) {
-  const Node& node = in.graph->node(in.node);
-  std::vector<Array<float>> operands;
-  for (std::size_t i = 0; i < in.operands.size(); ++i)
-    operands.push_back(to_array(in, run, in.graph->value(node.operands[i]).type, i));
-  EvalContext<float> context{.graph = *in.graph, .node = node, .rows = run.rows};
-  for (const auto& operand : operands) context.operands.push_back(&operand);
-  for (const BufferView& result : in.results)
-    context.results.emplace_back(row_count(in, run), result.cols);
-  node.op->evaluate_f32(context);
-  for (std::size_t i = 0; i < in.results.size() - in.quantized.size(); ++i) {
-    const BufferView& result = in.results[i];
-    const DomainId domain = domain_of(result, run);
-    const auto& data = context.results[i].data;
-    check(data.size() == static_cast<std::size_t>(row_count(run, domain) * result.cols),
-          "reference evaluation: a result of another size");
-    if (in.graph->value(node.results[i]).type.dtype == DType::i32)
-      std::copy(data.begin(), data.end(),
-                data_at<std::int32_t>(result, run, first_row(run, domain)));
-    else
-      std::copy(data.begin(), data.end(), data_at<float>(result, run, first_row(run, domain)));
-  }
-  quantize_results(in, run);
-}
+constexpr KernelEntry kKernels[] = {
+    {{.op = "*", .name = "reference", .refuse = refuse_reference, .quantizes = true},
+     make_kernel<Reference>},
+};
+
+}  // namespace
+
+std::span<const KernelEntry> reference_kernels() { return kKernels; }
 
 }  // namespace fuselage::cpu

@@ -1,14 +1,15 @@
+#include "backends/cpu/kernels/elementwise_tiles.h"
+
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/elementwise_tiles.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {
 namespace {
 
-class ElementKernelTest : public KernelTest {};
+class ElementwiseTilesTest : public KernelTest {};
 
 /// What the unary and binary kernels make of `tanh(a + b) * c - 0.5 * a`, with c one element a row.
 Matrix one_after_another(const Matrix& a, const Matrix& b, const Matrix& c) {
@@ -25,16 +26,16 @@ Matrix one_after_another(const Matrix& a, const Matrix& b, const Matrix& c) {
 
 const char* const kExpression = "sub(mul(tanh(add(x0, x1)), x2), mul(0.5, x0))";
 
-TEST_P(ElementKernelTest, HasTheBitsOfSingleKernels) {
+TEST_P(ElementwiseTilesTest, HasTheBitsOfSingleKernels) {
   for (const std::size_t cols : {1, 2, 7, 16, 17, 64, 255, 256, 257, 600})
     for (const std::size_t rows : {1, 3}) {
       const Matrix a = Matrix::random(rows, cols, 1), b = Matrix::random(rows, cols, 2);
       const Matrix c = Matrix::random(rows, 1, 3);
-      const ElementKernel kernel(parse_expression(kExpression), {false, false, cols != 1});
+      const ElementwiseTiles tiles(parse_expression(kExpression), {false, false, cols != 1});
       const RowsIn operands[] = {a.in(), b.in(), c.in()};
       Matrix y = Matrix::result(rows, cols);
       const RowsOut out = y.out();
-      kernel.run(operands, rows, cols, &out);
+      tiles.run(operands, rows, cols, &out);
       ASSERT_TRUE(y.guards_intact());
       const Matrix want = one_after_another(a, b, c);
       for (std::size_t r = 0; r < rows; ++r)
@@ -42,16 +43,16 @@ TEST_P(ElementKernelTest, HasTheBitsOfSingleKernels) {
     }
 }
 
-TEST_P(ElementKernelTest, GivesSeveralResultsAndMayWriteOverAnOperand) {
+TEST_P(ElementwiseTilesTest, GivesSeveralResultsAndMayWriteOverAnOperand) {
   const std::size_t rows = 4, cols = 37;
-  const ElementKernel kernel(parse_expression("t0 = add(x0, x1); relu(t0); t0; mul(x0, x0)"),
-                             {false, false});
-  ASSERT_EQ(kernel.result_count(), 3u);
+  const ElementwiseTiles tiles(parse_expression("t0 = add(x0, x1); relu(t0); t0; mul(x0, x0)"),
+                               {false, false});
+  ASSERT_EQ(tiles.result_count(), 3u);
   const Matrix a = Matrix::random(rows, cols, 4), b = Matrix::random(rows, cols, 5);
   Matrix over = a, sum = Matrix::result(rows, cols), square = Matrix::result(rows, cols);
   const RowsIn operands[] = {over.in(), b.in()};
   const RowsOut results[] = {over.out(), sum.out(), square.out()};
-  kernel.run(operands, rows, cols, results);
+  tiles.run(operands, rows, cols, results);
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t c = 0; c < cols; ++c) {
       EXPECT_EQ(sum(r, c), a(r, c) + b(r, c));
@@ -60,16 +61,16 @@ TEST_P(ElementKernelTest, GivesSeveralResultsAndMayWriteOverAnOperand) {
     }
 }
 
-TEST_P(ElementKernelTest, ReadsRowsThroughAnIndexAndSomeColumns) {
+TEST_P(ElementwiseTilesTest, ReadsRowsThroughAnIndexAndSomeColumns) {
   const std::size_t cols = 40;
   const Matrix table = Matrix::random(5, cols, 6), fallback = Matrix::random(1, cols, 7);
   const std::vector<std::int32_t> index = {4, -1, 0};
-  const ElementKernel kernel(parse_expression("neg(x0)"), {false});
+  const ElementwiseTiles tiles(parse_expression("neg(x0)"), {false});
   for (const float* other : {fallback.row(0), static_cast<const float*>(nullptr)}) {
     Matrix y = Matrix::result(3, cols);
     const RowsIn in = table.in(index, other);
     const RowsOut out = y.out();
-    kernel.run_columns(&in, 3, 9, 20, &out);
+    tiles.run_columns(&in, 3, 9, 20, &out);
     for (std::size_t r = 0; r < 3; ++r)
       for (std::size_t c = 0; c < cols; ++c) {
         const float default_value = other ? other[c] : 0.0f;
@@ -80,21 +81,21 @@ TEST_P(ElementKernelTest, ReadsRowsThroughAnIndexAndSomeColumns) {
   }
 }
 
-TEST_P(ElementKernelTest, RefusesWhatItHasNoRoomFor) {
+TEST_P(ElementwiseTilesTest, RefusesWhatItHasNoRoomFor) {
   // Each level of this tree keeps one more value alive.
   std::string tree = "tanh(x0)";
   for (int i = 0; i < 3; ++i) tree = "add(" + tree + ", " + tree + ")";
-  EXPECT_EQ(ElementKernel::refuse(parse_expression(tree)), "");
+  EXPECT_EQ(ElementwiseTiles::refuse(parse_expression(tree)), "");
   std::string names, sum = "x0";
   for (int i = 0; i < 20; ++i) {
     names += "t" + std::to_string(i) + " = add(x0, " + std::to_string(i) + "); ";
     sum = "add(t" + std::to_string(i) + ", " + sum + ")";
   }
-  EXPECT_THAT(ElementKernel::refuse(parse_expression(names + sum)),
+  EXPECT_THAT(ElementwiseTiles::refuse(parse_expression(names + sum)),
               ::testing::HasSubstr("live at once"));
 }
 
-FUSELAGE_TEST_EVERY_LEVEL(ElementKernelTest);
+FUSELAGE_TEST_EVERY_LEVEL(ElementwiseTilesTest);
 
 }  // namespace
 }  // namespace fuselage::cpu

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <span>
+
+#include "backends/cpu/runtime/kernel.h"
+
+namespace fuselage::cpu {
+
+// One function a file of kernels: its entries, the best first where several are for one op.
+std::span<const KernelEntry> product_kernels();
+std::span<const KernelEntry> elementwise_kernels();
+std::span<const KernelEntry> normalization_kernels();
+std::span<const KernelEntry> attention_kernels();
+std::span<const KernelEntry> copy_kernels();
+std::span<const KernelEntry> loop_kernels();
+std::span<const KernelEntry> quantize_kernels();
+std::span<const KernelEntry> output_kernels();
+std::span<const KernelEntry> shortlist_kernels();
+std::span<const KernelEntry> ensemble_kernels();
+std::span<const KernelEntry> reference_kernels();
+
+using KernelFamily = std::span<const KernelEntry> (*)();
+
+/// In order of preference: the reference evaluation runs what no other kernel takes.
+inline constexpr KernelFamily kKernelFamilies[] = {
+    product_kernels,   elementwise_kernels, normalization_kernels, attention_kernels,
+    copy_kernels,      loop_kernels,        quantize_kernels,      output_kernels,
+    shortlist_kernels, ensemble_kernels,    reference_kernels};
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "backends/cpu/runtime/kernel.h"
+
+namespace fuselage::cpu {
+
+/// The kernels that a plan chooses from, best first: those of the caller, then the back-end's own,
+/// the reference evaluation last. All are of type KernelEntry. `first` must outlive the plan.
+KernelSet kernel_set(std::span<const KernelEntry> first = {});
+
+}  // namespace fuselage::cpu

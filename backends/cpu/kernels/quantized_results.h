@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/cpu/runtime/kernel.h"
+#include "base/quantized.h"
+
+namespace fuselage::cpu {
+
+/// The results of a node that are the quantized vectors of its other results (ops/quantize.h),
+/// which stand behind those. A kernel quantizes rows that it has just made, while they are in the
+/// cache.
+class QuantizedResults {
+ public:
+  QuantizedResults(const PlannedInstruction& in, const Binding& binding);
+
+  std::size_t size() const { return results_.size(); }
+  bool empty() const { return results_.empty(); }
+
+  /// Quantizes rows first … last - 1 of those that the instruction computes.
+  void quantize(const PlannedInstruction& in, const Run& run, std::size_t first,
+                std::size_t last) const;
+  /// The same for all rows.
+  void quantize(const PlannedInstruction& in, const Run& run) const;
+
+ private:
+  struct Result {
+    std::size_t of = 0, at = 0;  ///< numbers of results
+    std::size_t vectors = 1;     ///< in a row
+  };
+
+  void quantize(const Result& result, const PlannedInstruction& in, const Run& run,
+                std::size_t first, std::size_t last) const;
+
+  Quantizer quantizer_;
+  bool vectorized_ = true;  ///< there is a vector kernel for the quantizer
+  std::vector<Result> results_;
+};
+
+}  // namespace fuselage::cpu

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "backends/cpu/runtime/kernel.h"
+
+namespace fuselage::cpu {
+
+/// A kernel that needs nothing of its node beside operands and results.
+template <void (*kRun)(const PlannedInstruction&, const Run&)>
+class PlainKernel final : public Kernel {
+ public:
+  PlainKernel(const PlannedInstruction&, const Binding&) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override { kRun(in, run); }
+};
+
+/// What a KernelEntry calls to make a kernel of class K.
+template <class K>
+std::unique_ptr<Kernel> make_kernel(const PlannedInstruction& in, const Binding& binding) {
+  return std::make_unique<K>(in, binding);
+}
+
+}  // namespace fuselage::cpu
