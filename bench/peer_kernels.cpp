@@ -44,7 +44,8 @@ template <MakePeerProduct kMake>
 PeerLibrary library(const char* name) {
   return {name,
           kMake,
-          {{.op = "matmul", .name = name, .refuse = refuse}, cpu::make_kernel<PeerKernel<kMake>>}};
+          {{.op = op::Matmul::kName, .name = name, .refuse = refuse},
+           cpu::make_kernel<PeerKernel<kMake>>}};
 }
 
 }  // namespace

@@ -9,8 +9,22 @@
 #include "backends/cuda/limits.h"
 #include "backends/plan/refusals.h"
 #include "base/quantized.h"
+#include "ops/attention.h"
+#include "ops/frequent_rows.h"
+#include "ops/fused.h"
+#include "ops/loop.h"
+#include "ops/matmul.h"
+#include "ops/normalization.h"
 #include "ops/output.h"
+#include "ops/positions.h"
+#include "ops/quantize.h"
+#include "ops/recurrent.h"
 #include "ops/registry.h"
+#include "ops/rows.h"
+#include "ops/search.h"
+#include "ops/shape.h"
+#include "ops/shortlist.h"
+#include "ops/softmax.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -102,63 +116,84 @@ using enum Reads;
 
 // Best first.
 constexpr KernelInfo kRows[] = {
-    {.op = "matmul", .name = "gemm", .reads = {view}, .refuse = refuse_gemm},
-    {.op = "matmul", .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
-    {.op = "linear",
+    {.op = op::Matmul::kName, .name = "gemm", .reads = {view}, .refuse = refuse_gemm},
+    {.op = op::Matmul::kName, .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
+    {.op = op::Linear::kName,
      .name = "gemm_elements",
      .reads = OperandReads{view, whole}.then_all(view),
      .refuse = refuse_gemm_elements},
-    {.op = "lookup_matmul", .name = "lookup_gemm", .reads = {slice}, .refuse = refuse_lookup_gemm},
-    {.op = "leading_rows", .name = "leading_rows"},
-    {.op = "quantize", .name = "quantize_rows", .reads = {view}, .refuse = refuse_quantize},
-    {.op = "dequantize", .name = "dequantize_rows", .reads = {view}},
-    {.op = "cast", .name = "cast"},
-    {.op = "pointwise",
+    {.op = op::LookupMatmul::kName,
+     .name = "lookup_gemm",
+     .reads = {slice},
+     .refuse = refuse_lookup_gemm},
+    {.op = op::LeadingRows::kName, .name = "leading_rows"},
+    {.op = op::Quantize::kName,
+     .name = "quantize_rows",
+     .reads = {view},
+     .refuse = refuse_quantize},
+    {.op = op::Dequantize::kName, .name = "dequantize_rows", .reads = {view}},
+    {.op = op::Cast::kName, .name = "cast"},
+    {.op = op::Pointwise::kName,
      .name = "elements",
      .reads = all_operands(view),
      .refuse = refuse_expression},
-    {.op = "softmax", .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
-    {.op = "log_softmax", .name = "log_softmax", .reads = {view}, .refuse = needs_vector_input},
-    {.op = "log_sum_exp", .name = "log_sum_exp", .reads = {view}, .refuse = needs_vector_input},
-    {.op = "layer_norm", .name = "layer_norm", .reads = {view}},
-    {.op = "add_layer_norm", .name = "add_layer_norm", .reads = {view, view}},
-    {.op = "rms_norm", .name = "rms_norm", .reads = {view}},
-    {.op = "head_dot", .name = "head_dot", .reads = {view, view}},
-    {.op = "segment_softmax", .name = "segment_softmax"},
-    {.op = "segment_log_softmax", .name = "segment_log_softmax"},
-    {.op = "additive_attention",
+    {.op = op::Softmax::kName, .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
+    {.op = op::LogSoftmax::kName,
+     .name = "log_softmax",
+     .reads = {view},
+     .refuse = needs_vector_input},
+    {.op = op::LogSumExp::kName,
+     .name = "log_sum_exp",
+     .reads = {view},
+     .refuse = needs_vector_input},
+    {.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
+    {.op = op::AddLayerNorm::kName, .name = "add_layer_norm", .reads = {view, view}},
+    {.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}},
+    {.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}},
+    {.op = op::SegmentSoftmax::kName, .name = "segment_softmax"},
+    {.op = op::SegmentLogSoftmax::kName, .name = "segment_log_softmax"},
+    {.op = op::AdditiveAttention::kName,
      .name = "additive_attention",
      .reads = {slice, slice, whole, slice},
      .refuse = refuse_additive_attention},
-    {.op = "dot_attention", .name = "dot_attention", .reads = {slice, slice, slice}},
-    {.op = "mix_rows", .name = "mix_rows", .reads = {whole, slice}},
-    {.op = "mean_rows", .name = "mean_rows", .refuse = needs_vector_input},
-    {.op = "select_rows", .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
-    {.op = "select_elements", .name = "select_elements", .reads = {slice}},
-    {.op = "slice", .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
-    {.op = "concat", .name = "concat", .reads = all_operands(view), .refuse = needs_vectors},
-    {.op = "position", .name = "position"},
-    {.op = "sinusoid", .name = "sinusoid"},
-    {.op = "k_best", .name = "k_best", .reads = {view}, .refuse = refuse_many},
-    {.op = "segment_k_best", .name = "segment_k_best", .refuse = refuse_many},
-    {.op = "linear_k_best", .name = "fused_output", .reads = {view}, .refuse = refuse_fused_output},
-    {.op = "linear_k_best", .name = "output_layer", .reads = {view}, .refuse = refuse_logits},
-    {.op = "shortlist_k_best",
+    {.op = op::DotAttention::kName, .name = "dot_attention", .reads = {slice, slice, slice}},
+    {.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},
+    {.op = op::MeanRows::kName, .name = "mean_rows", .refuse = needs_vector_input},
+    {.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
+    {.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
+    {.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
+    {.op = op::Concat::kName,
+     .name = "concat",
+     .reads = all_operands(view),
+     .refuse = needs_vectors},
+    {.op = op::Position::kName, .name = "position"},
+    {.op = op::Sinusoid::kName, .name = "sinusoid"},
+    {.op = op::KBest::kName, .name = "k_best", .reads = {view}, .refuse = refuse_many},
+    {.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_many},
+    {.op = op::LinearKBest::kName,
+     .name = "fused_output",
+     .reads = {view},
+     .refuse = refuse_fused_output},
+    {.op = op::LinearKBest::kName,
+     .name = "output_layer",
+     .reads = {view},
+     .refuse = refuse_logits},
+    {.op = op::ShortlistKBest::kName,
      .name = "shortlist_output_layer",
      .reads = {view},
      .refuse = refuse_shortlist_output},
-    {.op = "ensemble_k_best",
+    {.op = op::EnsembleKBest::kName,
      .name = "output_layers",
      .reads = all_operands(view),
      .refuse = refuse_output_layers},
-    {.op = "state", .name = "state", .refuse = needs_f32},
-    {.op = "next", .name = "next", .reads = all_operands(view), .refuse = needs_f32},
-    {.op = "collect", .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
-    {.op = "recurrent_layer",
+    {.op = op::State::kName, .name = "state", .refuse = needs_f32},
+    {.op = op::Next::kName, .name = "next", .reads = all_operands(view), .refuse = needs_f32},
+    {.op = op::Collect::kName, .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
+    {.op = op::RecurrentLayer::kName,
      .name = "recurrent_layer",
      .reads = {slice},
      .refuse = refuse_recurrent_layer},
-    {.op = "history", .name = "append_rows", .reads = {view}, .refuse = needs_f32},
+    {.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
 };
 
 /// Elementwise ops alone are expressions of one step.

@@ -33,7 +33,7 @@ class PlainRmsNorm final : public Kernel {
   float epsilon_;
 };
 
-constexpr KernelEntry kPlainRmsNorm = {{.op = "rms_norm",
+constexpr KernelEntry kPlainRmsNorm = {{.op = op::RmsNorm::kName,
                                         .name = "plain_rms_norm",
                                         .reads = {Reads::view, Reads::whole},
                                         .refuse = needs_vector_input},

@@ -10,6 +10,7 @@
 #include "backends/cpu/runtime/operands.h"
 #include "backends/reference/reference_backend.h"
 #include "base/error.h"
+#include "ops/pointwise.h"
 #include "support.h"
 
 namespace fuselage {
@@ -133,8 +134,9 @@ std::map<std::string, int> kernels_of(const Executable& executable) {
 TEST(CpuBackend, KernelsOfTheCallerStandBeforeItsOwn) {
   const ToyModel model = toy_model(13);
   const auto sentences = random_sentences(14, 5, 9);
-  const cpu::KernelEntry other{{.op = "tanh", .name = kOtherKernel, .refuse = needs_a_scan},
-                               cpu::make_kernel<TanhByElement>};
+  const cpu::KernelEntry other{
+      {.op = op::Tanh::kName, .name = kOtherKernel, .refuse = needs_a_scan},
+      cpu::make_kernel<TanhByElement>};
   const Programs programs = split_by_binding_time(model.graph);
   const auto ours = compile_cpu(programs, model.weights);
   const auto theirs = compile_cpu(programs, model.weights, {.kernels = {&other, 1}});

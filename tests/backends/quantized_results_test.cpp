@@ -166,7 +166,7 @@ return logits = %c, entries = %c
 
 TEST(QuantizingKernels, AreNotAskedOfAKernelThatGivesNone) {
   Graph graph = parse_graph(kGraph, "test.ir", all_ops());
-  const KernelInfo kernel{.op = "linear", .name = "plain"};
+  const KernelInfo kernel{.op = op::Linear::kName, .name = "plain"};
   const auto linear = [&] {
     for (const NodeId id : graph.nodes())
       if (graph.node(id).is<op::Linear>()) return graph.node(id);

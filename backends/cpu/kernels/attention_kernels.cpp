@@ -173,22 +173,23 @@ class MeanRows final : public OverPairs {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "additive_attention",
+    {{.op = op::AdditiveAttention::kName,
       .name = "additive_attention",
       .reads = {slice, slice, whole, slice},
       .refuse = refuse_additive_attention,
       .quantizes = true},
      make_kernel<AdditiveAttention>},
-    {{.op = "dot_attention",
+    {{.op = op::DotAttention::kName,
       .name = "dot_attention",
       .reads = {slice, slice, slice},
       .refuse = refuse_dot_attention,
       .quantizes = true},
      make_kernel<DotAttention>},
-    {{.op = "head_dot", .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
-    {{.op = "segment_softmax", .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
-    {{.op = "mix_rows", .name = "mix_rows", .reads = {whole, slice}}, make_kernel<MixRows>},
-    {{.op = "mean_rows", .name = "mean_rows", .refuse = needs_vector_input}, make_kernel<MeanRows>},
+    {{.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
+    {{.op = op::SegmentSoftmax::kName, .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
+    {{.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}}, make_kernel<MixRows>},
+    {{.op = op::MeanRows::kName, .name = "mean_rows", .refuse = needs_vector_input},
+     make_kernel<MeanRows>},
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
 #include "backends/plan/refusals.h"
+#include "ops/positions.h"
+#include "ops/rows.h"
 #include "ops/shape.h"
 
 namespace fuselage::cpu {
@@ -58,14 +60,17 @@ void run_sinusoid(const PlannedInstruction& in, const Run& run) {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "select_rows", .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
+    {{.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
      make_kernel<PlainKernel<run_copy>>},
-    {{.op = "slice", .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
+    {{.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
      make_kernel<Slice>},
-    {{.op = "concat", .name = "copy_rows", .reads = all_operands(view), .refuse = needs_vectors},
+    {{.op = op::Concat::kName,
+      .name = "copy_rows",
+      .reads = all_operands(view),
+      .refuse = needs_vectors},
      make_kernel<PlainKernel<run_concat>>},
-    {{.op = "position", .name = "position"}, make_kernel<PlainKernel<run_position>>},
-    {{.op = "sinusoid", .name = "sinusoid"}, make_kernel<PlainKernel<run_sinusoid>>},
+    {{.op = op::Position::kName, .name = "position"}, make_kernel<PlainKernel<run_position>>},
+    {{.op = op::Sinusoid::kName, .name = "sinusoid"}, make_kernel<PlainKernel<run_sinusoid>>},
 };
 
 }  // namespace

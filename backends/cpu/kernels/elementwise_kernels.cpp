@@ -13,6 +13,7 @@
 #include "backends/plan/refusals.h"
 #include "ops/elementwise_expression.h"
 #include "ops/fused.h"
+#include "ops/pointwise.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -194,49 +195,51 @@ std::string refuse_packing_linear(const Graph& graph, const Node& node) {
 
 using enum Reads;
 
-constexpr KernelEntry unary(std::string_view op) {
-  return {{.op = op, .name = "unary", .reads = {view}}, make_kernel<UnaryKernel>};
+template <OpStruct Op>
+constexpr KernelEntry unary() {
+  return {{.op = Op::kName, .name = "unary", .reads = {view}}, make_kernel<UnaryKernel>};
 }
 
-constexpr KernelEntry binary(std::string_view op) {
-  return {{.op = op, .name = "binary", .reads = {view, view}, .refuse = needs_vectors},
+template <OpStruct Op>
+constexpr KernelEntry binary() {
+  return {{.op = Op::kName, .name = "binary", .reads = {view, view}, .refuse = needs_vectors},
           make_kernel<BinaryKernel>};
 }
 
 constexpr KernelEntry kKernels[] = {
-    binary("add"),
-    binary("sub"),
-    binary("mul"),
-    binary("div"),
-    binary("max"),
-    binary("min"),
-    unary("neg"),
-    unary("sigmoid"),
-    unary("tanh"),
-    unary("sigmoid_fast"),
-    unary("tanh_fast"),
-    unary("sigmoid_table"),
-    unary("tanh_table"),
-    unary("relu"),
-    unary("swish"),
-    unary("gelu"),
-    unary("exp"),
-    unary("log"),
-    unary("sqrt"),
-    unary("abs"),
-    {{.op = "pointwise",
+    binary<op::Add>(),
+    binary<op::Sub>(),
+    binary<op::Mul>(),
+    binary<op::Div>(),
+    binary<op::Max>(),
+    binary<op::Min>(),
+    unary<op::Neg>(),
+    unary<op::Sigmoid>(),
+    unary<op::Tanh>(),
+    unary<op::SigmoidFast>(),
+    unary<op::TanhFast>(),
+    unary<op::SigmoidTable>(),
+    unary<op::TanhTable>(),
+    unary<op::Relu>(),
+    unary<op::Swish>(),
+    unary<op::Gelu>(),
+    unary<op::Exp>(),
+    unary<op::Log>(),
+    unary<op::Sqrt>(),
+    unary<op::Abs>(),
+    {{.op = op::Pointwise::kName,
       .name = "elements",
       .reads = all_operands(view),
       .refuse = refuse_pointwise,
       .quantizes = true},
      make_kernel<Pointwise>},
-    {{.op = "linear",
+    {{.op = op::Linear::kName,
       .name = "packed_gemm_elements",
       .reads = OperandReads{view, whole}.then_all(view),
       .refuse = refuse_packed_linear,
       .quantizes = true},
      make_kernel<PackedLinear>},
-    {{.op = "linear",
+    {{.op = op::Linear::kName,
       .name = "packing_gemm_elements",
       .reads = OperandReads{view, whole}.then_all(view),
       .refuse = refuse_packing_linear,

@@ -62,7 +62,7 @@ std::string refuse_layers(const Graph& graph, const Node& node) {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "ensemble_k_best",
+    {{.op = op::EnsembleKBest::kName,
       .name = "output_layers",
       .reads = all_operands(view),
       .refuse = refuse_layers},

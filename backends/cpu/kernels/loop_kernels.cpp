@@ -7,6 +7,7 @@
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
 #include "backends/plan/refusals.h"
+#include "ops/loop.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -59,12 +60,13 @@ void run_history(const PlannedInstruction& in, const Run& run) {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "state", .name = "state", .refuse = needs_f32}, make_kernel<PlainKernel<run_state>>},
-    {{.op = "next", .name = "next", .reads = all_operands(view), .refuse = needs_f32},
+    {{.op = op::State::kName, .name = "state", .refuse = needs_f32},
+     make_kernel<PlainKernel<run_state>>},
+    {{.op = op::Next::kName, .name = "next", .reads = all_operands(view), .refuse = needs_f32},
      make_kernel<PlainKernel<run_next>>},
-    {{.op = "collect", .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
+    {{.op = op::Collect::kName, .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
      make_kernel<Collect>},
-    {{.op = "history", .name = "append_rows", .reads = {view}, .refuse = needs_f32},
+    {{.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
      make_kernel<PlainKernel<run_history>>},
 };
 

@@ -5,7 +5,9 @@
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/plan/refusals.h"
+#include "ops/fused.h"
 #include "ops/normalization.h"
+#include "ops/softmax.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -90,16 +92,22 @@ class AddLayerNorm final : public Norm<2> {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "softmax", .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
+    {{.op = op::Softmax::kName, .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
      make_kernel<PlainKernel<run_softmax>>},
-    {{.op = "log_softmax", .name = "log_softmax", .reads = {view}, .refuse = needs_vector_input},
+    {{.op = op::LogSoftmax::kName,
+      .name = "log_softmax",
+      .reads = {view},
+      .refuse = needs_vector_input},
      make_kernel<PlainKernel<run_log_softmax>>},
-    {{.op = "log_sum_exp", .name = "log_sum_exp", .reads = {view}},
+    {{.op = op::LogSumExp::kName, .name = "log_sum_exp", .reads = {view}},
      make_kernel<PlainKernel<run_log_sum_exp>>},
-    {{.op = "layer_norm", .name = "layer_norm", .reads = {view}}, make_kernel<LayerNorm>},
-    {{.op = "add_layer_norm", .name = "add_layer_norm", .reads = {view, view}, .quantizes = true},
+    {{.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}}, make_kernel<LayerNorm>},
+    {{.op = op::AddLayerNorm::kName,
+      .name = "add_layer_norm",
+      .reads = {view, view},
+      .quantizes = true},
      make_kernel<AddLayerNorm>},
-    {{.op = "rms_norm", .name = "rms_norm", .reads = {view}}, make_kernel<RmsNorm>},
+    {{.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}}, make_kernel<RmsNorm>},
 };
 
 }  // namespace

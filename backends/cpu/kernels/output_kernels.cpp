@@ -10,6 +10,7 @@
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/plan/refusals.h"
 #include "ops/output.h"
+#include "ops/search.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -113,8 +114,9 @@ class OutputLayer final : public Kernel {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "k_best", .name = "k_best", .reads = {view}}, make_kernel<PlainKernel<run_k_best>>},
-    {{.op = "linear_k_best",
+    {{.op = op::KBest::kName, .name = "k_best", .reads = {view}},
+     make_kernel<PlainKernel<run_k_best>>},
+    {{.op = op::LinearKBest::kName,
       .name = "output_layer",
       .reads = {view},
       .refuse = refuse_output_layer},

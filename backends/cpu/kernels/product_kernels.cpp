@@ -10,6 +10,8 @@
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/rows/lookup.h"
 #include "backends/plan/refusals.h"
+#include "ops/frequent_rows.h"
+#include "ops/matmul.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -129,15 +131,25 @@ void run_leading_rows(const PlannedInstruction& in, const Run& run) {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "matmul", .name = "packed_gemm", .reads = {view}, .refuse = refuse_packed_gemm},
+    {{.op = op::Matmul::kName,
+      .name = "packed_gemm",
+      .reads = {view},
+      .refuse = refuse_packed_gemm},
      make_kernel<PackedGemm>},
-    {{.op = "matmul", .name = "packing_gemm", .reads = {view}, .refuse = refuse_packing_matrix},
+    {{.op = op::Matmul::kName,
+      .name = "packing_gemm",
+      .reads = {view},
+      .refuse = refuse_packing_matrix},
      make_kernel<PackingGemm>},
-    {{.op = "matmul", .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
+    {{.op = op::Matmul::kName, .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
      make_kernel<PlainKernel<run_row_dot>>},
-    {{.op = "lookup_matmul", .name = "lookup_gemm", .reads = {slice}, .refuse = refuse_lookup_gemm},
+    {{.op = op::LookupMatmul::kName,
+      .name = "lookup_gemm",
+      .reads = {slice},
+      .refuse = refuse_lookup_gemm},
      make_kernel<LookupGemm>},
-    {{.op = "leading_rows", .name = "leading_rows"}, make_kernel<PlainKernel<run_leading_rows>>},
+    {{.op = op::LeadingRows::kName, .name = "leading_rows"},
+     make_kernel<PlainKernel<run_leading_rows>>},
 };
 
 }  // namespace

@@ -126,11 +126,16 @@ class Cast final : public Kernel {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "quantize", .name = "quantize_rows", .reads = {view}, .refuse = refuse_quantize},
+    {{.op = op::Quantize::kName,
+      .name = "quantize_rows",
+      .reads = {view},
+      .refuse = refuse_quantize},
      make_kernel<QuantizeRows>},
-    {{.op = "quantize", .name = "quantize_each", .reads = {view}}, make_kernel<QuantizeEach>},
-    {{.op = "dequantize", .name = "dequantize_rows", .reads = {view}}, make_kernel<Dequantize>},
-    {{.op = "cast", .name = "cast"}, make_kernel<Cast>},
+    {{.op = op::Quantize::kName, .name = "quantize_each", .reads = {view}},
+     make_kernel<QuantizeEach>},
+    {{.op = op::Dequantize::kName, .name = "dequantize_rows", .reads = {view}},
+     make_kernel<Dequantize>},
+    {{.op = op::Cast::kName, .name = "cast"}, make_kernel<Cast>},
 };
 
 }  // namespace

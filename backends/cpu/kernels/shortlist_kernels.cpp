@@ -82,7 +82,7 @@ std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "shortlist_k_best",
+    {{.op = op::ShortlistKBest::kName,
       .name = "shortlist_output_layer",
       .reads = {view},
       .refuse = refuse_shortlist_output},

@@ -8,6 +8,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "ops/evaluate.h"
+#include "ops/loop.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -188,10 +189,10 @@ constexpr KernelFactory kFactories[] = {{"carry_on", HostKernel<carry_on>::make}
                                         {"evaluate", HostKernel<evaluate>::make}};
 
 constexpr KernelInfo kKernels[] = {
-    {.op = "state", .name = "carry_on"},
-    {.op = "next", .name = "append", .reads = all_operands(Reads::view)},
-    {.op = "history", .name = "append", .reads = {Reads::view}},
-    {.op = "collect", .name = "scatter", .reads = {Reads::view}},
+    {.op = op::State::kName, .name = "carry_on"},
+    {.op = op::Next::kName, .name = "append", .reads = all_operands(Reads::view)},
+    {.op = op::History::kName, .name = "append", .reads = {Reads::view}},
+    {.op = op::Collect::kName, .name = "scatter", .reads = {Reads::view}},
     {.op = "*", .name = "evaluate"}};
 
 }  // namespace
