@@ -1,6 +1,6 @@
 #include "backends/bake.h"
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "graph/verifier.h"
 #include "passes/cleanup/remove_dead_code.h"
 #include "passes/lowering/split_by_binding_time.h"

@@ -13,8 +13,9 @@ namespace fuselage {
 
 CompileOptions numbers_from_string(const std::string& text) {
   const std::size_t colon = text.find(':');
-  CompileOptions options{.precision = text.substr(0, colon)};
-  if (colon != std::string::npos) options.activations = text.substr(colon + 1);
+  CompileOptions options{.precision = precision_from_string(text.substr(0, colon))};
+  if (colon != std::string::npos)
+    options.activations = activations_from_string(text.substr(colon + 1));
   return options;
 }
 

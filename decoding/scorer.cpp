@@ -82,7 +82,8 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
   const auto length = [](const Pair& pair) {
     return pair.source.words.size() + pair.target.words.size();
   };
-  const BatchFormer former(options_.batches, fastest_batches(options_.compile.backend, 1), threads);
+  const BatchFormer former(options_.batches,
+                           find_backend(options_.compile.backend).fastest_batches(1), threads);
   run_batches<Pair, PairScore>({next, length}, former, std::move(work), sink);
 }
 

@@ -1,13 +1,12 @@
-#include "backends/cpu/cpu_backend.h"
-
 #include <cmath>
 #include <map>
 #include <thread>
 
 #include "backends/compile.h"
+#include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/runtime/operands.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/reference/backend.h"
 #include "base/error.h"
 #include "support.h"
 
@@ -160,12 +159,6 @@ TEST(CpuBackend, AWordBeyondTheVocabularyIsRefused) {
         cpu->make_worker()->begin(sentences, {{1}, {1}});
       },
       ::testing::ThrowsMessage<Error>(::testing::HasSubstr("word id 50")));
-}
-
-TEST(CpuBackend, AnUnknownBackendIsRefused) {
-  const ToyModel model = toy_model(12);
-  EXPECT_THAT([&] { compile(model.graph, model.weights, {.backend = "abacus"}); },
-              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("'abacus'")));
 }
 
 }  // namespace

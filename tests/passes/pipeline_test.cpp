@@ -80,12 +80,24 @@ TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
   EXPECT_THROW(select_passes("all,-"), Error);
 }
 
+TEST(PrecisionFromString, IsTheInverseOfItsName) {
+  for (const std::string_view name : precision_names())
+    EXPECT_EQ(to_string(precision_from_string(name)), name);
+  EXPECT_EQ(precision_from_string("int4-log"), Precision::int4_log);
+  EXPECT_THAT([] { precision_from_string("int9"); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("there is no precision 'int9'"),
+                                         HasSubstr("did you mean 'int"), HasSubstr("fp32, bf16"))));
+}
+
 TEST(ActivationsFromString, KnowsItsNamesAndRefusesOthers) {
   EXPECT_EQ(activations_from_string("exact"), Activations::exact);
   EXPECT_EQ(activations_from_string("fast"), Activations::fast);
   EXPECT_EQ(activations_from_string("table"), Activations::table);
+  for (const std::string_view name : activations_names())
+    EXPECT_EQ(to_string(activations_from_string(name)), name);
   EXPECT_THAT([] { activations_from_string("tables"); },
-              ThrowsMessage<Error>(AllOf(HasSubstr("'tables'"), HasSubstr("exact, fast, table"))));
+              ThrowsMessage<Error>(AllOf(HasSubstr("'tables'; did you mean 'table'?"),
+                                         HasSubstr("exact, fast, table"))));
 }
 
 // They run only when somebody asks for them.

@@ -1,4 +1,4 @@
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 
 #include <fmt/ranges.h>
 #include <gnu/libc-version.h>
