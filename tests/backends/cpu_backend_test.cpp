@@ -70,6 +70,23 @@ TEST_P(EveryIsa, ARowDoesNotDependOnItsBatch) {
     expect_near(run_trace(*worker, *cpu, {sentences[s]}, 4, 10), {together[s]}, 0.0f);
 }
 
+TEST_P(EveryIsa, AnExecutableKeepsTheLevelThatItWasCompiledFor) {
+  const ToyModel model = toy_model(15);
+  const auto sentences = random_sentences(16, 6, 9);
+  for (const Precision precision : {Precision::fp32, Precision::int8}) {
+    const auto cpu = compile(model.graph, model.weights, {.precision = precision});
+    const auto worker = cpu->make_worker();
+    const std::vector<Trace> before = run_trace(*worker, *cpu, sentences, 4, 8);
+    for (const std::string& other : cpu::supported_isas()) {
+      SCOPED_TRACE(other);
+      cpu::force_isa(other);
+      expect_near(run_trace(*worker, *cpu, sentences, 4, 8), before, 0.0f);
+      expect_near(run_trace(*cpu->make_worker(), *cpu, sentences, 4, 8), before, 0.0f);
+    }
+    cpu::force_isa(GetParam());
+  }
+}
+
 TEST(CpuBackend, WorkersShareAnExecutable) {
   const ToyModel model = toy_model(5);
   const auto cpu = compile_toy(model);
