@@ -56,8 +56,8 @@ Replay::Replay(std::string name, std::unique_ptr<Executable> executable)
     : name_(std::move(name)),
       executable_(std::move(executable)),
       worker_(executable_->make_worker()),
-      scores_(executable_->output("best_scores")),
-      words_(executable_->output("best_words")) {}
+      scores_(executable_->output(kBestScores)),
+      words_(executable_->output(kBestWords)) {}
 
 Seconds Replay::run(const Trace& trace, Outputs* outputs) {
   Seconds seconds;

@@ -45,7 +45,7 @@ Scorer::Scorer(Model model, ScorerOptions options)
   options_.vocabularies.encode_target = true;
   if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
-  if (options_.alignment && !model.graph.find_output("alignment").valid())
+  if (options_.alignment && !model.graph.find_output(kAlignment).valid())
     throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());
   if (!options_.frequency.empty())

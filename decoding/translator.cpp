@@ -84,7 +84,7 @@ Translator::Translator(Model model, TranslatorOptions options)
   encoder_ = std::make_unique<LineEncoder>(
       *vocabularies_.source,
       LineEncoder::Options{options_.max_length, right_left_, options_.strict, ""});
-  if (options_.search.alignment && !model.graph.find_output("alignment").valid())
+  if (options_.search.alignment && !model.graph.find_output(kAlignment).valid())
     throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());
   if (!options_.frequency.empty())
