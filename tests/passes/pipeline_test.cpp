@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,19 @@ TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
               ThrowsMessage<Error>(HasSubstr("write 'all,-embeddings'")));
   EXPECT_THROW(select_passes("all,"), Error);
   EXPECT_THROW(select_passes("all,-"), Error);
+}
+
+TEST(DefaultPipeline, HasThePassesForTablesFirst) {
+  for (const char* names : {"all", "all,-frequent_rows", "all,-lookup_products"}) {
+    const std::vector<Pass> passes = select_passes(names);
+    const auto for_tables = [](const Pass& pass) { return pass.for_tables; };
+    EXPECT_TRUE(std::is_partitioned(passes.begin(), passes.end(), for_tables)) << names;
+    EXPECT_TRUE(for_tables(passes.front())) << names;
+    EXPECT_FALSE(for_tables(passes.back())) << names;
+  }
+  EXPECT_TRUE(select_passes("frequent_rows")[0].for_tables);
+  EXPECT_TRUE(select_passes("embeddings")[0].for_tables) << "of a rule, its pass";
+  EXPECT_FALSE(select_passes("fuse_output")[0].for_tables);
 }
 
 TEST(PrecisionFromString, IsTheInverseOfItsName) {
