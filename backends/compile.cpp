@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "backends/row_frame.h"
 #include "base/error.h"
 #include "graph/verifier.h"
 #include "passes/pipeline.h"
@@ -48,6 +49,7 @@ ProgramPlans plan_programs(const Programs& programs, const Backend& backend) {
 
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
+  expect_one_source(graph);
   optimize(graph, options);
   return find_backend(options.backend).compile(std::move(graph), std::move(weights), options);
 }
