@@ -1,6 +1,6 @@
 #include "backends/bake.h"
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "graph/verifier.h"
 #include "ops/leaf.h"
 #include "passes/cleanup/remove_dead_code.h"
@@ -11,15 +11,6 @@
 
 namespace fuselage {
 namespace {
-
-/// The passes that make tables. Fusions come later, when a search has been put behind the model.
-std::vector<Pass> passes_for_tables(const CompileOptions& options) {
-  std::vector<Pass> passes = make_optimizer(options).passes;
-  std::size_t count = passes.size();
-  while (count > 0 && passes[count - 1].name != "frequent_rows") --count;
-  passes.resize(count);
-  return passes;
-}
 
 /// Puts a stored weight in the place of each result of the load program.
 void store_results(Rewriter& rewriter, const Programs& programs) {
@@ -53,7 +44,10 @@ TensorMap parameters_of(const Graph& graph, const TensorMap& values) {
 
 void bake(Graph& graph, TensorMap& weights, const CompileOptions& options) {
   verify(graph);
-  run_passes(passes_for_tables(options), graph, make_optimizer(options).options);
+  Optimizer optimizer = make_optimizer(options);
+  // Fusions come later, when a search has been put behind the model.
+  std::erase_if(optimizer.passes, [](const Pass& pass) { return !pass.for_tables; });
+  run_passes(optimizer.passes, graph, optimizer.options);
   const Programs programs = split_by_binding_time(graph);
   const TensorMap values = load_cpu(programs.load, weights);
   const Pass store{.name = "bake", .run = [&programs](Rewriter& rewriter) {

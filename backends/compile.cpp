@@ -1,11 +1,8 @@
 #include "backends/compile.h"
 
-#include <algorithm>
+#include <utility>
 
-#include "backends/cpu/cpu_backend.h"
-#include "backends/cuda/cudnn.h"
-#include "backends/cuda/kernel_table.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/row_frame.h"
 #include "base/error.h"
 #include "graph/verifier.h"
 #include "passes/pipeline.h"
@@ -14,27 +11,24 @@
 namespace fuselage {
 
 Optimizer make_optimizer(const CompileOptions& options) {
-  PipelineOptions pipeline;
-  if (options.precision == to_string(Precision::fp16) && options.backend == "cpu")
-    throw Error("the cpu back-end has no products in fp16; use bf16 or the cuda back-end");
-  if (options.exact && options.activations != "exact")
+  const Backend& backend = find_backend(options.backend);
+  backend.check(options);
+  if (options.exact && options.activations != Activations::exact)
     throw Error(
         "activations are '{}', which changes results, but exact ones are asked for; drop one "
         "of the two",
-        options.activations);
+        to_string(options.activations));
+  PipelineOptions pipeline;
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
-  pipeline.precision = precision_from_string(options.precision);
-  pipeline.activations = activations_from_string(options.activations);
-  const KernelSet kernels = kernels_of(options.backend, BindingTime::step);
-  pipeline.quantizing_kernels = std::any_of(
-      kernels.begin(), kernels.end(), [](const KernelInfo* kernel) { return kernel->quantizes; });
-  pipeline.recurrent_kernels =
-      options.backend == "cuda" && !options.cuda.deterministic && cuda::has_recurrent_layers();
+  pipeline.precision = options.precision;
+  pipeline.activations = options.activations;
+  pipeline.quantizing_kernels = backend.capabilities().quantizing_kernels;
+  pipeline.recurrent_kernels = backend.has_recurrent_kernels(options);
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
-           .allow_approximation = pipeline.activations != Activations::exact,
-           .allow_quantization = pipeline.precision != Precision::fp32}};
+           .allow_approximation = options.activations != Activations::exact,
+           .allow_quantization = options.precision != Precision::fp32}};
 }
 
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
@@ -42,33 +36,22 @@ std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
   return run_passes(optimizer.passes, graph, optimizer.options);
 }
 
-KernelSet kernels_of(std::string_view backend, BindingTime program) {
-  return backend == "cuda" && program != BindingTime::load ? cuda::cuda_kernels()
-                                                           : cpu::kernel_set();
-}
-
-ProgramPlans plan_programs(const Programs& programs, std::string_view backend) {
+ProgramPlans plan_programs(const Programs& programs, const Backend& backend) {
+  if (!backend.capabilities().plans)
+    throw Error("the {} back-end has no plans to show", backend.name());
   ProgramPlans plans;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const auto time = static_cast<BindingTime>(i);
-    plans[i] = planned_nodes(plan_program(program(programs, time), kernels_of(backend, time)));
+    plans[i] = planned_nodes(plan_program(program(programs, time), backend.kernels(time)));
   }
   return plans;
 }
 
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
+  expect_one_source(graph);
   optimize(graph, options);
-  check(!options.observer || options.backend == "reference", "only the oracle can be observed");
-  if (options.backend == "reference")
-    return compile_reference(std::move(graph), std::move(weights), options.observer);
-  if (options.backend == "cpu")
-    return compile_cpu(split_by_binding_time(graph), std::move(weights),
-                       {.weights_cache = options.weights_cache,
-                        .threads_per_sentence = options.threads_per_sentence});
-  if (options.backend == "cuda")
-    return compile_cuda(split_by_binding_time(graph), std::move(weights), options.cuda);
-  throw Error("there is no back-end '{}'; it can be cpu, cuda or reference", options.backend);
+  return find_backend(options.backend).compile(std::move(graph), std::move(weights), options);
 }
 
 }  // namespace fuselage

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/row_frame.h"
+#include "backends/search.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
 
@@ -58,38 +59,6 @@ struct MemoryUse {
   std::vector<std::size_t> arenas;  ///< most that the values of each worker up to now have taken
 };
 
-/// What a search needs to know beside a batch and its scores.
-struct SearchSettings {
-  std::int32_t beam_size = 1;
-  std::int32_t end_id = 0;
-  std::vector<std::int32_t> suppressed;     ///< words that are never produced, ascending
-  std::vector<std::int32_t> length_limits;  ///< most words of each sentence's translation
-};
-
-/// What a search leaves: all words that it chose, and the hypotheses that ended.
-struct SearchRecord {
-  /// A word of some hypothesis, linked to the one before it.
-  struct Token {
-    std::int32_t word;
-    std::int32_t previous;  ///< number of a token; -1: the first word
-    float score;            ///< its log-probability
-  };
-  struct Finished {
-    std::int32_t sentence;
-    std::int32_t token;   ///< number of its last one
-    std::int32_t length;  ///< words, that one included
-    float path_score;     ///< sum of their scores
-  };
-  /// Only those that finished hypotheses lead to mean anything.
-  std::vector<Token> tokens;
-  /// Those of a sentence in the order in which they ended, within a step the better ones first.
-  std::vector<Finished> finished;
-};
-
-/// What an Error says when a search meets scores that are not numbers, after so many words of a
-/// translation.
-std::string scores_are_not_numbers(std::int32_t words);
-
 /// Runs batches of sentences through an executable, one batch at a time. Owns all memory that a run
 /// needs; not thread-safe, but workers of one executable are independent.
 class Worker {
@@ -108,9 +77,10 @@ class Worker {
   /// Runs the step program once. Allocates nothing in back-ends that promise so.
   virtual void step(const StepInput& input) = 0;
 
-  /// Runs the whole search of the batch that begin() took, with the outputs of SearchHead::k_best:
-  /// what BeamSearch does with step(), choice for choice. False: the back-end leaves that to the
-  /// caller, and nothing has happened. Throws Error with scores_are_not_numbers().
+  /// Runs the whole search of the batch that begin() took, with the outputs kBestScores and
+  /// kBestWords: makes the same decisions as BeamSearch, which drives step(). Returns false,
+  /// without side effects, when the back-end has no search of its own. Throws Error with
+  /// scores_are_not_numbers().
   virtual bool search(const SearchSettings&, SearchRecord&) { return false; }
 
   /// An output of the last step, by the number that Executable::output gives.

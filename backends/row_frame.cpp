@@ -1,11 +1,28 @@
 #include "backends/row_frame.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <numeric>
+#include <string>
 
 #include "base/error.h"
+#include "base/suggest.h"
 
 namespace fuselage {
+
+void expect_one_source(const Graph& graph) {
+  std::vector<std::string> sources;
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
+    if (const Domain& domain = graph.domain(DomainId{i}); domain.kind == DomainKind::source)
+      sources.push_back(in_quotes(domain.name));
+  if (sources.size() > 1)
+    throw Error(
+        "graph '{}' reads {} source texts, {}, but a batch has one text for each sentence; declare "
+        "one source domain, whose words can be those of all texts one after the other",
+        graph.name(), sources.size(), fmt::join(sources, ", "));
+}
+
 RowFrame::RowFrame(const Graph& graph)
     : graph_(graph.declarations()), table_(graph), max_rows_(graph.domain_count(), 0) {
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) max_rows_[i] = table_.rows(DomainId{i});

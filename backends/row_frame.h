@@ -27,11 +27,15 @@ struct StepLimits {
   std::vector<std::int32_t> steps;       ///< most steps of each sentence
 };
 
+/// Throws Error for a graph that reads several source texts: a batch has one.
+void expect_one_source(const Graph& graph);
+
 /// Keeps a RowTable for one batch: fills in what graphs declare, for any graph, from token ids and
 /// from the search's choices.
 class RowFrame {
  public:
-  /// `graph` declares the domains and maps; any program split from it has the same ones.
+  /// `graph` declares the domains and maps, one source domain at most; any program split from it
+  /// has the same ones.
   explicit RowFrame(const Graph& graph);
 
   const RowTable& table() const { return table_; }

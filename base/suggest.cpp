@@ -1,6 +1,7 @@
 #include "base/suggest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <numeric>
 #include <utility>
 #include <vector>
+
+#include "base/error.h"
 
 namespace fuselage {
 namespace {
@@ -69,6 +72,15 @@ std::string did_you_mean(std::string_view name, std::span<const std::string_view
   // A part of a name is what people type who remember its beginning, or one of its words.
   if (nearest.empty() && name.size() >= kMinPart) nearest = shortest_with(name, candidates);
   return nearest.empty() ? "" : fmt::format("; did you mean {}?", in_quotes(nearest));
+}
+
+std::size_t find_name(std::string_view kind, std::string_view name,
+                      std::span<const std::string_view> names) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  const std::string suggestion = did_you_mean(name, names);
+  throw Error("there is no {} {}{} can be {}", kind, in_quotes(name),
+              suggestion.empty() ? "; it" : suggestion + " It", fmt::join(names, ", "));
 }
 
 std::string in_quotes(std::string_view text) {

@@ -78,7 +78,7 @@ Trace record_forced(const Model& model, const Pairs& pairs) {
 /// The word that a model would choose at each position.
 std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
                                   const CompileOptions& options) {
-  Replay replay(options.precision,
+  Replay replay(std::string(to_string(options.precision)),
                 compile(with_search_head(model.graph, SearchHead::k_best, 1, /*alignment=*/false),
                         model.weights, options));
   Outputs outputs;

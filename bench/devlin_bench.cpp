@@ -16,7 +16,7 @@
 #include <span>
 
 #include "backends/compile.h"
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -63,14 +63,14 @@ const Techniques kAll{0, 1, 2, 3};
 
 /// All passes but those of some techniques. What is left without any is what every engine does: one
 /// spelling, no dead code, input projections out of the loops.
-CompileOptions options_without(const Techniques& left_out, const std::string& precision) {
+CompileOptions options_without(const Techniques& left_out, Precision precision) {
   CompileOptions options{.passes = "all", .precision = precision};
   // It cuts products into parts for the first two to move.
   if (left_out.contains(kEmbeddings) && left_out.contains(kAttention))
     options.passes += ",-split_products";
   for (const std::size_t technique : left_out)
     for (const std::string& rule : techniques()[technique].rules) options.passes += ",-" + rule;
-  if (!left_out.contains(kFusions)) options.activations = "table";
+  if (!left_out.contains(kFusions)) options.activations = Activations::table;
   // Room for the tables of this model's last words; none where the law must not count on tables.
   options.precompute_memory = left_out.contains(kEmbeddings) ? 0 : 256;
   return options;
@@ -78,9 +78,9 @@ CompileOptions options_without(const Techniques& left_out, const std::string& pr
 
 /// How far from the baseline's a score may be.
 float tolerance_of(const CompileOptions& options) {
-  if (options.precision == "int8") return 0.5f;
-  if (options.activations != "exact") return 0.05f;
-  return options.precision == "int16" ? 1e-2f : 1e-4f;
+  if (options.precision == Precision::int8) return 0.5f;
+  if (options.activations != Activations::exact) return 0.05f;
+  return options.precision == Precision::int16 ? 1e-2f : 1e-4f;
 }
 
 /// The graph with some techniques.
@@ -97,12 +97,14 @@ class Ladder {
   Ladder(const Graph& graph, const TensorMap& weights, const RowCounts& counts)
       : graph_(graph), weights_(weights), counts_(counts) {
     for (const PeerLibrary& library : peer_libraries())
-      add({.name = "fp32 by " + library.name}, kAll, "fp32", {&library.kernel, 1});
-    add({.name = "fp32, ours"}, kAll, "fp32");
-    for (const std::string precision : {"int16", "int8"}) {
+      add({.name = "fp32 by " + library.name}, kAll, Precision::fp32, {&library.kernel, 1});
+    add({.name = "fp32, ours"}, kAll, Precision::fp32);
+    for (const Precision precision : {Precision::int16, Precision::int8}) {
       Techniques left_out = kAll;
-      add({.name = "+ " + precision, .before = 0, .paper = paper(precision, kPaperInt16)}, left_out,
-          precision);
+      add({.name = fmt::format("+ {}", to_string(precision)),
+           .before = 0,
+           .paper = paper(precision, kPaperInt16)},
+          left_out, precision);
       for (std::size_t i = 0; i < techniques().size(); ++i) {
         left_out.erase(i);
         add({.name = "+ " + techniques()[i].name,
@@ -117,11 +119,11 @@ class Ladder {
   std::vector<Replay> replays;  ///< of each rung
 
  private:
-  static double paper(const std::string& precision, double factor) {
-    return precision == "int16" ? factor : 0;
+  static double paper(Precision precision, double factor) {
+    return precision == Precision::int16 ? factor : 0;
   }
 
-  void add(Rung rung, const Techniques& left_out, const std::string& precision,
+  void add(Rung rung, const Techniques& left_out, Precision precision,
            std::span<const cpu::KernelEntry> kernels = {}) {
     const CompileOptions options = options_without(left_out, precision);
     Graph optimized = graph_;

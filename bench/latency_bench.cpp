@@ -57,7 +57,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto sentences = static_cast<std::size_t>(std::stoi(argument(5, "100")));
   const SearchTask task =
       read_search_task(model, arguments[1], std::stoi(argument(2, "6")), 1, sentences);
-  CompileOptions options{.precision = argument(4, "fp32")};
+  CompileOptions options{.precision = precision_from_string(argument(4, "fp32"))};
   Contestant one(model, task, options);
   options.threads_per_sentence = static_cast<std::size_t>(std::stoi(argument(3, "2")));
   Contestant several(model, task, options);
@@ -68,7 +68,7 @@ void run(const std::vector<std::string>& arguments) {
     seconds[1].push_back(several.translate(sentence));
     ratios.push_back(seconds[0].back() / seconds[1].back());
   }
-  fmt::print("isa {}, {}, beam {}, {} sentences\n", cpu::active_isa(), options.precision,
+  fmt::print("isa {}, {}, beam {}, {} sentences\n", cpu::active_isa(), to_string(options.precision),
              task.search.beam_size, task.batches.size());
   const std::size_t threads[] = {1, options.threads_per_sentence};
   for (const int which : {0, 1})

@@ -39,7 +39,7 @@ void translate(BeamSearch& search, const SearchTask& task) {
 
 CompileOptions options_of(const std::string& contestant) {
   const std::size_t at = contestant.find('@');
-  CompileOptions options{.precision = "fp32"};
+  CompileOptions options{.precision = Precision::fp32};
   if (at != std::string::npos) options = numbers_from_string(contestant.substr(at + 1));
   options.passes = contestant.substr(0, at);
   return options;

@@ -14,7 +14,7 @@
 #include <span>
 
 #include "backends/compile.h"
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -44,15 +44,15 @@ constexpr float kTolerance = 0.5f;
 struct Contestant {
   std::string name;
   const char* passes;
-  const char* precision;
+  Precision precision;
   bool by_eigen = false;
 };
 
-const Contestant kContestants[] = {{"Eigen, vector by vector", kPlain, "fp32", true},
-                                   {"fp32, plain", kPlain, "fp32"},
-                                   {"int8, plain", kPlain, "int8"},
-                                   {"fp32, all passes", "all", "fp32"},
-                                   {"int8, all passes", "all", "int8"}};
+const Contestant kContestants[] = {{"Eigen, vector by vector", kPlain, Precision::fp32, true},
+                                   {"fp32, plain", kPlain, Precision::fp32},
+                                   {"int8, plain", kPlain, Precision::int8},
+                                   {"fp32, all passes", "all", Precision::fp32},
+                                   {"int8, all passes", "all", Precision::int8}};
 
 /// What a contestant needs at least: its operations at the measured peaks, or reading its weights
 /// once a step.

@@ -14,8 +14,9 @@ namespace fuselage {
 
 CompileOptions numbers_from_string(const std::string& text) {
   const std::size_t colon = text.find(':');
-  CompileOptions options{.precision = text.substr(0, colon)};
-  if (colon != std::string::npos) options.activations = text.substr(colon + 1);
+  CompileOptions options{.precision = precision_from_string(text.substr(0, colon))};
+  if (colon != std::string::npos)
+    options.activations = activations_from_string(text.substr(colon + 1));
   return options;
 }
 
@@ -56,8 +57,8 @@ Replay::Replay(std::string name, std::unique_ptr<Executable> executable)
     : name_(std::move(name)),
       executable_(std::move(executable)),
       worker_(executable_->make_worker()),
-      scores_(executable_->output("best_scores")),
-      words_(executable_->output("best_words")) {}
+      scores_(executable_->output(kBestScores)),
+      words_(executable_->output(kBestWords)) {}
 
 Seconds Replay::run(const Trace& trace, Outputs* outputs) {
   Seconds seconds;

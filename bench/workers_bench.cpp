@@ -33,7 +33,7 @@ void run(const std::vector<std::string>& arguments) {
   options.batches = {.mini_batch = static_cast<std::size_t>(std::stoi(argument(3, "32"))),
                      .maxi_batch = 100,
                      .sort_by_length = true};
-  options.compile.precision = argument(6, "fp32");
+  options.compile.precision = precision_from_string(argument(6, "fp32"));
   const Translator one(model, options);
   options.threads = static_cast<std::size_t>(std::stoi(argument(5, "2")));
   const Translator several(model, options);
@@ -49,8 +49,8 @@ void run(const std::vector<std::string>& arguments) {
       pairs, [&] { translate(one); }, [&] { translate(several); }, now);
   const auto tokens = static_cast<double>(words);
   fmt::print("isa {}, {}, beam {}, mini-batch {}, {} tokens\n", cpu::active_isa(),
-             options.compile.precision, options.search.beam_size, options.batches.mini_batch,
-             words);
+             to_string(options.compile.precision), options.search.beam_size,
+             options.batches.mini_batch, words);
   fmt::print("1 worker {:.0f} tokens/s, {} workers {:.0f} tokens/s\n", tokens / compared.baseline,
              options.threads, tokens / compared.candidate);
   fmt::print("ratio {:.3f} [{:.3f}, {:.3f}] of {} pairs\n", compared.ratio, compared.low,

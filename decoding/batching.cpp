@@ -28,16 +28,6 @@ BatchBounds bounds_of(const BatchOptions& options, const BatchBounds& fastest) {
 
 }  // namespace
 
-BatchBounds fastest_batches(std::string_view backend, std::size_t beam_size) {
-  if (backend == "cuda") return {.sentences = 512, .words = 16384};
-  // So many rows are enough for products to be fast. With more, the values of small models leave
-  // the caches; beyond so many sentences these are the encoder's.
-  constexpr std::size_t kRows = 64, kMaxSentences = 16;
-  return {.sentences = std::clamp(kRows / std::max<std::size_t>(1, beam_size), std::size_t{1},
-                                  kMaxSentences),
-          .words = 1024};
-}
-
 BatchFormer::BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
                          bool by_content)
     : by_content_(by_content), workers_(std::max<std::size_t>(1, workers)) {

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
-#include <string_view>
 #include <vector>
+
+#include "backends/backend.h"
 
 namespace fuselage {
 
@@ -17,16 +18,6 @@ struct BatchOptions {
   std::size_t maxi_batch = 0;          ///< batches that are read, and sorted, together
   std::optional<bool> sort_by_length;  ///< the longest first, or in their order
 };
-
-/// Bounds of a batch. A sentence that is longer than `words` is a batch of its own.
-struct BatchBounds {
-  std::size_t sentences;
-  std::size_t words;  ///< sentences times the words of the longest
-};
-
-/// Bounds with which a back-end translates the most words in a second, where each sentence has
-/// `beam_size` hypotheses. `words` bounds the memory that a worker needs for long lines.
-BatchBounds fastest_batches(std::string_view backend, std::size_t beam_size);
 
 /// Gathers numbered lines and forms a batch when a worker has nothing to do. Lines are sorted
 /// within windows, which are worked off one after another. A window is closed when it is full. For

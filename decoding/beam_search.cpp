@@ -25,8 +25,8 @@ std::int32_t BeamSearch::candidates_per_row(const SearchOptions& options) {
 BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
     : options_(std::move(options)),
       worker_(executable.make_worker()),
-      best_scores_(executable.output("best_scores")),
-      best_words_(executable.output("best_words")) {
+      best_scores_(executable.output(kBestScores)),
+      best_words_(executable.output(kBestWords)) {
   if (options_.beam_size < 1)
     throw Error("beam-size must be at least 1, not {}", options_.beam_size);
   settings_ = {.beam_size = options_.beam_size,
@@ -34,7 +34,7 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
                .suppressed = options_.suppressed,
                .length_limits = {}};
   std::sort(settings_.suppressed.begin(), settings_.suppressed.end());
-  if (options_.alignment) alignment_output_ = executable.output("alignment");
+  if (options_.alignment) alignment_output_ = executable.output(kAlignment);
 }
 
 bool BeamSearch::suppressed(std::int32_t word) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/executable.h"
+#include "backends/search.h"
 
 namespace fuselage {
 

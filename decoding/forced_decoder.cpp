@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/search.h"
 #include "base/error.h"
 
 namespace fuselage {
@@ -10,8 +11,8 @@ namespace fuselage {
 ForcedDecoder::ForcedDecoder(const Executable& executable, bool alignment)
     : alignment_(alignment),
       worker_(executable.make_worker()),
-      log_probs_(executable.output("log_probs")) {
-  if (alignment_) alignment_output_ = executable.output("alignment");
+      log_probs_(executable.output(kLogProbs)) {
+  if (alignment_) alignment_output_ = executable.output(kAlignment);
 }
 
 std::vector<ForcedScores> ForcedDecoder::score(std::span<const WordIds> sources,
@@ -55,11 +56,7 @@ void ForcedDecoder::read_step(std::span<const WordIds> sources, std::span<const 
     const auto s = static_cast<std::size_t>(live_[row]);
     const float score =
         log_probs.row(static_cast<std::int64_t>(row))[static_cast<std::size_t>(targets[s][t])];
-    if (std::isnan(score))
-      throw Error(
-          "the model's scores are not numbers after {} words of a translation; its weights "
-          "may be damaged",
-          t);
+    if (std::isnan(score)) throw Error(scores_are_not_numbers(static_cast<std::int32_t>(t)));
     results[s].word_scores.push_back(score);
     if (!weights) continue;
     results[s].alignment.emplace_back(weights, weights + sources[s].size());

@@ -45,7 +45,7 @@ Scorer::Scorer(Model model, ScorerOptions options)
   options_.vocabularies.encode_target = true;
   if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
-  if (options_.alignment && !model.graph.find_output("alignment").valid())
+  if (options_.alignment && !model.graph.find_output(kAlignment).valid())
     throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());
   if (!options_.frequency.empty())
@@ -82,7 +82,8 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
   const auto length = [](const Pair& pair) {
     return pair.source.words.size() + pair.target.words.size();
   };
-  const BatchFormer former(options_.batches, fastest_batches(options_.compile.backend, 1), threads);
+  const BatchFormer former(options_.batches,
+                           find_backend(options_.compile.backend).fastest_batches(1), threads);
   run_batches<Pair, PairScore>({next, length}, former, std::move(work), sink);
 }
 

@@ -1,7 +1,9 @@
 #include "decoding/search_head.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -16,17 +18,19 @@ namespace fuselage {
 namespace {
 
 void add_best_outputs(Graph& graph, NodeId best) {
-  graph.set_value_name(graph.result(best, 0), "best_scores");
-  graph.set_value_name(graph.result(best, 1), "best_words");
-  graph.add_output("best_scores", graph.result(best, 0));
-  graph.add_output("best_words", graph.result(best, 1));
+  const std::string_view names[] = {kBestScores, kBestWords};
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    const ValueId value = graph.result(best, i);
+    graph.set_value_name(value, std::string(names[i]));
+    graph.add_output(std::string(names[i]), value);
+  }
 }
 
 /// Gives a model's further outputs back to `graph`.
 void add_other_outputs(Graph& graph, const Graph& model, bool alignment) {
   for (const Output& output : model.outputs())
-    if (output.name != "logits" && output.name != "log_probs" &&
-        (alignment || output.name != "alignment"))
+    if (output.name != "logits" && output.name != kLogProbs &&
+        (alignment || output.name != kAlignment))
       graph.add_output(output.name, output.value);
 }
 
@@ -71,10 +75,10 @@ Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k, bool
   graph.clear_outputs();
   if (!normalized && head != SearchHead::k_best_logits) {
     scores = graph.result(add_node(graph, op::LogSoftmax{}, {scores}));
-    graph.set_value_name(scores, "log_probs");
+    graph.set_value_name(scores, std::string(kLogProbs));
   }
   if (head == SearchHead::log_probabilities)
-    graph.add_output("log_probs", scores);
+    graph.add_output(std::string(kLogProbs), scores);
   else
     add_best_outputs(graph, add_node(graph, op::KBest{.k = std::min(k, words)}, {scores}));
   add_other_outputs(graph, model, alignment);
@@ -100,7 +104,7 @@ Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, b
       graph, op::SelectElements{.row = paths.hypothesis, .element = paths.word}, {logits}));
   if (head == SearchHead::k_best) {
     scores = graph.result(add_node(graph, op::SegmentLogSoftmax{.to = paths.hypothesis}, {scores}));
-    graph.set_value_name(scores, "log_probs");
+    graph.set_value_name(scores, std::string(kLogProbs));
   }
   add_best_outputs(
       graph, add_node(graph,

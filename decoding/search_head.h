@@ -2,14 +2,15 @@
 
 #include <cstdint>
 
+#include "backends/search.h"
 #include "graph/graph.h"
 
 namespace fuselage {
 
 /// What a search wants from each step, put behind a model's scores: its "logits" or "log_probs".
 enum class SearchHead {
-  log_probabilities,  ///< output "log_probs": hypothesis f32[vocabulary]
-  k_best,         ///< outputs "best_scores" f32[k] and "best_words" i32[k] of the log-probabilities
+  log_probabilities,  ///< output kLogProbs
+  k_best,             ///< outputs kBestScores and kBestWords, of the log-probabilities
   k_best_logits,  ///< the same of the scores as they are, which saves the normalization of logits
 };
 

@@ -84,7 +84,7 @@ Translator::Translator(Model model, TranslatorOptions options)
   encoder_ = std::make_unique<LineEncoder>(
       *vocabularies_.source,
       LineEncoder::Options{options_.max_length, right_left_, options_.strict, ""});
-  if (options_.search.alignment && !model.graph.find_output("alignment").valid())
+  if (options_.search.alignment && !model.graph.find_output(kAlignment).valid())
     throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
                 model.graph.name());
   if (!options_.frequency.empty())
@@ -160,10 +160,11 @@ void Translator::run(const LineSource& next_line, const Sink& sink, const InputR
     return true;
   };
   const auto length = [](const EncodedLine& line) { return line.words.size(); };
-  const BatchFormer former(options_.batches,
-                           fastest_batches(options_.compile.backend,
-                                           static_cast<std::size_t>(options_.search.beam_size)),
-                           work.size(), options_.shortlist.union_of_batch);
+  const BatchFormer former(
+      options_.batches,
+      find_backend(options_.compile.backend)
+          .fastest_batches(static_cast<std::size_t>(options_.search.beam_size)),
+      work.size(), options_.shortlist.union_of_batch);
   run_batches<EncodedLine, Translation>({next, length, ready}, former, std::move(work), sink);
 }
 

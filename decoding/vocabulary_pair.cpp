@@ -1,21 +1,24 @@
 #include "decoding/vocabulary_pair.h"
 
+#include <algorithm>
+
+#include "backends/row_frame.h"
 #include "base/error.h"
 #include "models/architectures/scores.h"
 
 namespace fuselage {
 namespace {
 
-/// Number of source words that the model has embeddings for.
+/// Number of source words that the model has embeddings for: the least, where it has several
+/// tables.
 std::int64_t source_words(const Graph& graph) {
+  expect_one_source(graph);
   std::int64_t words = 0;
   for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
     const RowMap& map = graph.map(MapId{i});
     if (map.kind != MapKind::word || graph.domain(map.from).kind != DomainKind::source) continue;
-    if (words != 0)
-      throw Error("graph '{}' reads several source texts, which is not supported yet",
-                  graph.name());
-    words = graph.domain(map.to).size;
+    const std::int64_t size = graph.domain(map.to).size;
+    words = words == 0 ? size : std::min(words, size);
   }
   if (words == 0) throw Error("graph '{}' has no map from source tokens to words", graph.name());
   return words;

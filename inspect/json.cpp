@@ -135,7 +135,7 @@ class StageWriter {
     json["program"] = to_string(*at.program);
     const std::string whole = fmt::format("n{}", at.whole.index);
     if (at.key != whole) json["of"] = whole;
-    json["kernel"] = describe_kernel(*at.graph, at.id, kernels_of(report_.backend, *at.program));
+    json["kernel"] = describe_kernel(*at.graph, at.id, report_.backend->kernels(*at.program));
     const auto& plan = plans_[static_cast<std::size_t>(*at.program)];
     if (const auto found = plan.find(at.id); found != plan.end()) {
       if (!found->second.launched) json["kernel"] = found->second.kernel;

@@ -22,7 +22,7 @@ constexpr std::array<BindingTime, 3> kTimes{BindingTime::load, BindingTime::sour
 /// Comments behind the nodes of a program.
 std::string print_program(const Report& report, const Graph& part, BindingTime time,
                           bool measured) {
-  const KernelSet kernels = kernels_of(report.backend, time);
+  const KernelSet kernels = report.backend->kernels(time);
   const auto comment = [&](NodeId id) {
     std::string text = describe_kernel(part, id, kernels);
     const StageNode node{.graph = &part, .id = id, .whole = id, .program = time, .key = ""};

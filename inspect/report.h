@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/compile.h"
+#include "backends/cpu/backend.h"
 #include "backends/executable.h"
 #include "inspect/stages.h"
 #include "inspect/summary.h"
@@ -15,7 +17,7 @@ namespace fuselage {
 struct Report {
   std::string model;  ///< its path
   History history;
-  std::string backend = "cpu";  ///< that kernels are of: cpu or cuda
+  const Backend* backend = &cpu_backend();  ///< whose kernels are shown
   ProgramPlans plan;
   std::optional<Summary> summary;
   std::optional<Profile> profile;

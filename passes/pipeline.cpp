@@ -61,13 +61,14 @@ std::vector<PipelineStep> moving_steps(const PipelineOptions& options) {
     steps.push_back({quantize(options.precision), "which may be where they are stored"});
     steps.push_back({merge_common_subexpressions(), "and each of them once"});
   }
+  steps.push_back({frequent_rows(options.commute, options.ranks),
+                   "tables of the rows met most, out of what complete tables and merged products "
+                   "left"});
   return steps;
 }
 
 std::vector<PipelineStep> fusing_steps(const PipelineOptions& options) {
   std::vector<PipelineStep> steps = {
-      {frequent_rows(options.commute, options.ranks),
-       "tables of the rows met most, out of what complete tables and merged products left"},
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
       {fuse_ensemble(), "before products and chains take its members apart"},
@@ -91,8 +92,13 @@ std::vector<PipelineStep> fusing_steps(const PipelineOptions& options) {
 
 std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
   std::vector<PipelineStep> steps = cleaning_steps(options);
-  for (const auto& more : {moving_steps(options), fusing_steps(options)})
+  const auto append = [&steps](const std::vector<PipelineStep>& more) {
     steps.insert(steps.end(), more.begin(), more.end());
+  };
+  append(moving_steps(options));
+  // Fusions come when it is known what search stands behind the model.
+  for (PipelineStep& step : steps) step.pass.for_tables = true;
+  append(fusing_steps(options));
   return steps;
 }
 
@@ -142,7 +148,8 @@ bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& 
   for (const PipelineStep& step : steps)
     for (const Rule& rule : step.pass.rules)
       if (rule.name == name) {
-        selected.push_back({.name = step.pass.name, .rules = {rule}, .run = nullptr});
+        selected.push_back(step.pass);
+        selected.back().rules = {rule};
         return true;
       }
   return false;

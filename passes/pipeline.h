@@ -27,8 +27,8 @@ struct PipelineStep {
   std::string_view reason;
 };
 
-/// The passes over a whole graph, in order. Splitting by binding time comes after them and is no
-/// choice of the user's.
+/// The passes over a whole graph, in order: those for tables first. Splitting by binding time comes
+/// after them and is no choice of the user's.
 std::vector<PipelineStep> default_pipeline(const PipelineOptions& options = {});
 
 /// The passes that `names` asks for, run in that order: "none", or with commas between "all", names

@@ -1,6 +1,9 @@
 #pragma once
 
-#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/cuda_options.h"
+#include "backends/executable.h"
+#include "base/tensor.h"
+#include "passes/lowering/split_by_binding_time.h"
 
 // What a program asks of the module libfuselage_cuda.so, which it loads when a GPU is asked for.
 // The module is of the same build; it takes what it needs of the layers from the program, which

@@ -58,26 +58,20 @@ class Planner {
   /// Nodes in running order. States come first in their loop: they read what the last iteration
   /// left, before anything of this one is written.
   void order_nodes() {
-    const auto append = [this](const std::vector<NodeId>& nodes) {
-      for (const bool states : {true, false})
-        for (const NodeId id : nodes)
-          if (graph().node(id).has(Trait::loop_state) == states) order_.push_back(id);
-    };
-    const std::vector<ScheduleItem> items = schedule(graph());
+    std::vector<ScheduleItem> items = schedule(graph());
     // Leaves and, in a step program, its states are ready before anything else.
-    for (const bool early : {true, false})
-      for (const ScheduleItem& item : items) {
-        const Node& node = graph().node(item.nodes.front());
-        const bool is_early = !item.scan.valid() && (node.operands.empty() || is_step_state(node));
-        if (is_early != early) continue;
-        if (item.scan.valid()) {
-          loops_.push_back({item.scan, static_cast<std::uint32_t>(order_.size()), 0});
-          append(item.nodes);
-          loops_.back().end = static_cast<std::uint32_t>(order_.size());
-        } else {
-          order_.push_back(item.nodes.front());
-        }
-      }
+    std::stable_partition(items.begin(), items.end(), [this](const ScheduleItem& item) {
+      const Node& node = graph().node(item.nodes.front());
+      return !item.scan.valid() && (node.operands.empty() || is_step_state(node));
+    });
+    for (const ScheduleItem& item : items) {
+      const auto begin = static_cast<std::uint32_t>(order_.size());
+      order_.insert(order_.end(), item.nodes.begin(), item.nodes.end());
+      if (!item.scan.valid()) continue;
+      std::stable_partition(order_.begin() + begin, order_.end(),
+                            [this](NodeId id) { return graph().node(id).has(Trait::loop_state); });
+      loops_.push_back({item.scan, begin, static_cast<std::uint32_t>(order_.size())});
+    }
   }
 
   /// A decoder state whose initial value is there from the beginning.

@@ -120,9 +120,9 @@ class Decoding {
     const auto text = sentences(batch);
     Contestant fp32 = contestant({.backend = "cuda"});
     Contestant tf32 = contestant({.backend = "cuda", .cuda = {.tf32 = true}});
-    Contestant bf16 = contestant({.backend = "cuda", .precision = "bf16"});
-    Contestant fp16 = contestant({.backend = "cuda", .precision = "fp16"});
-    Contestant int8 = contestant({.backend = "cuda", .precision = "int8"});
+    Contestant bf16 = contestant({.backend = "cuda", .precision = Precision::bf16});
+    Contestant fp16 = contestant({.backend = "cuda", .precision = Precision::fp16});
+    Contestant int8 = contestant({.backend = "cuda", .precision = Precision::int8});
     print(fmt::format("tf32 over fp32, batch {}", batch), compare_on(fp32, text, tf32, text));
     print(fmt::format("bf16 over fp32, batch {}", batch), compare_on(fp32, text, bf16, text));
     print(fmt::format("fp16 over fp32, batch {}", batch), compare_on(fp32, text, fp16, text));
@@ -134,8 +134,8 @@ class Decoding {
     Contestant apart = contestant({.backend = "cuda",
                                    .passes = "all,-fuse_output,-fuse_attention,-fuse_norm,"
                                              "-fuse_pointwise,-fuse_linear",
-                                   .precision = "bf16"});
-    Contestant fused = contestant({.backend = "cuda", .precision = "bf16"});
+                                   .precision = Precision::bf16});
+    Contestant fused = contestant({.backend = "cuda", .precision = Precision::bf16});
     print(fmt::format("fusions on over off, bf16, batch {}", batch),
           compare_on(apart, text, fused, text));
   }
@@ -155,18 +155,18 @@ class Decoding {
 
   void compare_graphs() const {
     const auto text = sentences(1);
-    for (const char* precision : {"fp32", "bf16"}) {
+    for (const Precision precision : {Precision::fp32, Precision::bf16}) {
       Contestant eager =
           contestant({.backend = "cuda", .precision = precision, .cuda = {.eager = true}});
       Contestant recorded = contestant({.backend = "cuda", .precision = precision});
-      print(fmt::format("recorded steps over eager, {}, batch 1", precision),
+      print(fmt::format("recorded steps over eager, {}, batch 1", to_string(precision)),
             compare_on(eager, text, recorded, text));
     }
   }
 
   void compare_batches() const {
     const auto one = sentences(1);
-    Contestant bf16 = contestant({.backend = "cuda", .precision = "bf16"});
+    Contestant bf16 = contestant({.backend = "cuda", .precision = Precision::bf16});
     for (const std::size_t batch : {8, 64, 256, 640, 1280, 2048, 4096}) {
       const auto text = sentences(batch);
       const Comparison compared = compare_on(bf16, one, bf16, text);
@@ -184,7 +184,7 @@ class Decoding {
       if (s % 16 != 0) lengths[s] = kLength / 4;
     double words = 0;
     for (const std::int32_t length : lengths) words += length;
-    Contestant bf16 = contestant({.backend = "cuda", .precision = "bf16"});
+    Contestant bf16 = contestant({.backend = "cuda", .precision = Precision::bf16});
     print(fmt::format("batch {} that shrinks over one that does not", batch),
           compare_on(bf16, sentences(batch), bf16, sentences(lengths)));
     fmt::print("  words of the one over those of the other: {:.2f}\n",

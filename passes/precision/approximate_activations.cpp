@@ -1,13 +1,9 @@
 #include "passes/precision/approximate_activations.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
-#include <utility>
-#include <vector>
 
-#include "base/error.h"
 #include "base/suggest.h"
 #include "ops/pointwise.h"
 
@@ -16,8 +12,8 @@ namespace {
 
 constexpr Capture kX{"x"};
 
-constexpr std::array<std::pair<Activations, std::string_view>, 3> kNames{
-    {{Activations::exact, "exact"}, {Activations::fast, "fast"}, {Activations::table, "table"}}};
+constexpr std::array<std::string_view, 3> kNames{"exact", "fast", "table"};
+static_assert(kNames.size() == static_cast<std::size_t>(Activations::table) + 1);
 
 /// Puts Approximation in the place of Function; results differ by no more than `tolerance`.
 template <OpStruct Function, OpStruct Approximation>
@@ -33,14 +29,14 @@ Rule approximate(double tolerance) {
 
 }  // namespace
 
+std::span<const std::string_view> activations_names() { return kNames; }
+
+std::string_view to_string(Activations activations) {
+  return kNames[static_cast<std::size_t>(activations)];
+}
+
 Activations activations_from_string(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const auto& [activations, known_name] : kNames) {
-    if (known_name == name) return activations;
-    known.push_back(known_name);
-  }
-  throw Error("there are no activations {}; they can be {}", in_quotes(name),
-              fmt::join(known, ", "));
+  return static_cast<Activations>(find_name("kind of activations", name, kNames));
 }
 
 Pass approximate_activations(Activations activations) {

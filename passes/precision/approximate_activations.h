@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "passes/rewrite/pass.h"
@@ -14,7 +15,12 @@ enum class Activations : std::uint8_t {
   table,  ///< by lines between the entries of a table: to within 5e-4 and 1e-3
 };
 
-/// Of "exact", "fast" or "table". Throws Error for another name.
+/// "exact", "fast", "table": the names of all kinds, in the order of the enumeration.
+std::span<const std::string_view> activations_names();
+
+std::string_view to_string(Activations activations);
+
+/// The inverse of to_string. Throws Error for an unknown name, with the nearest one.
 Activations activations_from_string(std::string_view name);
 
 /// sigmoid and tanh become sigmoid_fast and tanh_fast, or sigmoid_table and tanh_table

@@ -1,14 +1,11 @@
 #include "passes/precision/quantize.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/quantized.h"
-#include "base/suggest.h"
 #include "ops/matmul.h"
 #include "ops/quantize.h"
 
@@ -16,15 +13,6 @@ namespace fuselage {
 namespace {
 
 constexpr Capture kW{"w"}, kX{"x"}, kStored{"stored"};
-
-constexpr std::array<std::pair<Precision, std::string_view>, 7> kNames{
-    {{Precision::fp32, "fp32"},
-     {Precision::bf16, "bf16"},
-     {Precision::fp16, "fp16"},
-     {Precision::int16, "int16"},
-     {Precision::int8, "int8"},
-     {Precision::int4, "int4"},
-     {Precision::int4_log, "int4-log"}}};
 
 Quantizer for_columns(DType to) {
   if (to == DType::qint16)
@@ -178,19 +166,6 @@ Rule stored_halves(DType to) {
 }
 
 }  // namespace
-
-std::string_view to_string(Precision precision) {
-  return kNames[static_cast<std::size_t>(precision)].second;
-}
-
-Precision precision_from_string(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const auto& [precision, known_name] : kNames) {
-    if (known_name == name) return precision;
-    known.push_back(known_name);
-  }
-  throw Error("there is no precision {}; it can be {}", in_quotes(name), fmt::join(known, ", "));
-}
 
 Quantizer weight_quantizer(Precision precision) {
   check(!half_type(precision), "quantize: floats of 16 bits are no integers");

@@ -1,20 +1,10 @@
 #pragma once
 
-#include <string_view>
-
 #include "base/quantized.h"
+#include "passes/precision/precision.h"
 #include "passes/rewrite/pass.h"
 
 namespace fuselage {
-
-/// Number type in which products with weights are computed.
-enum class Precision : std::uint8_t { fp32, bf16, fp16, int16, int8, int4, int4_log };
-
-/// "fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log".
-std::string_view to_string(Precision precision);
-
-/// The inverse of to_string. Throws Error for an unknown name.
-Precision precision_from_string(std::string_view name);
 
 /// How the columns of matrices are quantized for products of that precision, which is one of
 /// integers.

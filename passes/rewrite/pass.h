@@ -18,6 +18,9 @@ struct Pass {
   std::vector<Rule> rules;
   /// Used when there are no rules; returns whether it changed the graph.
   std::function<bool(Rewriter&)> run = nullptr;
+  /// Its work is done for a model alone, before a search is put behind it: it makes the tables that
+  /// bake() stores, or what they are made of. The passes of a pipeline that are so stand first.
+  bool for_tables = false;
 };
 
 /// Switches of the pass manager, all at run time.

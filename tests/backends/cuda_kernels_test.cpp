@@ -77,9 +77,10 @@ TEST(CudaKernels, AreNotThereForWholeLayersThatMustBeDeterministicOrInFewBits) {
   for (const CompileOptions& options :
        {CompileOptions{}, CompileOptions{.backend = "reference"},
         CompileOptions{.backend = "cuda", .cuda = {.deterministic = true}},
-        CompileOptions{.backend = "cuda", .precision = "int8"}})
+        CompileOptions{.backend = "cuda", .precision = Precision::int8}})
     for (const Pass& pass : make_optimizer(options).passes)
-      EXPECT_NE(pass.name, "fuse_recurrence") << options.backend << " " << options.precision;
+      EXPECT_NE(pass.name, "fuse_recurrence")
+          << options.backend << " " << to_string(options.precision);
 }
 
 TEST(CudaKernels, MultiplyByTheTypeOfTheMatrix) {

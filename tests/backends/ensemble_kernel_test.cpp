@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/compile.h"
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
 #include "graph/text.h"
 #include "ops/registry.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/compile.h"
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "backends/cpu/kernels/kernel_registry.h"
 #include "backends/plan/plan.h"
 #include "graph/text.h"

@@ -74,7 +74,7 @@ TensorMap weights_of(const Graph& graph) {
   return weights;
 }
 
-class Precisions : public ::testing::TestWithParam<std::string> {
+class Precisions : public ::testing::TestWithParam<Precision> {
  protected:
   ~Precisions() override { cpu::force_isa(before_); }
 
@@ -108,9 +108,10 @@ TEST_P(Precisions, AgreeWithTheReferenceInterpreterAtEveryLevel) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Precisions,
-                         ::testing::Values("fp32", "bf16", "int16", "int8", "int4", "int4-log"),
+                         ::testing::Values(Precision::fp32, Precision::bf16, Precision::int16,
+                                           Precision::int8, Precision::int4, Precision::int4_log),
                          [](const auto& test) {
-                           std::string name = test.param;
+                           std::string name(to_string(test.param));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -189,7 +189,7 @@ TEST_P(EveryShortlist, GivesNoWordThatIsNotInIt) {
 }
 
 TEST_P(EveryShortlist, ASentenceAloneGetsTheSameBytes) {
-  for (const char* precision : {"fp32", "int8", "int16"}) {
+  for (const Precision precision : {Precision::fp32, Precision::int8, Precision::int16}) {
     const auto executable = compile(graph_of(kUntied, kScores), weights_, {.precision = precision});
     const std::vector<Found> together = search(*executable, batch_.sentences, batch_.lists);
     for (std::size_t s = 0; s < together.size(); ++s) {
@@ -202,7 +202,8 @@ TEST_P(EveryShortlist, ASentenceAloneGetsTheSameBytes) {
 }
 
 TEST_P(EveryShortlist, QuantizedLogitsAreThoseOfThePlainProduct) {
-  for (const char* precision : {"int8", "int16", "int4", "int4-log"})
+  for (const Precision precision :
+       {Precision::int8, Precision::int16, Precision::int4, Precision::int4_log})
     for (const auto product : {kTied, kUntied}) {
       const Graph graph = graph_of(product, kScores);
       const auto fused = compile(graph, weights_, {.precision = precision});
@@ -224,7 +225,7 @@ TEST_P(EveryShortlist, IsSharedByThreadsWithoutChangeOfBytes) {
     std::copy(before.lists.begin(), before.lists.end(), std::back_inserter(batch_.lists));
   }
   for (const auto head : {kScores, kLogits})
-    for (const char* precision : {"fp32", "int8"}) {
+    for (const Precision precision : {Precision::fp32, Precision::int8}) {
       const auto found_by = [&](std::size_t threads) {
         const auto executable = compile(graph_of(kUntied, head), weights_,
                                         {.precision = precision, .threads_per_sentence = threads});
@@ -235,8 +236,10 @@ TEST_P(EveryShortlist, IsSharedByThreadsWithoutChangeOfBytes) {
         const std::vector<Found> got = found_by(threads);
         ASSERT_EQ(got.size(), want.size());
         for (std::size_t s = 0; s < want.size(); ++s) {
-          EXPECT_EQ(got[s].words, want[s].words) << precision << ", " << threads << " threads";
-          EXPECT_EQ(got[s].scores, want[s].scores) << precision << ", " << threads << " threads";
+          EXPECT_EQ(got[s].words, want[s].words)
+              << to_string(precision) << ", " << threads << " threads";
+          EXPECT_EQ(got[s].scores, want[s].scores)
+              << to_string(precision) << ", " << threads << " threads";
         }
       }
     }

@@ -169,7 +169,7 @@ TEST_P(TeamLevels, GiveTheSameBytesForAnySize) {
   const testing::ToyModel model = wide_model();
   const auto sentences = testing::random_sentences(2, 5, 31);
   for (const std::string passes : {"none", "all"})
-    for (const std::string precision : {"fp32", "int8", "int16"}) {
+    for (const Precision precision : {Precision::fp32, Precision::int8, Precision::int16}) {
       std::vector<testing::Trace> expected;
       for (const std::size_t threads : {1u, 2u, 3u, 7u}) {
         const auto executable =
@@ -181,7 +181,7 @@ TEST_P(TeamLevels, GiveTheSameBytesForAnySize) {
         ASSERT_EQ(traces.size(), expected.size());
         for (std::size_t s = 0; s < traces.size(); ++s)
           EXPECT_EQ(traces[s].rows, expected[s].rows)
-              << passes << " " << precision << ", " << threads << " threads";
+              << passes << " " << to_string(precision) << ", " << threads << " threads";
       }
     }
 }

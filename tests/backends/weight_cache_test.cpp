@@ -308,7 +308,7 @@ class CachedModel : public CacheFolder {
 };
 
 TEST_F(CachedModel, GivesTheSameWithoutBeingMadeAgain) {
-  for (const std::string precision : {"fp32", "int8", "int16"}) {
+  for (const Precision precision : {Precision::fp32, Precision::int8, Precision::int16}) {
     const Run first = run(model_, {.precision = precision});
     const Run second = run(model_, {.precision = precision});
     EXPECT_TRUE(first.computed);

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "base/error.h"
+
 namespace fuselage {
 namespace {
 
@@ -40,6 +42,22 @@ TEST(DidYouMean, DoesNotOfferACandidateThatSharesNoLetter) {
 TEST(DidYouMean, EscapesControlCharactersOfACandidate) {
   constexpr std::array<std::string_view, 1> kHostile = {"dim\x1b-emb"};
   EXPECT_EQ(did_you_mean("dim-emb", kHostile), "; did you mean 'dim\\x1b-emb'?");
+}
+
+TEST(FindName, GivesThePlaceOfAName) {
+  EXPECT_EQ(find_name("option", "dim-emb", kNames), 0u);
+  EXPECT_EQ(find_name("option", "skip", kNames), 3u);
+}
+
+TEST(FindName, RefusesAnUnknownNameWithTheNearestAndAll) {
+  using ::testing::ThrowsMessage;
+  EXPECT_THAT(
+      [] { find_name("option", "dim-emd", kNames); },
+      ThrowsMessage<Error>("there is no option 'dim-emd'; did you mean 'dim-emb'? It can be "
+                           "dim-emb, dim-rnn, enc-depth, skip"));
+  EXPECT_THAT(
+      [] { find_name("option", "x", kNames); },
+      ThrowsMessage<Error>("there is no option 'x'; it can be dim-emb, dim-rnn, enc-depth, skip"));
 }
 
 TEST(InQuotes, KeepsTextAndEscapesControlCharacters) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ostream>
 #include <random>
@@ -24,12 +26,14 @@ namespace {
 
 struct Case {
   const char* model;
-  const char* precision;
+  Precision precision;
   float tolerance;  ///< of scores
   const char* passes = "all";
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.model << " in " << c.precision; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.model << " in " << to_string(c.precision);
+}
 
 /// Trained models, translated on the GPU and on the CPU.
 class CudaModels : public CudaTest, public ::testing::WithParamInterface<Case> {};
@@ -125,14 +129,14 @@ TEST_F(CudaEncoder, IsCudnnsWhereItMayBe) {
   EXPECT_EQ(cudnn_layers({}), 2);
   EXPECT_EQ(cudnn_layers({.cuda = {.tf32 = true}}), 2);
   EXPECT_EQ(cudnn_layers({.cuda = {.deterministic = true}}), 0);
-  EXPECT_EQ(cudnn_layers({.precision = "bf16"}), 0);
+  EXPECT_EQ(cudnn_layers({.precision = Precision::bf16}), 0);
   EXPECT_EQ(cudnn_layers({.exact = true}), 0);
 }
 
 TEST_F(CudaEncoder, IsTheCpusWithCudnnAndWithout) {
-  expect_same_translations(graph_, weights_, {"quinn", "fp32", 1e-3f}, kOptions);
-  expect_same_translations(graph_, weights_, {"quinn", "fp32", 1e-3f, "none"}, kOptions);
-  expect_same_translations(graph_, weights_, {"quinn", "int8", 1e-3f}, kOptions);
+  expect_same_translations(graph_, weights_, {"quinn", Precision::fp32, 1e-3f}, kOptions);
+  expect_same_translations(graph_, weights_, {"quinn", Precision::fp32, 1e-3f, "none"}, kOptions);
+  expect_same_translations(graph_, weights_, {"quinn", Precision::int8, 1e-3f}, kOptions);
 }
 
 using CudaShortlist = CudaTest;
@@ -146,20 +150,20 @@ TEST_F(CudaShortlist, IsSearchedAsOnTheCpu) {
   for (const char* passes : {"all", "none"})
     expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
                                                  BeamSearch::candidates_per_row(options), false),
-                             model.weights, {"nematus", "fp32", 1e-3f, passes}, options,
+                             model.weights, {"nematus", Precision::fp32, 1e-3f, passes}, options,
                              shortlists);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaModels,
-                         ::testing::Values(Case{"transformer-ssru", "fp32", 1e-3f},
-                                           Case{"transformer-ssru", "int8", 1e-3f},
-                                           Case{"transformer-post", "bf16", 2e-2f},
-                                           Case{"transformer-post", "int16", 1e-3f},
-                                           Case{"nematus", "fp32", 1e-3f},
-                                           Case{"nematus", "int8", 1e-3f}),
+                         ::testing::Values(Case{"transformer-ssru", Precision::fp32, 1e-3f},
+                                           Case{"transformer-ssru", Precision::int8, 1e-3f},
+                                           Case{"transformer-post", Precision::bf16, 2e-2f},
+                                           Case{"transformer-post", Precision::int16, 1e-3f},
+                                           Case{"nematus", Precision::fp32, 1e-3f},
+                                           Case{"nematus", Precision::int8, 1e-3f}),
                          [](const auto& test) {
-                           std::string name =
-                               std::string(test.param.model) + "_" + test.param.precision;
+                           std::string name = fmt::format("{}_{}", test.param.model,
+                                                          to_string(test.param.precision));
                            for (char& c : name)
                              if (c == '-') c = '_';
                            return name;

@@ -4,7 +4,7 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/cuda/device/executor/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/reference/backend.h"
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"
 #include "device_array.h"

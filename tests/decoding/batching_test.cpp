@@ -153,13 +153,6 @@ TEST(BatchFormer, BoundsTheLinesAhead) {
   EXPECT_THAT(BatchFormer({}, kFastest, 8).max_lines_ahead(), Le(1000u));
 }
 
-TEST(FastestBatches, HaveFewerSentencesOfMoreHypotheses) {
-  EXPECT_EQ(fastest_batches("cpu", 1).sentences, 16u);
-  EXPECT_EQ(fastest_batches("cpu", 6).sentences, 10u);
-  EXPECT_EQ(fastest_batches("cpu", 10000).sentences, 1u);
-  EXPECT_GT(fastest_batches("cuda", 6).sentences, 100u);
-}
-
 TEST(BatchFormer, TakesNothing) { EXPECT_THAT(batches_of({}, {}), IsEmpty()); }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // With products of integers and any activations, translations have the same bytes at every
 // instruction-set level.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,9 +18,9 @@ namespace {
 
 struct Case {
   std::string model;
-  std::string precision;
+  Precision precision;
   int beam;
-  std::string activations = "exact";
+  Activations activations = Activations::exact;
 };
 
 class Canonical : public ::testing::TestWithParam<Case> {
@@ -90,23 +91,25 @@ TEST_P(Canonical, TranslationsHaveTheSameBytesAtEveryLevel) {
 std::vector<Case> cases() {
   std::vector<Case> cases;
   for (const char* model : {"en-de", "nematus", "transformer-post", "transformer-ssru"})
-    for (const auto& [precision, beam] : {std::pair{"int8", 1},
-                                          {"int8", 6},
-                                          {"int16", 1},
-                                          {"int16", 6},
-                                          {"int4", 6},
-                                          {"int4-log", 6}})
+    for (const auto& [precision, beam] : {std::pair{Precision::int8, 1},
+                                          {Precision::int8, 6},
+                                          {Precision::int16, 1},
+                                          {Precision::int16, 6},
+                                          {Precision::int4, 6},
+                                          {Precision::int4_log, 6}})
       cases.push_back({model, precision, beam});
   for (const char* model : {"en-de", "nematus"})
-    for (const char* activations : {"fast", "table"})
-      cases.push_back({model, "int8", 6, activations});
+    for (const Activations activations : {Activations::fast, Activations::table})
+      cases.push_back({model, Precision::int8, 6, activations});
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Canonical, ::testing::ValuesIn(cases()), [](const auto& test) {
   const Case& param = test.param;
-  std::string name = param.model + "_" + param.precision + "_beam_" + std::to_string(param.beam);
-  if (param.activations != "exact") name += "_" + param.activations;
+  std::string name =
+      fmt::format("{}_{}_beam_{}", param.model, to_string(param.precision), param.beam);
+  if (param.activations != Activations::exact)
+    name += fmt::format("_{}", to_string(param.activations));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

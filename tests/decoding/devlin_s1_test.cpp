@@ -109,9 +109,10 @@ std::map<std::string_view, int> counts_of_ops(const Graph& graph) {
 TEST(DevlinS1, ApproximateActivationsFuseLikeExactOnes) {
   Graph exact = devlin_s1();
   optimize(exact);
-  for (const std::string& by : {std::string("fast"), std::string("table")}) {
+  for (const Activations activations : {Activations::fast, Activations::table}) {
+    const std::string by(to_string(activations));
     Graph graph = devlin_s1();
-    optimize(graph, {.activations = by});
+    optimize(graph, {.activations = activations});
     EXPECT_EQ(counts_of_ops(graph), counts_of_ops(exact)) << by;
     const std::string text = print_graph(graph);
     EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("tanh("))) << by;
@@ -126,14 +127,15 @@ TEST(DevlinS1, ApproximateActivationsStayNearExactOnes) {
   const Graph graph = devlin_s1();
   const TensorMap weights = random_weights(graph);
   const std::vector<float> exact = run_steps(*compile(graph, weights));
-  for (const auto& [activations, bound] : {std::pair{"fast", 1e-3f}, {"table", 1e-2f}}) {
+  for (const auto& [activations, bound] :
+       {std::pair{Activations::fast, 1e-3f}, {Activations::table, 1e-2f}}) {
     const auto approximate = compile(graph, weights, {.activations = activations});
     const std::vector<float> logits = run_steps(*approximate);
     float furthest = 0;
     for (std::size_t i = 0; i < exact.size(); ++i)
       furthest = std::max(furthest, std::abs(logits[i] - exact[i]));
-    EXPECT_LT(furthest, bound) << activations;
-    EXPECT_GT(furthest, bound / 100) << activations << ": is anything approximated?";
+    EXPECT_LT(furthest, bound) << to_string(activations);
+    EXPECT_GT(furthest, bound / 100) << to_string(activations) << ": is anything approximated?";
   }
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string> texts(const std::string& passes, int beam) {
       "How much did you pay for the ticket to Berlin?",
       "My sister works in a hospital and my brother studies at the university."};
   const TranslatorOptions options{
-      .compile = {.passes = passes, .precision = "fp32"},
+      .compile = {.passes = passes, .precision = Precision::fp32},
       .search = {.beam_size = beam, .normalize = 0.6f, .max_length_factor = 3}};
   const Model model = load_model(std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de").model;
   std::vector<std::string> texts;

@@ -199,8 +199,8 @@ TEST_P(MarianBinModel, ScoresAsRoundedWeightsDo) {
 TEST_P(MarianBinModel, ScoresAlikeInIntegers) {
   const Model model = load_model(path_).model;
   const std::vector<float> exact = score(model, {});
-  EXPECT_LT(distance(score(model, {.precision = "int8"}), exact), 0.2);
-  EXPECT_LT(distance(score(model, {.precision = "int16"}), exact), narrow() ? 0.2 : 0.005);
+  EXPECT_LT(distance(score(model, {.precision = Precision::int8}), exact), 0.2);
+  EXPECT_LT(distance(score(model, {.precision = Precision::int16}), exact), narrow() ? 0.2 : 0.005);
 }
 
 TEST_P(MarianBinModel, TranslatesAsRoundedWeightsDo) {
@@ -228,7 +228,7 @@ TEST_P(MarianBinModel, SurvivesAModelDirectory) {
 /// Untied output matrices are stored along the wrong dimension, and quantized again.
 TEST_P(MarianBinModel, MultipliesStoredIntegers) {
   Graph graph = load_model(path_).model.graph;
-  optimize(graph, {.precision = narrow() ? "int8" : "int16"});
+  optimize(graph, {.precision = narrow() ? Precision::int8 : Precision::int16});
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     const bool at_load = graph.binding(id) == BindingTime::load;

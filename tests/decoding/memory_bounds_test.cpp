@@ -72,15 +72,14 @@ std::size_t values_of(const Executable& executable, const Batch& batch) {
   return worker->arena_bytes(BindingTime::source) + worker->arena_bytes(BindingTime::step);
 }
 
-std::unique_ptr<Executable> compiled(const Model& model, const std::string& precision,
-                                     std::int64_t beam) {
+std::unique_ptr<Executable> compiled(const Model& model, Precision precision, std::int64_t beam) {
   return compile(with_search_head(model.graph, SearchHead::k_best, beam), model.weights,
                  {.precision = precision});
 }
 
 TEST(MemoryBounds, HoldForTheValuesOfABatch) {
   for (const Architecture& one : architectures())
-    for (const std::string precision : {"fp32", "int8"})
+    for (const Precision precision : {Precision::fp32, Precision::int8})
       for (const std::int64_t beam : {1, 6, 12}) {
         const Model model = load_model(one.path).model;
         const auto executable = compiled(model, precision, beam);
@@ -89,7 +88,7 @@ TEST(MemoryBounds, HoldForTheValuesOfABatch) {
             const Batch batch{sentences, length, beam};
             const std::size_t taken = values_of(*executable, batch);
             EXPECT_LE(taken, static_cast<std::size_t>(batch_bound(one, batch)))
-                << one.path << ' ' << precision << " beam " << beam << ", " << sentences
+                << one.path << ' ' << to_string(precision) << " beam " << beam << ", " << sentences
                 << " sentences of " << length;
           }
       }
@@ -99,7 +98,7 @@ TEST(MemoryBounds, OfAnImpossibleBatchAreSaid) {
 #ifdef FUSELAGE_SANITIZED
   GTEST_SKIP() << "a sanitizer's allocator ends the process instead";
 #endif
-  const auto executable = compiled(load_model(architectures()[1].path).model, "fp32", 1);
+  const auto executable = compiled(load_model(architectures()[1].path).model, Precision::fp32, 1);
   const auto worker = executable->make_worker();
   const auto message = [&](std::int64_t beam, std::int32_t words) -> std::string {
     try {
@@ -125,7 +124,7 @@ TEST(MemoryBounds, HoldForLoadingTheBundledModel) {
   std::uint64_t parameters = 0;
   for (const auto& [name, tensor] : load_model(path).model.weights)
     parameters += static_cast<std::uint64_t>(tensor.size());
-  for (const std::string precision : {"fp32", "int8"}) {
+  for (const Precision precision : {Precision::fp32, Precision::int8}) {
     EXPECT_EXIT(
         {
           // A process begins with the peak that its parent has at that time.
@@ -137,7 +136,7 @@ TEST(MemoryBounds, HoldForLoadingTheBundledModel) {
           std::exit(taken <= bound ? 0 : 1);
         },
         ::testing::ExitedWithCode(0), "of [0-9]+ bytes")
-        << precision;
+        << to_string(precision);
   }
 }
 

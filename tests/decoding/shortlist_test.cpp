@@ -65,7 +65,7 @@ class Shortlisted : public ::testing::TestWithParam<std::string> {
 
   std::string model_;
   std::vector<std::string> lines_;
-  TranslatorOptions options_{.compile = {.precision = "fp32"},
+  TranslatorOptions options_{.compile = {.precision = Precision::fp32},
                              .search = {.beam_size = 4, .normalize = 0.6f, .max_length_factor = 2}};
 };
 
@@ -141,7 +141,7 @@ std::string show(const std::vector<Translation>& translations) {
 
 TEST_P(Shortlisted, DoesNotDependOnBatches) {
   take(table_of(translate()), {.first = 10, .best = 5});
-  for (const char* precision : {"fp32", "int8"}) {
+  for (const Precision precision : {Precision::fp32, Precision::int8}) {
     options_.compile.precision = precision;
     options_.batches.mini_batch = 1;
     const std::string alone = show(translate());

@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/backend.h"
 #include "base/error.h"
 #include "graph/graph.h"
 #include "models/load_model.h"
-#include "passes/lowering/split_by_binding_time.h"
 
 namespace fuselage::testing {
 
@@ -46,7 +45,7 @@ inline std::optional<std::string> why_no_cuda() {
   static const std::optional<std::string> reason = []() -> std::optional<std::string> {
     Graph graph;
     try {
-      compile_cuda(split_by_binding_time(graph), {});
+      cuda_backend().compile(graph, {}, {});
     } catch (const Error& error) {
       return error.what();
     }

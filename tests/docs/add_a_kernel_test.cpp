@@ -8,7 +8,7 @@
 #include <numeric>
 #include <regex>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "base/file.h"
 #include "docs/examples/rms_norm_kernel.cpp"  // NOLINT: the example is a page, not a library
 #include "graph/text.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "base/error.h"
 #include "graph/text.h"
 #include "graph/traversal.h"

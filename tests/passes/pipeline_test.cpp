@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,12 +81,37 @@ TEST(SelectPasses, RefusesUnknownNamesAndVainOnes) {
   EXPECT_THROW(select_passes("all,-"), Error);
 }
 
+TEST(DefaultPipeline, HasThePassesForTablesFirst) {
+  for (const char* names : {"all", "all,-frequent_rows", "all,-lookup_products"}) {
+    const std::vector<Pass> passes = select_passes(names);
+    const auto for_tables = [](const Pass& pass) { return pass.for_tables; };
+    EXPECT_TRUE(std::is_partitioned(passes.begin(), passes.end(), for_tables)) << names;
+    EXPECT_TRUE(for_tables(passes.front())) << names;
+    EXPECT_FALSE(for_tables(passes.back())) << names;
+  }
+  EXPECT_TRUE(select_passes("frequent_rows")[0].for_tables);
+  EXPECT_TRUE(select_passes("embeddings")[0].for_tables) << "of a rule, its pass";
+  EXPECT_FALSE(select_passes("fuse_output")[0].for_tables);
+}
+
+TEST(PrecisionFromString, IsTheInverseOfItsName) {
+  for (const std::string_view name : precision_names())
+    EXPECT_EQ(to_string(precision_from_string(name)), name);
+  EXPECT_EQ(precision_from_string("int4-log"), Precision::int4_log);
+  EXPECT_THAT([] { precision_from_string("int9"); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("there is no precision 'int9'"),
+                                         HasSubstr("did you mean 'int"), HasSubstr("fp32, bf16"))));
+}
+
 TEST(ActivationsFromString, KnowsItsNamesAndRefusesOthers) {
   EXPECT_EQ(activations_from_string("exact"), Activations::exact);
   EXPECT_EQ(activations_from_string("fast"), Activations::fast);
   EXPECT_EQ(activations_from_string("table"), Activations::table);
+  for (const std::string_view name : activations_names())
+    EXPECT_EQ(to_string(activations_from_string(name)), name);
   EXPECT_THAT([] { activations_from_string("tables"); },
-              ThrowsMessage<Error>(AllOf(HasSubstr("'tables'"), HasSubstr("exact, fast, table"))));
+              ThrowsMessage<Error>(AllOf(HasSubstr("'tables'; did you mean 'table'?"),
+                                         HasSubstr("exact, fast, table"))));
 }
 
 // They run only when somebody asks for them.

@@ -1,7 +1,7 @@
 // A module as a program loads it for a GPU, which runs everything on the CPU, by the program's own
 // code. There is one device.
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "backends/cuda/module.h"
 #include "base/error.h"
 

@@ -28,15 +28,20 @@ for device in cuda cuda:0; do
 done
 refuses "there is no GPU 1" "${gpu[@]}" cuda:1
 works "${gpu[@]}" cuda --precision fp16
-refuses "the cpu back-end has no products in fp16; use bf16" "${gpu[@]}" cpu --precision fp16
+refuses "the cpu back-end has no products in fp16; use fp32, bf16, int16" "${gpu[@]}" cpu --precision fp16
 refuses "no kernel for 1 node: linear_k_best" "${gpu[@]}" cuda -b 70
 refuses "the best 64 at most, not 71" "${gpu[@]}" cuda -b 70
-refuses "use device cpu or another precision" "${gpu[@]}" cuda --precision int4
+refuses "the cuda back-end has no products in int4; use fp32, bf16" "${gpu[@]}" cuda --precision int4
 refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:x'" "${gpu[@]}" cuda:x
 refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:-1'" "${gpu[@]}" cuda:-1
-refuses "--threads-per-sentence is for --device cpu" "${gpu[@]}" cuda --threads-per-sentence 2
-refuses "--weights-cache is for --device cpu" "${gpu[@]}" cuda --weights-cache cache
-refuses "--tf32 is for --device cuda" "${gpu[@]}" cpu --tf32
+refuses "the cuda back-end has no use for threads-per-sentence; leave it out, or take the cpu back-end" "${gpu[@]}" cuda --threads-per-sentence 2
+refuses "the cuda back-end has no use for weights-cache" "${gpu[@]}" cuda --weights-cache cache
+refuses "the cpu back-end has no use for tf32; leave it out, or take the cuda back-end" "${gpu[@]}" cpu --tf32
+refuses "is needed, not 'cud'; did you mean 'cuda'?" "${gpu[@]}" cud
+refuses "the reference back-end has no use for threads-per-sentence" \
+  translate "${usual[@]}" -i "$input" --backend reference --threads-per-sentence 7
+refuses "the reference back-end has no use for weights-cache" \
+  translate "${usual[@]}" -i "$input" --backend reference --weights-cache cache
 refuses "--device excludes --backend" "${gpu[@]}" cuda --backend reference
 export FUSELAGE_CUDA_MODULE=$PWD/missing.so
 refuses "there is no CUDA back-end at $PWD/missing.so" "${gpu[@]}" cuda
@@ -55,7 +60,7 @@ works dump "$model" --device cuda --program step -b 70
 grep -qE '# no kernel .*the best 64 at most' out || fail "a dump tells what no kernel runs"
 works dump "$model" --device cuda --summary
 grep -qE '^step +kernels +[1-9]' out || fail "figures of CUDA's kernels: $(cat out)"
-refuses "--profile measures the cpu back-end" dump "$model" --device cuda --profile "$input"
+refuses "the cuda back-end has no use for profile" dump "$model" --device cuda --profile "$input"
 unset FUSELAGE_CUDA_MODULE
 
 # Odd lines give one line each, and notes.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "backends/compile.h"
-#include "backends/cpu/cpu_backend.h"
 #include "base/error.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
@@ -36,6 +35,7 @@ struct DumpOptions {
   std::vector<std::string> diff, explain;
   bool only_changed = false, summary = false;
   std::string profile;
+  Profile times;  ///< that --profile measures
   std::size_t mini_batch = 1;
   std::string format = "text";
   std::string output = "stdout";
@@ -45,7 +45,8 @@ struct DumpOptions {
 
   void add_to(Options& options);
   void add_views_to(CLI::App& app);
-  void check_combination() const;
+  /// Throws Error for options that exclude each other.
+  void finish();
 
   bool is_question() const { return !diff.empty() || !explain.empty(); }
   bool draws() const { return format == "dot" || format == "svg"; }
@@ -113,7 +114,7 @@ void DumpOptions::add_views_to(CLI::App& app) {
       ->type_name("FILE");
 }
 
-void DumpOptions::check_combination() const {
+void DumpOptions::finish() {
   const int views = (stage.empty() ? 0 : 1) + (only_changed ? 1 : 0) + (diff.empty() ? 0 : 1) +
                     (explain.empty() ? 0 : 1) + (summary ? 1 : 0);
   if (!diff.empty() && diff.size() != 2)
@@ -130,10 +131,10 @@ void DumpOptions::check_combination() const {
     throw Error("--program goes with the text, dot and svg of a stage");
   if (!profile.empty() && (is_question() || only_changed))
     throw Error("--profile goes with the stage 'planned', which has kernels");
-  if (!profile.empty() && compile.backend != "cpu")
-    throw Error("--profile measures the cpu back-end; leave out --device {}", compile.backend);
   if (!profile.empty() && model_only)
     throw Error("--profile needs a search, and --model-only leaves it out");
+  if (!profile.empty()) compile.profile = &times;
+  find_backend(compile.backend).check(compile);
 }
 
 /// What one call of the command works on.
@@ -156,7 +157,7 @@ class Dump {
       compile.ranks = add_word_ranks(model_, load_vocabulary_pair(model_, o_.vocabularies),
                                      o_.frequency, notes);
     }
-    report_.backend = compile.backend;
+    report_.backend = &find_backend(compile.backend);
     report_.history = trace(graph, make_optimizer(compile));
   }
 
@@ -218,25 +219,26 @@ class Dump {
   }
 
   void measure_time() {
-    report_.profile.emplace();
     const auto executable =
-        compile_cpu(history().programs, model_.weights, {.profile = &*report_.profile});
+        report_.backend->compile(history().optimized(), model_.weights, o_.compile);
     run_profile(*executable, input_, o_.mini_batch);
+    report_.profile = o_.times;
   }
 
   void measure_programs() {
-    report_.plan = plan_programs(history().programs, report_.backend);
+    report_.plan = plan_programs(history().programs, *report_.backend);
     report_.summary = summarize(history());
-    report_.summary->before = figures_of(split_by_binding_time(history().raw()));
-    report_.summary->after = figures_of(history().programs);
+    report_.summary->before = figures_of(history().raw());
+    report_.summary->after = figures_of(history().optimized());
   }
 
-  /// Arenas are those of the CPU, where a model can be run to measure them.
-  Figures figures_of(const Programs& programs) const {
+  /// Arenas are measured by running the model, and left out where that needs a GPU.
+  Figures figures_of(const Graph& graph) const {
+    const Programs programs = split_by_binding_time(graph);
     const Workload& workload = report_.summary->workload;
-    if (report_.backend == "cpu")
-      return measure(programs, *compile_cpu(programs, model_.weights), workload);
-    return measure(programs, plan_programs(programs, report_.backend), workload);
+    if (report_.backend->capabilities().needs_gpu)
+      return measure(programs, plan_programs(programs, *report_.backend), workload);
+    return measure(programs, *report_.backend->compile(graph, model_.weights, {}), workload);
   }
 
   void draw(OutputFile& output) const {
@@ -293,7 +295,7 @@ class DumpCommand : public Command {
 };
 
 int DumpCommand::run() {
-  o_.check_combination();
+  o_.finish();
   NamedModel loaded =
       load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
   options().apply_defaults(loaded.decode_options, loaded.path);

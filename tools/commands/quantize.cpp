@@ -23,9 +23,18 @@ namespace {
 
 constexpr std::array<const char*, 3> kFits = {"largest", "fixed", "fitted"};
 
+/// The precisions for which matrices are stored in fewer bits.
+std::vector<std::string> stored_precisions() {
+  std::vector<std::string> names;
+  for (const Precision precision :
+       {Precision::bf16, Precision::int16, Precision::int8, Precision::int4, Precision::int4_log})
+    names.emplace_back(to_string(precision));
+  return names;
+}
+
 /// How matrices are to be stored.
 struct StorageOptions {
-  std::string precision = "int8";
+  Precision precision = Precision::int8;
   std::string fit = "fitted";
   std::string scales = "column";
   float fixed_scale = 1;  ///< the largest level
@@ -35,17 +44,21 @@ struct StorageOptions {
   /// Throws Error for what the precision does not have.
   void verify(Options& options) const;
 
-  bool logarithmic() const { return precision == "int4" || precision == "int4-log"; }
+  bool logarithmic() const {
+    return precision == Precision::int4 || precision == Precision::int4_log;
+  }
   MatrixStorage storage(std::string_view with_fit) const;
 };
 
 void StorageOptions::add_to(CLI::App& app) {
-  app.add_option("--precision", precision,
-                 "What matrices are stored for: products in bf16, int16, int8, int4 or int4-log; "
-                 "the default when the model is run")
+  const auto set = [this](const std::string& name) { precision = precision_from_string(name); };
+  app.add_option_function<std::string>(
+         "--precision", set,
+         "What matrices are stored for: products in bf16, int16, int8, int4 or int4-log; "
+         "the default when the model is run")
       ->type_name("FORMAT")
-      ->check(one_of({"bf16", "int16", "int8", "int4", "int4-log"}))
-      ->capture_default_str();
+      ->check(one_of(stored_precisions()))
+      ->default_str(std::string(to_string(precision)));
   app.add_option("--bits", bits, "With int4: bits of a number, one of them its sign")
       ->check(number_in({1, 4}))
       ->capture_default_str();
@@ -67,7 +80,8 @@ void StorageOptions::add_to(CLI::App& app) {
 void StorageOptions::verify(Options& options) const {
   for (const char* option : {"--bits", "--fit", "--scales", "--fixed-scale"})
     if (!logarithmic() && options.given(option))
-      throw Error("{} is about 4-bit numbers, not {}; give --precision int4", option, precision);
+      throw Error("{} is about 4-bit numbers, not {}; give --precision int4", option,
+                  to_string(precision));
   if (options.given("--fixed-scale") && fit != "fixed")
     throw Error("--fixed-scale is for --fit fixed, not {}", fit);
   if (options.given("--scales") && fit == "fixed")
@@ -76,8 +90,8 @@ void StorageOptions::verify(Options& options) const {
 }
 
 MatrixStorage StorageOptions::storage(std::string_view with_fit) const {
-  if (precision == "bf16") return {};
-  Quantizer quantizer = weight_quantizer(precision_from_string(precision));
+  if (precision == Precision::bf16) return {};
+  Quantizer quantizer = weight_quantizer(precision);
   if (!logarithmic()) return {.quantizer = quantizer};
   quantizer.bits = bits;
   if (with_fit == "fixed") quantizer.scale = fixed_scale / static_cast<float>(quantizer.largest);
@@ -128,6 +142,7 @@ QuantizeCommand::QuantizeCommand()
 
 int QuantizeCommand::run() {
   storage_.verify(options());
+  const std::string precision(to_string(storage_.precision));
   expect_replaceable(output_);
   const std::vector<std::string> fits(kFits.begin(),
                                       storage_.logarithmic() ? kFits.end() : kFits.begin());
@@ -141,16 +156,16 @@ int QuantizeCommand::run() {
   StoredWeights stored;
   std::vector<ProductRange> ranges;
   write_model(std::move(loaded), vocabularies_, output_,
-              {.decode_options = {{"precision", storage_.precision}}},
+              {.decode_options = {{"precision", precision}}},
               [&](Model& model, VocabularyPair& checked) {
                 const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
                 if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);
                 stored = store_matrices(model, storage_.storage(storage_.fit), alternatives);
-                if (!quiet_) checked.notes.push_back(summarize(stored, storage_.precision));
+                if (!quiet_) checked.notes.push_back(summarize(stored, precision));
               });
   if (quiet_) return 0;
   OutputFile report("stdout");
-  report.write(print_matrices(stored, storage_.precision, fits));
+  report.write(print_matrices(stored, precision, fits));
   if (!text_.empty()) report.write(print_ranges(ranges));
   report.close();
   return 0;

@@ -1,47 +1,81 @@
 #include "tools/options/device_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/error.h"
 #include "base/suggest.h"
 
 namespace fuselage {
 namespace {
 
-constexpr std::string_view kCuda = "cuda";
-
-/// The number behind "cuda:", 0 for "cuda", -1 for what is neither.
-int gpu_number(std::string_view device) {
-  if (device == kCuda) return 0;
-  if (!device.starts_with("cuda:")) return -1;
-  const std::string_view digits = device.substr(kCuda.size() + 1);
-  int number = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size() ? number : -1;
+/// What a user calls a device is the name of the back-end that runs programs on it. A back-end
+/// without plans interprets graphs, and is none.
+std::vector<const Backend*> device_backends() {
+  std::vector<const Backend*> devices;
+  for (const Backend* backend : all_backends())
+    if (backend->capabilities().plans) devices.push_back(backend);
+  return devices;
 }
 
-std::string device_problem(const std::string& device) {
-  if (device == "cpu" || gpu_number(device) >= 0) return "";
-  return fmt::format("cpu, cuda or cuda:N is needed, not {}", in_quotes(device));
+bool has_numbers(const Backend& backend) {
+  return backend.capabilities().options.contains(BackendOption::device);
+}
+
+/// A device, as "cuda" or "cuda:1".
+struct Device {
+  const Backend* backend = nullptr;
+  int number = 0;
+};
+
+std::optional<Device> parse_device(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  for (const Backend* backend : device_backends()) {
+    if (text.substr(0, colon) != backend->name()) continue;
+    Device device{backend};
+    if (colon == std::string_view::npos) return device;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, device.number);
+    const bool is_number = error == std::errc() && stop == end && device.number >= 0;
+    return is_number && has_numbers(*backend) ? std::optional(device) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string device_problem(const std::string& text) {
+  if (parse_device(text)) return "";
+  std::vector<std::string> devices;
+  std::vector<std::string_view> names;
+  for (const Backend* backend : device_backends()) {
+    names.push_back(backend->name());
+    devices.emplace_back(backend->name());
+    if (has_numbers(*backend)) devices.push_back(fmt::format("{}:N", backend->name()));
+  }
+  const std::string last = devices.back();
+  devices.pop_back();
+  return fmt::format("{} or {} is needed, not {}{}", fmt::join(devices, ", "), last,
+                     in_quotes(text), did_you_mean(text, names));
 }
 
 }  // namespace
 
 CLI::Option* add_device_option(CLI::App& app, CompileOptions& compile) {
-  const auto set = [&compile](const std::string& device) {
-    compile.backend = device == "cpu" ? "cpu" : kCuda;
-    if (device != "cpu") compile.cuda.device = gpu_number(device);
+  const auto set = [&compile](const std::string& text) {
+    const Device device = parse_device(text).value();
+    compile.backend = device.backend->name();
+    compile.cuda.device = device.number;
   };
   return app
       .add_option_function<std::string>(
           "--device", set, "The device that runs the model: cpu, cuda (the first GPU) or cuda:N")
       ->check(CLI::Validator(device_problem, ""))
       ->type_name("DEVICE")
-      ->default_str("cpu");
+      ->default_str(compile.backend);
 }
 
 void add_gpu_options(CLI::App& app, CompileOptions& compile) {
@@ -49,16 +83,6 @@ void add_gpu_options(CLI::App& app, CompileOptions& compile) {
                "A translation has the same bits in any batch on a GPU too, which takes time there");
   app.add_flag("--tf32", compile.cuda.tf32,
                "Products of fp32 by the GPU's TF32, which has 10 bits of mantissa");
-}
-
-void check_device_options(const CompileOptions& compile) {
-  const bool gpu = compile.backend == kCuda;
-  const auto refuse = [](const char* option, const char* device) {
-    throw Error("{} is for --device {}; leave one of the two out", option, device);
-  };
-  if (gpu && compile.threads_per_sentence > 1) refuse("--threads-per-sentence", "cpu");
-  if (gpu && !compile.weights_cache.empty()) refuse("--weights-cache", "cpu");
-  if (!gpu && compile.cuda.tf32) refuse("--tf32", "cuda");
 }
 
 }  // namespace fuselage

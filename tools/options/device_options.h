@@ -12,7 +12,4 @@ CLI::Option* add_device_option(CLI::App& app, CompileOptions& compile);
 /// Registers those that say how a GPU computes.
 void add_gpu_options(CLI::App& app, CompileOptions& compile);
 
-/// Throws Error for options of one back-end that are given for another.
-void check_device_options(const CompileOptions& compile);
-
 }  // namespace fuselage

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/cores.h"
 #include "base/error.h"
@@ -21,8 +22,14 @@ constexpr std::size_t kMaxThreads = 1024;
 
 /// One for a GPU. On the CPU one for each processor, or for so many of them as work together.
 std::size_t default_workers(const CompileOptions& compile) {
-  if (compile.backend == "cuda") return 1;
+  if (find_backend(compile.backend).capabilities().needs_gpu) return 1;
   return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMaxThreads);
+}
+
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names;
+  for (const Backend* backend : all_backends()) names.emplace_back(backend->name());
+  return names;
 }
 
 /// Says how to name vocabularies; for a Marian model its configuration may do so.
@@ -133,7 +140,7 @@ void ModelOptions::add_speed_options(CLI::App& app) {
                  "The back-end, in the place of --device; reference is slow")
       ->excludes(device)
       ->type_name("NAME")
-      ->check(one_of({"cpu", "cuda", "reference"}))
+      ->check(one_of(backend_names()))
       ->capture_default_str();
   app.add_option("--weights-cache", compile.weights_cache,
                  "Keep packed weights in files of this directory, from which later processes start "
@@ -156,27 +163,34 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
       ->type_name("LIST")
       ->capture_default_str();
   add_precision_option(app, compile);
-  app.add_option("--activations", compile.activations,
-                 "Accuracy of sigmoid and tanh: fast is to within 6e-5, table to within 1e-3")
+  const auto set_activations = [&compile](const std::string& name) {
+    compile.activations = activations_from_string(name);
+  };
+  app.add_option_function<std::string>(
+         "--activations", set_activations,
+         "Accuracy of sigmoid and tanh: fast is to within 6e-5, table to within 1e-3")
       ->type_name("KIND")
-      ->check(one_of({"exact", "fast", "table"}))
-      ->capture_default_str();
+      ->check(one_of(activations_names()))
+      ->default_str(std::string(to_string(compile.activations)));
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
 }
 
 void add_precision_option(CLI::App& app, CompileOptions& compile) {
   // marian-decoder has two types here, of the parameters and of an optimizer that decoding lacks.
-  const auto set = [&compile](const std::vector<std::string>& names) {
-    if (names.size() > 1 && names[1] != "float32")
+  const std::string marian_fp32 = "float32";
+  const auto set = [&compile, marian_fp32](const std::vector<std::string>& types) {
+    if (types.size() > 1 && types[1] != marian_fp32)
       throw CLI::ValidationError("--precision", "a second type can only be float32");
-    compile.precision = names[0] == "float32" ? "fp32" : names[0];
+    compile.precision = types[0] == marian_fp32 ? Precision::fp32 : precision_from_string(types[0]);
   };
+  std::vector<std::string> names(precision_names().begin(), precision_names().end());
+  names.push_back(marian_fp32);
   app.add_option_function<std::vector<std::string>>(
          "--precision", set, "Numbers in products with weights; fp16 needs a GPU")
       ->expected(1, 2)
       ->type_name("FORMAT")
-      ->check(one_of({"fp32", "bf16", "fp16", "int16", "int8", "int4", "int4-log", "float32"}))
+      ->check(one_of(std::move(names)))
       ->default_str("the model's, or fp32");
 }
 
@@ -224,7 +238,7 @@ void ModelOptions::finish(Options& options) {
     options.apply_config(*path, models.ignore_unknown);
   if (!quiet)
     for (const std::string& note : options.ignored()) print_note(note);
-  check_device_options(compile);
+  find_backend(compile.backend).check(compile);
 }
 
 Model ModelOptions::load(Options& options) {

@@ -77,6 +77,10 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return {validate, description};
 }
 
+CLI::Validator one_of(std::span<const std::string_view> names) {
+  return one_of(std::vector<std::string>(names.begin(), names.end()));
+}
+
 CLI::Validator limits_of(std::string_view option) {
   const auto* named = std::find_if(std::begin(kRanges), std::end(kRanges),
                                    [&](const NamedRange& one) { return one.option == option; });

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ CLI::Validator number_in(NumberRange range);
 
 /// Accepts these words. Errors name them, and the nearest one.
 CLI::Validator one_of(std::vector<std::string> words);
+
+/// The same of names of an enumeration's values.
+CLI::Validator one_of(std::span<const std::string_view> names);
 
 /// The range of a numeric option that several commands and configurations have.
 CLI::Validator limits_of(std::string_view option);

@@ -28,9 +28,10 @@ std::size_t buffer_bytes(std::int64_t rows, std::int64_t row_elements) {
 
 }  // namespace
 
-ProgramRunner::ProgramRunner(const Program& program, Team* team)
+ProgramRunner::ProgramRunner(const Program& program, const KernelTable& kernels, Team* team)
     : program_(program),
       plan_(program.plan),
+      kernels_(kernels),
       team_(team),
       offsets_(plan_.buffers.size(), 0),
       buffers_(plan_.buffers.size(), nullptr),
@@ -121,7 +122,7 @@ void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run&
 }
 
 void ProgramRunner::run(RowFrame& frame) {
-  const Run run{kernels(), frame.table(), plan_.buffers, buffers_, indexes_, team_};
+  const Run run{kernels_, frame.table(), plan_.buffers, buffers_, indexes_, team_};
   const auto is_scan = [this](std::size_t slot) {
     return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
   };

@@ -14,8 +14,9 @@ namespace fuselage::cpu {
 /// Memory and pointers with which one worker runs a program.
 class ProgramRunner {
  public:
-  /// Program and team, if any, must outlive the runner.
-  explicit ProgramRunner(const Program& program, Team* team = nullptr);
+  /// `kernels` are those of the level that the program was made for. They, the program and the
+  /// team, if any, must outlive the runner.
+  ProgramRunner(const Program& program, const KernelTable& kernels, Team* team = nullptr);
 
   /// Places all buffers for the row counts that the frame can reach in this batch; arena_bytes() is
   /// what they take.
@@ -50,6 +51,7 @@ class ProgramRunner {
 
   const Program& program_;
   const ProgramPlan& plan_;
+  const KernelTable& kernels_;
   Team* team_;
   std::shared_ptr<std::byte[]> arena_;
   std::vector<std::size_t> offsets_;  ///< of the buffers that are in the arena, else 0

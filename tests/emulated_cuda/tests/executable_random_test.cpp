@@ -1,5 +1,5 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/reference/backend.h"
 #include "reference_kernels.h"
 #include "tests/cuda/random_search.h"
 #include "tests/passes/execute.h"

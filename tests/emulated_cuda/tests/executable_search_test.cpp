@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "backends/cuda/device/executor/cuda_executable.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/reference/backend.h"
 #include "base/error.h"
 #include "decoding/beam_search.h"
 #include "decoding/search_head.h"

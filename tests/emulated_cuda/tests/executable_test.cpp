@@ -3,7 +3,7 @@
 
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/cuda/device/runtime/device.h"
-#include "backends/reference/reference_backend.h"
+#include "backends/reference/backend.h"
 #include "base/error.h"
 #include "emulated_cuda/control.h"
 #include "reference_kernels.h"

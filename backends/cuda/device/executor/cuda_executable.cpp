@@ -4,7 +4,7 @@
 #include <deque>
 #include <mutex>
 
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/runtime/device.h"

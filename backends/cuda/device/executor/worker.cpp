@@ -14,6 +14,7 @@
 #include "backends/cuda/device/search/beam_search.h"
 #include "backends/cuda/device/search/search_loop.h"
 #include "backends/cuda/layout.h"
+#include "backends/search.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {
@@ -25,7 +26,7 @@ constexpr std::int64_t kBucketsPerOctave = 4;
 
 constexpr std::size_t kMaxGraphs = 128;
 
-/// Where a graph's outputs of SearchHead::k_best are.
+/// Places of the outputs that a search reads.
 struct SearchOutputs {
   std::size_t scores = 0, words = 0;
 };
@@ -33,8 +34,8 @@ struct SearchOutputs {
 std::optional<SearchOutputs> search_outputs(const Graph& graph) {
   std::optional<std::size_t> scores, words;
   for (std::size_t i = 0; i < graph.outputs().size(); ++i) {
-    if (graph.outputs()[i].name == "best_scores") scores = i;
-    if (graph.outputs()[i].name == "best_words") words = i;
+    if (graph.outputs()[i].name == kBestScores) scores = i;
+    if (graph.outputs()[i].name == kBestWords) words = i;
   }
   if (!scores || !words) return std::nullopt;
   return SearchOutputs{*scores, *words};

@@ -1,4 +1,4 @@
-#include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/executable.h"
 
 #include <fmt/ranges.h>
 #include <gnu/libc-version.h>
@@ -18,6 +18,7 @@
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/runtime/runner.h"
 #include "backends/cpu/runtime/team.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/cpu/weights/weight_cache.h"
 #include "backends/cpu/weights/weight_region.h"
 #include "base/build_id.h"
@@ -33,14 +34,14 @@ using cpu::ProgramRunner;
 
 class CpuWorker : public Worker {
  public:
-  CpuWorker(const Program& source, const Program& step, Profile* profile, std::size_t threads,
-            std::atomic<std::size_t>& arena)
+  CpuWorker(const Program& source, const Program& step, const cpu::KernelTable& kernels,
+            Profile* profile, std::size_t threads, std::atomic<std::size_t>& arena)
       : source_graph_(source.plan.graph),
         step_graph_(step.plan.graph),
         frame_(step_graph_),
         team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
-        source_(source, team_.get()),
-        step_(step, team_.get()),
+        source_(source, kernels, team_.get()),
+        step_(step, kernels, team_.get()),
         profile_(profile),
         arena_(arena) {
     if (!profile_) return;
@@ -118,7 +119,7 @@ class CpuWorker : public Worker {
   std::atomic<std::size_t>& arena_;
 };
 
-/// Runs the load program once; its results join the weights.
+/// Runs the load program once, at the active level; its results join the weights.
 TensorMap run_load_program(const Graph& program, TensorMap weights,
                            std::vector<PlannedNode>& planned) {
   if (program.outputs().empty()) return weights;
@@ -127,7 +128,7 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   read.make_apart(weights);
   planned = planned_nodes(made->plan);
   RowFrame frame(program);
-  ProgramRunner runner(*made);
+  ProgramRunner runner(*made, cpu::kernels());
   runner.plan_batch(frame);
   runner.begin_batch(frame);
   runner.run(frame);
@@ -180,7 +181,9 @@ TableUse use_of(const Graph& graph, NodeId lookup, const cpu::LookupCount& count
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
-      : profile_(options.profile), threads_(options.threads_per_sentence) {
+      : kernels_(cpu::kernels()),
+        profile_(options.profile),
+        threads_(options.threads_per_sentence) {
     const KernelSet kernels = cpu::kernel_set(options.kernels);
     source_ = cpu::make_program(programs.source, weights_, kernels);
     step_ = cpu::make_program(programs.step, weights_, kernels);
@@ -192,7 +195,7 @@ class CpuExecutable : public Executable {
 
   std::unique_ptr<Worker> make_worker() const override {
     const std::lock_guard lock(mutex_);
-    return std::make_unique<CpuWorker>(*source_, *step_, profile_, threads_,
+    return std::make_unique<CpuWorker>(*source_, *step_, kernels_, profile_, threads_,
                                        arenas_.emplace_back(0));
   }
 
@@ -258,6 +261,8 @@ class CpuExecutable : public Executable {
     if (!note.empty()) notes_.push_back(note);
   }
 
+  /// Of the level that was active when it was compiled, whose layout the packed weights have.
+  const cpu::KernelTable& kernels_;
   cpu::WeightRegion weights_;
   std::vector<PlannedNode> load_;  ///< of the load program, which has run already
   std::unique_ptr<Program> source_, step_;

@@ -25,7 +25,8 @@ struct CpuOptions {
 };
 
 /// Lowers the three programs of a model to the CPU: runs the load program, packs weights for the
-/// active instruction set (see isa.h) and plans the others. Steps allocate nothing as long as every
+/// active instruction set (see isa.h) and plans the others. The executable stays with that level,
+/// whatever is made active later. Steps allocate nothing as long as every
 /// node has a kernel of its own. A row's result does not depend on the other rows of its batch.
 /// With a cache, what has been packed before is neither computed nor packed again, and lies in the
 /// memory once for all processes.

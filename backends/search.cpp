@@ -1,4 +1,4 @@
-#include "backends/executable.h"
+#include "backends/search.h"
 
 #include <fmt/format.h>
 

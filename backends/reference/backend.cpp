@@ -1,5 +1,8 @@
-#include "backends/reference/reference_backend.h"
+#include "backends/reference/backend.h"
 
+#include <utility>
+
+#include "backends/cpu/backend.h"
 #include "backends/reference/interpreter.h"
 #include "base/error.h"
 #include "graph/verifier.h"
@@ -68,7 +71,38 @@ class ReferenceExecutable : public Executable {
   NodeObserver observer_;
 };
 
+class ReferenceBackend : public Backend {
+ public:
+  std::string_view name() const override { return "reference"; }
+
+  const Capabilities& capabilities() const override {
+    static const Capabilities capabilities{
+        .precisions = {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int16,
+                       Precision::int8, Precision::int4, Precision::int4_log},
+        .options = {BackendOption::observer},
+        .target = {}};
+    return capabilities;
+  }
+
+  KernelSet kernels(BindingTime) const override { return {}; }
+
+  /// It computes row by row, so that only memory matters.
+  BatchBounds fastest_batches(std::size_t beam_size) const override {
+    return cpu_backend().fastest_batches(beam_size);
+  }
+
+  std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
+                                      const CompileOptions& options) const override {
+    return compile_reference(std::move(graph), std::move(weights), options.observer);
+  }
+};
+
 }  // namespace
+
+const Backend& reference_backend() {
+  static const ReferenceBackend backend;
+  return backend;
+}
 
 std::unique_ptr<Executable> compile_reference(Graph graph, TensorMap weights,
                                               NodeObserver observer) {

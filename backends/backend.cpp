@@ -1,0 +1,85 @@
+#include "backends/backend.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/backend.h"
+#include "backends/cuda/backend.h"
+#include "backends/reference/backend.h"
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace fuselage {
+namespace {
+
+/// An option, as messages name it, and whether options have another value than the default.
+struct OptionUse {
+  BackendOption option;
+  std::string_view name;
+  bool (*given)(const CompileOptions& options);
+};
+
+constexpr OptionUse kOptions[] = {
+    {BackendOption::weights_cache, "weights-cache",
+     [](const CompileOptions& o) { return !o.weights_cache.empty(); }},
+    {BackendOption::threads_per_sentence, "threads-per-sentence",
+     [](const CompileOptions& o) { return o.threads_per_sentence > 1; }},
+    {BackendOption::profile, "profile",
+     [](const CompileOptions& o) { return o.profile != nullptr; }},
+    {BackendOption::observer, "observer",
+     [](const CompileOptions& o) { return o.observer != nullptr; }},
+    {BackendOption::device, "a device number",
+     [](const CompileOptions& o) { return o.cuda.device != 0; }},
+    {BackendOption::tf32, "tf32", [](const CompileOptions& o) { return o.cuda.tf32; }},
+    {BackendOption::eager, "eager", [](const CompileOptions& o) { return o.cuda.eager; }},
+};
+
+/// "the cpu or reference back-end": those for which `can` holds.
+template <typename Can>
+std::string backends_that(const Can& can) {
+  std::vector<std::string_view> names;
+  for (const Backend* backend : all_backends())
+    if (can(backend->capabilities())) names.push_back(backend->name());
+  return fmt::format("the {} back-end", fmt::join(names, " or "));
+}
+
+}  // namespace
+
+void Backend::check(const CompileOptions& options) const {
+  const Capabilities& able = capabilities();
+  for (const OptionUse& use : kOptions)
+    if (use.given(options) && !able.options.contains(use.option))
+      throw Error("the {} back-end has no use for {}; leave it out, or take {}", name(), use.name,
+                  backends_that([&](const Capabilities& other) {
+                    return other.options.contains(use.option);
+                  }));
+  if (options.threads_per_sentence < 1)
+    throw Error("threads-per-sentence must be at least 1, not 0");
+  if (able.precisions.contains(options.precision)) return;
+  std::vector<std::string_view> others;
+  for (const std::string_view other : precision_names())
+    if (able.precisions.contains(precision_from_string(other))) others.push_back(other);
+  throw Error("the {} back-end has no products in {}; use {}, or {}", name(),
+              to_string(options.precision), fmt::join(others, ", "),
+              backends_that([&](const Capabilities& other) {
+                return other.precisions.contains(options.precision);
+              }));
+}
+
+std::span<const Backend* const> all_backends() {
+  static const std::array<const Backend*, 3> all{&cpu_backend(), &cuda_backend(),
+                                                 &reference_backend()};
+  return all;
+}
+
+const Backend& find_backend(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Backend* backend : all_backends()) names.push_back(backend->name());
+  return *all_backends()[find_name("back-end", name, names)];
+}
+
+}  // namespace fuselage

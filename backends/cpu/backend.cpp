@@ -1,0 +1,55 @@
+#include "backends/cpu/backend.h"
+
+#include <algorithm>
+
+#include "backends/cpu/executable.h"
+#include "backends/cpu/kernels/kernel_registry.h"
+#include "passes/lowering/split_by_binding_time.h"
+
+namespace fuselage {
+namespace {
+
+class CpuBackend : public Backend {
+ public:
+  std::string_view name() const override { return "cpu"; }
+
+  const Capabilities& capabilities() const override {
+    static const Capabilities capabilities{
+        .precisions = {Precision::fp32, Precision::bf16, Precision::int16, Precision::int8,
+                       Precision::int4, Precision::int4_log},
+        .options = {BackendOption::weights_cache, BackendOption::threads_per_sentence,
+                    BackendOption::profile},
+        .plans = true,
+        .target = {}};
+    return capabilities;
+  }
+
+  KernelSet kernels(BindingTime) const override { return cpu::kernel_set(); }
+
+  BatchBounds fastest_batches(std::size_t beam_size) const override {
+    // So many rows are enough for products to be fast. With more, the values of small models leave
+    // the caches; beyond so many sentences these are the encoder's.
+    constexpr std::size_t kRows = 64, kMaxSentences = 16;
+    return {.sentences = std::clamp(kRows / std::max<std::size_t>(1, beam_size), std::size_t{1},
+                                    kMaxSentences),
+            .words = 1024};
+  }
+
+  std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
+                                      const CompileOptions& options) const override {
+    return compile_cpu(split_by_binding_time(graph), std::move(weights),
+                       {.profile = options.profile,
+                        .kernels = {},
+                        .weights_cache = options.weights_cache,
+                        .threads_per_sentence = options.threads_per_sentence});
+  }
+};
+
+}  // namespace
+
+const Backend& cpu_backend() {
+  static const CpuBackend backend;
+  return backend;
+}
+
+}  // namespace fuselage
