@@ -48,6 +48,11 @@ std::string LineEncoder::name_of(std::size_t number) const {
                                : fmt::format("line {} of the {} text", number + 1, options_.text);
 }
 
+LineEncoder::LineEncoder(const Vocabulary& vocabulary, Options options)
+    : vocabulary_(vocabulary), options_(std::move(options)) {
+  if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
+}
+
 EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const {
   EncodedLine result{.bytes = line.size() + 1};
   if (line.size() > kMaxLineBytes) {

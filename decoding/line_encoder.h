@@ -40,9 +40,8 @@ class LineEncoder {
     std::string text;               ///< names the text in errors: "source"; empty: there is one
   };
 
-  /// The vocabulary must outlive the encoder.
-  LineEncoder(const Vocabulary& vocabulary, Options options)
-      : vocabulary_(vocabulary), options_(std::move(options)) {}
+  /// The vocabulary must outlive the encoder. Throws Error for a max_length of 0.
+  LineEncoder(const Vocabulary& vocabulary, Options options);
 
   /// `number` is that of the line, from 0. Reads kMaxLineBytes bytes of it at most, in time linear
   /// in these. Throws Error naming the line, counted from 1, where the options ask for it.

@@ -115,4 +115,10 @@ Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, b
   return graph;
 }
 
+void expect_alignment(const Graph& model) {
+  if (!model.find_output(kAlignment).valid())
+    throw Error("graph '{}' has no output '{}', so alignments cannot be had from it", model.name(),
+                kAlignment);
+}
+
 }  // namespace fuselage

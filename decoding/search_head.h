@@ -27,4 +27,7 @@ Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k = 1,
 Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k = 1,
                           bool alignment = true);
 
+/// Throws Error for a model without the output kAlignment.
+void expect_alignment(const Graph& model);
+
 }  // namespace fuselage
