@@ -19,6 +19,8 @@ Optimizer make_optimizer(const CompileOptions& options) {
         "of the two",
         to_string(options.activations));
   PipelineOptions pipeline;
+  pipeline.commute.workload = options.workload;
+  pipeline.commute.target = backend.capabilities().target;
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
   pipeline.precision = options.precision;

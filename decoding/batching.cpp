@@ -20,19 +20,28 @@ BatchOptions with_defaults_of_marian(BatchOptions options) {
   return options;
 }
 
-BatchBounds bounds_of(const BatchOptions& options, const BatchBounds& fastest) {
+}  // namespace
+
+BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content) {
+  const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
   if (options.mini_batch_words > 0) return {kNoBound, options.mini_batch_words};
   if (options.mini_batch > 0) return {options.mini_batch, kNoBound};
   return fastest;
 }
 
-}  // namespace
+Workload expected_workload(std::size_t beam_size, const BatchBounds& batches) {
+  Workload workload{.beam = static_cast<double>(beam_size)};
+  workload.batch =
+      std::max(1.0, std::min(static_cast<double>(batches.sentences),
+                             static_cast<double>(batches.words) / workload.source_length));
+  return workload;
+}
 
 BatchFormer::BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
                          bool by_content)
     : by_content_(by_content), workers_(std::max<std::size_t>(1, workers)) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
-  bounds_ = bounds_of(options, fastest);
+  bounds_ = batch_bounds(given, fastest, by_content);
   sort_by_length_ = options.sort_by_length.value_or(true);
   smaller_for_few_ = options.mini_batch == 0 && options.mini_batch_words == 0;
   const std::size_t sentences = options.mini_batch > 0 ? options.mini_batch : fastest.sentences;

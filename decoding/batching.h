@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "passes/workload.h"
 
 namespace fuselage {
 
@@ -18,6 +19,14 @@ struct BatchOptions {
   std::size_t maxi_batch = 0;          ///< batches that are read, and sorted, together
   std::optional<bool> sort_by_length;  ///< the longest first, or in their order
 };
+
+/// Bounds of the batches that the options ask for, `fastest` where they ask for none. With
+/// `by_content`, what is not given is as in marian-decoder, which has each sentence alone.
+BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content);
+
+/// The profile for which a model is optimized that searches with so many hypotheses of a sentence,
+/// in such batches.
+Workload expected_workload(std::size_t beam_size, const BatchBounds& batches);
 
 /// Gathers numbered lines and forms a batch when a worker has nothing to do. Lines are sorted
 /// within windows, which are worked off one after another. A window is closed when it is full. For
@@ -32,9 +41,8 @@ class BatchFormer {
   /// Words that may wait or be worked on. One line may be longer.
   static constexpr std::size_t kMaxWordsAhead = std::size_t{1} << 20;
 
-  /// `fastest` bounds batches where the options do not. With `by_content`, batches depend on the
-  /// lines alone: windows are closed when they are full or the input ends, and what is not given is
-  /// as in marian-decoder, which has each sentence alone.
+  /// Batches have the bounds of batch_bounds(). With `by_content`, they depend on the lines alone:
+  /// windows are closed when they are full or the input ends.
   BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
               bool by_content = false);
 

@@ -33,24 +33,25 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   return has_source;
 }
 
-LineEncoder encoder_for(const Vocabulary& vocabulary, const ScorerOptions& options, bool right_left,
-                        std::string text) {
-  return LineEncoder(vocabulary, {options.max_length, right_left, options.strict, std::move(text)});
-}
-
 }  // namespace
 
 Scorer::Scorer(Model model, ScorerOptions options)
     : options_(std::move(options)), right_left_(model.right_left) {
   options_.vocabularies.encode_target = true;
-  if (options_.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
-  if (options_.alignment && !model.graph.find_output(kAlignment).valid())
-    throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
-                model.graph.name());
+  source_encoder_ = std::make_unique<LineEncoder>(
+      *vocabularies_.source,
+      LineEncoder::Options{options_.max_length, right_left_, options_.strict, "source"});
+  target_encoder_ = std::make_unique<LineEncoder>(
+      *vocabularies_.target,
+      LineEncoder::Options{options_.max_length, right_left_, options_.strict, "target"});
+  if (options_.alignment) expect_alignment(model.graph);
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
+  fastest_ = find_backend(options_.compile.backend).fastest_batches(1);
+  options_.compile.workload =
+      expected_workload(1, batch_bounds(options_.batches, fastest_, /*by_content=*/false));
   executable_ =
       compile(with_search_head(model.graph, SearchHead::log_probabilities, 1, options_.alignment),
               std::move(model.weights), options_.compile);
@@ -67,23 +68,18 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
       return score_batch(decoder, batch);
     });
   }
-  const LineEncoder source_encoder =
-      encoder_for(*vocabularies_.source, options_, right_left_, "source");
-  const LineEncoder target_encoder =
-      encoder_for(*vocabularies_.target, options_, right_left_, "target");
   std::string source, target;
   std::size_t number = 0;
   const auto next = [&](Pair& pair) {
     if (!read_pair(sources, targets, source, target, number)) return false;
-    pair = {source_encoder.encode(source, number), target_encoder.encode(target, number)};
+    pair = {source_encoder_->encode(source, number), target_encoder_->encode(target, number)};
     ++number;
     return true;
   };
   const auto length = [](const Pair& pair) {
     return pair.source.words.size() + pair.target.words.size();
   };
-  const BatchFormer former(options_.batches,
-                           find_backend(options_.compile.backend).fastest_batches(1), threads);
+  const BatchFormer former(options_.batches, fastest_, threads);
   run_batches<Pair, PairScore>({next, length}, former, std::move(work), sink);
 }
 

@@ -18,7 +18,7 @@ namespace fuselage {
 
 /// Settings of a scorer. The defaults are those of marian-scorer where it is run on a CPU.
 struct ScorerOptions {
-  CompileOptions compile;
+  CompileOptions compile;  ///< ranks and workload are filled in
   VocabularyPairOptions vocabularies;
   std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
   BatchOptions batches;
@@ -75,6 +75,8 @@ class Scorer {
   ScorerOptions options_;
   bool right_left_;
   VocabularyPair vocabularies_;
+  std::unique_ptr<const LineEncoder> source_encoder_, target_encoder_;
+  BatchBounds fastest_{};
   std::unique_ptr<const Executable> executable_;
 };
 

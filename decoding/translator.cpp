@@ -28,7 +28,6 @@ void check_options(const TranslatorOptions& options) {
     throw Error("beam-size must be at least 1, not {}", options.search.beam_size);
   if (!(options.search.max_length_factor > 0))
     throw Error("max-length-factor must be above 0, not {}", options.search.max_length_factor);
-  if (options.max_length < 1) throw Error("max-length must be at least 1, the end symbol");
   if (options.skip_cost && options.search.beam_size != 1)
     throw Error(
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
@@ -84,9 +83,7 @@ Translator::Translator(Model model, TranslatorOptions options)
   encoder_ = std::make_unique<LineEncoder>(
       *vocabularies_.source,
       LineEncoder::Options{options_.max_length, right_left_, options_.strict, ""});
-  if (options_.search.alignment && !model.graph.find_output(kAlignment).valid())
-    throw Error("graph '{}' has no output 'alignment', so alignments cannot be had from it",
-                model.graph.name());
+  if (options_.search.alignment) expect_alignment(model.graph);
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
@@ -95,6 +92,9 @@ Translator::Translator(Model model, TranslatorOptions options)
   Graph graph =
       with_head(model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
                 BeamSearch::candidates_per_row(options_.search), options_.search.alignment);
+  options_.compile.workload = expected_workload(
+      static_cast<std::size_t>(options_.search.beam_size),
+      batch_bounds(options_.batches, fastest_batches(), options_.shortlist.union_of_batch));
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
 }
@@ -105,6 +105,11 @@ void Translator::load_shortlist(std::int64_t words) {
   const LexicalSides sides{*vocabularies_.source, *vocabularies_.target};
   shortlist_ = std::make_unique<Shortlist>(load_lexical_table(options_.shortlist, sides), words,
                                            sides.target.end_id(), vocabularies_.shared);
+}
+
+BatchBounds Translator::fastest_batches() const {
+  return find_backend(options_.compile.backend)
+      .fastest_batches(static_cast<std::size_t>(options_.search.beam_size));
 }
 
 std::vector<WordIds> Translator::shortlists_for(std::span<const WordIds> sentences) const {
@@ -160,11 +165,8 @@ void Translator::run(const LineSource& next_line, const Sink& sink, const InputR
     return true;
   };
   const auto length = [](const EncodedLine& line) { return line.words.size(); };
-  const BatchFormer former(
-      options_.batches,
-      find_backend(options_.compile.backend)
-          .fastest_batches(static_cast<std::size_t>(options_.search.beam_size)),
-      work.size(), options_.shortlist.union_of_batch);
+  const BatchFormer former(options_.batches, fastest_batches(), work.size(),
+                           options_.shortlist.union_of_batch);
   run_batches<EncodedLine, Translation>({next, length, ready}, former, std::move(work), sink);
 }
 

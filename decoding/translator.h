@@ -21,8 +21,8 @@ namespace fuselage {
 
 /// Settings of a translator. The defaults are those of marian-decoder.
 struct TranslatorOptions {
-  CompileOptions compile;
-  SearchOptions search;  ///< end_id and suppressed are filled in from the vocabulary
+  CompileOptions compile;  ///< ranks and workload are filled in
+  SearchOptions search;    ///< end_id and suppressed are filled in from the vocabulary
   VocabularyPairOptions vocabularies;
   ShortlistOptions shortlist;
   std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
@@ -87,6 +87,7 @@ class Translator {
 
   void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
   void load_shortlist(std::int64_t words);
+  BatchBounds fastest_batches() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<Translation> translate_batch(BeamSearch& search,
                                            std::vector<EncodedLine>& batch) const;

@@ -121,14 +121,15 @@ class StageWriter {
     return json;
   }
 
-  static void add_cost(const Graph& graph, NodeId id, Json& json) {
+  void add_cost(const Graph& graph, NodeId id, Json& json) const {
     const Node& node = graph.node(id);
     const Cost cost = cost_of(graph, id);
     const ValueId value = node.results.empty() ? node.operands.back() : node.results[0];
-    json["cost"] = {{"flop", cost.flop},
-                    {"bytes", cost.bytes},
-                    {"weight_bytes", cost.weight_bytes},
-                    {"rows", expected_rows(graph, graph.value(value).type.domain, {})}};
+    json["cost"] = {
+        {"flop", cost.flop},
+        {"bytes", cost.bytes},
+        {"weight_bytes", cost.weight_bytes},
+        {"rows", expected_rows(graph, graph.value(value).type.domain, report_.workload)}};
   }
 
   void add_plan(const StageNode& at, Json& json) const {

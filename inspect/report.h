@@ -18,6 +18,7 @@ struct Report {
   std::string model;  ///< its path
   History history;
   const Backend* backend = &cpu_backend();  ///< whose kernels are shown
+  Workload workload;                        ///< that rows are counted for
   ProgramPlans plan;
   std::optional<Summary> summary;
   std::optional<Profile> profile;

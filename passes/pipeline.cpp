@@ -47,7 +47,7 @@ std::vector<PipelineStep> cleaning_steps(const PipelineOptions& options) {
 
 std::vector<PipelineStep> moving_steps(const PipelineOptions& options) {
   std::vector<PipelineStep> steps = {
-      {split_products(options.commute),
+      {split_products(for_rounding(options.commute)),
        "a product that could move only in parts is cut into those parts"},
       {commute_rows(options.commute),
        "work goes to the rows where it is least: the law, on a graph in one spelling"},

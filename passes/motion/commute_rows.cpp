@@ -336,7 +336,8 @@ Pass commute_rows(const CommuteOptions& options) {
                     past_selection("merge_states", crosses_parents, options),
                     past_selection("input_projections", crosses_scan, options),
                     past_selection("caches", crosses_attended, options),
-                    past_selection("hoist", crosses_other, options), past_mixture(options)}};
+                    past_selection("hoist", crosses_other, options),
+                    past_mixture(for_rounding(options))}};
 }
 
 }  // namespace fuselage

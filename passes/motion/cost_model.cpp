@@ -22,6 +22,11 @@ bool is_read_later(const Graph& graph, const Value& value) {
 
 }  // namespace
 
+CommuteOptions for_rounding(CommuteOptions options) {
+  options.workload = options.rounding_workload;
+  return options;
+}
+
 Cost cost_of_reading(const Type& type) { return {.bytes = static_cast<double>(row_bytes(type))}; }
 
 Cost cost_of_mixing(const Type& type) {
@@ -32,7 +37,7 @@ Cost cost_of_mixing(const Type& type) {
 TableCost table_cost(const Graph& graph, NodeId id, double rows, const Target& target) {
   const Type& result = graph.value(graph.result(id)).type;
   return {.bytes = rows * static_cast<double>(row_bytes(result)),
-          .load_seconds = rows * cost_of(graph, id).flop / target.flop_per_second};
+          .load_seconds = rows * cost_of(graph, id).flop / target.load_flop_per_second};
 }
 
 TableCost present_tables(const Graph& graph, const Target& target) {

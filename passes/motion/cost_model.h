@@ -8,10 +8,16 @@ namespace fuselage {
 /// What the law weighs.
 struct CommuteOptions {
   Workload workload;
+  /// For rewrites that change how a result is rounded: one profile for all searches, so that the
+  /// bytes of a translation depend on neither the beam nor the batch.
+  Workload rounding_workload;
   Target target;
   double table_bytes = 64e6;  ///< most memory for tables with a row per vocabulary entry
   double load_seconds = 0.3;  ///< most time for computing them when a model is loaded
 };
+
+/// The same with the workload for rewrites that change how a result is rounded.
+CommuteOptions for_rounding(CommuteOptions options);
 
 /// Expected time of work on a graph.
 struct CostModel {

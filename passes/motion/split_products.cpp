@@ -59,7 +59,7 @@ bool beyond_budget(const ProductCosts& costs, ValueId x, DomainId domain) {
   const double size = static_cast<double>(vocabulary.size) * costs.result_size(x);
   const double flop = 2 * size * static_cast<double>(costs.type(x).dims.back());
   return kFloatBytes * size > costs.options.table_bytes ||
-         flop > costs.options.load_seconds * costs.options.target.flop_per_second;
+         flop > costs.options.load_seconds * costs.options.target.load_flop_per_second;
 }
 
 double behind_selection(const ProductCosts& costs, const Node& select, double stay) {

@@ -3,9 +3,14 @@
 #include "backends/backend.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "backends/compile.h"
 #include "base/error.h"
+#include "graph/text.h"
+#include "ops/registry.h"
 #include "support.h"
 
 namespace fuselage {
@@ -74,6 +79,74 @@ TEST(Compile, RefusesAGraphThatReadsSeveralSourceTexts) {
         [&] { compile(model.graph, model.weights, {.backend = std::string(backend->name())}); },
         ThrowsMessage<Error>(AllOf(HasSubstr("reads 2 source texts, 'source', 'context'"),
                                    HasSubstr("declare one source domain"))));
+}
+
+// --- The cost model ---
+
+/// Products with the state of a parent, with a word and a state side by side, and with a mixture.
+constexpr std::string_view kMovable = R"(fuselage.graph 1
+domain words = vocabulary 6
+domain sentence = sentence
+domain src = source of sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+domain hs = pairs of hyp, src
+map src.word : src -> words
+map hyp.word : hyp -> words partial
+%table = param() {name = "table", domain = words, dims = [512]}
+%w = param() {name = "w", dims = [512, 512]}
+%w2 = param() {name = "w2", dims = [1024, 512]}
+%e = select_rows(%table) {via = [src.word]}
+%mean = mean_rows(%e) {to = [src.sentence]}
+%state = state(%mean) {domain = parent}
+%kept = select_rows(%state) {via = [hyp.parent]}
+next(%state, %kept)
+%h = select_rows(%table) {via = [hyp.word]}
+%keys = tanh(%e)
+%left = select_rows(%kept) {via = [hs.left]}
+%right = select_rows(%keys) {via = [hs.right]}
+%scores = head_dot(%left, %right) {heads = 1}
+%a = segment_softmax(%scores) {to = [hs.left]}
+%mixed = mix_rows(%a, %keys) {to = [hs.left], via = [hs.right]}
+%both = concat(%h, %kept)
+%x = matmul(%kept, %w)
+%y = matmul(%both, %w2)
+%z = matmul(%mixed, %w)
+return x = %x, y = %y, z = %z
+)";
+
+/// How often each rule is applied to it for a workload.
+std::map<std::string, std::size_t> rewrites(const Workload& workload) {
+  Graph graph = parse_graph(kMovable, "test", all_ops());
+  std::map<std::string, std::size_t> counts;
+  for (const PassRecord& record : optimize(graph, {.workload = workload}))
+    for (const auto& [rule, count] : record.rewrites) counts[rule] += count;
+  return counts;
+}
+
+TEST(CostModel, MovesNothingToParentsWhereEachHypothesisHasItsOwn) {
+  EXPECT_EQ(Workload{.beam = 1}.distinct_parents, 1);
+  EXPECT_EQ(rewrites({.beam = 1})["merge_states"], 0u);
+  EXPECT_GT(rewrites({.beam = 6})["merge_states"], 0u);
+}
+
+TEST(CostModel, TakesRoundingFromNeitherBeamNorBatch) {
+  for (const char* rule : {"split_concatenation", "attention"}) {
+    const std::size_t usual = rewrites({})[rule];
+    EXPECT_GT(usual, 0u) << rule;
+    for (const Workload& workload :
+         {Workload{.beam = 1}, Workload{.beam = 48}, Workload{.batch = 1}, Workload{.batch = 512}})
+      EXPECT_EQ(rewrites(workload)[rule], usual)
+          << rule << ", beam " << workload.beam << ", batch " << workload.batch;
+  }
+}
+
+TEST(CostModel, HasTheFiguresOfTheDevice) {
+  const Target& cpu = find_backend("cpu").capabilities().target;
+  const Target& gpu = find_backend("cuda").capabilities().target;
+  EXPECT_GT(gpu.flop_per_second, 100 * cpu.flop_per_second);
+  EXPECT_GT(gpu.bytes_per_second, 100 * cpu.bytes_per_second);
+  EXPECT_EQ(gpu.load_flop_per_second, cpu.load_flop_per_second) << "the CPU runs load programs";
 }
 
 // --- Options ---

@@ -155,5 +155,24 @@ TEST(BatchFormer, BoundsTheLinesAhead) {
 
 TEST(BatchFormer, TakesNothing) { EXPECT_THAT(batches_of({}, {}), IsEmpty()); }
 
+// --- What the optimizer is told of batches ---
+
+TEST(BatchBounds, AreThoseThatAreAskedForOrTheFastest) {
+  EXPECT_EQ(batch_bounds({}, kFastest, false).sentences, kFastest.sentences);
+  EXPECT_EQ(batch_bounds({.mini_batch = 3}, kFastest, false).sentences, 3u);
+  EXPECT_EQ(batch_bounds({.mini_batch_words = 70}, kFastest, false).words, 70u);
+  EXPECT_EQ(batch_bounds({}, kFastest, true).sentences, 1u) << "as in marian-decoder";
+}
+
+TEST(ExpectedWorkload, HasTheBeamAndTheSentencesOfABatch) {
+  const Workload workload = expected_workload(4, {.sentences = 10, .words = 1024});
+  EXPECT_EQ(workload.beam, 4);
+  EXPECT_EQ(workload.batch, 10);
+  EXPECT_EQ(workload.distinct_parents, expected_distinct_parents(4));
+  EXPECT_EQ(expected_workload(1, {.sentences = 512, .words = 100}).batch,
+            100 / workload.source_length);
+  EXPECT_EQ(expected_workload(1, {.sentences = 512, .words = 7}).batch, 1) << "a long line alone";
+}
+
 }  // namespace
 }  // namespace fuselage

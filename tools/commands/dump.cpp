@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "backends/compile.h"
 #include "base/error.h"
+#include "decoding/batching.h"
 #include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
 #include "inspect/diff.h"
@@ -35,8 +37,8 @@ struct DumpOptions {
   std::vector<std::string> diff, explain;
   bool only_changed = false, summary = false;
   std::string profile;
-  Profile times;  ///< that --profile measures
-  std::size_t mini_batch = 1;
+  Profile times;               ///< that --profile measures
+  std::size_t mini_batch = 0;  ///< 0: not given
   std::string format = "text";
   std::string output = "stdout";
   std::int32_t beam_size = 12;
@@ -73,9 +75,10 @@ void DumpOptions::add_to(Options& options) {
   app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
       ->check(limits_of("beam-size"))
       ->default_str("the model's, or 12");
-  app.add_option("--mini-batch", mini_batch, "Sentences in a batch of --profile")
+  app.add_option("--mini-batch", mini_batch,
+                 "Sentences in a batch, for which the graph is optimized")
       ->check(limits_of("mini-batch"))
-      ->capture_default_str();
+      ->default_str("as is fastest; 1 for --profile");
   app.add_flag("--no-spm-encode", no_spm_encode, "The text is split into SentencePiece pieces");
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
   app.add_flag("--alignment", alignment, "Show the graph as a search with --alignment needs it");
@@ -158,6 +161,10 @@ class Dump {
                                      o_.frequency, notes);
     }
     report_.backend = &find_backend(compile.backend);
+    const auto beam = static_cast<std::size_t>(o_.beam_size);
+    report_.workload = compile.workload = expected_workload(
+        beam, batch_bounds({.mini_batch = o_.mini_batch}, report_.backend->fastest_batches(beam),
+                           /*by_content=*/false));
     report_.history = trace(graph, make_optimizer(compile));
   }
 
@@ -221,13 +228,13 @@ class Dump {
   void measure_time() {
     const auto executable =
         report_.backend->compile(history().optimized(), model_.weights, o_.compile);
-    run_profile(*executable, input_, o_.mini_batch);
+    run_profile(*executable, input_, std::max<std::size_t>(1, o_.mini_batch));
     report_.profile = o_.times;
   }
 
   void measure_programs() {
     report_.plan = plan_programs(history().programs, *report_.backend);
-    report_.summary = summarize(history());
+    report_.summary = summarize(history(), report_.workload);
     report_.summary->before = figures_of(history().raw());
     report_.summary->after = figures_of(history().optimized());
   }
