@@ -19,7 +19,7 @@ namespace {
 
 const std::string kArchitecture = "sm_90";
 
-/// A path whose file or directory goes with it.
+/// A path. The destructor removes its file or directory.
 struct Temporary {
   explicit Temporary(const std::string& name) : path(temp_path(name)) {}
   ~Temporary() { std::filesystem::remove_all(path); }
@@ -72,7 +72,7 @@ TEST(RuntimeCompilerTest, KeepsCubinsAndMakesDamagedOnesAnew) {
     EXPECT_EQ(cached_cubin(source, kArchitecture, directory.path).size(), cubin.size());
     EXPECT_EQ(read_file(files[0]).size(), stored.size());
   }
-  // What is whole is taken as it is.
+  // An intact file is read.
   ContentHash hash;
   hash.add(std::string_view("another cubin"));
   write_file_atomically(files[0], hash.text() + "another cubin");

@@ -1,16 +1,16 @@
 #include "backends/cuda/device/attention/attention.h"
-#include "backends/cuda/device/attention/pairs.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/attention/segment_reductions.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// Softmax or its logarithm over the pairs of left rows.
+/// Softmax or log-softmax over the pairs of each left row.
 template <auto kSoftmax>
-class OverPairs final : public Kernel {
+class SegmentSoftmax final : public Kernel {
  public:
-  OverPairs(const PlannedInstruction&, const Binding& binding)
+  SegmentSoftmax(const PlannedInstruction&, const Binding& binding)
       : map_(binding.node.attr<MapPath>("to").front()), left_(binding.graph.map(map_).to) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
@@ -23,8 +23,8 @@ class OverPairs final : public Kernel {
   DomainId left_;
 };
 
-/// Operands: queries of left rows, keys of right rows, …, values of right rows. Results: weights of
-/// pairs, mixtures of left rows.
+/// Operands: queries by left row, keys by right row, …, values by right row. Results: weights by
+/// pair, mixtures by left row.
 class AttentionKernel : public Kernel {
  public:
   AttentionKernel(const PlannedInstruction&, const Binding& binding)
@@ -74,15 +74,12 @@ class DotAttention final : public AttentionKernel {
   float scale_;
 };
 
-constexpr KernelFactory kKernels[] = {
-    {"segment_softmax", make_kernel<OverPairs<segment_softmax>>},
-    {"segment_log_softmax", make_kernel<OverPairs<segment_log_softmax>>},
+const RegisterKernels kKernels({
+    {"segment_softmax", make_kernel<SegmentSoftmax<segment_softmax>>},
+    {"segment_log_softmax", make_kernel<SegmentSoftmax<segment_log_softmax>>},
     {"additive_attention", make_kernel<AdditiveAttention>},
     {"dot_attention", make_kernel<DotAttention>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> attention_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

@@ -1,14 +1,14 @@
 #include "backends/cuda/device/attention/attention.h"
-#include "backends/cuda/device/attention/pairs.h"
+#include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/gather/positions.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// A selection of rows, or some columns of rows as they are.
+/// select_rows and slice: rows through an index, from column `begin`.
 class CopyRows final : public Kernel {
  public:
   CopyRows(const PlannedInstruction&, const Binding& binding)
@@ -74,10 +74,10 @@ class HeadDot final : public Kernel {
   float scale_;
 };
 
-/// The result has a row for each row that the pairs or tokens of the operand belong to.
-class Grouping : public Kernel {
+/// Reduces the segments of a map: the result has a row for each segment.
+class SegmentReduction : public Kernel {
  public:
-  Grouping(const PlannedInstruction&, const Binding& binding)
+  SegmentReduction(const PlannedInstruction&, const Binding& binding)
       : map_(binding.node.attr<MapPath>("to").front()) {}
 
  protected:
@@ -87,37 +87,34 @@ class Grouping : public Kernel {
   MapId map_;
 };
 
-class MixRows final : public Grouping {
+class MixRows final : public SegmentReduction {
  public:
-  using Grouping::Grouping;
+  using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
     mix_rows(run.stream, all_rows(in, run, 0), rows_in(in, run, 1), cols_of(in), segments(run),
              rows_of(in, run), rows_out(in, run));
   }
 };
 
-class MeanRows final : public Grouping {
+class MeanRows final : public SegmentReduction {
  public:
-  using Grouping::Grouping;
+  using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
     mean_rows(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
               rows_out(in, run));
   }
 };
 
-constexpr KernelFactory kKernels[] = {
+const RegisterKernels kKernels({
     {"copy_rows", make_kernel<CopyRows>},
     {"select_elements", make_kernel<SelectElements>},
-    {"concat", make_kernel<PlainKernel<run_concat>>},
-    {"position", make_kernel<PlainKernel<run_position>>},
-    {"sinusoid", make_kernel<PlainKernel<run_sinusoid>>},
+    {"concat", make_kernel<StatelessKernel<run_concat>>},
+    {"position", make_kernel<StatelessKernel<run_position>>},
+    {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
     {"head_dot", make_kernel<HeadDot>},
     {"mix_rows", make_kernel<MixRows>},
     {"mean_rows", make_kernel<MeanRows>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> row_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

@@ -1,4 +1,4 @@
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/normalization/normalize.h"
 
@@ -18,7 +18,7 @@ void run_log_sum_exp(const PlannedInstruction& in, const Run& run) {
               rows_out(in, run));
 }
 
-/// A kernel of normalization, whose gain is operand kGain and whose bias, if any, the next one.
+/// A normalization with the gain as operand kGain and an optional bias as the next operand.
 template <std::size_t kGain>
 class Norm : public Kernel {
  public:
@@ -64,17 +64,14 @@ class RmsNorm final : public Norm<1> {
   }
 };
 
-constexpr KernelFactory kKernels[] = {
-    {"softmax", make_kernel<PlainKernel<run_softmax>>},
-    {"log_softmax", make_kernel<PlainKernel<run_log_softmax>>},
-    {"log_sum_exp", make_kernel<PlainKernel<run_log_sum_exp>>},
+const RegisterKernels kKernels({
+    {"softmax", make_kernel<StatelessKernel<run_softmax>>},
+    {"log_softmax", make_kernel<StatelessKernel<run_log_softmax>>},
+    {"log_sum_exp", make_kernel<StatelessKernel<run_log_sum_exp>>},
     {"layer_norm", make_kernel<LayerNorm>},
     {"add_layer_norm", make_kernel<AddLayerNorm>},
     {"rms_norm", make_kernel<RmsNorm>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> normalization_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

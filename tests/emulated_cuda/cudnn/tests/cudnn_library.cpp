@@ -3,7 +3,7 @@
 namespace fuselage {
 namespace {
 
-/// In the place of cuDNN, of which there may be a real one, which knows no emulated GPU.
+/// Replaces a real cuDNN, which cannot use the emulated GPU.
 [[maybe_unused]] const int kNamed = ::setenv("FUSELAGE_CUDNN", EMULATED_CUDNN, 1);
 
 }  // namespace

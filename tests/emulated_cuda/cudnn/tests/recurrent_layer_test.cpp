@@ -1,8 +1,9 @@
+#include "backends/cuda/device/recurrent/recurrent_layer.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "backends/cuda/device/recurrent/cudnn.h"
-#include "backends/cuda/device/recurrent/recurrent_layer.h"
 #include "backends/cuda/device/runtime/stream.h"
 #include "backends/cuda/kernel_table.h"
 #include "base/error.h"
@@ -19,7 +20,7 @@ using ::testing::ThrowsMessage;
 
 constexpr RecurrentShape kShape{RecurrentCell::lstm, 3, 2};
 
-/// A layer on four rows, of which one can change everything.
+/// A layer on four rows, with parameters that tests can change.
 struct SmallLayer {
   SmallLayer() {
     const std::vector<float> ones(3 * 8, 1);
@@ -49,7 +50,7 @@ TEST_F(RecurrentCudnn, WritesARowForEachOfTheInput) {
   SmallLayer layer;
   layer.run(stream());
   const std::vector<float> y = layer.y.to_host();
-  // Both sentences begin alike, and units are alike.
+  // Sentences have the same first rows, and units the same weights.
   EXPECT_EQ(y[0], y[1]);
   EXPECT_EQ(y[2], y[0]);
   EXPECT_GT(y[0], 0);
@@ -68,9 +69,9 @@ TEST_F(RecurrentCudnn, SaysWhatTheLibraryRefuses) {
   SmallLayer layer;
   layer.lengths = {1, 3};
   EXPECT_THAT([&] { layer.run(stream()); },
-              ThrowsMessage<Error>(HasSubstr("cuDNN says 'CUDNN_STATUS_BAD_PARAM'")));
+              ThrowsMessage<Error>(HasSubstr("cuDNN failed: CUDNN_STATUS_BAD_PARAM")));
   EXPECT_THAT([] { CudnnFunction("cudnnNothing"); },
-              ThrowsMessage<Error>(HasSubstr("cuDNN has no cudnnNothing")));
+              ThrowsMessage<Error>(HasSubstr("cuDNN library has no function cudnnNothing")));
 }
 
 TEST_F(RecurrentCudnn, CannotBeCaptured) {
@@ -78,7 +79,7 @@ TEST_F(RecurrentCudnn, CannotBeCaptured) {
   const Stream captured;
   layer.run(captured.get());
   EXPECT_THAT([&] { CapturedWork(captured, [&] { layer.run(captured.get()); }); },
-              ThrowsMessage<Error>(HasSubstr("recurrent layer (lstm, 3 to 2): cuDNN says")));
+              ThrowsMessage<Error>(HasSubstr("recurrent layer (lstm, 3 to 2): cuDNN failed")));
 }
 
 TEST_F(RecurrentCudnn, TakesWeightsOfItsShape) {

@@ -10,24 +10,17 @@
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/executor/program_runner.h"
 #include "backends/cuda/device/gemm/blas.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/recurrent/cudnn.h"
 #include "backends/cuda/device/rows/device_row_memory.h"
 #include "backends/cuda/device/runtime/stream.h"
 #include "backends/cuda/kernel_table.h"
-#include "tests/cuda/product_support.h"
+#include "tests/cuda/gemm_support.h"
 #include "tests/ops/evaluation.h"
 
 namespace fuselage::cuda {
-/// Those of the kernels that plans of these tests have.
-inline std::vector<KernelFactory> test_factories() {
-  std::vector<KernelFactory> all;
-  for (const auto kernels :
-       {product_kernels(), quantize_kernels(), row_kernels(), output_kernels()})
-    all.insert(all.end(), kernels.begin(), kernels.end());
-  return all;
-}
 
-/// Numbers of a type, as a weight of a model.
+/// Numbers as a weight of this type.
 inline Tensor stored(const Type& type, std::int64_t rows, const std::vector<double>& numbers) {
   std::vector<std::int64_t> shape = type.dims;
   if (rows > 1) shape.insert(shape.begin(), rows);
@@ -45,7 +38,7 @@ inline Tensor stored(const Type& type, std::int64_t rows, const std::vector<doub
   return type.dtype == DType::qint8 ? quantized({}, tensor) : tensor;
 }
 
-/// What a stored weight stands for.
+/// The values of a stored weight.
 inline std::vector<double> numbers_of(const Tensor& tensor) {
   const Tensor floats = tensor.dtype() == DType::i32 ? tensor : tensor.to_f32();
   if (tensor.dtype() == DType::i32)
@@ -53,10 +46,10 @@ inline std::vector<double> numbers_of(const Tensor& tensor) {
   return {floats.data<float>(), floats.data<float>() + floats.size()};
 }
 
-/// A graph over kDomains behind two steps of a batch of three sentences, or before any step.
+/// A graph over kDomains after two steps of a batch of three sentences, or before any step.
 class ProgramTest : public CudaTest {
  protected:
-  /// Runs `body` with random numbers in its params and imports.
+  /// Runs `body` with random params and imports.
   void run_graph(const std::string& body) {
     graph_ = graph_of(body);
     frame_.emplace(graph_);
@@ -65,14 +58,14 @@ class ProgramTest : public CudaTest {
     run();
   }
 
-  /// The same, and compares the outputs.
+  /// Runs `body` and compares the outputs with the reference evaluation.
   void expect_as_reference(const std::string& body, double error = 1e-4) {
     SCOPED_TRACE(body);
     run_graph(body);
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i) compare(i, error);
   }
 
-  /// The rows of an output that this step has computed.
+  /// The new rows of an output.
   std::vector<float> new_rows(std::size_t output) {
     const Type& type = graph_.value(graph_.outputs()[output].value).type;
     const RowTable& rows = frame_->table();
@@ -89,12 +82,13 @@ class ProgramTest : public CudaTest {
 
   Inputs& inputs() { return inputs_; }
 
-  /// Graphs of steps need three.
+  /// Graphs of steps need three sentences.
   std::vector<WordIds> sentences_ = {{1, 2, 0}, {3, 0}, {4, 4, 4, 0}};
-  const std::vector<std::int32_t> words_ = {4, 0, -1, 1, 3, 0};  ///< of the last step
-  std::vector<WordIds> lists_;  ///< of sentences, for graphs with a shortlist
-  std::vector<KernelFactory> factories_ = test_factories();
-  std::vector<double> rank_;  ///< for i32, in the place of random numbers
+  const std::vector<std::int32_t> words_ = {4, 0, -1, 1, 3, 0};  ///< words of the last step
+  std::vector<WordIds> lists_;  ///< shortlists by sentence, for graphs that have them
+  std::vector<double> rank_;    ///< values of i32 params
+  /// The first entry of a name counts.
+  std::vector<KernelEntry> registry_{kernel_registry().begin(), kernel_registry().end()};
 
  private:
   void begin_steps() {
@@ -139,7 +133,7 @@ class ProgramTest : public CudaTest {
     const Layout layout = layout_of(*frame_, sentences_, lists_, limits());
     weights_on_device_ = std::make_unique<DeviceWeights>(weights_);
     program_ = std::make_unique<DeviceProgram>(plan_program(graph_, cuda_kernels()),
-                                               *weights_on_device_, factories_);
+                                               *weights_on_device_, registry_);
     memory_ = std::make_unique<DeviceRowMemory>(graph_);
     memory_->place(layout);
     memory_->upload_source(*frame_, stream_);
@@ -148,13 +142,13 @@ class ProgramTest : public CudaTest {
     runner_->place(layout);
     give_imports(layout);
     const DeviceRows rows =
-        memory_->rows(live_bounds(graph_, layout, most_hypotheses(graph_, layout)));
+        memory_->rows(live_bounds(graph_, layout, max_hypotheses(graph_, layout)));
     runner_->reserve_workspace(rows);
     runner_->run(rows);
     stream_.synchronize();
   }
 
-  /// With room for as many rows as the layout says.
+  /// Uploads imports, with memory for all rows of the layout.
   void give_imports(const Layout& layout) {
     imports_.clear();
     for (const Buffer& buffer : program_->plan().buffers) {

@@ -1,30 +1,29 @@
 #include <utility>
 
-#include "backends/cuda/device/gemm/integer_dots.h"
-#include "backends/cuda/device/gemm/integer_products.h"
+#include "backends/cuda/device/gemm/integer_gemm.h"
+#include "backends/cuda/device/runtime/dot_products.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/memory.h"
 
 namespace fuselage::cuda {
 namespace {
 
-// A block makes a tile of products: kThreadsAcross² threads, each of them kEach vectors by
-// kColumnsEach columns. Both sides go through shared memory, kDepth words of integers at a time.
+// A block computes a tile: kThreadsAcross² threads, with kEach vectors by kColumnsEach columns
+// each. Both operands go through shared memory, kDepth words of packed integers at a time.
 constexpr int kThreadsAcross = 16;
 constexpr int kThreads = kThreadsAcross * kThreadsAcross;
 constexpr int kColumnsEach = 4;
 constexpr int kColumns = kThreadsAcross * kColumnsEach;
 constexpr int kDepth = 16;
-// Words between those of one depth and the next: neighbours in a warp meet other banks.
-constexpr int kGap = 4;
+// Padding of tiles in shared memory, against bank conflicts.
+constexpr int kPadding = 4;
 
-constexpr Purpose kDequantized{"a matrix of integers as float32",
-                               "use another precision or another device"};
+constexpr Purpose kDequantized{"a dequantized matrix", "use another precision or another device"};
 
-/// Words first … first + kDepth - 1 of kCount vectors or columns. `at(i)` is where those of number
-/// i begin, null where there are none.
+/// Loads words first … first + kDepth - 1 of kCount vectors or columns to shared memory. at(i) is
+/// the start of vector i, or null for zeros.
 template <int kCount, class At>
-__device__ inline void load_words(int (&tile)[kDepth][kCount + kGap], std::int64_t first,
+__device__ inline void load_words(int (&tile)[kDepth][kCount + kPadding], std::int64_t first,
                                   std::int64_t words, const At& at) {
   const int depth = static_cast<int>(threadIdx.x) % kDepth;
   for (int i = static_cast<int>(threadIdx.x) / kDepth; i < kCount; i += kThreads / kDepth) {
@@ -34,8 +33,8 @@ __device__ inline void load_words(int (&tile)[kDepth][kCount + kGap], std::int64
 }
 
 template <class Integers, int kEach>
-__device__ inline void multiply_words(const int (&rows)[kDepth][kThreadsAcross * kEach + kGap],
-                                      const int (&columns)[kDepth][kColumns + kGap],
+__device__ inline void multiply_words(const int (&rows)[kDepth][kThreadsAcross * kEach + kPadding],
+                                      const int (&columns)[kDepth][kColumns + kPadding],
                                       int (&sums)[kEach][kColumnsEach]) {
   const int y = static_cast<int>(threadIdx.x) / kThreadsAcross;
   const int x = static_cast<int>(threadIdx.x) % kThreadsAcross;
@@ -49,7 +48,7 @@ __device__ inline void multiply_words(const int (&rows)[kDepth][kThreadsAcross *
             Integers::dot(rows[d][y * kEach + r], columns[d][x + c * kThreadsAcross], sums[r][c]);
 }
 
-/// Where the vectors of a tile are: null where they are zeros, or no longer live.
+/// The addresses of a tile's vectors; null for zeros and for rows that are not live.
 template <int kRows>
 __device__ inline void find_vectors(const VectorsIn& in, std::int64_t first,
                                     const float* (&vectors)[kRows]) {
@@ -58,12 +57,12 @@ __device__ inline void find_vectors(const VectorsIn& in, std::int64_t first,
     vectors[i] = first + i < live ? vector_of(in, first + i) : nullptr;
 }
 
-/// Puts the tile that begins with this row and column where it belongs, times its scales.
+/// Scales the tile that begins with this row and column, and writes it.
 template <int kEach>
-__device__ inline void store_products(const int (&sums)[kEach][kColumnsEach],
-                                      const float* const* vectors, std::int64_t first_row,
-                                      std::int64_t first_column, std::int64_t live,
-                                      const DeviceMatrix& matrix, const VectorsOut& out) {
+__device__ inline void store_tile(const int (&sums)[kEach][kColumnsEach],
+                                  const float* const* vectors, std::int64_t first_row,
+                                  std::int64_t first_column, std::int64_t live,
+                                  const DeviceMatrix& matrix, const VectorsOut& out) {
   const int y = static_cast<int>(threadIdx.x) / kThreadsAcross * kEach;
   const int x = static_cast<int>(threadIdx.x) % kThreadsAcross;
 #pragma unroll
@@ -84,8 +83,8 @@ __global__ void __launch_bounds__(kThreads, 2)
     multiply(VectorsIn in, DeviceMatrix matrix, VectorsOut out) {
   constexpr int kRows = kThreadsAcross * kEach;
   __shared__ const float* vectors[kRows];
-  __shared__ int rows[kDepth][kRows + kGap];
-  __shared__ int columns[kDepth][kColumns + kGap];
+  __shared__ int rows[kDepth][kRows + kPadding];
+  __shared__ int columns[kDepth][kColumns + kPadding];
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.x) * kRows;
   const std::int64_t first_column = static_cast<std::int64_t>(blockIdx.y) * kColumns;
   const std::int64_t live = live_vectors(in);
@@ -110,19 +109,19 @@ __global__ void __launch_bounds__(kThreads, 2)
     multiply_words<Integers, kEach>(rows, columns, sums);
     __syncthreads();
   }
-  store_products(sums, vectors, first_row, first_column, live, matrix, out);
+  store_tile(sums, vectors, first_row, first_column, live, matrix, out);
 }
 
 template <class Integers>
 void multiply_tiles(cudaStream_t stream, const VectorsIn& in, const DeviceMatrix& matrix,
                     const VectorsOut& out) {
   const std::uint32_t tiles = blocks_for(matrix.n, kColumns);
-  if (in.most() <= kThreadsAcross)
+  if (in.max_count() <= kThreadsAcross)
     launch(stream, multiply<Integers, 1>,
-           {{blocks_for(in.most(), kThreadsAcross), tiles}, kThreads}, in, matrix, out);
+           {{blocks_for(in.max_count(), kThreadsAcross), tiles}, kThreads}, in, matrix, out);
   else
     launch(stream, multiply<Integers, 4>,
-           {{blocks_for(in.most(), 4 * kThreadsAcross), tiles}, kThreads}, in, matrix, out);
+           {{blocks_for(in.max_count(), 4 * kThreadsAcross), tiles}, kThreads}, in, matrix, out);
 }
 
 __global__ void scale_rows(VectorsIn in, const std::int32_t* sums, std::int64_t stride,
@@ -145,19 +144,19 @@ __global__ void dequantize(DeviceMatrix matrix, float* out) {
 
 }  // namespace
 
-void integer_products(cudaStream_t stream, const VectorsIn& in, const DeviceMatrix& matrix,
-                      const VectorsOut& out) {
+void integer_gemm(cudaStream_t stream, const VectorsIn& in, const DeviceMatrix& matrix,
+                  const VectorsOut& out) {
   if (matrix.dtype == DType::i8)
-    multiply_tiles<Bytes>(stream, in, matrix, out);
+    multiply_tiles<PackedInt8>(stream, in, matrix, out);
   else
-    multiply_tiles<Shorts>(stream, in, matrix, out);
+    multiply_tiles<PackedInt16>(stream, in, matrix, out);
 }
 
 void scale_sums(cudaStream_t stream, const VectorsIn& in, const std::int32_t* sums,
                 std::int64_t stride, const float* scales, const DeviceMatrix& matrix,
                 const VectorsOut& out) {
-  launch(stream, scale_rows, {blocks_for(in.most(), 1), kThreads}, in, sums, stride, scales, matrix,
-         out);
+  launch(stream, scale_rows, {blocks_for(in.max_count(), 1), kThreads}, in, sums, stride, scales,
+         matrix, out);
 }
 
 std::shared_ptr<const DeviceMatrix> dequantized(const DeviceMatrix& matrix) {
@@ -165,12 +164,12 @@ std::shared_ptr<const DeviceMatrix> dequantized(const DeviceMatrix& matrix) {
   DeviceMemory memory(static_cast<std::size_t>(columns * matrix.stride) * sizeof(float),
                       kDequantized);
   auto* data = reinterpret_cast<float*>(memory.data());
-  const Spread spread{static_cast<std::uint32_t>(columns), kThreads};
+  const LaunchConfig config{static_cast<std::uint32_t>(columns), kThreads};
   if (matrix.dtype == DType::i8)
-    launch(nullptr, dequantize<std::int8_t>, spread, matrix, data);
+    launch(nullptr, dequantize<std::int8_t>, config, matrix, data);
   else
-    launch(nullptr, dequantize<std::int16_t>, spread, matrix, data);
-  expect_success(cudaStreamSynchronize(nullptr), "conversion of a matrix");
+    launch(nullptr, dequantize<std::int16_t>, config, matrix, data);
+  expect_success(cudaStreamSynchronize(nullptr), "dequantization of a matrix");
   struct Owner {
     DeviceMatrix matrix;
     DeviceMemory memory;

@@ -7,11 +7,11 @@
 #include <optional>
 #include <vector>
 
-#include "tests/cuda/product_support.h"
+#include "tests/cuda/gemm_support.h"
 
 namespace fuselage::cuda {
 
-/// The quantizer of a matrix of integers, and that of the rows that go with it.
+/// The quantizers of a matrix of integers and of its rows.
 inline Quantizer matrix_quantizer(DType integers) {
   if (integers == DType::i8) return {};
   return {.to = DType::qint16, .largest = 32767, .largest_sum = kLargestSumOfInt16Columns};
@@ -21,7 +21,7 @@ inline Quantizer row_quantizer(DType integers) {
   return {.to = DType::qint16, .largest = kLargestOfInt16Rows};
 }
 
-/// A matrix [k, n] of random numbers of a type, on the host and as DeviceMatrix describes it.
+/// A matrix [k, n] of random numbers, on the host and as a DeviceMatrix.
 class TestMatrix {
  public:
   TestMatrix(DType dtype, std::int64_t k, std::int64_t n, unsigned seed)
@@ -55,7 +55,7 @@ class TestMatrix {
   std::int64_t k() const { return k_; }
   std::int64_t n() const { return n_; }
 
-  /// The number in row i of column c; of integers, without the scale.
+  /// The number in row i and column c; integers without their scale.
   float at(std::int64_t i, std::int64_t c) const {
     const std::byte* from =
         host_.data() + static_cast<std::size_t>(c * stride() + i) * size_of(dtype_);
@@ -67,10 +67,10 @@ class TestMatrix {
   }
   float scale(std::int64_t c) const { return is_integer() ? scale_of(vector(c)) : 1; }
 
-  /// Of integers: the columns as quantized vectors, one after the other.
+  /// For integers: the columns as contiguous quantized vectors.
   const std::byte* vectors() const { return vector(0); }
 
-  /// A number as rows have it that go with the matrix.
+  /// A number, rounded to the type of the matrix's rows.
   float rounded(float x) const {
     if (dtype_ == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
     if (dtype_ == DType::f16) return half_to_float(float_to_half(x));
@@ -111,8 +111,8 @@ class TestMatrix {
   std::optional<DeviceArray<float>> scales_;
 };
 
-/// The products of a quantized vector with the columns of a matrix of integers, as all back-ends
-/// compute them.
+/// The products of a quantized vector with the columns of a matrix of integers, with the bits of
+/// all back-ends.
 inline std::vector<float> integer_products_of(const float* row, const TestMatrix& matrix,
                                               DType integers) {
   const auto* vector = reinterpret_cast<const std::byte*>(row);

@@ -1,15 +1,15 @@
-// Kernels of products as a plan binds them, against the reference evaluation.
+// Kernels of products in plans, against the reference evaluation.
 
 #include <fmt/format.h>
 
-#include "tests/cuda/product_program.h"
+#include "tests/cuda/gemm_program.h"
 
 namespace fuselage::cuda {
 namespace {
 
-class ProductKernelsTest : public ProgramTest {
+class GemmKernelsTest : public ProgramTest {
  protected:
-  /// Column c of the row of a word, of a table T with the rows of ranks 0 and 1.
+  /// Column c of a word's row, with a table T of the rows of ranks 0 and 1.
   double looked_up(std::int32_t word, std::size_t c, bool ranked) {
     if (word < 0) return 0;
     const auto entry = static_cast<std::size_t>(word);
@@ -22,7 +22,7 @@ class ProductKernelsTest : public ProgramTest {
   }
 };
 
-TEST_F(ProductKernelsTest, GemmTakesMatricesBothWays) {
+TEST_F(GemmKernelsTest, GemmTakesMatricesBothWays) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [7]}
 %w = param() {name = "W", dims = [7, 19]}
 %t = param() {name = "T", dims = [5, 7]}
@@ -32,7 +32,7 @@ return y = %y, z = %z
 )IR");
 }
 
-TEST_F(ProductKernelsTest, GemmTakesVectorsOfAMatrixARow) {
+TEST_F(GemmKernelsTest, GemmTakesVectorsOfAMatrixARow) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = source, dims = [3, 6]}
 %w = param() {name = "W", dims = [6, 4]}
 %y = matmul(%x, %w)
@@ -40,7 +40,7 @@ return y = %y
 )IR");
 }
 
-TEST_F(ProductKernelsTest, GemmTakesAValueWithoutRows) {
+TEST_F(GemmKernelsTest, GemmTakesAValueWithoutRows) {
   expect_as_reference(R"IR(%x = param() {name = "x", dims = [6]}
 %w = param() {name = "W", dims = [6, 4]}
 %y = matmul(%x, %w)
@@ -48,7 +48,7 @@ return y = %y
 )IR");
 }
 
-TEST_F(ProductKernelsTest, GemmReadsSelectionsAndSlices) {
+TEST_F(GemmKernelsTest, GemmReadsSelectionsAndSlices) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = sentence, dims = [20]}
 %e = param() {name = "E", domain = vocab, dims = [8]}
 %d = param() {name = "d", dims = [8]}
@@ -65,7 +65,7 @@ return a = %a, b = %b, c = %c, f = %f
 )IR");
 }
 
-TEST_F(ProductKernelsTest, GemmComputesTheNewRowsOfAPrefix) {
+TEST_F(GemmKernelsTest, GemmComputesTheNewRowsOfAPrefix) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = prefix, dims = [9]}
 %w = param() {name = "W", dims = [9, 11]}
 %v = param() {name = "V", dims = [11, 6]}
@@ -75,7 +75,7 @@ return z = %z
 )IR");
 }
 
-TEST_F(ProductKernelsTest, GemmTakesMatricesOfBf16) {
+TEST_F(GemmKernelsTest, GemmTakesMatricesOfBf16) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [33]}
 %w = param() {name = "W", dims = [33, 10], dtype = bf16}
 %y = matmul(%x, %w)
@@ -84,7 +84,7 @@ return y = %y
                       0.1);
 }
 
-TEST_F(ProductKernelsTest, GemmTakesQuantizedMatrices) {
+TEST_F(GemmKernelsTest, GemmTakesQuantizedMatrices) {
   for (const auto& [dtype, largest] : {std::pair("qint8", 127), std::pair("qint16", 8191)})
     expect_as_reference(fmt::format(R"IR(%x = import() {{name = "x", domain = source, dims = [21]}}
 %w = param() {{name = "W", dims = [12, 21], dtype = {0}}}
@@ -96,7 +96,7 @@ return y = %y, z = %z
                                     dtype, largest));
 }
 
-TEST_F(ProductKernelsTest, RowDotTakesAMatrixOfOneColumn) {
+TEST_F(GemmKernelsTest, RowDotTakesAMatrixOfOneColumn) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = cross, dims = [37]}
 %v = param() {name = "v", dims = [37, 1]}
 %u = param() {name = "u", dims = [1, 37]}
@@ -106,8 +106,8 @@ return y = %y, z = %z
 )IR");
 }
 
-TEST_F(ProductKernelsTest, LookupGemmTakesRowsFromItsTable) {
-  // The table's rows are no products, so that it shows where each row comes from.
+TEST_F(GemmKernelsTest, LookupGemmTakesRowsFromItsTable) {
+  // The table's rows are not the products, so that results show the source of each row.
   rank_ = {1, -1, 7, 0, 2};
   for (const bool ranked : {false, true}) {
     run_graph(fmt::format(R"IR(%e = param() {{name = "E", domain = vocab, dims = [6]}}
@@ -125,7 +125,7 @@ return y = %y
   }
 }
 
-TEST_F(ProductKernelsTest, LookupGemmTakesQuantizedRows) {
+TEST_F(GemmKernelsTest, LookupGemmTakesQuantizedRows) {
   run_graph(R"IR(%e = param() {name = "E", domain = vocab, dims = [6], dtype = qint8}
 %w = param() {name = "W", dims = [20, 6], dtype = qint8}
 %t = param() {name = "T", dims = [2, 20]}
@@ -146,8 +146,8 @@ return y = %y
   }
 }
 
-/// Expressions that go with the product, and others.
-TEST_F(ProductKernelsTest, LinearRunsItsExpressionOnTheProduct) {
+/// Expressions that are fused as an epilogue, and others.
+TEST_F(GemmKernelsTest, LinearRunsItsExpressionOnTheProduct) {
   for (const std::string_view expression :
        {"add(x0, x1)", "add(x1, x0)", "relu(add(x0, x1))", "tanh(add(x0, x1))", "sub(x0, x1)",
         "add(relu(x0), x1)", "t0 = add(x0, x1); relu(t0); t0"})
@@ -164,7 +164,7 @@ return y = %y{}
     }
 }
 
-TEST_F(ProductKernelsTest, LinearTakesFurtherOperandsOfManyForms) {
+TEST_F(GemmKernelsTest, LinearTakesFurtherOperandsOfManyForms) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [10]}
 %w = param() {name = "W", dims = [18, 10]}
 %s = import() {name = "s", domain = sentence, dims = [18]}
@@ -177,7 +177,7 @@ return y = %y, z = %z, u = %u
 )IR");
 }
 
-TEST_F(ProductKernelsTest, LinearTakesQuantizedOperands) {
+TEST_F(GemmKernelsTest, LinearTakesQuantizedOperands) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = prefix, dims = [21]}
 %w = param() {name = "W", dims = [12, 21], dtype = qint8}
 %b = param() {name = "b", dims = [12]}
@@ -187,7 +187,7 @@ return y = %y
 )IR");
 }
 
-TEST_F(ProductKernelsTest, LinearMakesWiderRowsOfAProductOfOneColumn) {
+TEST_F(GemmKernelsTest, LinearMakesWiderRowsOfAProductOfOneColumn) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [10]}
 %w = param() {name = "W", dims = [10, 1]}
 %b = param() {name = "b", dims = [7]}

@@ -1,4 +1,6 @@
-// The k best of logits in one read: against plain loops in double.
+// The k best of logits, against plain loops in double.
+
+#include "backends/cuda/device/output/k_best.h"
 
 #include <gmock/gmock.h>
 
@@ -6,16 +8,15 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/device/output/k_best.h"
 #include "tests/cuda/device_array.h"
-#include "tests/cuda/ranking.h"
+#include "tests/cuda/reference_k_best.h"
 
 namespace fuselage::cuda {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Rows of logits of T, and what is asked of them.
+/// Rows of logits of T, and a query.
 template <typename T>
 struct Case {
   std::int32_t rows = 1, live = 1, columns = 1, k = 1;
@@ -99,9 +100,9 @@ void expect_right(const Case<T>& c, cudaStream_t stream) {
   }
 }
 
-class OutputKBestTest : public CudaTest {};
+class KBestTest : public CudaTest {};
 
-TEST_F(OutputKBestTest, EveryCountAndWidth) {
+TEST_F(KBestTest, EveryCountAndWidth) {
   for (const std::int32_t n : {1, 2, 31, 64, 1000, 1024, 3001}) {
     for (const std::int32_t k : {1, 2, 3, 7, 12, 32, 33, 64}) {
       if (k > n) continue;
@@ -114,11 +115,11 @@ TEST_F(OutputKBestTest, EveryCountAndWidth) {
   }
 }
 
-TEST_F(OutputKBestTest, Vocabulary) {
+TEST_F(KBestTest, Vocabulary) {
   for (const std::int32_t k : {1, 7, 64}) expect_right(Case<float>(1, 30001, k, 30001), stream());
 }
 
-TEST_F(OutputKBestTest, EveryTypeAlignedOrNot) {
+TEST_F(KBestTest, EveryTypeAlignedOrNot) {
   for (const std::int32_t n : {1000, 2048, 5003}) {
     for (const std::int64_t more : {0, 5, 8}) {
       for (const bool biased : {false, true}) {
@@ -134,7 +135,7 @@ TEST_F(OutputKBestTest, EveryTypeAlignedOrNot) {
   }
 }
 
-TEST_F(OutputKBestTest, LeavesRowsBehindTheLiveOnes) {
+TEST_F(KBestTest, LeavesRowsBehindTheLiveOnes) {
   for (const std::int32_t live : {0, 1, 17, 129, 130}) {
     Case<float> c(130, 1100, 3, 1104);
     c.live = live;
@@ -142,7 +143,7 @@ TEST_F(OutputKBestTest, LeavesRowsBehindTheLiveOnes) {
   }
 }
 
-TEST_F(OutputKBestTest, TiesGoToTheLowerColumn) {
+TEST_F(KBestTest, TiesGoToTheLowerColumn) {
   for (const std::int32_t k : {1, 9, 64}) {
     Case<float> c(2, 9000, k, 9000);
     std::mt19937 random(7);
@@ -156,7 +157,7 @@ TEST_F(OutputKBestTest, TiesGoToTheLowerColumn) {
   }
 }
 
-TEST_F(OutputKBestTest, LowestFillUpInOrder) {
+TEST_F(KBestTest, LowestFillUpInOrder) {
   for (const bool log_softmax : {true, false}) {
     for (const std::int32_t k : {3, 40}) {
       Case<float> c(4, 5000, k, 5000);
@@ -165,7 +166,7 @@ TEST_F(OutputKBestTest, LowestFillUpInOrder) {
         c.at(0, i) = i == 4100 || i == 77 ? 2.5f - static_cast<float>(i) : -kInfinity;
         c.at(1, i) = -kInfinity;
         c.at(2, i) = i % 3 == 0 ? -kInfinity : c.at(2, i);
-        // A whole chunk of -infinity beside one far below 0.
+        // A chunk of -infinity beside a chunk of large negative logits.
         c.at(3, i) = i < 2000 ? -kInfinity : -1000.0f - static_cast<float>(i % 7);
       }
       expect_right(c, stream());
@@ -173,7 +174,7 @@ TEST_F(OutputKBestTest, LowestFillUpInOrder) {
   }
 }
 
-TEST_F(OutputKBestTest, WhatIsNoNumberRanksLast) {
+TEST_F(KBestTest, WhatIsNoNumberRanksLast) {
   for (const bool log_softmax : {true, false}) {
     Case<float> c(4, 3000, 12, 3000);
     c.log_softmax = log_softmax;
@@ -185,18 +186,18 @@ TEST_F(OutputKBestTest, WhatIsNoNumberRanksLast) {
   }
 }
 
-TEST_F(OutputKBestTest, MemoryForSomeRowsIsEnoughForFewer) {
+TEST_F(KBestTest, MemoryForSomeRowsIsEnoughForFewer) {
   for (const std::int32_t columns : {1, 30001, 300000})
     for (const std::int64_t rows : {1, 264, 265, 527, 600})
       for (std::int64_t fewer = 1; fewer <= rows; ++fewer) {
         const std::int32_t shards = best_shards(fewer, best_chunks(columns));
-        const std::size_t wanted = best_sums_bytes(fewer, best_chunks(columns), 1) +
+        const std::size_t wanted = best_normalizers_bytes(fewer, best_chunks(columns), 1) +
                                    static_cast<std::size_t>(fewer * shards * 64) * sizeof(Ranked);
         ASSERT_LE(wanted, best_of_rows_bytes(rows, columns, 64, 1)) << fewer << " of " << rows;
       }
 }
 
-TEST_F(OutputKBestTest, HugeLogits) {
+TEST_F(KBestTest, HugeLogits) {
   Case<float> c(3, 2500, 4, 2500);
   for (std::int32_t i = 0; i < c.columns; ++i) {
     c.at(0, i) = i % 100 == 3 ? 3e38f : -3e38f;
@@ -206,7 +207,7 @@ TEST_F(OutputKBestTest, HugeLogits) {
   expect_right(c, stream());
 }
 
-TEST_F(OutputKBestTest, BitsDoNotDependOnOtherRows) {
+TEST_F(KBestTest, BitsDoNotDependOnOtherRows) {
   Case<float> many(600, 9001, 5, 9008);
   many.live = 20;
   EXPECT_NE(best_shards(600, best_chunks(9001)), best_shards(1, best_chunks(9001)));

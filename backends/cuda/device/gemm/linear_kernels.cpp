@@ -1,5 +1,3 @@
-#include "backends/cuda/device/gemm/linear_kernel.h"
-
 #include <optional>
 #include <string>
 #include <vector>
@@ -7,6 +5,7 @@
 #include "backends/cuda/device/elementwise/elementwise_kernels.h"
 #include "backends/cuda/device/gemm/gemm_operands.h"
 #include "backends/cuda/device/kernel/bump_allocator.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "base/error.h"
 #include "ops/elementwise_expression.h"
@@ -16,7 +15,7 @@ namespace {
 
 using Argument = ElementwiseExpression::Argument;
 
-/// What cuBLASLt can do on the way.
+/// The epilogue of a GEMM by cuBLASLt.
 struct Epilogue {
   bool bias = false;  ///< add x1
   bool relu = false;
@@ -29,14 +28,14 @@ bool adds_x1_to_x0(const ElementwiseExpression::Step& step) {
          (step.arguments == std::vector{kX0, kX1} || step.arguments == std::vector{kX1, kX0});
 }
 
-/// Whether it is relu of the product, or of the step before.
+/// Whether the step is relu of the product or, without `of_product`, of the first step.
 bool is_relu(const ElementwiseExpression::Step& step, bool of_product) {
   const Argument argument{.kind = of_product ? Argument::Kind::operand : Argument::Kind::step,
                           .index = 0};
   return step.op->name == "relu" && step.arguments == std::vector{argument};
 }
 
-/// The epilogue that a expression is, if it is one.
+/// The epilogue that computes the expression; nullopt if none does.
 std::optional<Epilogue> epilogue_of(const ElementwiseExpression& expression) {
   if (expression.results.size() != 1 || expression.steps.empty()) return std::nullopt;
   if (expression.results[0].index + 1 != expression.steps.size()) return std::nullopt;
@@ -49,63 +48,65 @@ std::optional<Epilogue> epilogue_of(const ElementwiseExpression& expression) {
   return std::nullopt;
 }
 
-/// The product and the expression in one.
+/// A GEMM with the expression as its epilogue.
 class LinearWithEpilogue : public Kernel {
  public:
-  LinearWithEpilogue(BoundProduct product, const Epilogue& epilogue)
-      : product_(std::move(product)), epilogue_(epilogue) {}
+  LinearWithEpilogue(GemmOperands operands, const Epilogue& epilogue)
+      : operands_(std::move(operands)), epilogue_(epilogue) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    RowProduct::Call call = product_.call(in, run);
+    Gemm::Call call = operands_.call(in, run);
     if (epilogue_.bias) call.bias = data_at<const float>(in.operands[2], run);
     call.relu = epilogue_.relu;
-    product_.rows().launch(call);
+    operands_.gemm().launch(call);
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    return product_.workspace_bytes(in, bounds);
+    return operands_.workspace_bytes(in, bounds);
   }
 
  private:
-  BoundProduct product_;
+  GemmOperands operands_;
   Epilogue epilogue_;
 };
 
-/// The product, then the expression on it: in place where the rows of the result begin with the
-/// first and are as wide, else from the workspace.
+/// A GEMM, then a kernel for the expression. The GEMM writes to the result's memory if rows have
+/// the same width and begin with row 0, else to the workspace.
 class LinearThenElements : public Kernel {
  public:
-  LinearThenElements(BoundProduct product, const ElementwiseExpression& expression,
+  LinearThenElements(GemmOperands operands, const ElementwiseExpression& expression,
                      const PlannedInstruction& in)
-      : product_(std::move(product)),
-        in_place_(!product_.appends() && product_.rows().n() == in.results[0].cols),
-        elements_(expression, scalars(in, product_.rows().n())) {}
+      : operands_(std::move(operands)),
+        in_place_(!operands_.stages_out() && operands_.gemm().n() == in.results[0].cols),
+        elements_(expression, scalars(in, operands_.gemm().n())) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    RowProduct::Call call = product_.call(in, run);
-    const std::int64_t n = product_.rows().n();
+    Gemm::Call call = operands_.call(in, run);
+    const std::int64_t n = operands_.gemm().n();
     if (!in_place_) {
-      Pieces pieces(run.workspace);
-      call.out = {pieces.take<float>(call.rows.most * n), n};
-      check(pieces.fit(), "gemm_elements: its workspace is too small");
-      call.workspace = pieces.rest();
+      BumpAllocator allocator(run.workspace);
+      call.out = {allocator.allocate<float>(call.rows.max_live * n), n};
+      check(allocator.fits(), "gemm_elements: the workspace is too small");
+      call.workspace = allocator.remaining();
     }
-    product_.rows().launch(call);
-    std::vector<RowsIn> operands{{.data = call.out.data,
-                                  .stride = call.out.stride,
-                                  .columns = static_cast<std::int32_t>(n)}};
-    for (std::size_t i = 2; i < in.operands.size(); ++i) operands.push_back(rows_in(in, run, i));
+    operands_.gemm().launch(call);
+    std::vector<RowsIn> arguments{{.data = call.out.data,
+                                   .stride = call.out.stride,
+                                   .columns = static_cast<std::int32_t>(n)}};
+    for (std::size_t i = 2; i < in.operands.size(); ++i) arguments.push_back(rows_in(in, run, i));
     std::vector<RowsOut> results;
     for (std::size_t i = 0; i < in.results.size(); ++i) results.push_back(rows_out(in, run, i));
-    elements_.launch(run.stream, call.rows, cols_of(in), operands, results);
+    elements_.launch(run.stream, call.rows, cols_of(in), arguments, results);
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    Pieces pieces;
-    if (!in_place_) pieces.take<float>(product_.most_rows(in, bounds) * product_.rows().n());
-    return pieces.bytes() + product_.workspace_bytes(in, bounds, true);
+    BumpAllocator allocator;
+    if (!in_place_)
+      allocator.allocate<float>(operands_.max_rows(in, bounds) * operands_.gemm().n());
+    return allocator.used_bytes() +
+           operands_.buffer_workspace_bytes(operands_.max_rows(in, bounds));
   }
 
  private:
@@ -117,25 +118,27 @@ class LinearThenElements : public Kernel {
     return scalar;
   }
 
-  BoundProduct product_;
+  GemmOperands operands_;
   bool in_place_;
-  ElementKernel elements_;
+  CompiledExpression elements_;
 };
 
-}  // namespace
-
+/// linear: fuses an expression that only adds a vector or applies ReLU into the GEMM.
 std::unique_ptr<Kernel> make_linear(const PlannedInstruction& in, const Binding& binding) {
-  BoundProduct product(in, binding);
+  GemmOperands operands(in, binding);
   const ElementwiseExpression expression =
       parse_expression(binding.node.attr<std::string>("expression"));
   const std::optional<Epilogue> epilogue = epilogue_of(expression);
   const auto is_vector = [&](const BufferView& view) {
-    return view.stride == 0 && view.index == kNone && view.cols == product.rows().n();
+    return view.stride == 0 && view.index == kNone && view.cols == operands.gemm().n();
   };
-  if (epilogue && product.rows().fuses() && product.rows().n() == in.results[0].cols &&
+  if (epilogue && operands.gemm().fuses_bias_relu() && operands.gemm().n() == in.results[0].cols &&
       (!epilogue->bias || is_vector(in.operands[2])))
-    return std::make_unique<LinearWithEpilogue>(std::move(product), *epilogue);
-  return std::make_unique<LinearThenElements>(std::move(product), expression, in);
+    return std::make_unique<LinearWithEpilogue>(std::move(operands), *epilogue);
+  return std::make_unique<LinearThenElements>(std::move(operands), expression, in);
 }
 
+const RegisterKernels kKernels({{"gemm_elements", make_linear}});
+
+}  // namespace
 }  // namespace fuselage::cuda

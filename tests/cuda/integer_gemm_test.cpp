@@ -1,18 +1,19 @@
+#include "backends/cuda/device/gemm/integer_gemm.h"
+
 #include <numeric>
 
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/cuda/device/gemm/integer_products.h"
 #include "backends/cuda/device/gemm/round_rows.h"
-#include "tests/cuda/product_matrix.h"
+#include "tests/cuda/gemm_matrix.h"
 
 namespace fuselage::cuda {
 namespace {
 
 constexpr DType kIntegers[] = {DType::i8, DType::i16};
 
-class ProductIntegersTest : public CudaTest {};
+class IntegerGemmTest : public CudaTest {};
 
 std::int64_t elements_of(DType integers, std::int64_t k) {
   return static_cast<std::int64_t>(vector_bytes(row_quantizer(integers).to, k) / sizeof(float));
@@ -20,25 +21,26 @@ std::int64_t elements_of(DType integers, std::int64_t k) {
 
 struct Shape {
   std::int64_t k, n;
-  std::int32_t live, most;
+  std::int32_t live, max_live;
 };
 
-TEST_F(ProductIntegersTest, AreExactForAnyShapeAndNumberOfRows) {
+TEST_F(IntegerGemmTest, AreExactForAnyShapeAndNumberOfRows) {
   constexpr Shape kShapes[] = {{1, 1, 1, 1},     {3, 2, 5, 5},     {15, 17, 16, 16},
                                {33, 65, 17, 20}, {64, 64, 64, 64}, {130, 70, 66, 100},
                                {257, 5, 0, 30},  {66, 130, 3, 9}};
   for (const DType integers : kIntegers)
-    for (const auto& [k, n, live, most] : kShapes) {
+    for (const auto& [k, n, live, max_live] : kShapes) {
       SCOPED_TRACE(testing::Message() << to_string(integers) << " k " << k << " n " << n);
       const TestMatrix matrix(integers, k, n, 1);
-      const Operand x(quantized_rows(row_quantizer(integers), static_cast<std::size_t>(most), k, 2),
-                      elements_of(integers, k));
-      const LiveRows rows(live, most);
-      Result out(most, n, n + 3);
-      integer_products(stream(), {x.rows(), rows.rows(), 1, elements_of(integers, k)},
-                       *matrix.device(), {out.rows(), 1, n});
+      const Operand x(
+          quantized_rows(row_quantizer(integers), static_cast<std::size_t>(max_live), k, 2),
+          elements_of(integers, k));
+      const LiveRows rows(live, max_live);
+      Result out(max_live, n, n + 3);
+      integer_gemm(stream(), {x.rows(), rows.rows(), 1, elements_of(integers, k)}, *matrix.device(),
+                   {out.rows(), 1, n});
       out.fetch();
-      for (std::int32_t r = 0; r < most; ++r)
+      for (std::int32_t r = 0; r < max_live; ++r)
         ASSERT_TRUE(
             r < live ? same_bits(out.row(r), integer_products_of(x.row(r).data(), matrix, integers))
                      : out.is_untouched(r))
@@ -47,7 +49,7 @@ TEST_F(ProductIntegersTest, AreExactForAnyShapeAndNumberOfRows) {
     }
 }
 
-TEST_F(ProductIntegersTest, ReadsRowsThroughAnIndexAndWritesBehindOthers) {
+TEST_F(IntegerGemmTest, ReadsRowsThroughAnIndexAndWritesBehindOthers) {
   for (const DType integers : kIntegers) {
     const std::int64_t k = 21, n = 19, width = elements_of(integers, k);
     const TestMatrix matrix(integers, k, n, 3);
@@ -57,8 +59,8 @@ TEST_F(ProductIntegersTest, ReadsRowsThroughAnIndexAndWritesBehindOthers) {
       if (fallback) x.with_fallback(quantized_rows(row_quantizer(integers), 1, k, 5));
       const LiveRows rows(6, 6);
       Result out(6, n, n, 4);
-      integer_products(stream(), {x.rows(), rows.rows(), 1, width}, *matrix.device(),
-                       {out.rows(), 1, n});
+      integer_gemm(stream(), {x.rows(), rows.rows(), 1, width}, *matrix.device(),
+                   {out.rows(), 1, n});
       out.fetch();
       for (std::int32_t r = 0; r < 6; ++r)
         EXPECT_TRUE(same_bits(out.row(r), integer_products_of(x.row(r).data(), matrix, integers)));
@@ -67,17 +69,17 @@ TEST_F(ProductIntegersTest, ReadsRowsThroughAnIndexAndWritesBehindOthers) {
   }
 }
 
-TEST_F(ProductIntegersTest, TakesSeveralVectorsARow) {
-  constexpr std::int32_t kVectors = 3, kLive = 7, kMost = 8;
+TEST_F(IntegerGemmTest, TakesSeveralVectorsARow) {
+  constexpr std::int32_t kVectors = 3, kLive = 7, kMaxLive = 8;
   for (const DType integers : kIntegers) {
     const std::int64_t k = 13, n = 9, width = elements_of(integers, k);
     const TestMatrix matrix(integers, k, n, 6);
-    const Operand x(quantized_rows(row_quantizer(integers), kVectors * kMost, k, 7),
+    const Operand x(quantized_rows(row_quantizer(integers), kVectors * kMaxLive, k, 7),
                     kVectors * width);
-    const LiveRows rows(kLive, kMost);
-    Result out(kMost, kVectors * n);
-    integer_products(stream(), {x.rows(), rows.rows(), kVectors, width}, *matrix.device(),
-                     {out.rows(), kVectors, n});
+    const LiveRows rows(kLive, kMaxLive);
+    Result out(kMaxLive, kVectors * n);
+    integer_gemm(stream(), {x.rows(), rows.rows(), kVectors, width}, *matrix.device(),
+                 {out.rows(), kVectors, n});
     out.fetch();
     for (std::int32_t r = 0; r < kLive; ++r) {
       std::vector<float> want;
@@ -92,7 +94,7 @@ TEST_F(ProductIntegersTest, TakesSeveralVectorsARow) {
   }
 }
 
-TEST_F(ProductIntegersTest, HaveTheBitsOfTheCpu) {
+TEST_F(IntegerGemmTest, HaveTheBitsOfTheCpu) {
   constexpr std::size_t kRows = 18;
   for (const DType integers : kIntegers) {
     const std::int64_t k = 131, n = 67, width = elements_of(integers, k);
@@ -109,27 +111,27 @@ TEST_F(ProductIntegersTest, HaveTheBitsOfTheCpu) {
     const Operand x(vectors, width);
     const LiveRows rows(kRows, kRows);
     DeviceArray<float> out(want.size());
-    integer_products(stream(), {x.rows(), rows.rows(), 1, width}, *matrix.device(),
-                     {{out.data(), n, nullptr}, 1, n});
+    integer_gemm(stream(), {x.rows(), rows.rows(), 1, width}, *matrix.device(),
+                 {{out.data(), n, nullptr}, 1, n});
     EXPECT_TRUE(same_bits(out.to_host(), want));
   }
 }
 
-TEST_F(ProductIntegersTest, AVectorThatIsNoNumberStaysOne) {
+TEST_F(IntegerGemmTest, AVectorThatIsNoNumberStaysOne) {
   const TestMatrix matrix(DType::i8, 5, 3, 10);
   std::vector<float> vectors = quantized_rows(row_quantizer(DType::i8), 2, 5, 11);
   vectors[0] = std::numeric_limits<float>::quiet_NaN();
   const Operand x(vectors, elements_of(DType::i8, 5));
   const LiveRows rows(2, 2);
   Result out(2, 3);
-  integer_products(stream(), {x.rows(), rows.rows(), 1, elements_of(DType::i8, 5)},
-                   *matrix.device(), {out.rows(), 1, 3});
+  integer_gemm(stream(), {x.rows(), rows.rows(), 1, elements_of(DType::i8, 5)}, *matrix.device(),
+               {out.rows(), 1, 3});
   out.fetch();
   EXPECT_TRUE(std::isnan(out.row(0)[1]));
   EXPECT_TRUE(std::isfinite(out.row(1)[1]));
 }
 
-TEST_F(ProductIntegersTest, SplitVectorsArePaddedWithZeros) {
+TEST_F(IntegerGemmTest, SplitVectorsArePaddedWithZeros) {
   for (const std::int64_t k : {1, 4, 7, 16, 34}) {
     const std::int64_t width = elements_of(DType::i8, k), stride = (k + 15) / 16 * 16;
     Operand x(quantized_rows(row_quantizer(DType::i8), 3, k, 12), width);
@@ -153,7 +155,7 @@ TEST_F(ProductIntegersTest, SplitVectorsArePaddedWithZeros) {
   }
 }
 
-TEST_F(ProductIntegersTest, SumsAreScaledAsProductsAre) {
+TEST_F(IntegerGemmTest, SumsAreScaledAsProductsAre) {
   const std::int64_t k = 19, n = 21, stride = 32, width = elements_of(DType::i8, k);
   const TestMatrix matrix(DType::i8, k, n, 13);
   const Operand x(quantized_rows(row_quantizer(DType::i8), 5, k, 14), width);
@@ -182,7 +184,7 @@ TEST_F(ProductIntegersTest, SumsAreScaledAsProductsAre) {
   EXPECT_TRUE(out.others_untouched());
 }
 
-TEST_F(ProductIntegersTest, AMatrixOfIntegersBecomesWhatItStandsFor) {
+TEST_F(IntegerGemmTest, AMatrixOfIntegersBecomesWhatItStandsFor) {
   for (const DType integers : kIntegers) {
     const TestMatrix matrix(integers, 37, 18, 15);
     const auto real = dequantized(*matrix.device());

@@ -29,7 +29,7 @@ inline std::vector<float> random_floats(std::size_t count, unsigned seed) {
   return numbers;
 }
 
-/// Quantized vectors of random numbers, one after the other, as elements of 4 bytes.
+/// Quantized vectors of random numbers, contiguous, as elements of 4 bytes.
 inline std::vector<float> quantized_rows(const Quantizer& quantizer, std::size_t count,
                                          std::int64_t k, unsigned seed) {
   const std::size_t bytes = vector_bytes(quantizer.to, k);
@@ -44,18 +44,19 @@ inline std::vector<float> quantized_rows(const Quantizer& quantizer, std::size_t
   return rows;
 }
 
-/// How many rows live, and how many there can be.
+/// The number of live rows in device memory, and its bound.
 class LiveRows {
  public:
-  LiveRows(std::int32_t live, std::int32_t most) : live_(std::vector{live}), most_(most) {}
-  Rows rows() const { return {live_.data(), most_}; }
+  LiveRows(std::int32_t live, std::int32_t max_live)
+      : live_(std::vector{live}), max_live_(max_live) {}
+  Rows rows() const { return {live_.data(), max_live_}; }
 
  private:
   DeviceArray<std::int32_t> live_;
-  std::int32_t most_;
+  std::int32_t max_live_;
 };
 
-/// An operand of rows of `columns` elements that lie `stride` apart, in any form that kernels take.
+/// An operand of rows with `columns` elements, `stride` apart, in all forms of RowsOf.
 class Operand {
  public:
   Operand(std::vector<float> data, std::int64_t columns, std::int64_t stride)
@@ -88,7 +89,7 @@ class Operand {
             .columns = static_cast<std::int32_t>(columns_)};
   }
 
-  /// Row r as a kernel should see it; zeros where it has none.
+  /// The row r that a kernel should read; zeros if it has none.
   std::vector<float> row(std::int64_t r) const {
     std::vector<float> zeros(static_cast<std::size_t>(columns_));
     r += first_;
@@ -109,7 +110,7 @@ class Operand {
   std::optional<DeviceArray<float>> device_fallback_;
 };
 
-/// Rows of `columns` numbers to write, `stride` apart, behind `first` others.
+/// A result of rows with `columns` numbers, `stride` apart, after `first` other rows.
 class Result {
  public:
   Result(std::int64_t rows, std::int64_t columns, std::int64_t stride, std::int32_t first = 0)
@@ -122,13 +123,13 @@ class Result {
 
   RowsOut rows() { return {device_.data(), stride_, first_ > 0 ? device_first_.data() : nullptr}; }
 
-  /// All that was written; to be called before the others.
+  /// Copies the result to the host, for the functions below.
   void fetch() { host_ = device_.to_host(); }
   std::vector<float> row(std::int64_t r) const {
     const auto begin = host_.begin() + (first_ + r) * stride_;
     return {begin, begin + columns_};
   }
-  /// Whether nothing stands in the rows before the first one, and behind each row's columns.
+  /// Whether the rows before the first one and the padding of rows are unwritten.
   bool others_untouched() const {
     for (std::size_t i = 0; i < host_.size(); ++i) {
       const auto at = static_cast<std::int64_t>(i);

@@ -1,4 +1,6 @@
-// Output layers without logits: against products and plain loops in double.
+// Fused output layers, against products and plain loops in double.
+
+#include "backends/cuda/device/output/fused_output.h"
 
 #include <gmock/gmock.h>
 
@@ -6,14 +8,13 @@
 #include <random>
 #include <vector>
 
-#include "backends/cuda/device/output/fused_output.h"
 #include "tests/cuda/device_array.h"
-#include "tests/cuda/ranking.h"
+#include "tests/cuda/reference_k_best.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// Rows of x and a matrix of T, as the kernel wants them.
+/// Rows of x and a matrix of T, in the kernel's layout.
 template <typename T>
 struct Case {
   std::int32_t rows, live, depth, columns, k;
@@ -59,7 +60,7 @@ struct Found {
 
 constexpr float kUntouched = 12345;
 
-// Tensor cores add up with less care than the processor.
+// Tensor cores sum less accurately than the CPU.
 constexpr double kTolerance = 2e-4;
 
 template <typename T>
@@ -85,7 +86,7 @@ Found run(const Case<T>& c, cudaStream_t stream) {
   return {values.to_host(), ids.to_host()};
 }
 
-/// Sums in float may change places with others that they nearly equal.
+/// Nearly equal sums in float may be ranked in another order.
 template <typename T>
 void expect_right(const Case<T>& c, cudaStream_t stream) {
   const Found found = run(c, stream);
@@ -119,16 +120,16 @@ void expect_right(const Case<T>& c, cudaStream_t stream) {
   }
 }
 
-class OutputFusedTest : public CudaTest {};
+class FusedOutputTest : public CudaTest {};
 
-TEST_F(OutputFusedTest, EveryDepth) {
+TEST_F(FusedOutputTest, EveryDepth) {
   for (const std::int32_t depth : {1, 16, 24, 100, 250, 256}) {
     expect_right(Case<__nv_bfloat16>(3, depth, 300, 5), stream());
     expect_right(Case<__half>(3, depth, 300, 5), stream());
   }
 }
 
-TEST_F(OutputFusedTest, DeepRowsTakeOtherShapes) {
+TEST_F(FusedOutputTest, DeepRowsTakeOtherShapes) {
   EXPECT_EQ(fused_shape(256, 9)->warps_in_columns, 1);
   EXPECT_EQ(fused_shape(512, 9)->warps_in_columns, 2);
   EXPECT_EQ(fused_shape(1024, 9)->warps_in_columns, 4);
@@ -137,7 +138,7 @@ TEST_F(OutputFusedTest, DeepRowsTakeOtherShapes) {
   expect_right(Case<__nv_bfloat16>(70, 1000, 300, 4), stream());
 }
 
-TEST_F(OutputFusedTest, EveryCountAndWidth) {
+TEST_F(FusedOutputTest, EveryCountAndWidth) {
   for (const std::int32_t columns : {1, 2, 31, 128, 129, 1000}) {
     for (const std::int32_t k : {1, 2, 3, 7, 12, 33, 64}) {
       if (k > columns) continue;
@@ -151,7 +152,7 @@ TEST_F(OutputFusedTest, EveryCountAndWidth) {
   expect_right(Case<__nv_bfloat16>(2, 16, 30001, 7), stream());
 }
 
-TEST_F(OutputFusedTest, LeavesRowsBehindTheLiveOnes) {
+TEST_F(FusedOutputTest, LeavesRowsBehindTheLiveOnes) {
   for (const std::int32_t live : {0, 1, 17, 127, 129, 130}) {
     Case<__nv_bfloat16> c(130, 24, 200, 3);
     c.live = live;
@@ -159,7 +160,7 @@ TEST_F(OutputFusedTest, LeavesRowsBehindTheLiveOnes) {
   }
 }
 
-TEST_F(OutputFusedTest, LowestFillUpInOrderAndTiesGoToTheLowerColumn) {
+TEST_F(FusedOutputTest, LowestFillUpInOrderAndTiesGoToTheLowerColumn) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const bool log_softmax : {true, false}) {
     Case<__nv_bfloat16> c(2, 16, 700, 12);
@@ -174,7 +175,7 @@ TEST_F(OutputFusedTest, LowestFillUpInOrderAndTiesGoToTheLowerColumn) {
   }
 }
 
-TEST_F(OutputFusedTest, WhatIsNoNumberRanksLast) {
+TEST_F(FusedOutputTest, WhatIsNoNumberRanksLast) {
   Case<__nv_bfloat16> c(2, 16, 700, 4);
   c.bias[100] = NAN;
   expect_right(c, stream());
@@ -184,7 +185,7 @@ TEST_F(OutputFusedTest, WhatIsNoNumberRanksLast) {
   EXPECT_THAT(found.values, testing::Each(-INFINITY));
 }
 
-TEST_F(OutputFusedTest, BitsDoNotDependOnOtherRows) {
+TEST_F(FusedOutputTest, BitsDoNotDependOnOtherRows) {
   Case<__nv_bfloat16> many(4000, 16, 2000, 5);
   many.live = 300;
   const Found all = run(many, stream());

@@ -10,7 +10,7 @@
 
 namespace fuselage::cuda {
 
-// What output layers are to give, in plain loops.
+// The expected results of output layers, by plain loops.
 
 /// The k best of a row.
 struct Ranking {
@@ -18,8 +18,7 @@ struct Ranking {
   std::vector<std::int32_t> ids;
 };
 
-/// The k best of scores, NaN as -infinity, in the order of `keys`; the lower column first among
-/// equals.
+/// The k best of scores by `keys`, with NaN as -infinity and ties by column.
 inline Ranking ranking_of(const std::vector<double>& scores, const std::vector<double>& keys,
                           std::int32_t k) {
   const auto key = [&](std::int32_t i) {
@@ -43,7 +42,7 @@ inline Ranking ranking_of(const std::vector<double>& scores, const std::vector<d
   return best;
 }
 
-/// Log-probabilities; NaN throughout where there are none.
+/// Log-probabilities; all NaN if the logits have none.
 inline std::vector<double> log_softmax_of(const std::vector<double>& logits) {
   double top = -std::numeric_limits<double>::infinity();
   for (const double logit : logits) top = std::fmax(top, logit);
@@ -55,7 +54,7 @@ inline std::vector<double> log_softmax_of(const std::vector<double>& logits) {
   return scores;
 }
 
-/// The best by logits, as logits or log-probabilities.
+/// The k best by logits, as logits or log-probabilities.
 inline Ranking best_of(const std::vector<double>& logits, std::int32_t k, bool log_softmax) {
   if (!log_softmax) return ranking_of(logits, logits, k);
   const std::vector<double> scores = log_softmax_of(logits);

@@ -1,10 +1,11 @@
+#include "backends/cuda/device/elementwise/elementwise_kernels.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "backends/cuda/device/elementwise/elementwise_kernels.h"
 #include "backends/cuda/element_functions.h"
 #include "backends/cuda/elementwise_source.h"
 #include "ops/registry.h"
@@ -22,7 +23,7 @@ std::vector<const OpDef*> elementwise_ops() {
   return ops;
 }
 
-/// A expression with a result for each op, of x0 or of x0 and x1.
+/// An expression with a result for each op, of x0, or of x0 and x1.
 ElementwiseExpression expression_of(std::span<const OpDef* const> ops) {
   std::string text;
   for (const OpDef* op : ops)
@@ -44,7 +45,7 @@ return y = %y
   }
 }
 
-/// Numbers at which ops are special.
+/// Special values of ops.
 std::vector<float> special_numbers() {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> numbers = {0.0f, -0.0f, kInfinity, -kInfinity, 1e-40f, 7.74f, 7.76f, -7.76f};
@@ -55,7 +56,7 @@ std::vector<float> special_numbers() {
   return numbers;
 }
 
-/// An elementwise op of two numbers, or of the first, by its definition.
+/// The reference value of an elementwise op of one or two numbers.
 template <typename T>
 T evaluated(const OpDef& op, float a, float b) {
   static const Graph graph = graph_of("");
@@ -75,7 +76,7 @@ T evaluated(const OpDef& op, float a, float b) {
   return context.results[0].data[0];
 }
 
-/// Functions of a library are right but for the last bits; others, to the last.
+/// Library functions may differ in the last bits; other ops must give the same bits.
 bool is_exact(const OpDef& op) {
   constexpr std::string_view kLibrary[] = {"sigmoid", "tanh", "swish", "gelu", "exp", "log"};
   return std::find(std::begin(kLibrary), std::end(kLibrary), op.name) == std::end(kLibrary);
@@ -103,7 +104,7 @@ TEST_F(ElementKernelsTest, SpecialNumbersOneByOneAndInFours) {
   for (std::size_t begin = 0; begin < all.size(); begin += kMaxElementResults) {
     const auto ops =
         std::span(all).subspan(begin, std::min(all.size() - begin, kMaxElementResults));
-    const ElementKernel kernel(expression_of(ops), {false, false});
+    const CompiledExpression kernel(expression_of(ops), {false, false});
     for (const std::int32_t columns : {stride, stride - 1}) {
       DeviceArray<float> y(ops.size() * x.size(), -1);
       std::vector<RowsOut> results;
@@ -166,9 +167,10 @@ return y = %y, z = %z
                           33);
 }
 
-// As a linear layer does, whose product is where its result goes.
+// As in a linear layer that computes its product in the result's memory.
 TEST_F(ElementKernelsTest, ResultsMayLieWhereOperandsDo) {
-  const ElementKernel kernel(parse_expression("t0 = add(x0, x1); mul(t0, x0); t0"), {false, true});
+  const CompiledExpression kernel(parse_expression("t0 = add(x0, x1); mul(t0, x0); t0"),
+                                  {false, true});
   for (const std::int32_t columns : {5, 32}) {
     constexpr std::int32_t kRows = 9;
     const auto width = static_cast<std::size_t>(columns);

@@ -1,6 +1,7 @@
 #include "backends/cuda/device/gemm/gemm.h"
+
 #include "base/error.h"
-#include "tests/cuda/product_matrix.h"
+#include "tests/cuda/gemm_matrix.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -14,22 +15,22 @@ struct Extra {
   bool relu = false;
 };
 
-class RowProductTest : public CudaTest {
+class GemmTest : public CudaTest {
  protected:
-  /// Launches a product with as much workspace as it says that it needs.
-  void launch(const RowProduct& product, const RowsIn& x, const Rows& rows, const RowsOut& out,
+  /// Launches a GEMM with a workspace of workspace_bytes().
+  void launch(const Gemm& gemm, const RowsIn& x, const Rows& rows, const RowsOut& out,
               const Extra& extra = {}) {
-    const RowProduct::Detours detours{.gathers = x.index || x.first || x.stride == 0,
-                                      .appends = out.first != nullptr};
-    DeviceArray<std::byte> workspace(product.workspace_bytes(rows.most, detours), std::byte{0xff});
-    product.launch({.stream = stream(),
-                    .blas = blas_,
-                    .workspace = {workspace.data(), workspace.size()},
-                    .x = x,
-                    .rows = rows,
-                    .out = out,
-                    .bias = extra.bias,
-                    .relu = extra.relu});
+    const Gemm::Staging staging{.x = x.index || x.first || x.stride == 0,
+                                .out = out.first != nullptr};
+    DeviceArray<std::byte> workspace(gemm.workspace_bytes(rows.max_live, staging), std::byte{0xff});
+    gemm.launch({.stream = stream(),
+                 .blas = blas_,
+                 .workspace = {workspace.data(), workspace.size()},
+                 .x = x,
+                 .rows = rows,
+                 .out = out,
+                 .bias = extra.bias,
+                 .relu = extra.relu});
     ASSERT_EQ(cudaStreamSynchronize(stream()), cudaSuccess);
   }
 
@@ -41,18 +42,18 @@ bool is_integer(DType dtype) { return dtype == DType::i8 || dtype == DType::i16;
 
 DType row_type(DType matrix) { return is_integer(matrix) ? row_quantizer(matrix).to : DType::f32; }
 
-/// Elements of 4 bytes of a vector that goes with a matrix of this type.
+/// Elements (of 4 bytes) of a vector for a matrix of this type.
 std::int64_t elements_of(DType dtype, std::int64_t k) {
   return static_cast<std::int64_t>(vector_bytes(row_type(dtype), k) / sizeof(float));
 }
 
-/// `count` vectors for a matrix of this type, one after the other.
+/// `count` contiguous vectors for a matrix of this type.
 std::vector<float> vectors_for(DType dtype, std::size_t count, std::int64_t k, unsigned seed) {
   if (is_integer(dtype)) return quantized_rows(row_quantizer(dtype), count, k, seed);
   return random_floats(count * static_cast<std::size_t>(k), seed);
 }
 
-/// Whether these are the products of a vector.
+/// Whether `out` has the products of a vector.
 testing::AssertionResult are_products(const TestMatrix& matrix, DType dtype, const float* x,
                                       const float* got) {
   const auto n = static_cast<std::size_t>(matrix.n());
@@ -85,59 +86,59 @@ void expect_products(const TestMatrix& matrix, DType dtype, const Operand& x, co
 
 struct Shape {
   std::int64_t k, n;
-  std::int32_t live, most;
+  std::int32_t live, max_live;
 };
-// Few and many rows, since products of bytes take two ways.
+// Few and many rows: int8 has a kernel for each.
 constexpr Shape kShapes[] = {{1, 1, 1, 1},     {7, 5, 3, 3},      {33, 31, 0, 9},
                              {64, 48, 16, 16}, {50, 130, 17, 40}, {131, 17, 70, 70}};
 
-TEST_F(RowProductTest, TakesRowsWhereTheyAre) {
+TEST_F(GemmTest, TakesRowsWhereTheyAre) {
   for (const DType dtype : kAll)
-    for (const auto& [k, n, live, most] : kShapes) {
+    for (const auto& [k, n, live, max_live] : kShapes) {
       const TestMatrix matrix(dtype, k, n, 1);
       const std::int64_t width = elements_of(dtype, k);
-      const Operand x(vectors_for(dtype, static_cast<std::size_t>(most), k, 2), width);
-      const LiveRows rows(live, most);
-      Result out(most, n, n + 2);
-      launch(RowProduct(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), out.rows());
+      const Operand x(vectors_for(dtype, static_cast<std::size_t>(max_live), k, 2), width);
+      const LiveRows rows(live, max_live);
+      Result out(max_live, n, n + 2);
+      launch(Gemm(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), out.rows());
       out.fetch();
       expect_products(matrix, dtype, x, out, live);
     }
 }
 
-TEST_F(RowProductTest, TakesSomeColumnsOfABuffer) {
+TEST_F(GemmTest, TakesSomeColumnsOfABuffer) {
   const std::int64_t k = 19, n = 11, stride = 30;
   for (const DType dtype : kReals) {
     const TestMatrix matrix(dtype, k, n, 3);
     const Operand x(random_floats(6 * stride, 4), k, stride);
     const LiveRows rows(5, 6);
     Result out(6, n);
-    launch(RowProduct(matrix.device(), DType::f32), x.rows(), rows.rows(), out.rows());
+    launch(Gemm(matrix.device(), DType::f32), x.rows(), rows.rows(), out.rows());
     out.fetch();
     expect_products(matrix, dtype, x, out, 5);
   }
 }
 
-TEST_F(RowProductTest, TakesRowsThroughAnIndex) {
+TEST_F(GemmTest, TakesRowsThroughAnIndex) {
   const std::int64_t k = 21, n = 18;
   for (const DType dtype : kAll)
     for (const bool fallback : {false, true})
-      for (const std::int32_t most : {7, 30}) {
+      for (const std::int32_t max_live : {7, 30}) {
         const TestMatrix matrix(dtype, k, n, 5);
         Operand x(vectors_for(dtype, 9, k, 6), elements_of(dtype, k));
         std::vector<std::int32_t> index = {8, -1, 0, 0, 3, -1, 5};
-        index.resize(static_cast<std::size_t>(most), 12345);  // of rows that do not live
+        index.resize(static_cast<std::size_t>(max_live), 12345);  // of rows that do not live
         x.through(index);
         if (fallback) x.with_fallback(vectors_for(dtype, 1, k, 7));
-        const LiveRows rows(7, most);
-        Result out(most, n);
-        launch(RowProduct(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), out.rows());
+        const LiveRows rows(7, max_live);
+        Result out(max_live, n);
+        launch(Gemm(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), out.rows());
         out.fetch();
         expect_products(matrix, dtype, x, out, 7);
       }
 }
 
-TEST_F(RowProductTest, ReadsAndWritesBehindTheRowsOfEarlierSteps) {
+TEST_F(GemmTest, ReadsAndWritesBehindTheRowsOfEarlierSteps) {
   const std::int64_t k = 13, n = 22;
   for (const DType dtype : kAll)
     for (const std::int32_t live : {0, 4, 20}) {
@@ -146,14 +147,14 @@ TEST_F(RowProductTest, ReadsAndWritesBehindTheRowsOfEarlierSteps) {
       x.from(5);
       const LiveRows rows(live, 23);
       Result out(23, n, n, 3);
-      launch(RowProduct(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), out.rows());
+      launch(Gemm(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), out.rows());
       out.fetch();
       expect_products(matrix, dtype, x, out, live);
       for (std::int32_t r = live; r < 23; ++r) EXPECT_TRUE(out.is_untouched(r));
     }
 }
 
-TEST_F(RowProductTest, TakesSeveralVectorsARow) {
+TEST_F(GemmTest, TakesSeveralVectorsARow) {
   constexpr std::int64_t kVectors = 3;
   const std::int64_t k = 10, n = 6;
   for (const DType dtype : kAll)
@@ -164,44 +165,43 @@ TEST_F(RowProductTest, TakesSeveralVectorsARow) {
         if (gathered) x.through({8, 1, -1, 0, 4, 4, 2, 3, 0});
         const LiveRows rows(8, 9);
         Result out(9, kVectors * n, kVectors * n, first);
-        launch(RowProduct(matrix.device(), row_type(dtype), kVectors), x.rows(), rows.rows(),
-               out.rows());
+        launch(Gemm(matrix.device(), row_type(dtype), kVectors), x.rows(), rows.rows(), out.rows());
         out.fetch();
         expect_products(matrix, dtype, x, out, 8, kVectors);
       }
 }
 
-TEST_F(RowProductTest, RepeatsARowWithoutRows) {
+TEST_F(GemmTest, RepeatsARowWithoutRows) {
   const std::int64_t k = 9, n = 4;
   for (const DType dtype : kAll) {
     const TestMatrix matrix(dtype, k, n, 12);
     const Operand x(vectors_for(dtype, 1, k, 13), elements_of(dtype, k), 0);
-    for (const std::int32_t most : {1, 3}) {
-      const LiveRows rows(most, most);
-      Result out(most, n);
+    for (const std::int32_t max_live : {1, 3}) {
+      const LiveRows rows(max_live, max_live);
+      Result out(max_live, n);
       RowsOut to = out.rows();
-      if (most == 1) to.stride = 0;  // as it is in a place without rows
-      launch(RowProduct(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), to);
+      if (max_live == 1) to.stride = 0;  // as it is in a place without rows
+      launch(Gemm(matrix.device(), row_type(dtype)), x.rows(), rows.rows(), to);
       out.fetch();
-      expect_products(matrix, dtype, x, out, most);
+      expect_products(matrix, dtype, x, out, max_live);
     }
   }
 }
 
-TEST_F(RowProductTest, AddsABiasAndTakesRelu) {
+TEST_F(GemmTest, AddsABiasAndTakesRelu) {
   const std::int64_t k = 17, n = 20;
   const std::vector<float> bias = random_floats(static_cast<std::size_t>(n), 14);
   const DeviceArray<float> device_bias(bias);
   for (const DType dtype : kReals)
     for (const std::int32_t first : {0, 3}) {
       const TestMatrix matrix(dtype, k, n, 15);
-      const RowProduct product(matrix.device(), DType::f32);
-      ASSERT_TRUE(product.fuses());
+      const Gemm gemm(matrix.device(), DType::f32);
+      ASSERT_TRUE(gemm.fuses_bias_relu());
       const Operand x(random_floats(static_cast<std::size_t>(4 * k), 16), k);
       const LiveRows rows(4, 4);
       Result plain(4, n), out(4, n, n, first);
-      launch(product, x.rows(), rows.rows(), plain.rows());
-      launch(product, x.rows(), rows.rows(), out.rows(), {device_bias.data(), true});
+      launch(gemm, x.rows(), rows.rows(), plain.rows());
+      launch(gemm, x.rows(), rows.rows(), out.rows(), {device_bias.data(), true});
       plain.fetch();
       out.fetch();
       for (std::int32_t r = 0; r < 4; ++r)
@@ -209,19 +209,19 @@ TEST_F(RowProductTest, AddsABiasAndTakesRelu) {
           EXPECT_NEAR(out.row(r)[c], std::max(plain.row(r)[c] + bias[c], 0.0f), 1e-4);
     }
   for (const DType dtype : kIntegers)
-    EXPECT_FALSE(RowProduct(TestMatrix(dtype, 3, 3, 17).device(), row_type(dtype)).fuses());
+    EXPECT_FALSE(Gemm(TestMatrix(dtype, 3, 3, 17).device(), row_type(dtype)).fuses_bias_relu());
 }
 
-TEST_F(RowProductTest, RowsOfFloatsGoWithMatricesOfIntegers) {
+TEST_F(GemmTest, RowsOfFloatsGoWithMatricesOfIntegers) {
   const std::int64_t k = 23, n = 19;
   for (const DType dtype : kIntegers) {
     const TestMatrix matrix(dtype, k, n, 18);
     const Operand x(random_floats(static_cast<std::size_t>(5 * k), 19), k);
     const LiveRows rows(5, 5);
     Result out(5, n);
-    const RowProduct product(matrix.device(), DType::f32);
-    EXPECT_TRUE(product.fuses());
-    launch(product, x.rows(), rows.rows(), out.rows());
+    const Gemm gemm(matrix.device(), DType::f32);
+    EXPECT_TRUE(gemm.fuses_bias_relu());
+    launch(gemm, x.rows(), rows.rows(), out.rows());
     out.fetch();
     for (std::int32_t r = 0; r < 5; ++r)
       for (std::int64_t c = 0; c < n; ++c) {
@@ -233,19 +233,19 @@ TEST_F(RowProductTest, RowsOfFloatsGoWithMatricesOfIntegers) {
   }
 }
 
-TEST_F(RowProductTest, NothingHappensWithoutRows) {
+TEST_F(GemmTest, NothingHappensWithoutRows) {
   for (const DType dtype : kAll) {
     const TestMatrix matrix(dtype, 5, 5, 20);
-    const RowProduct product(matrix.device(), row_type(dtype));
-    EXPECT_EQ(product.workspace_bytes(0, {true, true}), 0);
+    const Gemm gemm(matrix.device(), row_type(dtype));
+    EXPECT_EQ(gemm.workspace_bytes(0, {true, true}), 0);
     const LiveRows rows(0, 0);
-    launch(product, {}, rows.rows(), {});
+    launch(gemm, {}, rows.rows(), {});
   }
 }
 
-TEST_F(RowProductTest, RefusesRowsOfAnotherType) {
-  EXPECT_THROW(RowProduct(TestMatrix(DType::f32, 3, 3, 21).device(), DType::qint8), InternalError);
-  EXPECT_THROW(RowProduct(TestMatrix(DType::i8, 3, 3, 22).device(), DType::qint16), InternalError);
+TEST_F(GemmTest, RefusesRowsOfAnotherType) {
+  EXPECT_THROW(Gemm(TestMatrix(DType::f32, 3, 3, 21).device(), DType::qint8), InternalError);
+  EXPECT_THROW(Gemm(TestMatrix(DType::i8, 3, 3, 22).device(), DType::qint16), InternalError);
 }
 
 }  // namespace

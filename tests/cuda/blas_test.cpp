@@ -1,17 +1,18 @@
+#include "backends/cuda/device/gemm/blas.h"
+
 #include <algorithm>
 
-#include "backends/cuda/device/gemm/blas.h"
 #include "base/error.h"
-#include "tests/cuda/product_matrix.h"
+#include "tests/cuda/gemm_matrix.h"
 
 namespace fuselage::cuda {
 namespace {
 
 constexpr DType kReals[] = {DType::f32, DType::bf16, DType::f16};
 
-class ProductBlasTest : public CudaTest {};
+class BlasTest : public CudaTest {};
 
-/// Rows as a product takes them: of the type of a matrix of floats.
+/// Rows of a product, of the matrix's type.
 class TypedRows {
  public:
   TypedRows(const TestMatrix& matrix, DType dtype, const std::vector<float>& rows,
@@ -42,7 +43,7 @@ class TypedRows {
 
 struct Want {
   const TestMatrix& matrix;
-  const std::vector<float>& x;  ///< without gaps
+  const std::vector<float>& x;  ///< contiguous rows
   const float* bias = nullptr;
   bool relu = false;
 
@@ -68,7 +69,7 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{1, 1, 1}, {3, 7, 5}, {17, 33, 31}, {70, 64, 130}, {130, 250, 16}};
 
-TEST_F(ProductBlasTest, MultipliesRowsOfAnyType) {
+TEST_F(BlasTest, MultipliesRowsOfAnyType) {
   Blas blas;
   for (const DType dtype : kReals)
     for (const auto& [rows, k, n] : kShapes)
@@ -92,7 +93,7 @@ TEST_F(ProductBlasTest, MultipliesRowsOfAnyType) {
       }
 }
 
-TEST_F(ProductBlasTest, LeavesResultsInTheTypeOfTheRows) {
+TEST_F(BlasTest, LeavesResultsInTheTypeOfTheRows) {
   Blas blas;
   for (const DType dtype : {DType::bf16, DType::f16}) {
     const std::int64_t rows = 5, k = 24, n = 16;
@@ -118,7 +119,7 @@ TEST_F(ProductBlasTest, LeavesResultsInTheTypeOfTheRows) {
   }
 }
 
-TEST_F(ProductBlasTest, AddsBiasAndTakesRelu) {
+TEST_F(BlasTest, AddsBiasAndTakesRelu) {
   Blas blas;
   const std::int64_t rows = 6, k = 20, n = 37;
   const std::vector<float> bias = random_floats(static_cast<std::size_t>(n) + 1, 5);
@@ -145,7 +146,7 @@ TEST_F(ProductBlasTest, AddsBiasAndTakesRelu) {
         }
 }
 
-TEST_F(ProductBlasTest, SumsOfBytesAreExact) {
+TEST_F(BlasTest, SumsOfBytesAreExact) {
   Blas blas;
   for (const auto& [rows, k, n] : kShapes) {
     const TestMatrix matrix(DType::i8, k, n, 8);
@@ -177,7 +178,7 @@ TEST_F(ProductBlasTest, SumsOfBytesAreExact) {
   }
 }
 
-TEST_F(ProductBlasTest, Tf32IsLessExactAndNotTheDefault) {
+TEST_F(BlasTest, Tf32IsLessExactAndNotTheDefault) {
   const std::int64_t rows = 70, k = 200, n = 16;
   const TestMatrix matrix(DType::f32, k, n, 9);
   const std::vector<float> x = random_floats(static_cast<std::size_t>(rows * k), 10);
@@ -200,7 +201,7 @@ TEST_F(ProductBlasTest, Tf32IsLessExactAndNotTheDefault) {
   EXPECT_LT(largest[1], 0.1);
 }
 
-/// The first row's products, with `rows` rows in all.
+/// The first row's products in a product of `rows` rows.
 std::vector<float> first_products(Blas& blas, cudaStream_t stream, const TestMatrix& matrix,
                                   DType dtype, std::int64_t rows) {
   const std::int64_t k = matrix.k(), n = matrix.n();
@@ -214,7 +215,7 @@ std::vector<float> first_products(Blas& blas, cudaStream_t stream, const TestMat
   return out.row(0);
 }
 
-TEST_F(ProductBlasTest, BitsOfARowDoNotDependOnTheOthersIfTheyMustNot) {
+TEST_F(BlasTest, BitsOfARowDoNotDependOnTheOthersIfTheyMustNot) {
   Blas blas({.deterministic = true});
   for (const DType dtype : kReals) {
     const TestMatrix matrix(dtype, 264, 48, 12);
@@ -224,7 +225,7 @@ TEST_F(ProductBlasTest, BitsOfARowDoNotDependOnTheOthersIfTheyMustNot) {
   }
 }
 
-TEST_F(ProductBlasTest, CanBeCaptured) {
+TEST_F(BlasTest, CanBeCaptured) {
   const std::int64_t rows = 4, k = 16, n = 8;
   const TestMatrix matrix(DType::f32, k, n, 13);
   std::vector<float> x = random_floats(static_cast<std::size_t>(rows * k), 14);
@@ -255,7 +256,7 @@ TEST_F(ProductBlasTest, CanBeCaptured) {
   cudaGraphDestroy(graph);
 }
 
-TEST_F(ProductBlasTest, RefusesWhatDoesNotFit) {
+TEST_F(BlasTest, RefusesWhatDoesNotFit) {
   Blas blas;
   const TestMatrix matrix(DType::f32, 4, 4, 15), bytes(DType::i8, 4, 4, 16);
   DeviceArray<float> memory(64);
