@@ -10,8 +10,8 @@
 
 namespace fuselage {
 
-/// What a user did or gave that cannot work: a bad file, option, shape or model. The message is one
-/// line and says what, where, both values when two disagree, and what to do. Commands print it and
+/// A user error: an invalid file, option, shape or model. The message is one line and says what is
+/// wrong and where, gives both values if two disagree, and says what to do. Commands print it and
 /// exit with status 1.
 class Error : public std::runtime_error {
  public:
@@ -21,6 +21,13 @@ class Error : public std::runtime_error {
   template <typename... Args>
   explicit Error(fmt::format_string<Args...> format, Args&&... args)
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
+};
+
+/// An Error whose message begins with a place, as a file and a line: who knows a wider place only,
+/// as the file, lets it pass.
+class LocatedError : public Error {
+ public:
+  using Error::Error;
 };
 
 /// A broken invariant of Fuselage itself; the message carries the source location.

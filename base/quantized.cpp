@@ -21,7 +21,7 @@ std::int32_t range_of(DType dtype) {
   return dtype == DType::qint8 ? 127 : 32767;
 }
 
-/// The bits order magnitudes, with infinities and NaN above all numbers.
+/// The bits of |x|, ordered as the magnitudes; infinities and NaN are above all numbers.
 std::uint32_t magnitude_bits(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu; }
 
 std::int32_t nearest(float x, float inverse, std::int32_t largest) {
@@ -30,7 +30,7 @@ std::int32_t nearest(float x, float inverse, std::int32_t largest) {
   return static_cast<std::int32_t>(std::clamp(q, -bound, bound));
 }
 
-/// The nearest of 0 and ± powers of two.
+/// The nearest value among 0 and ± powers of two.
 std::int32_t nearest_power(float q) {
   if (std::fabs(q) < 0.5f) return 0;
   const std::int32_t magnitude = 1 << nearest_exponent(std::fabs(q), 0, kTopRowExponent);

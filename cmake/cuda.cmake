@@ -1,4 +1,4 @@
-# CUDA: the module fuselage_cuda, which is loaded where there is a GPU, out of backends/cuda/device/.
+# CUDA: the module fuselage_cuda of backends/cuda/device, which programs load where there is a GPU.
 # FUSELAGE_CUDA_FOUND says whether there is a toolkit.
 set(FUSELAGE_CUDA AUTO CACHE STRING "Build for CUDA: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE FUSELAGE_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -10,16 +10,16 @@ if(FUSELAGE_CUDA STREQUAL "OFF")
   return()
 endif()
 
-# cudaLibraryLoadData() is younger than CUDA 12.4.
+# cudaLibraryLoadData() needs a CUDA later than 12.4.
 find_package(CUDAToolkit 12.8 QUIET)
 if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cublasLt
    AND TARGET CUDA::nvrtc AND TARGET CUDA::cudart_static)
   set(FUSELAGE_CUDA_FOUND TRUE)
   message(STATUS "CUDA: toolkit ${CUDAToolkit_VERSION}, for sm_${CMAKE_CUDA_ARCHITECTURES}")
   enable_language(CUDA)
-  # CMake 3.25 has yet to learn nvcc's option for C++20, which stands for CMAKE_CXX_STANDARD.
+  # CMake 3.25 does not know nvcc's option for C++20.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
-  # Packages that are in /usr/include name it; as an option it would hide the compiler's own folders.
+  # Packages in /usr/include add it as an option, which would hide the compiler's own folders.
   list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 elseif(FUSELAGE_CUDA STREQUAL "AUTO")
   message(STATUS "CUDA: left out, as there is no toolkit with nvcc, cuBLASLt and NVRTC")
@@ -28,9 +28,11 @@ else()
                       "and NVRTC, with nvcc in PATH")
 endif()
 
-# cuDNN's header alone: the library is loaded where there is one, so nothing needs it.
-# FUSELAGE_CUDNN_FOUND says whether it is there.
+# The library fuselage_cudnn gives cuDNN's header, and the definition FUSELAGE_CUDNN_FOUND if there is
+# one. cuDNN itself is loaded at run time, so nothing links it. Sources that need the header are in
+# backends/cuda/device/recurrent and tests/emulated_cuda/cudnn, and are left out without it.
 if(FUSELAGE_CUDA_FOUND)
+  add_library(fuselage_cudnn INTERFACE)
   find_path(FUSELAGE_CUDNN_INCLUDE cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   mark_as_advanced(FUSELAGE_CUDNN_INCLUDE)
   if(FUSELAGE_CUDNN_INCLUDE)
@@ -38,41 +40,36 @@ if(FUSELAGE_CUDA_FOUND)
   endif()
   if(cudnn_9)
     set(FUSELAGE_CUDNN_FOUND TRUE)
-    message(STATUS "CUDA: recurrent layers by cuDNN 9, where it is found when a GPU is asked for")
+    target_include_directories(fuselage_cudnn SYSTEM INTERFACE ${FUSELAGE_CUDNN_INCLUDE})
+    target_compile_definitions(fuselage_cudnn INTERFACE FUSELAGE_CUDNN_FOUND)
+    # It needs the definition alone, and its layer is built without CUDA.
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/backends/cuda/cudnn.cpp
+                                PROPERTIES COMPILE_DEFINITIONS FUSELAGE_CUDNN_FOUND)
+    message(STATUS "CUDA: recurrent layers by cuDNN 9, if it loads at run time")
   else()
     message(STATUS "CUDA: no recurrent layers by cuDNN, as there is no header of version 9")
   endif()
 endif()
 
-# fuselage_cudnn_sources(VARIABLE): of a list of sources, tells those that ask for cuDNN's header
-# where it is or, without one, leaves out those that need it.
-function(fuselage_cudnn_sources variable)
-  set(asking ${${variable}})
-  list(FILTER asking INCLUDE REGEX
-       "/(cuda/cudnn|device/recurrent/[a-z_]+|kernel_registry)\\.cpp$")
-  if(FUSELAGE_CUDNN_FOUND)
-    set_source_files_properties(${asking} PROPERTIES COMPILE_DEFINITIONS FUSELAGE_CUDNN_FOUND
-                                                     INCLUDE_DIRECTORIES ${FUSELAGE_CUDNN_INCLUDE})
-  else()
-    list(FILTER asking EXCLUDE REGEX "/(cuda/cudnn|kernel_registry)\\.cpp$")
-    list(REMOVE_ITEM ${variable} ${asking})
-    set(${variable} ${${variable}} PARENT_SCOPE)
+# fuselage_cuda_sources(VARIABLE EXTENSION): the sources of backends/cuda/device.
+function(fuselage_cuda_sources variable extension)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+       ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.${extension})
+  if(NOT FUSELAGE_CUDNN_FOUND)
+    list(FILTER sources EXCLUDE REGEX "/device/recurrent/")
   endif()
+  set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# fuselage_cuda_module(): the module, and fuselage_cuda_device with its object files for tests. The
-# program that loads it has the layers that it uses.
+# fuselage_cuda_module(): the module fuselage_cuda, and its object files as fuselage_cuda_device for
+# tests. The program that loads the module provides the layers that it uses.
 function(fuselage_cuda_module)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cpp
-                                              ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cu)
-  if(NOT sources)
-    return()
-  endif()
-  fuselage_cudnn_sources(sources)
-  add_library(fuselage_cuda_device OBJECT ${sources})
+  fuselage_cuda_sources(host cpp)
+  fuselage_cuda_sources(kernels cu)
+  add_library(fuselage_cuda_device OBJECT ${host} ${kernels})
   target_include_directories(fuselage_cuda_device PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(fuselage_cuda_device PUBLIC fmt::fmt CUDA::cudart_static CUDA::cublasLt
-                                                    CUDA::nvrtc)
+                                                    CUDA::nvrtc fuselage_cudnn)
   add_library(fuselage_cuda MODULE)
   set_target_properties(fuselage_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   target_link_libraries(fuselage_cuda PRIVATE fuselage_cuda_device)

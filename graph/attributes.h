@@ -92,6 +92,15 @@ std::vector<AttrSpec> attribute_specs() {
   return specs;
 }
 
+/// Whether an op has all attributes of the group S.
+template <AttrStruct S>
+bool declares(const OpDef& op) {
+  bool all = true;
+  for_each_attribute<S>(
+      [&](const auto& field) { all = all && op.attribute_index(field.name).has_value(); });
+  return all;
+}
+
 /// The values of S's attributes, in order.
 template <AttrStruct S>
 AttrList attribute_values(const S& values) {

@@ -8,7 +8,7 @@
 
 namespace fuselage {
 
-/// When a value can be known: once per model, once per sentence, or once per decoding step.
+/// When a value can be known: once per model, once per batch, or once per decoding step.
 enum class BindingTime : std::uint8_t { load, source, step };
 
 std::string_view to_string(BindingTime time);

@@ -49,11 +49,6 @@ struct Node {
 
   bool has(Trait trait) const { return op->has(trait); }
 
-  template <typename T>
-  const T& attr(std::string_view name) const {
-    return std::get<T>(attrs[attr_index(name)]);
-  }
-
   /// Whether it is the op that S declares.
   template <OpStruct S>
   bool is() const {
@@ -63,10 +58,7 @@ struct Node {
   /// Whether its op has all attributes of the group S.
   template <AttrStruct S>
   bool has() const {
-    bool all = true;
-    for_each_attribute<S>(
-        [&](const auto& field) { all = all && op->attribute_index(field.name).has_value(); });
-    return all;
+    return declares<S>(*op);
   }
 
   /// The path through which a result row reads rows of an operand (OperandSpec::through), or

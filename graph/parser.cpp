@@ -35,7 +35,7 @@ class LineReader {
       : text_(text), where_(where), line_(line) {}
 
   [[noreturn]] void fail(const std::string& message) const {
-    throw Error("{}:{}: {}", where_, line_, message);
+    throw LocatedError("{}:{}: {}", where_, line_, message);
   }
 
   bool at_end() {
@@ -176,11 +176,11 @@ class GraphParser {
         return_statement(in);
       else
         node_statement(in);
+    } catch (const LocatedError&) {
+      throw;
     } catch (const Error& error) {
       // Rules of the graph do not know the text; say where it stood.
-      const std::string_view message = error.what();
-      if (message.find(fmt::format("{}:{}", where_, line_)) != std::string_view::npos) throw;
-      in.fail(std::string(message));
+      in.fail(error.what());
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "ops/fused.h"
 #include "ops/registry.h"
 
 namespace fuselage {
@@ -110,7 +111,7 @@ class Parser {
   Argument call(const std::string& name, int depth) {
     const OpDef* op = all_ops().find(name);
     // An expression in an expression is written out.
-    if (!op || !op->has(Trait::elementwise) || op->attribute_index("expression"))
+    if (!op || !op->has(Trait::elementwise) || declares<op::Expression>(*op))
       fail(fmt::format("{} is no elementwise op", in_quotes(name)));
     ElementwiseExpression::Step step{.op = op};
     for (std::size_t i = 0; i < op->operands.size(); ++i) {

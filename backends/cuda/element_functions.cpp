@@ -11,8 +11,8 @@
 namespace fuselage::cuda {
 namespace {
 
-// Each is what ops/pointwise.cpp defines. The texts of an expression's ops stand one behind the
-// other.
+// The definitions of ops/pointwise.cpp as CUDA C++. The source of an expression concatenates the
+// functions of its ops.
 
 std::string unary(std::string_view op, std::string_view body) {
   return fmt::format("static __device__ float op_{}(float a) {{ {} }}\n", op, body);
@@ -22,7 +22,7 @@ std::string binary(std::string_view op, std::string_view body) {
   return fmt::format("static __device__ float op_{}(float a, float b) {{ {} }}\n", op, body);
 }
 
-/// A float with all of its bits.
+/// A float as a hexadecimal literal, which keeps all bits.
 std::string exact(float number) { return fmt::format("{:a}f", number); }
 
 std::string list_of(std::span<const float> numbers) {
@@ -31,12 +31,12 @@ std::string list_of(std::span<const float> numbers) {
   return text;
 }
 
-/// Horner's rule in z, as ops/approximate_activations.h has it.
+/// A polynomial in z by Horner's rule, as in ops/approximate_activations.h.
 std::string polynomial(const std::array<float, 3>& c) {
   return fmt::format("(({} * z + {}) * z + {})", exact(c[0]), exact(c[1]), exact(c[2]));
 }
 
-/// Text that other functions share stands once.
+/// A definition that several functions need, with a guard against repetition.
 std::string once(std::string_view name, std::string_view text) {
   return fmt::format("#ifndef HAS_{0}\n#define HAS_{0}\n{1}#endif\n", name, text);
 }

@@ -5,8 +5,8 @@
 
 namespace fuselage::cuda {
 
-/// CUDA C++ of a function `static __device__ float op_NAME(float a)`, or of two floats, that
-/// computes an elementwise op for one element; empty for an op that has none.
+/// The CUDA C++ source of `static __device__ float op_NAME(float a)`, or with two floats, which
+/// computes an elementwise op for one element. Empty for an op without a function.
 std::string_view element_function(std::string_view op);
 
 }  // namespace fuselage::cuda

@@ -17,10 +17,10 @@ namespace {
 using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
-// The same structs as in the header, and what does not depend on the expression. `Pack` is one
+// The structs of the header, and the code that does not depend on the expression. `Pack` is one
 // element or four.
 constexpr const char* kPrelude = R"(
-struct Rows { const int* live; int most; int columns; };
+struct Rows { const int* live; int max_live; int columns; };
 struct Operand {
   const float* data; long long stride; const int* index; const float* fallback; const int* first;
   int columns; int padding;
@@ -52,7 +52,7 @@ std::string text_of(float number) {
   return fmt::format("({:a}f)", number);
 }
 
-/// The number as kernels of single ops have it, rounded to float.
+/// The source of an argument. Numbers are rounded to float, as for single ops.
 std::string show(const Argument& argument) {
   switch (argument.kind) {
     case Kind::number:
@@ -65,7 +65,7 @@ std::string show(const Argument& argument) {
   return "";
 }
 
-/// Operands that the expression reads, ascending.
+/// The numbers of the operands that the expression reads.
 std::set<std::uint32_t> operands_read(const ElementwiseExpression& expression) {
   std::set<std::uint32_t> read;
   for (const ElementwiseExpression::Step& step : expression.steps)
@@ -74,7 +74,7 @@ std::set<std::uint32_t> operands_read(const ElementwiseExpression& expression) {
   return read;
 }
 
-/// Writes the text of one expression.
+/// Writes the source of an expression.
 class Writer {
  public:
   Writer(const ElementwiseExpression& expression, const std::vector<bool>& scalar)
@@ -88,7 +88,7 @@ class Writer {
         scalar_.size(), expression_.results.size());
     compute();
     run();
-    for (const auto& [name, pack] : {std::pair{kSingleElements, "One"}, {kFourElements, "Four"}})
+    for (const auto& [name, pack] : {std::pair{kScalarKernel, "One"}, {kFloat4Kernel, "Four"}})
       text_ += fmt::format("extern \"C\" __global__ void {}(Parameters p) {{\n  run<{}>(p);\n}}\n",
                            name, pack);
     return std::move(text_);
@@ -101,7 +101,7 @@ class Writer {
       if (written.insert(step.op->name).second) text_ += element_function(step.op->name);
   }
 
-  /// compute(x…, &y…): the expression for one element.
+  /// Function compute(x…, &y…): the expression for one element.
   void compute() {
     std::string parameters;
     for (const std::uint32_t i : read_) parameters += fmt::format("float x{}, ", i);
@@ -120,7 +120,7 @@ class Writer {
     text_ += "}\n";
   }
 
-  /// run<Pack>(p): all elements. Rows of operands and results are found once a row.
+  /// Function run<Pack>(p): the loop over all elements.
   void run() {
     text_ += R"(template <typename Pack> static __device__ void run(const Parameters& p) {
   const long long live = *p.rows.live;
@@ -142,7 +142,7 @@ class Writer {
     text_ += "    }\n  }\n}\n";
   }
 
-  /// The elements of one pack: all are read before any is written.
+  /// The body of the loop: loads one pack of each operand, computes, and stores one of each result.
   void elements() {
     for (const std::uint32_t i : read_)
       if (!scalar_[i]) text_ += fmt::format("      const Pack v{0} = load<Pack>(row{0}, c);\n", i);
@@ -179,10 +179,10 @@ ElementwiseExpression elementwise_expression(const Node& node) {
 std::string refuse_elementwise_source(const ElementwiseExpression& expression) {
   for (const ElementwiseExpression::Step& step : expression.steps) {
     if (element_function(step.op->name).empty())
-      return fmt::format("it has no function for '{}'", step.op->name);
+      return fmt::format("op '{}' has no CUDA function", step.op->name);
     for (const Argument& argument : step.arguments)
       if (argument.kind == Kind::number && !std::isfinite(static_cast<float>(argument.number)))
-        return fmt::format("{} is no number of f32", argument.number);
+        return fmt::format("{} is not a finite f32", argument.number);
   }
   return "";
 }
@@ -190,7 +190,7 @@ std::string refuse_elementwise_source(const ElementwiseExpression& expression) {
 std::string elementwise_source(const ElementwiseExpression& expression,
                                const std::vector<bool>& scalar) {
   check(refuse_elementwise_source(expression).empty(),
-        "elementwise_source: an expression that it refuses");
+        "elementwise_source: an expression without source");
   check(scalar.size() >= operand_count(expression) && !scalar.empty(),
         "elementwise_source: an operand is missing");
   check(scalar.size() <= kMaxElementOperands && expression.results.size() <= kMaxElementResults,

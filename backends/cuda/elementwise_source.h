@@ -14,14 +14,14 @@ namespace fuselage::cuda {
 inline constexpr std::size_t kMaxElementOperands = 64;
 inline constexpr std::size_t kMaxElementResults = 16;
 
-// The parameters of a kernel that elementwise_source() writes: the rows, the operands, the results,
-// one behind the other without gaps, in one struct that is passed by value. The generated text
-// declares the same structs. What the members mean stands in device/rows.h.
+// The parameters of a generated kernel: rows, operands and results, without gaps, in one struct
+// that is passed by value. The generated source declares the same structs. The members are those of
+// device/runtime/rows.h.
 
 struct ElementRows {
   const std::int32_t* live = nullptr;
-  std::int32_t most = 0;
-  std::int32_t columns = 0;  ///< of operands and results, or fours of them for kFourElements
+  std::int32_t max_live = 0;
+  std::int32_t columns = 0;  ///< of operands and results; a quarter of it for kFloat4Kernel
 };
 
 struct ElementOperand {
@@ -40,21 +40,21 @@ struct ElementResult {
   const std::int32_t* first = nullptr;
 };
 
-/// The kernels of a generated text: one thread for each element, or for each four side by side,
-/// whose rows begin at multiples of 16 bytes. Both take the grid and block of spread_over().
-inline constexpr const char* kSingleElements = "elements";
-inline constexpr const char* kFourElements = "elements4";
+/// The names of the generated kernels: a thread for each element, or for each float4, with rows
+/// aligned to 16 bytes. Both are launched with config_for_elements().
+inline constexpr const char* kScalarKernel = "elements";
+inline constexpr const char* kFloat4Kernel = "elements4";
 
-/// A node's own expression, or its op as the only step.
+/// A node's attribute `expression`, or else its op as the only step.
 ElementwiseExpression elementwise_expression(const Node& node);
 
-/// CUDA C++ of the kernels of an expression; needs no headers. Operand i has one element a row,
-/// which stands for all columns, where scalar[i]. Each element is computed by the same operations
-/// in both kernels. Operands are read before results of the same elements are written.
+/// The CUDA C++ source of an expression's kernels, without includes. Where scalar[i], operand i has
+/// one element per row, which is broadcast to all columns. Both kernels use the same operations for
+/// an element. An element's operands are read before its results are written.
 std::string elementwise_source(const ElementwiseExpression& expression,
                                const std::vector<bool>& scalar);
 
-/// Why there is no such text; empty: there is one.
+/// Why an expression has no source; empty if it has one.
 std::string refuse_elementwise_source(const ElementwiseExpression& expression);
 
 }  // namespace fuselage::cuda

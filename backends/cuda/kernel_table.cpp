@@ -1,3 +1,13 @@
+// A new kernel needs
+//
+//   1. a row in the table below: op, name, views and the function that refuses nodes;
+//   2. in a `*_kernels.cpp` file of backends/cuda/device: a class of Kernel, or a launch function,
+//      and an entry with the same name in the file's RegisterKernels;
+//   3. device code in a .cu file of the same folder, with its header, unless functions that are
+//      there suffice.
+//
+// An elementwise op needs only a function in element_functions.cpp.
+
 #include "backends/cuda/kernel_table.h"
 
 #include <fmt/format.h>
@@ -31,7 +41,7 @@ namespace {
 
 // --- Products ---
 
-/// Matrices are brought into another form when the executable is made.
+/// Matrices are converted and uploaded when the executable is made, so they must be stored.
 std::string refuse_matrix(const Graph& graph, ValueId w) {
   if (!is_stored(graph, graph.producer(w)) || graph.binding(w) != BindingTime::load)
     return "its matrix is not stored";
@@ -102,7 +112,7 @@ std::string refuse_output_layers(const Graph& graph, const Node& node) {
 
 // --- Recurrent layers ---
 
-/// cuDNN reads a layer's parameters in a form of its own, in which they are uploaded.
+/// A layer's parameters are converted to cuDNN's layout when the executable is made.
 std::string refuse_recurrent_layer(const Graph& graph, const Node& node) {
   if (!has_recurrent_layers()) return "it is cuDNN's, which does not load";
   for (std::size_t i = 1; i < node.operands.size(); ++i)
@@ -196,11 +206,11 @@ constexpr KernelInfo kRows[] = {
     {.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
 };
 
-/// Elementwise ops alone are expressions of one step.
+/// A row for each elementwise op: alone, it is an expression of one step.
 std::vector<KernelInfo> element_rows() {
   std::vector<KernelInfo> rows;
   for (const OpDef* op : all_ops().all())
-    if (op->has(Trait::elementwise) && !op->attribute_index("expression"))
+    if (op->has(Trait::elementwise) && !declares<op::Expression>(*op))
       rows.push_back({.op = op->name,
                       .name = "elements",
                       .reads = all_operands(view),

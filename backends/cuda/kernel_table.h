@@ -4,8 +4,9 @@
 
 namespace fuselage::cuda {
 
-/// The kernels of the CUDA back-end. The module makes them by their names; the table needs no CUDA,
-/// so that plans can be made and shown anywhere. There is no reference evaluation in it.
+/// The kernels of the CUDA back-end, by name. The table needs no CUDA toolkit, so that plans can be
+/// made and shown anywhere; the module makes the kernels. There is no fallback to reference
+/// evaluation.
 const KernelSet& cuda_kernels();
 
 }  // namespace fuselage::cuda

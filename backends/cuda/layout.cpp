@@ -9,16 +9,16 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
 
 std::int32_t bounded(std::int64_t count) {
-  return static_cast<std::int32_t>(std::min(count, kMost));
+  return static_cast<std::int32_t>(std::min(count, kMaxRows));
 }
 
 std::int32_t longest(std::span<const WordIds> lists) {
-  std::size_t most = 0;
-  for (const WordIds& list : lists) most = std::max(most, list.size());
-  return bounded(static_cast<std::int64_t>(most));
+  std::size_t size = 0;
+  for (const WordIds& list : lists) size = std::max(size, list.size());
+  return bounded(static_cast<std::int64_t>(size));
 }
 
 /// Applies f to each bound of two layouts.
@@ -32,8 +32,8 @@ Layout combined(const Layout& a, const Layout& b, const F& f) {
   return result;
 }
 
-/// Most rows of a pair's right side that belong to one row of its left.
-std::int32_t most_right(const Graph& graph, const Layout& layout, const Domain& pairs) {
+/// The bound on the pairs of one left row.
+std::int32_t max_right(const Graph& graph, const Layout& layout, const Domain& pairs) {
   switch (graph.domain(pairs.right).kind) {
     case DomainKind::source:
       return layout.sentence;
@@ -68,11 +68,11 @@ Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
   const Graph& graph = frame.graph();
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
     const std::int64_t rows = frame.max_rows(DomainId{i});
-    if (rows > kMost)
+    if (rows > kMaxRows)
       throw Error(
           "a batch of {} sentences may have {} rows of '{}', more than the {} that a GPU can "
           "count; use a smaller mini-batch, beam-size or max-length-factor",
-          sentences.size(), rows, graph.domain(DomainId{i}).name, kMost);
+          sentences.size(), rows, graph.domain(DomainId{i}).name, kMaxRows);
     layout.rows.push_back(static_cast<std::int32_t>(rows));
   }
   return layout;
@@ -98,12 +98,12 @@ Layout common(const Layout& a, const Layout& b) {
   return combined(a, b, [](std::int32_t x, std::int32_t y) { return std::min(x, y); });
 }
 
-std::int32_t most_hypotheses(const Graph& graph, const Layout& layout) {
-  std::int32_t most = 0;
+std::int32_t max_hypotheses(const Graph& graph, const Layout& layout) {
+  std::int32_t rows = 0;
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
     if (graph.domain(DomainId{i}).kind == DomainKind::hypothesis)
-      most = std::max(most, layout.rows[i]);
-  return most;
+      rows = std::max(rows, layout.rows[i]);
+  return rows;
 }
 
 std::vector<std::int32_t> live_bounds(const Graph& graph, const Layout& layout,
@@ -113,7 +113,7 @@ std::vector<std::int32_t> live_bounds(const Graph& graph, const Layout& layout,
     const Domain& domain = graph.domain(DomainId{i});
     if (domain.binding != BindingTime::step) continue;
     std::int64_t live = hypotheses;
-    if (domain.kind == DomainKind::pairs) live *= most_right(graph, layout, domain);
+    if (domain.kind == DomainKind::pairs) live *= max_right(graph, layout, domain);
     bounds[i] = bounded(std::min<std::int64_t>(bounds[i], live));
   }
   return bounds;

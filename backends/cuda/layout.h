@@ -9,42 +9,41 @@
 
 namespace fuselage::cuda {
 
-/// The least of few sizes that holds `count`: up to 2 * per_octave those of all numbers, beyond
-/// `per_octave` sizes, evenly spaced, between a power of two and the next.
+/// Rounds `count` up to a bucket size: `per_octave` evenly spaced sizes from a power of two to the
+/// next. Counts up to 2 * per_octave stay.
 std::int64_t round_size(std::int64_t count, std::int64_t per_octave);
 
-/// Bounds on a batch, from which sizes and addresses of all device memory of a worker follow. A
-/// batch within another's layout can use its memory, and what was captured with it.
+/// Bounds on a batch. They determine the sizes and addresses of a worker's device memory. A batch
+/// within the bounds can use the memory and the captured graphs of the layout.
 struct Layout {
-  std::vector<std::int32_t> rows;  ///< most rows of each domain
+  std::vector<std::int32_t> rows;  ///< rows of each domain
   std::int32_t sentence = 0;       ///< words of the longest sentence: iterations of scans
   std::int32_t shortlist = 0;      ///< words of the longest shortlist
-  std::int32_t steps = 0;          ///< most steps of a sentence
+  std::int32_t steps = 0;          ///< steps of a sentence
 
-  /// Whether no bound of the other is larger.
+  /// Whether each bound is at least the other's.
   bool holds(const Layout& other) const;
 
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-/// The exact bounds of the batch that `frame` has begun and reserved steps for. Throws Error where
-/// rows cannot be counted in 31 bits.
+/// The exact bounds of the batch of `frame`, after begin_batch() and reserve_steps(). Throws Error
+/// for more than 2^31 - 1 rows.
 Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
                  std::span<const WordIds> shortlists, const StepLimits& limits);
 
-/// Each bound rounded by round_size; those of load-time domains stay.
+/// Rounds each bound by round_size(). Bounds of load-time domains stay.
 Layout rounded(const Graph& graph, const Layout& layout, std::int64_t per_octave);
 
-/// The larger and the smaller of each bound. A layout without rows holds nothing and joins with
-/// any.
+/// The maximum and the minimum of each bound. joined() also takes a default-constructed layout.
 Layout joined(const Layout& a, const Layout& b);
 Layout common(const Layout& a, const Layout& b);
 
-/// Most hypotheses that live in one step.
-std::int32_t most_hypotheses(const Graph& graph, const Layout& layout);
+/// The bound on live hypotheses of a step.
+std::int32_t max_hypotheses(const Graph& graph, const Layout& layout);
 
-/// The most rows that each domain computes in one step, or in the source program, while no more
-/// than `hypotheses` live.
+/// Bounds on the new rows of each domain in one step, or in the source program, with at most
+/// `hypotheses` live hypotheses.
 std::vector<std::int32_t> live_bounds(const Graph& graph, const Layout& layout,
                                       std::int32_t hypotheses);
 

@@ -4,10 +4,10 @@
 
 namespace fuselage::cuda {
 
-/// Most words that a kernel finds the best of.
+/// The largest k of kernels for the k best.
 inline constexpr std::int32_t kMaxBest = 64;
 
-/// Most models whose output layers one kernel takes.
+/// The largest number of models in an ensemble.
 inline constexpr std::int32_t kMaxMembers = 32;
 
 }  // namespace fuselage::cuda

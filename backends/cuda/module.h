@@ -5,13 +5,12 @@
 #include "base/tensor.h"
 #include "passes/lowering/split_by_binding_time.h"
 
-// What a program asks of the module libfuselage_cuda.so, which it loads when a GPU is asked for.
-// The module is of the same build; it takes what it needs of the layers from the program, which
-// exports their symbols (CMake: fuselage_hosts_module).
+// The interface of the module libfuselage_cuda.so, which a program loads when a GPU is requested.
+// Module and program must be of the same build: the module uses the program's symbols of the layers
+// (CMake: fuselage_hosts_module).
 
-/// Lowers the programs to a GPU; `weights` are the model's, without the results of the load
-/// program. The caller owns the result. Throws Error; exceptions pass from the module to the
-/// program.
+/// Lowers the programs to a GPU. `weights` are the model's, without the results of the load
+/// program. The caller owns the result. Exceptions (Error) pass from the module to the program.
 extern "C" fuselage::Executable* fuselage_compile_cuda(const fuselage::Programs& programs,
                                                        fuselage::TensorMap&& weights,
                                                        const fuselage::CudaOptions& options);

@@ -18,7 +18,7 @@ class CudnnSoftmax {
                   std::int32_t columns) const {
     constexpr float kOne = 1;
     constexpr float kZero = 0;
-    // An image a row, whose channels are the columns.
+    // An image for each row, with columns as channels.
     const int dims[] = {static_cast<int>(rows), columns, 1, 1};
     const int strides[] = {columns, 1, 1, 1};
     expect_success(cudnn().set_tensor(matrix_.get(), CUDNN_DATA_FLOAT, 4, dims, strides), kWhat);

@@ -7,11 +7,11 @@
 
 namespace fuselage::cuda {
 
-/// Logarithms of the softmax of each row of a matrix [rows, columns] of f32, from `in` to `out`.
+/// Log-softmax of each row of an f32 matrix [rows, columns], from `in` to `out`.
 using LogSoftmax = std::function<void(cudaStream_t, const float* in, float* out, std::int64_t rows,
                                       std::int32_t columns)>;
 
-/// cuDNN's; empty where there is no cuDNN. For one thread.
+/// Log-softmax by cuDNN; empty without cuDNN. Not thread-safe.
 LogSoftmax cudnn_log_softmax();
 
 }  // namespace fuselage::cuda

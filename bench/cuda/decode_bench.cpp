@@ -1,11 +1,10 @@
-// What the CUDA back-end's searches gain by batches, by recorded steps, by fewer live rows, by
-// narrower numbers, by fusion and by cuDNN's recurrent layers: ratios in one run. See
-// docs/benchmarks/README.md.
+// The gain of the CUDA back-end's searches by batching, captured steps, fewer live rows, narrower
+// numbers, fusion and cuDNN's recurrent layers: ratios in one run. See docs/benchmarks/README.md.
 //
 //   cuda_decode_bench GRAPH [pairs]
 //
-// GRAPH is a recurrent translation model as text, bench/quinn.ir, which gets random weights and the
-// sizes of Amun's models (WNMT 2018): states of 1024, 30,000 words.
+// GRAPH is a recurrent translation model as text, bench/quinn.ir. It gets random weights and the
+// sizes of Amun's models (WNMT 2018): states of 1024, a vocabulary of 30,000.
 
 #include <fmt/format.h>
 
@@ -34,16 +33,16 @@ namespace fuselage {
 namespace {
 
 constexpr std::int32_t kLength = 20;   ///< words of a sentence, and of its translation
-constexpr std::int32_t kWords = 8000;  ///< that sentences are made of
+constexpr std::int32_t kWords = 8000;  ///< distinct words of sentences
 
-/// The graph with other sizes in the place of these.
+/// The graph with sizes replaced.
 std::string resized(std::string text, const std::vector<std::pair<int, int>>& sizes) {
   for (const auto& [from, to] : sizes)
     text = std::regex_replace(text, std::regex(fmt::format("\\b{}\\b", from)), std::to_string(to));
   return text;
 }
 
-/// Sentences of words that are drawn evenly; those of one length have no end before it.
+/// Sentences of uniformly drawn words.
 std::vector<WordIds> sentences(const std::vector<std::int32_t>& lengths) {
   std::mt19937 random(7);
   std::uniform_int_distribution<std::int32_t> word(2, kWords - 1);
@@ -60,10 +59,11 @@ std::vector<WordIds> sentences(std::size_t count) {
   return sentences(std::vector<std::int32_t>(count, kLength));
 }
 
-/// How long translations are.
+/// The length of translations.
 enum class Words : std::uint8_t { as_source, one };
 
-/// A model on the GPU that translates each sentence to as many words as it has, or to one.
+/// A model on the GPU that translates each sentence to as many words as the sentence has, or to
+/// one.
 class Contestant {
  public:
   Contestant(const Graph& graph, const TensorMap& weights, const CompileOptions& options,
@@ -107,7 +107,7 @@ class Decoding {
     return {graph_, weights_, options, words};
   }
 
-  /// Both run each batch once before they are measured, so that memory and graphs are there.
+  /// Both run each batch once before the measurement, to allocate memory and capture graphs.
   Comparison compare_on(Contestant& baseline, const std::vector<WordIds>& first,
                         Contestant& candidate, const std::vector<WordIds>& second) const {
     baseline.run(first);
@@ -140,8 +140,8 @@ class Decoding {
           compare_on(apart, text, fused, text));
   }
 
-  /// Loops of kernels of ours against whole layers: with as little of the decoder as can be, and in
-  /// whole searches.
+  /// Loops of our kernels against cuDNN's layers: with a single decoder step, and in whole
+  /// searches.
   void compare_encoders(std::size_t batch) const {
     const auto text = sentences(batch);
     for (const Words words : {Words::one, Words::as_source}) {
@@ -176,8 +176,8 @@ class Decoding {
     }
   }
 
-  /// A batch that shrinks: as many sentences, but all but one in 16 end after a quarter of the
-  /// steps. If a step's time followed its rows exactly, the ratio would be that of the words.
+  /// A shrinking batch: 15 of 16 sentences end after a quarter of the steps. If the time of a step
+  /// were proportional to its rows, the ratio of times would equal the ratio of words.
   void compare_shrinking(std::size_t batch) const {
     std::vector<std::int32_t> lengths(batch, kLength);
     for (std::size_t s = 0; s < batch; ++s)
@@ -198,7 +198,7 @@ class Decoding {
 };
 
 void run(const std::vector<std::string>& arguments) {
-  // A search may choose any word and look it up, so that there are embeddings of all.
+  // A search may choose and look up any word, so all need embeddings.
   const std::string text =
       resized(read_file(arguments[0]),
               {{1000, 1024}, {2000, 2048}, {620, 512}, {8000, 30000}, {57867, 30000}});

@@ -2,11 +2,11 @@
 //
 //   cuda_output_bench [rounds] [vocabulary] [batch]
 //
-// g.kbest ranks logits of f32 that are in memory: by one kernel against the three of Hoang et al.
-// (WNMT 2018), against cuDNN's softmax, where there is cuDNN, between other kernels, against the
-// best separate kernels, and against reading the logits at all. g.out has the product in it:
-// without logits in memory against cuBLASLt and those kernels. All are graphs, replayed in turn;
-// ratios are medians with their quartiles. Results are compared before.
+// g.kbest ranks f32 logits in memory: one kernel against the three kernels of Hoang et al. (WNMT
+// 2018), against separate kernels with cuDNN's softmax (if there is cuDNN), against optimal
+// separate kernels, and against a mere read of the logits. g.out includes the product: one kernel
+// without logits in memory against cuBLASLt and these kernels. All are graphs, replayed in turn;
+// ratios are medians with quartiles. Results are compared first.
 
 #include <fmt/format.h>
 
@@ -27,12 +27,12 @@ namespace {
 
 using Enqueue = std::function<void(cudaStream_t)>;
 
-/// Throws unless `work` gives what `wanted` is, but for rounding.
+/// Throws unless the results of `work` equal `wanted` up to rounding.
 void expect_results(OutputWorkload& workload, const Stream& stream, std::string_view name,
                     const Enqueue& work, const OutputResults& wanted, double tolerance) {
   work(stream.get());
   const OutputDifference off = difference(workload.results(), wanted);
-  // Where numbers are rounded more, words that are nearly equal change places.
+  // Coarser rounding can swap nearly equal words.
   if (off.value > tolerance || off.ids > 20 * tolerance)
     throw InternalError(fmt::format("{}: values are off by {}, and {} of the ids differ", name,
                                     off.value, off.ids));
@@ -43,7 +43,7 @@ void print(std::string_view against, const DeviceComparison& times) {
              1e6 * times.baseline.median, times.ratio.median, times.ratio.first, times.ratio.third);
 }
 
-/// Something that the candidate of a benchmark is compared with.
+/// A baseline of a benchmark.
 struct Rival {
   std::string_view name;
   Enqueue work;
@@ -102,7 +102,7 @@ void multiply_and_rank(const Stream& stream, const OutputShape& shape, const Log
   const auto one_read = [&](DType logits) -> Enqueue {
     return [&workload, logits](cudaStream_t s) { workload.rank_in_one_read(s, logits); };
   };
-  // Logits of bf16 are off by up to 2^-9 of their own.
+  // Logits of bf16 have a relative error of up to 2^-9.
   std::vector<Rival> rivals = {
       {"cuBLASLt; normalizer; log-softmax; best",
        behind_product(DType::f32, [&](cudaStream_t s) { workload.rank_in_separate_kernels(s); })},
@@ -120,7 +120,7 @@ void multiply_and_rank(const Stream& stream, const OutputShape& shape, const Log
              1e-12 * peak, 100 * workload.product_flop() / seconds / peak);
 }
 
-/// FLOP a second of a large product by cuBLASLt.
+/// FLOP per second of a large product by cuBLASLt.
 double product_peak(const Stream& stream, int rounds) {
   OutputWorkload workload({.rows = 8192, .depth = 8192, .columns = 8192, .k = 1}, stream);
   const Replay product(stream, [&](cudaStream_t s) { workload.multiply(s, DType::bf16); });
@@ -132,7 +132,7 @@ void run(const std::vector<std::string>& arguments) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
   const int rounds = argument(0, 15);
-  // Rows of logits are read in pieces of 16 bytes.
+  // Rows of logits are read in vectors of 16 bytes.
   const std::int32_t columns = argument(1, 30000) / 8 * 8;
   const std::int64_t batch = argument(2, 1280);
   int devices = 0;

@@ -167,7 +167,7 @@ OutputDifference difference(const OutputResults& a, const OutputResults& b) {
   OutputDifference result;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     const double value = std::abs(double{a.values[i]} - b.values[i]);
-    // A value that is no number is as far as can be.
+    // NaN counts as an infinite difference.
     result.value = std::isnan(value) ? HUGE_VAL : std::max(result.value, value);
     result.ids += a.ids[i] == b.ids[i] ? 0 : 1;
   }

@@ -14,20 +14,20 @@
 
 namespace fuselage::cuda {
 
-/// How large an output layer is: x [rows, depth] of bf16, a vocabulary of `columns`, the k best.
+/// The sizes of an output layer: x [rows, depth] of bf16, a vocabulary of `columns`, the k best.
 struct OutputShape {
   std::int64_t rows = 0;
   std::int32_t depth = 0, columns = 0, k = 0;
 };
 
-/// What a way to compute it gives.
+/// The results of an output layer.
 struct OutputResults {
   std::vector<float> values;
   std::vector<std::int32_t> ids;
 };
 
-/// An output layer of random numbers in device memory, and ways to compute it or parts of it. Each
-/// puts its work into a stream.
+/// An output layer with random numbers in device memory. Each member function enqueues one way of
+/// computing it, or a part of it.
 class OutputWorkload {
  public:
   OutputWorkload(const OutputShape& shape, const Stream& stream);
@@ -36,24 +36,24 @@ class OutputWorkload {
   double product_flop() const;
   std::size_t logit_bytes() const;
 
-  /// The product, to logits of f32 or bf16.
+  /// The product, with logits of f32 or bf16.
   void multiply(cudaStream_t stream, DType logits);
-  /// From logits of f32: as Hoang et al. had it before they fused it, as well as separate kernels
-  /// can, with another softmax between a bias and the best, and by one kernel that reads them once.
+  /// From logits of f32: by the unfused kernels of Hoang et al., by optimal separate kernels, by
+  /// separate kernels with another softmax, and by one kernel that reads the logits once.
   void rank_in_three_kernels(cudaStream_t stream);
   void rank_in_separate_kernels(cudaStream_t stream);
   void rank_by_softmax(cudaStream_t stream, const LogSoftmax& softmax);
   void rank_in_one_read(cudaStream_t stream, DType logits);
-  /// All of it, without logits.
+  /// The whole layer, without logits in memory.
   void multiply_and_rank(cudaStream_t stream);
   void read_logits(cudaStream_t stream);
 
-  /// What was computed last.
+  /// The last results.
   OutputResults results() const;
 
  private:
   BestQuery query(bool log_softmax) const;
-  /// The best of logarithms of probabilities.
+  /// The k best of log-probabilities.
   void find_best(cudaStream_t stream, const float* finished);
   float* values() const;
   std::int32_t* ids() const;
@@ -66,8 +66,7 @@ class OutputWorkload {
   DeviceMatrix matrix_;
 };
 
-/// How far results are from others: the largest difference of values, and the share of ids that
-/// differ.
+/// The largest difference of values between two results, and the share of different ids.
 struct OutputDifference {
   double value = 0, ids = 0;
 };

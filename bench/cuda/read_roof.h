@@ -6,7 +6,7 @@
 
 namespace fuselage::cuda {
 
-/// Reads `bytes` at `data`, a multiple of 16, once, and writes next to nothing.
+/// Reads `bytes` (a multiple of 16) at `data` once, with almost no writes.
 void read_all(cudaStream_t stream, const void* data, std::size_t bytes, float* sink);
 
 }  // namespace fuselage::cuda

@@ -1,4 +1,4 @@
-#include "backends/cuda/device/output/exp_sum.h"
+#include "backends/cuda/device/output/softmax_normalizer.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 #include "bench/cuda/separate_output.h"
@@ -7,7 +7,7 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr int kThreads = 512;
-using Team = RowTeam<kThreads>;
+using Group = ThreadGroup<kThreads>;
 
 struct Better {
   __device__ unsigned long long operator()(unsigned long long a, unsigned long long b) const {
@@ -15,7 +15,7 @@ struct Better {
   }
 };
 
-/// So that the larger value is the larger number, and of equal ones the lower column.
+/// A key with the order of values, then of descending columns.
 __device__ unsigned long long key_of(float value, std::int32_t column) {
   const unsigned bits = __float_as_uint(value);
   const unsigned ordered = (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
@@ -24,16 +24,16 @@ __device__ unsigned long long key_of(float value, std::int32_t column) {
 }
 
 __device__ inline unsigned long long shuffle_xor(unsigned long long value, int offset) {
-  return __shfl_xor_sync(kFullWarp, value, offset);
+  return __shfl_xor_sync(kFullWarpMask, value, offset);
 }
 
-/// The best of a block's keys, for all of its threads.
+/// The largest key of the block, for all threads.
 __device__ unsigned long long best_key(unsigned long long key) {
-  __shared__ unsigned long long parts[kThreads / kWarp];
-  for (int offset = kWarp / 2; offset > 0; offset /= 2)
+  __shared__ unsigned long long parts[kThreads / kWarpSize];
+  for (int offset = kWarpSize / 2; offset > 0; offset /= 2)
     key = Better()(key, shuffle_xor(key, offset));
   __syncthreads();
-  if (threadIdx.x % kWarp == 0) parts[threadIdx.x / kWarp] = key;
+  if (threadIdx.x % kWarpSize == 0) parts[threadIdx.x / kWarpSize] = key;
   __syncthreads();
   for (const unsigned long long part : parts) key = Better()(key, part);
   return key;
@@ -41,19 +41,19 @@ __device__ unsigned long long best_key(unsigned long long key) {
 
 __global__ void __launch_bounds__(kThreads) add_bias_to_row(LogitMatrix in, float* out) {
   const std::int64_t row = std::int64_t{blockIdx.x} * in.columns;
-  for (int c = Team::lane(); c < in.columns; c += kThreads)
+  for (int c = Group::thread_rank(); c < in.columns; c += kThreads)
     out[row + c] = in.logits[row + c] + in.bias[c];
 }
 
 __global__ void __launch_bounds__(kThreads) normalize_row(float* scores, std::int32_t columns) {
   float* row = scores + std::int64_t{blockIdx.x} * columns;
   float top = kLowest;
-  for (int c = Team::lane(); c < columns; c += kThreads) top = fmaxf(top, row[c]);
-  top = Team::all(top, Larger());
+  for (int c = Group::thread_rank(); c < columns; c += kThreads) top = fmaxf(top, row[c]);
+  top = Group::reduce(top, Max());
   float sum = 0;
-  for (int c = Team::lane(); c < columns; c += kThreads) sum += expf(row[c] - top);
-  const float log_sum = logf(Team::all(sum, Sum()));
-  for (int c = Team::lane(); c < columns; c += kThreads) row[c] = row[c] - top - log_sum;
+  for (int c = Group::thread_rank(); c < columns; c += kThreads) sum += expf(row[c] - top);
+  const float log_sum = logf(Group::reduce(sum, Sum()));
+  for (int c = Group::thread_rank(); c < columns; c += kThreads) row[c] = row[c] - top - log_sum;
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(kThreads)
   float* row = scores + std::int64_t{blockIdx.x} * columns;
   for (std::int32_t rank = 0; rank < k; ++rank) {
     unsigned long long best = 0;
-    for (int c = Team::lane(); c < columns; c += kThreads) best = max(best, key_of(row[c], c));
+    for (int c = Group::thread_rank(); c < columns; c += kThreads)
+      best = max(best, key_of(row[c], c));
     best = best_key(best);
     const auto column = static_cast<std::int32_t>(0xffffffffu - static_cast<unsigned>(best));
     if (threadIdx.x == 0) {
@@ -86,15 +87,15 @@ __global__ void __launch_bounds__(kThreads) find_normalizer(LogitMatrix in, floa
   const std::int64_t row = std::int64_t{blockIdx.x} * in.columns;
   float top = kLowest;
   float sum = 0;
-  for (int c = 4 * Team::lane(); c < in.columns; c += 4 * kThreads) {
+  for (int c = 4 * Group::thread_rank(); c < in.columns; c += 4 * kThreads) {
     const float4 x = sum_of(in, row, c);
     const float larger = fmaxf(fmaxf(fmaxf(x.x, x.y), fmaxf(x.z, x.w)), top);
-    sum = sum * exp_below(top, larger) + exp_below(x.x, larger) + exp_below(x.y, larger) +
-          exp_below(x.z, larger) + exp_below(x.w, larger);
+    sum = sum * exp_relative(top, larger) + exp_relative(x.x, larger) + exp_relative(x.y, larger) +
+          exp_relative(x.z, larger) + exp_relative(x.w, larger);
     top = larger;
   }
-  const float all_top = Team::all(top, Larger());
-  const float all_sum = Team::all(sum * exp_below(top, all_top), Sum());
+  const float all_top = Group::reduce(top, Max());
+  const float all_sum = Group::reduce(sum * exp_relative(top, all_top), Sum());
   if (threadIdx.x == 0) normalizers[blockIdx.x] = {all_top, logf(all_sum)};
 }
 
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kThreads)
     write_scores(LogitMatrix in, const float2* normalizers, float* scores) {
   const std::int64_t row = std::int64_t{blockIdx.x} * in.columns;
   const float2 normalizer = normalizers[blockIdx.x];
-  for (int c = 4 * Team::lane(); c < in.columns; c += 4 * kThreads) {
+  for (int c = 4 * Group::thread_rank(); c < in.columns; c += 4 * kThreads) {
     const float4 x = sum_of(in, row, c);
     const float top = normalizer.x;
     const float log_sum = normalizer.y;
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-Spread block_a_row(std::int64_t rows) {
+LaunchConfig block_a_row(std::int64_t rows) {
   return {dim3(static_cast<unsigned>(rows)), dim3(kThreads)};
 }
 

@@ -6,8 +6,8 @@
 
 namespace fuselage::cuda {
 
-// An output layer's steps behind the product as kernels by themselves, to compare with. Logits and
-// scores are [rows, columns] of f32; rows are a multiple of 16 bytes.
+// The steps of an output layer after the product as separate kernels, for comparison. Logits and
+// scores are f32 [rows, columns]; rows are multiples of 16 bytes.
 
 struct LogitMatrix {
   const float* logits = nullptr;
@@ -16,21 +16,21 @@ struct LogitMatrix {
   std::int32_t columns = 0;
 };
 
-// The three kernels that Hoang et al. (WNMT 2018, section 3.2) replaced by one.
+// The three kernels that Hoang et al. (WNMT 2018, section 3.2) replaced by one kernel.
 
 /// out = logits + bias.
 void add_bias(cudaStream_t stream, const LogitMatrix& in, float* out);
-/// In place, a block a row: the largest, the sum of exponentials, the logarithms of probabilities.
+/// Log-softmax in place, a block for each row: maximum, sum of exponentials, log-probabilities.
 void log_softmax_in_passes(cudaStream_t stream, float* scores, std::int64_t rows,
                            std::int32_t columns);
-/// A block a row goes over it once for each of the k best, and then puts -infinity in its place.
+/// A block for each row, which reads the row k times and replaces each best score by -infinity.
 void best_in_passes(cudaStream_t stream, float* scores, std::int64_t rows, std::int32_t columns,
                     std::int32_t k, float* values, std::int32_t* ids);
 
-// The best that separate kernels can do: two reads, in the first of which the normalizer is found,
-// and one write. The k best take a read more.
+// Optimal separate kernels: a read for the normalizer, a read and a write for log-probabilities.
+// The k best need another read.
 
-/// logarithms of probabilities; normalizers has room for two numbers a row.
+/// Log-probabilities. `normalizers` has room for two numbers per row.
 void log_softmax_in_two_reads(cudaStream_t stream, const LogitMatrix& in, float* normalizers,
                               float* scores);
 

@@ -9,15 +9,15 @@
 
 namespace fuselage::cuda {
 
-/// Work that is enqueued by a function, as a graph that is replayed. It runs once before it is
-/// captured, so that libraries have loaded what they need.
+/// A replayable graph of the work that a function enqueues. The work runs once before the capture,
+/// so that libraries are loaded.
 class Replay {
  public:
   Replay(const Stream& stream, const std::function<void(cudaStream_t)>& enqueue);
 
-  /// Seconds that a replay takes on the device, of `count` in a row.
+  /// Seconds per replay on the device, over `count` consecutive replays.
   double seconds(int count) const;
-  /// So many that they take at least 3 ms.
+  /// A number of replays that takes at least 3 ms.
   int enough() const;
 
  private:
@@ -30,13 +30,13 @@ struct Quartiles {
 };
 Quartiles quartiles(std::vector<double> values);
 
-/// Times of a baseline and a candidate, and how many times as long the baseline takes.
+/// Times of a baseline and a candidate, and the ratio of the baseline's time to the candidate's.
 struct DeviceComparison {
   Quartiles baseline, candidate, ratio;
 };
 
-/// Runs both in the order baseline, candidate, candidate, baseline, `rounds` times, so that a drift
-/// of the device's clocks hits both alike; a ratio is that of one round.
+/// Runs baseline, candidate, candidate, baseline, `rounds` times, so that a drift of the device's
+/// clocks affects both alike. Each round gives a ratio.
 DeviceComparison compare(const Replay& baseline, const Replay& candidate, int rounds);
 
 }  // namespace fuselage::cuda

@@ -2,7 +2,7 @@
 
 const View = (() => {
   const kLanes = ['load', 'source', 'step'];
-  const kLaneNotes = {load: 'once per model', source: 'once per sentence',
+  const kLaneNotes = {load: 'once per model', source: 'once per batch',
                       step: 'at every decoding step'};
   const kNodeHeight = 34, kPad = 12, kHead = 20, kLaneGap = 30, kLaneHead = 46;
   const $ = (id) => document.getElementById(id);

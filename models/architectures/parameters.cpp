@@ -30,13 +30,14 @@ const Tensor& Parameters::stored(const std::string& name) const {
     const DType dtype = found->second.dtype();
     if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::f64 && dtype != DType::bf16 &&
         !is_quantized(dtype))
-      throw Error("{}: parameter {} is stored as {}; weights must be floating-point or quantized",
-                  where_, in_quotes(name), to_string(dtype));
+      throw LocatedError(
+          "{}: parameter {} is stored as {}; weights must be floating-point or quantized", where_,
+          in_quotes(name), to_string(dtype));
     return found->second;
   }
   std::vector<std::string_view> names;
   for (const auto& [known, tensor] : weights_) names.push_back(known);
-  throw Error(
+  throw LocatedError(
       "{}: parameter {} is missing{}; the file is damaged, or its configuration describes "
       "another "
       "model",
@@ -57,8 +58,8 @@ Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
   if (expected.size() == 1) expected.insert(expected.begin(), 1);
   const Dims actual = as_matrix(stored(name));
   if (actual != expected)
-    throw Error("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
-                in_quotes(name), shape_to_string(actual), shape_to_string(expected));
+    throw LocatedError("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
+                       in_quotes(name), shape_to_string(actual), shape_to_string(expected));
   const DType dtype = is_in_integers(name) ? stored(name).dtype() : DType::f32;
   return declared_.emplace(name, builder_.param(name, std::move(dims), domain, dtype))
       .first->second;
@@ -81,8 +82,8 @@ Expr Parameters::scale_of_rows(const std::string& name) {
   found->second = (1 / vector(multiplier, 1)).named(name + ".scale_of_rows");
   const float value = stored(multiplier).to_f32().data<float>()[0];
   if (!(value > 0) || !std::isnormal(1 / value))
-    throw Error("{}: parameter {} is {}; a multiplier must be a positive number", where_,
-                in_quotes(multiplier), value);
+    throw LocatedError("{}: parameter {} is {}; a multiplier must be a positive number", where_,
+                       in_quotes(multiplier), value);
   return found->second;
 }
 
@@ -116,7 +117,7 @@ TensorMap Parameters::take() const {
   for (const auto& [name, tensor] : weights_)
     if (declared_.count(name) == 0) unused.push_back(name);
   if (!unused.empty())
-    throw Error(
+    throw LocatedError(
         "{}: {} parameter{} not used by the architecture that the configuration describes: {}; an "
         "option may be missing or misread",
         where_, unused.size(), unused.size() == 1 ? " is" : "s are", fmt::join(unused, ", "));

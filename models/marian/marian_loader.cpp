@@ -78,10 +78,10 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   try {
     build_architecture(parameters, config);
     if (!options.ignore_unknown) check_streams(builder.graph(), config);
+  } catch (const LocatedError&) {
+    throw;
   } catch (const Error& error) {
-    const std::string message = error.what();
-    if (message.find(path) != std::string::npos) throw;
-    throw Error("{}: {}", path, message);
+    throw Error("{}: {}", path, error.what());
   }
   Model model;
   model.weights = parameters.take();

@@ -108,10 +108,10 @@ TEST(CudaKernels, MultiplyByStoredMatricesAlone) {
 TEST(CudaKernels, ComputeExpressionsOfNumbersThatF32Has) {
   EXPECT_EQ(kernel_of("%y = pointwise(%x) {expression = \"add(x0, 1e38)\"}\n"), "elements");
   EXPECT_EQ(kernel_of("%y = pointwise(%x) {expression = \"add(x0, 1e39)\"}\n"),
-            "no kernel (elements: 1e+39 is no number of f32)");
+            "no kernel (elements: 1e+39 is not a finite f32)");
   EXPECT_EQ(kernel_of("%y = linear(%x, %w) {expression = \"add(x0, 1e38)\"}\n"), "gemm_elements");
   EXPECT_EQ(kernel_of("%y = linear(%x, %w) {expression = \"add(x0, 1e39)\"}\n"),
-            "no kernel (gemm_elements: 1e+39 is no number of f32)");
+            "no kernel (gemm_elements: 1e+39 is not a finite f32)");
 }
 
 TEST(CudaKernels, KeepLogitsOutOfMemoryForMatricesOf16Bits) {

@@ -55,7 +55,7 @@ TEST(CudaLayout, HasTheBoundsOfABatch) {
   EXPECT_EQ(rows(graph, layout, "vocabulary"), testing::ToyModel::kVocabulary);
   EXPECT_EQ(layout.sentence, 3);
   EXPECT_EQ(layout.steps, 7);
-  EXPECT_EQ(most_hypotheses(graph, layout), 6);
+  EXPECT_EQ(max_hypotheses(graph, layout), 6);
 }
 
 TEST(CudaLayout, RoundsAllButWhatTheModelFixes) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "backends/cuda/element_functions.h"
+#include "ops/fused.h"
 #include "tests/graph/support.h"
 
 namespace fuselage::cuda {
@@ -17,7 +18,7 @@ std::string source_of(std::string_view expression, const std::vector<bool>& scal
 
 TEST(ElementSourceTest, KnowsEveryElementwiseOp) {
   for (const OpDef* op : all_ops().all())
-    if (op->has(Trait::elementwise) && !op->attribute_index("expression")) {
+    if (op->has(Trait::elementwise) && !declares<op::Expression>(*op)) {
       EXPECT_THAT(std::string(element_function(op->name)),
                   HasSubstr("float op_" + std::string(op->name) + "(float a"));
     }

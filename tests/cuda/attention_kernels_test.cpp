@@ -124,7 +124,7 @@ TEST_F(AttentionKernelsTest, LongSources) {
   }
 }
 
-// Where tanh is 1 or -1 the factors overflow and vanish.
+// exp(q) and exp(k) overflow and underflow where tanh is 1 or -1.
 TEST_F(AttentionKernelsTest, FactorsOfLargeNumbers) {
   constexpr float kLarge = 6.07e37f;
   constexpr std::int32_t kColumns = 131;

@@ -10,7 +10,7 @@
 
 namespace fuselage::cuda {
 
-/// Numbers in device memory, for tests.
+/// An array in device memory, for tests.
 template <typename T>
 class DeviceArray {
  public:
@@ -19,7 +19,7 @@ class DeviceArray {
     expect_success(cudaMalloc(&data_, size_bytes()), "device memory");
     expect_success(cudaMemcpy(data_, values.data(), size_bytes(), cudaMemcpyHostToDevice),
                    "copy to the device");
-    // It may still be under way, and streams that do not block do not wait for it.
+    // The copy may be incomplete, and non-blocking streams do not wait for it.
     expect_success(cudaStreamSynchronize(nullptr), "copy to the device");
   }
   explicit DeviceArray(std::size_t size, T value = {}) : DeviceArray(std::vector<T>(size, value)) {}
@@ -32,7 +32,7 @@ class DeviceArray {
   std::size_t size() const { return size_; }
   std::size_t size_bytes() const { return size_ * sizeof(T); }
 
-  /// What is there once the device has done all that it was given.
+  /// A copy on the host, after all work of the device.
   std::vector<T> to_host() const {
     std::vector<T> values(size_);
     expect_success(cudaDeviceSynchronize(), "work on the device");
@@ -47,10 +47,10 @@ class DeviceArray {
   std::size_t size_ = 0;
 };
 
-/// Skips without a GPU. Under emulation it also looks for what was written outside of memory.
+/// Skips without a GPU. Under emulation, also checks for writes out of bounds.
 class CudaTest : public ::testing::Test {
  protected:
-  // Ends the making of the test, as members of a fixture may ask CUDA for something.
+  // Skips in the constructor, since members of fixtures may call CUDA.
   CudaTest() {
     int count = 0;
     if (cudaGetDeviceCount(&count) == cudaSuccess && count > 0) return;

@@ -35,7 +35,8 @@ class DeviceRowMemoryTest : public CudaTest {
     queue_.synchronize();
   }
 
-  /// `width` hypotheses of each of `sentences` sentences, all of the last step's first one.
+  /// `width` hypotheses for each of `sentences` sentences, with the first one of the last step as
+  /// parent.
   void step(std::int32_t sentences, std::int32_t width, std::int32_t position) {
     Numbers parents(static_cast<std::size_t>(sentences)), sentence(parents), parent, words;
     std::iota(sentence.begin(), sentence.end(), 0);
@@ -60,7 +61,7 @@ class DeviceRowMemoryTest : public CudaTest {
       const auto first = static_cast<std::int32_t>(table.first_new(DomainId{i}));
       EXPECT_EQ(numbers_at(&there.counts->rows, 3), (Numbers{count, first, count - first}))
           << domain.name;
-      EXPECT_GE(there.most_rows, count);
+      EXPECT_GE(there.max_rows, count);
       expect_array(there.positions, table.positions(DomainId{i}));
       expect_array(there.previous, table.previous(DomainId{i}));
     }
@@ -111,7 +112,7 @@ TEST_F(DeviceRowMemoryTest, HasAllIterationsOfScans) {
       memory_.set_iteration(rows, scan, t);
       const auto count = static_cast<std::int32_t>(frame_.table().rows(scan));
       EXPECT_EQ(numbers_at(&rows[scan].counts->rows, 3), (Numbers{count, 0, count}));
-      EXPECT_GE(rows[scan].most_live, count);
+      EXPECT_GE(rows[scan].max_live, count);
       expect_array(rows[scan].previous, frame_.table().previous(scan));
       expect_array(rows[map].index, frame_.table().index(map));
     }
@@ -122,8 +123,8 @@ TEST_F(DeviceRowMemoryTest, BoundsCanBeSmallerThanTheMemory) {
   begin({{1, 0}, {1, 2, 0}});
   const DomainId hypotheses = graph_.find_domain("hyp");
   const DeviceRows rows = memory_.rows(live_bounds(graph_, layout_, 2));
-  EXPECT_EQ(rows[hypotheses].most_live, 2);
-  EXPECT_EQ(rows[hypotheses].most_rows, 8);
+  EXPECT_EQ(rows[hypotheses].max_live, 2);
+  EXPECT_EQ(rows[hypotheses].max_rows, 8);
 }
 
 TEST_F(DeviceRowMemoryTest, PathsOfMapsAreComposed) {

@@ -25,7 +25,7 @@ Tensor random_matrix(std::int64_t rows, std::int64_t cols, unsigned seed) {
   return matrix;
 }
 
-/// Element i of column c as a float, before scales.
+/// Element i of column c as a float, without the scale.
 float number_at(const MatrixColumns& columns, std::int64_t c, std::int64_t i) {
   const std::byte* at = columns.numbers.data() +
                         static_cast<std::size_t>(c * columns.stride + i) * size_of(columns.dtype);

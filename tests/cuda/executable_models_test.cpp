@@ -9,7 +9,7 @@
 #include "backends/compile.h"
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/device/executor/cuda_executable.h"
-#include "backends/cuda/device/executor/kernel_registry.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "base/file.h"
 #include "decoding/beam_search.h"
@@ -27,7 +27,7 @@ namespace {
 struct Case {
   const char* model;
   Precision precision;
-  float tolerance;  ///< of scores
+  float tolerance;  ///< absolute, for scores
   const char* passes = "all";
 };
 
@@ -51,7 +51,7 @@ std::vector<WordIds> random_sentences(std::int64_t vocabulary) {
   return sentences;
 }
 
-/// Entries of the model's smallest vocabulary.
+/// The size of the model's smallest vocabulary.
 std::int64_t vocabulary_of(const Graph& graph) {
   std::int64_t size = 1 << 20;
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
@@ -64,7 +64,7 @@ Model trained_model(const std::string& name) {
   return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
 }
 
-/// The graph of a benchmark with small sizes.
+/// The graph of a benchmark, with small sizes.
 Graph small_quinn() {
   std::string text = read_file(std::string(FUSELAGE_TEST_DATA) + "/../../bench/quinn.ir");
   constexpr std::pair<const char*, int> kSizes[] = {
@@ -73,7 +73,7 @@ Graph small_quinn() {
   return parse_graph(text, "quinn.ir", all_ops());
 }
 
-/// Translates with `graph`, which has a search head, on both, twice on the GPU.
+/// Translates with `graph`, which has a search head, on the CPU and twice on the GPU.
 void expect_same_translations(Graph graph, const TensorMap& weights, const Case& c,
                               const SearchOptions& options,
                               const std::vector<WordIds>& shortlists = {}) {
@@ -81,7 +81,7 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
   const auto cpu = compile(graph, weights, {.passes = c.passes, .precision = c.precision});
   optimize(graph, {.backend = "cuda", .passes = c.passes, .precision = c.precision});
   const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
-                                         kernel_factories());
+                                         kernel_registry());
   const std::vector<NBest> expected = BeamSearch(*cpu, options).search(sentences, shortlists);
   BeamSearch search(*cuda, options);
   for (int i = 0; i < 2; ++i) {
@@ -103,16 +103,16 @@ TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
                            model.weights, GetParam(), options);
 }
 
-/// A model whose encoder has a plain GRU a direction.
+/// A model with a plain GRU for each direction of the encoder.
 class CudaEncoder : public CudaTest {
  protected:
-  /// Recurrent layers that cuDNN runs of it.
+  /// The number of its recurrent layers that cuDNN runs.
   std::int64_t cudnn_layers(CompileOptions options) const {
     options.backend = "cuda";
     Graph graph = graph_;
     optimize(graph, options);
     const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights_, {},
-                                           cuda_kernels(), kernel_factories());
+                                           cuda_kernels(), kernel_registry());
     const std::vector<PlannedNode> plan = cuda->plan(BindingTime::source);
     return std::count_if(plan.begin(), plan.end(),
                          [](const PlannedNode& node) { return node.kernel == "recurrent_layer"; });

@@ -2,7 +2,7 @@
 
 #include "backends/compile.h"
 #include "backends/cuda/device/executor/cuda_executable.h"
-#include "backends/cuda/device/executor/kernel_registry.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "backends/reference/backend.h"
 #include "decoding/beam_search.h"
@@ -24,13 +24,13 @@ using testing::Trace;
 
 class CudaExecutableTest : public CudaTest {};
 
-/// On the GPU's own kernels.
+/// Compiles with the product's kernels.
 std::unique_ptr<Executable> compile_with(Graph graph, const TensorMap& weights,
                                          CompileOptions options) {
   options.backend = "cuda";
   optimize(graph, options);
   return make_cuda_executable(split_by_binding_time(graph), weights, {}, cuda_kernels(),
-                              kernel_factories());
+                              kernel_registry());
 }
 
 void expect_near(const std::vector<Trace>& a, const std::vector<Trace>& b, float tolerance) {

@@ -10,7 +10,7 @@ namespace {
 
 class GraphCacheTest : public CudaTest {
  protected:
-  /// Work of a stream that sets `data` to one byte, which counts how often it is put in.
+  /// Work that sets `data` to a byte: the number of times that it was enqueued.
   std::function<void()> work(int byte) {
     return [this, byte] {
       ++enqueued_;
@@ -41,7 +41,7 @@ TEST_F(GraphCacheTest, CapturesWhatRunsForTheSecondTime) {
   EXPECT_EQ(graphs.captures(), 1u);
   EXPECT_EQ(enqueued_, 3);
   graphs.run(work_, 9, work(9));
-  graphs.run(work_, 7, work(1));  // what was captured runs
+  graphs.run(work_, 7, work(1));  // the captured work runs
   EXPECT_EQ(now(), 7);
   EXPECT_EQ(enqueued_, 4);
 }
@@ -60,7 +60,7 @@ TEST_F(GraphCacheTest, AStreamSurvivesWhatFailsInACapture) {
   GraphCache graphs(2);
   graphs.run(work_, 1, work(1));
   EXPECT_THROW(graphs.run(work_, 1, [] { throw Error("no"); }), Error);
-  // What no capture allows: memory.
+  // No capture allows allocations.
   EXPECT_THROW(graphs.run(work_, 1, [] { DeviceMemory(16, {"a test", "nothing"}); }), Error);
   graphs.run(work_, 1, work(5));
   EXPECT_EQ(now(), 5);

@@ -11,16 +11,16 @@
 
 namespace fuselage {
 
-/// What made-up scores look like.
+/// Parameters of made-up scores.
 struct ScoreShape {
   std::int32_t vocabulary = 20;
-  std::int32_t columns = 6;      ///< words given for each hypothesis
-  std::uint32_t levels = 1000;   ///< different scores; few of them make ties
-  std::uint32_t impossible = 0;  ///< every so manieth word has a score of minus infinity; 0: none
+  std::int32_t columns = 6;      ///< words for each hypothesis
+  std::uint32_t levels = 1000;   ///< distinct scores; few levels give ties
+  std::uint32_t impossible = 0;  ///< one word in this many has a score of -infinity; 0: none
   std::uint64_t seed = 1;
 };
 
-/// A number that looks random and follows from two others.
+/// A hash of two numbers.
 inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = a * 0x9e3779b97f4a7c15u + b + 0x632be59bd9b4e019u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -28,9 +28,8 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return x ^ (x >> 31);
 }
 
-/// A worker whose scores of a next word are a hash of the sentence and the words before. Its steps
-/// give the best words of each row, best first, lower ones first where they are equally good; where
-/// there are too few, no word and a score that is not a number.
+/// A worker with scores that are hashes of the sentence and the words so far. Its steps give the
+/// best words of each row: best first, ties by word, padded with no word and a score of NaN.
 class HashWorker : public Worker {
  public:
   explicit HashWorker(const ScoreShape& shape) : shape_(shape) {}
@@ -75,7 +74,7 @@ class HashWorker : public Worker {
 
   void add_row(std::uint64_t state) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    std::vector<std::pair<float, std::int32_t>> row;  // in the order of what is best
+    std::vector<std::pair<float, std::int32_t>> row;  // negated score, then word
     for (std::int32_t word = 0; word < shape_.vocabulary; ++word) {
       const std::uint64_t hash = mix(state, static_cast<std::uint64_t>(word));
       const bool impossible = shape_.impossible > 0 && hash / 7919 % shape_.impossible == 0;
@@ -93,7 +92,7 @@ class HashWorker : public Worker {
 
   ScoreShape shape_;
   std::vector<WordIds> sentences_;
-  std::vector<std::uint64_t> states_;  ///< of the rows of the last step
+  std::vector<std::uint64_t> states_;  ///< by row of the last step
   std::vector<float> scores_;
   std::vector<std::int32_t> words_;
 };

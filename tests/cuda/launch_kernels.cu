@@ -45,7 +45,7 @@ __global__ void numbers(std::int32_t* out) {
 
 void launch_reverse(cudaStream_t stream, const float* in, float* out, std::int32_t n,
                     std::uint32_t threads) {
-  const Spread spread{{1}, {threads}, n * sizeof(float)};
+  const LaunchConfig spread{{1}, {threads}, n * sizeof(float)};
   launch(stream, reverse, spread, in, out, n);
 }
 

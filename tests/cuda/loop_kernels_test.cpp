@@ -52,7 +52,7 @@ TEST_F(LoopKernelsTest, CollectPutsRowsAtTheirPositions) {
   }
 }
 
-/// Runs `body`, whose output "y" is what "x" is, and returns both.
+/// Runs `body`, which copies "x" to the output "y", and returns both.
 std::pair<std::vector<float>, std::vector<double>> run_program(cudaStream_t stream,
                                                                std::string_view body,
                                                                int hypotheses) {
@@ -80,8 +80,7 @@ return y = %y
     }
 }
 
-// The first iteration starts at the initial value, and its next one is the state's own buffer or a
-// copy.
+// The first iteration reads the initial value; the next value is in the state's buffer or copied.
 TEST_F(LoopKernelsTest, LoopOverASource) {
   const Graph graph = graph_of(R"(%x = import() {name = "x", domain = sentence, dims = [7]}
 %s = state(%x) {domain = fwd}

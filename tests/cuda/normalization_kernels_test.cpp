@@ -33,7 +33,7 @@ return y = %y, z = %z, u = %u
                         33);
 }
 
-// As the kernels of the cpu: a row of -infinity has no weights, and a NaN spoils its row alone.
+// As on the CPU: a row of -infinity gives zeros, and a NaN makes only its own row NaN.
 TEST_F(NormalizationKernelsTest, SoftmaxOfWhatIsNoNumber) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();

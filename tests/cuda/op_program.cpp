@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "base/error.h"
 
@@ -15,17 +16,15 @@ namespace fuselage::cuda {
 namespace {
 
 constexpr std::uint32_t kUntouched = 0xffffffffu;  ///< a NaN
-constexpr std::int64_t kSpare = 2;  ///< rows that there could be beside the live ones
+constexpr std::int64_t kSpare = 2;                 ///< memory for rows past the live ones
 
 std::unique_ptr<Kernel> make(const PlannedInstruction& in, const Binding& binding) {
-  for (const auto kernels : {element_kernels(), row_kernels(), normalization_kernels(),
-                             attention_kernels(), loop_kernels(), quantize_kernels()})
-    for (const KernelFactory& factory : kernels)
-      if (factory.name == in.kernel->name) return factory.make(in, binding);
+  for (const KernelEntry& entry : kernel_registry())
+    if (entry.name == in.kernel->name) return entry.make(in, binding);
   throw InternalError(fmt::format("there is no kernel '{}'", in.kernel->name));
 }
 
-/// Something of T that kernels of these tests do not look at.
+/// A placeholder for a T that the kernels of these tests do not use.
 template <typename T>
 T& unused() {
   alignas(16) static std::byte storage[16];
@@ -127,8 +126,8 @@ void OpProgram::upload_rows(const RowTable& rows) {
                                  keep(std::vector<std::int32_t>{count, first, count - first})),
                              .positions = array(rows.positions(id)),
                              .previous = array(rows.previous(id)),
-                             .most_live = count - first + static_cast<std::int32_t>(kSpare),
-                             .most_rows = count + static_cast<std::int32_t>(kSpare)});
+                             .max_live = count - first + static_cast<std::int32_t>(kSpare),
+                             .max_rows = count + static_cast<std::int32_t>(kSpare)});
   }
   for (std::uint32_t i = 0; i < plan_.graph.map_count(); ++i)
     rows_.maps.push_back({array(rows.index(MapId{i})), array(rows.segments(MapId{i}))});
@@ -232,7 +231,7 @@ void OpTest::expect_as_reference(std::string_view body, int hypotheses, double t
     const Array<double> want =
         evaluate<double>(graph, frame.table(), inputs, value.producer)[value.result];
     const std::vector<float> got = program.output(i);
-    // Of prefix rows those of this step, which are the last.
+    // Of prefix rows only the new ones, which are the last.
     ASSERT_LE(got.size(), want.data.size()) << body;
     const std::size_t first = want.data.size() - got.size();
     double largest = 1;

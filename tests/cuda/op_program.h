@@ -15,15 +15,15 @@
 
 namespace fuselage::cuda {
 
-/// Rows of all domains of a graph behind `steps` steps of a random search over a few sentences,
-/// the last with `hypotheses` rows.
+/// Rows of all domains of a graph after `steps` steps of a random search over a few sentences, with
+/// `hypotheses` rows in the last step.
 RowFrame random_rows(const Graph& graph, unsigned seed, int hypotheses, int steps = 3);
 
-/// Random numbers for each parameter and import of a graph. Those named "pos…" are positive.
+/// Random numbers for each param and import of a graph; positive for names that begin with "pos".
 Inputs random_inputs(const Graph& graph, const RowTable& rows, unsigned seed);
 
-/// A program over given rows and inputs, run by the kernels of the back-end's row and element
-/// kernels, one after the other. Loops are not run as such: each instruction runs once.
+/// A program over given rows and inputs, with the back-end's kernels. Runs each instruction once,
+/// in order, without loops.
 class OpProgram {
  public:
   OpProgram(const Graph& graph, const RowTable& rows, const Inputs& inputs);
@@ -33,8 +33,7 @@ class OpProgram {
 
   void run(cudaStream_t stream);
 
-  /// Output `number`: the rows of its domain that this step computes. Behind them, where there is
-  /// room for more rows, nothing may have been written; tests fail if there was.
+  /// The new rows of output `number`. Fails the test if memory past the live rows was written.
   std::vector<float> output(std::size_t number) const;
 
  private:
@@ -58,14 +57,14 @@ class OpProgram {
   std::vector<DeviceArray<std::uint32_t>*> buffer_memory_;
 };
 
-/// Runs ops by their kernels and compares with the reference evaluation.
+/// Compares kernels with the reference evaluation.
 class OpTest : public CudaTest {
  protected:
-  /// `body` is a graph over the domains of tests/graph/support.h, which gets random rows and
-  /// inputs. Its outputs are compared with those in double, to `tolerance` of the largest number.
+  /// Runs `body`, a graph over the domains of tests/graph/support.h, on random rows and inputs.
+  /// Compares outputs with evaluation in double, within `tolerance` times the largest number.
   void expect_as_reference(std::string_view body, int hypotheses, double tolerance = 1e-5);
 
-  /// The same for several numbers of columns, which stand at $n in `body`, and of hypotheses.
+  /// The same for several numbers of columns ($n in `body`) and hypotheses.
   void expect_for_all(std::string_view body, double tolerance = 1e-5);
 };
 

@@ -1,7 +1,7 @@
-// Output layers as a plan binds them, against the reference evaluation.
+// Kernels of output layers in plans, against the reference evaluation.
 
 #include "backends/cuda/device/output/logit_layers.h"
-#include "tests/cuda/product_program.h"
+#include "tests/cuda/gemm_program.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -37,14 +37,14 @@ return a = %a, i = %i, c = %c, j = %j
 )");
 }
 
-/// A layer whose logits may take as much memory as those of two rows.
+/// A layer with memory for the logits of two rows.
 std::unique_ptr<Kernel> make_in_chunks(const PlannedInstruction& in, const Binding& binding) {
-  std::vector<LogitLayers::Member> only{{.product = BoundProduct(in, binding), .bias = 2}};
+  std::vector<LogitLayers::Member> only{{.operands = GemmOperands(in, binding), .bias = 2}};
   return std::make_unique<LogitLayers>(std::move(only), true, 2 * 152 * 4);
 }
 
 TEST_F(OutputKernelsTest, RowsGoInChunksWhereLogitsAreLarge) {
-  factories_.insert(factories_.begin(), {"output_layer", make_in_chunks});
+  registry_.insert(registry_.begin(), {"output_layer", make_in_chunks});
   for (const std::string_view x : {"%x", "%h", "%p"})
     expect_as_reference(R"(%x = import() {name = "x", domain = hyp, dims = [21]}
 %y = import() {name = "y", domain = sentence, dims = [21]}
@@ -75,7 +75,7 @@ return a = %a, i = %i
   }
 }
 
-/// Rows are rounded to the matrix's type, which changes scores a little.
+/// Rows are rounded to the matrix's type, so scores differ slightly.
 TEST_F(OutputKernelsTest, LayersWithoutLogits) {
   for (const std::string_view domain : {"hyp", "prefix"})
     expect_as_reference("%x = import() {name = \"x\", domain = " + std::string(domain) +
@@ -111,7 +111,7 @@ return a = %a, i = %i
                       1e-3);
 }
 
-/// A layer of the words of shortlists, of which the first operands are given.
+/// A shortlist layer with the given first operands.
 std::string shortlist_layer(std::string_view operands, std::int64_t k, std::string_view more) {
   return "shortlist_k_best(" + std::string(operands) + ") {k = " + std::to_string(k) +
          ", to = [choice.left], words = [choice.right, list.word]" + std::string(more) + "}\n";

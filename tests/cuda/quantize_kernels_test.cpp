@@ -13,7 +13,7 @@ namespace {
 
 using QuantizeKernelsTest = OpTest;
 
-/// Rows of numbers of very different sizes, with ties, zeros and rows of what is no number.
+/// Rows with large and small numbers, ties and zeros, and rows with NaN and infinity.
 std::vector<float> difficult_rows(std::int64_t rows, std::int64_t columns) {
   std::mt19937 engine(static_cast<unsigned>(columns));
   std::normal_distribution<float> normal;
@@ -31,7 +31,7 @@ std::vector<float> difficult_rows(std::int64_t rows, std::int64_t columns) {
   return values;
 }
 
-/// What quantize_vector() makes of each vector.
+/// The results of quantize_vector().
 std::vector<std::uint32_t> quantized_rows(const Quantizer& quantizer, const std::vector<float>& x,
                                           std::int64_t k) {
   std::vector<std::uint32_t> words;
@@ -65,7 +65,7 @@ TEST_F(QuantizeKernelsTest, BitsAreThoseOfTheDefinition) {
         DeviceArray<std::int32_t> live(1, kRows);
         quantize_rows(stream(), quantizer, quantizer.scale > 0 ? scale.data() : nullptr,
                       {.data = from.data(), .stride = k * vectors},
-                      {.rows = {live.data(), kRows + 1}, .in_a_row = vectors, .k = k},
+                      {.rows = {live.data(), kRows + 1}, .per_row = vectors, .k = k},
                       {.data = reinterpret_cast<float*>(to.data()), .stride = stride});
         std::vector<std::uint32_t> got = to.to_host();
         EXPECT_EQ(got.back(), 7u);

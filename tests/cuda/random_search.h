@@ -13,11 +13,11 @@
 
 namespace fuselage::cuda {
 
-inline constexpr std::int64_t kVocabulary = 7;  ///< of random graphs
+inline constexpr std::int64_t kVocabulary = 7;  ///< vocabulary of random graphs
 inline constexpr std::int32_t kBeam = 3;
 inline constexpr std::int32_t kSteps = 5;
 
-/// The random choices of a search over some sentences, for any worker.
+/// A search over some sentences with random choices, for any worker.
 class RandomSearch {
  public:
   explicit RandomSearch(unsigned seed) : random_(seed) {
@@ -37,8 +37,8 @@ class RandomSearch {
                  {std::vector(sentences_.size(), kBeam), std::vector(sentences_.size(), kSteps)});
   }
 
-  /// Goes on from random hypotheses, some of them several times and some not at all. False when
-  /// none is left, or after the last step.
+  /// Chooses random continuations; a hypothesis may have several, or none. False when no hypothesis
+  /// is left, or after the last step.
   bool advance() {
     if (step_ == kSteps) return false;
     for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
@@ -70,7 +70,7 @@ class RandomSearch {
     return static_cast<std::int32_t>(random_() % static_cast<std::uint64_t>(limit));
   }
 
-  /// Who lives in the next step.
+  /// The live hypotheses of the next step.
   void choose() {
     std::vector<Live> next;
     for (std::size_t begin = 0; begin < live_.size();) {
@@ -108,8 +108,8 @@ void expect_same(const OutputRows<T>& a, const OutputRows<T>& b, const std::stri
         << what << " element " << i << ": " << a.data[i] << " and " << b.data[i];
 }
 
-/// Runs batches of random searches, seen alike by two executables, and compares all outputs of each
-/// step. Batches come back, so that a worker meets sizes that it has seen.
+/// Runs the same batches of random searches on two executables and compares all outputs of each
+/// step. Batches repeat, so that workers see known sizes again.
 inline void expect_same_runs(const Graph& graph, const Executable& a, const Executable& b,
                              unsigned seed) {
   const auto worker_a = a.make_worker();

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "backends/cuda/cudnn.h"
-#include "tests/cuda/product_program.h"
+#include "tests/cuda/gemm_program.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -12,16 +12,12 @@ struct Sizes {
 
 class RecurrentLayerTest : public ProgramTest {
  protected:
-  RecurrentLayerTest() {
-    factories_.insert(factories_.end(), recurrent_kernels().begin(), recurrent_kernels().end());
-  }
-
   void SetUp() override {
     ProgramTest::SetUp();
     if (!has_recurrent_layers()) GTEST_SKIP() << "there is no cuDNN";
   }
 
-  /// A layer of each direction on the same rows, and one on what the first gives.
+  /// A layer of each direction on the same rows, and a layer on the first one's result.
   static std::string layers(const char* cell, int gates, const Sizes& sizes) {
     const auto parameters = [&](const char* name, int inputs) {
       return fmt::format(R"(%w{0} = param() {{name = "w{0}", dtype = f32, dims = [{1}, {3}]}}

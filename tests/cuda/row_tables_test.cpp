@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Declares what decoders declare, `copies` times over.
+/// The declarations of a decoder, `copies` times.
 Graph declarations(int copies) {
   Graph graph("test");
   const DomainId words = graph.add_vocabulary("words", 50);
@@ -38,7 +38,7 @@ Graph declarations(int copies) {
   return graph;
 }
 
-/// A batch whose hypotheses live and die at random, on the host and on the device.
+/// A batch with a random search, on the host and on the device.
 class RandomSearch {
  public:
   RandomSearch(const Graph& graph, std::uint32_t seed)
@@ -56,7 +56,7 @@ class RandomSearch {
     frame_.reserve_steps(limits_);
   }
 
-  /// Makes room in `tables` and on the device.
+  /// Reserves memory in `tables` and on the device.
   void begin(RowTables& tables, const Stream& stream) {
     const Layout layout = layout_of(frame_, sentences_, shortlists_, limits_);
     memory_.place(layout);
@@ -71,30 +71,30 @@ class RandomSearch {
   bool lives() const { return !live_.empty(); }
   DeviceRows& device_rows() { return rows_; }
 
-  /// The rows of a step, in both ways.
+  /// Makes the rows of a step on the host and on the device.
   void run_step(const RowTables& tables, const Stream& stream) {
     step_on_host();
     std::vector<std::int32_t> begin(sentences_.size() + 1, 0);
-    for (const LiveRow& row : live_) ++begin[static_cast<std::size_t>(row.sentence) + 1];
+    for (const LiveHypothesis& row : live_) ++begin[static_cast<std::size_t>(row.sentence) + 1];
     for (std::size_t s = 0; s < sentences_.size(); ++s) begin[s + 1] += begin[s];
-    std::vector<LiveRow> live = live_;
+    std::vector<LiveHypothesis> live = live_;
     live.resize(live.size() + 1, {-1000, -1000, -1000, -1000, -1000, 0});
-    const DeviceArray<LiveRow> device_live(live);
+    const DeviceArray<LiveHypothesis> device_live(live);
     const DeviceArray<std::int32_t> device_begin(begin);
     const DeviceArray<std::int32_t> count(1, static_cast<std::int32_t>(sentences_.size()));
-    // As when there is room for more sentences than there are.
+    // A bound above the number of sentences.
     tables.enqueue(stream.get(), rows_,
                    {device_live.data(), device_begin.data(), count.data(),
                     static_cast<std::int32_t>(sentences_.size()) + 3});
     stream.synchronize();
   }
 
-  /// Lets some hypotheses go on, in any order and from any row of their sentence.
+  /// Chooses random continuations, in any order within a sentence.
   void advance() {
-    std::vector<LiveRow> next;
+    std::vector<LiveHypothesis> next;
     for (std::size_t begin = 0, end = 0; begin < live_.size(); begin = end) {
       while (end < live_.size() && live_[end].sentence == live_[begin].sentence) ++end;
-      const LiveRow& first = live_[begin];
+      const LiveHypothesis& first = live_[begin];
       const auto rows = static_cast<int>(end - begin);
       if (first.length + 1 >= limits_.steps[static_cast<std::size_t>(first.sentence)]) continue;
       const int width = first.length == 0 ? beam_ : rows;
@@ -178,7 +178,7 @@ class RandomSearch {
   std::int32_t beam_;
   std::vector<WordIds> sentences_, shortlists_;
   StepLimits limits_;
-  std::vector<LiveRow> live_;
+  std::vector<LiveHypothesis> live_;
 };
 
 using RowTablesTest = CudaTest;
@@ -254,8 +254,9 @@ TEST_F(RowTablesTest, RefuseAWordThatMustBeThere) {
   const DomainId words = graph.add_vocabulary("words", 50);
   const DomainId parents = graph.add_parents("parents", graph.add_sentences("sentences"));
   graph.add_word_map("word", graph.add_hypotheses("hypotheses", parents), words, false);
-  EXPECT_THAT([&] { RowTables tables(graph); },
-              ThrowsMessage<Error>(HasSubstr("map 'word' must be partial")));
+  EXPECT_THAT(
+      [&] { RowTables tables(graph); },
+      ThrowsMessage<Error>(HasSubstr("word map 'word' of domain 'hypotheses' is not partial")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "backends/cuda/elementwise_source.h"
 #include "base/content_hash.h"
 #include "base/file.h"
+#include "ops/fused.h"
 #include "ops/registry.h"
 #include "tests/graph/support.h"
 #include "tests/temp_path.h"
@@ -19,7 +20,7 @@ namespace {
 
 const std::string kArchitecture = "sm_90";
 
-/// A path whose file or directory goes with it.
+/// A path. The destructor removes its file or directory.
 struct Temporary {
   explicit Temporary(const std::string& name) : path(temp_path(name)) {}
   ~Temporary() { std::filesystem::remove_all(path); }
@@ -35,7 +36,7 @@ std::string source_of(const std::string& expression, const std::vector<bool>& sc
 
 TEST(RuntimeCompilerTest, CompilesEveryElementwiseOp) {
   for (const OpDef* op : all_ops().all()) {
-    if (!op->has(Trait::elementwise) || op->attribute_index("expression")) continue;
+    if (!op->has(Trait::elementwise) || declares<op::Expression>(*op)) continue;
     const bool unary = op->operands.size() == 1;
     const std::string expression = std::string(op->name) + (unary ? "(x0)" : "(x0, x1)");
     EXPECT_FALSE(compile_cubin(source_of(expression, {false, !unary}), kArchitecture).empty());
@@ -72,7 +73,7 @@ TEST(RuntimeCompilerTest, KeepsCubinsAndMakesDamagedOnesAnew) {
     EXPECT_EQ(cached_cubin(source, kArchitecture, directory.path).size(), cubin.size());
     EXPECT_EQ(read_file(files[0]).size(), stored.size());
   }
-  // What is whole is taken as it is.
+  // An intact file is read.
   ContentHash hash;
   hash.add(std::string_view("another cubin"));
   write_file_atomically(files[0], hash.text() + "another cubin");

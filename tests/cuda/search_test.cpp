@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// The declarations of a decoder that reads its words and looks at its parents.
+/// The declarations of a decoder with embeddings of words and a state of its parents.
 Graph decoder(std::int64_t vocabulary) {
   Graph graph("decoder");
   const DomainId words = graph.add_vocabulary("words", vocabulary);
@@ -30,9 +30,8 @@ Graph decoder(std::int64_t vocabulary) {
   return graph;
 }
 
-/// A worker that searches on the device. Only the scores come from the host, which finds there what
-/// it needs for them: the rows that a step program would read. With fewer places than sentences,
-/// those that are left wait until one has ended.
+/// A worker that searches on the device. The host computes the scores, from the rows that a step
+/// program would read. With fewer slots than sentences, sentences wait until a slot is free.
 class DeviceWorker : public HashWorker {
  public:
   DeviceWorker(const ScoreShape& shape, std::int64_t vocabulary, std::size_t places = 1000)
@@ -50,11 +49,11 @@ class DeviceWorker : public HashWorker {
     frame_.begin_batch(sentences);
     frame_.reserve_steps(limits);
     const Layout layout = layout_of(frame_, sentences, {}, limits);
-    if (most_.holds(layout)) return;
-    most_ = joined(most_, layout);
-    memory_.place(most_);
-    rows_ = memory_.rows(most_.rows);
-    const auto rows = static_cast<std::size_t>(rows_[domain("hypotheses")].most_live);
+    if (max_.holds(layout)) return;
+    max_ = joined(max_, layout);
+    memory_.place(max_);
+    rows_ = memory_.rows(max_.rows);
+    const auto rows = static_cast<std::size_t>(rows_[domain("hypotheses")].max_live);
     const auto size = rows * static_cast<std::size_t>(shape_.columns);
     scores_.emplace(size, NAN);
     words_.emplace(size, -1);
@@ -83,7 +82,7 @@ class DeviceWorker : public HashWorker {
   }
 
  private:
-  /// Begins the search of as many sentences as have places.
+  /// Begins the search with the first sentences.
   void start(SearchSettings settings) {
     std::vector<std::int32_t>& limits = settings.length_limits;
     const auto all = std::accumulate(limits.begin(), limits.end(), 0);
@@ -100,7 +99,7 @@ class DeviceWorker : public HashWorker {
     next_ = limits.size();
   }
 
-  /// Gives the slots of sentences that have ended to those that wait. Whether there were some.
+  /// Refills the slots of ended sentences. Returns whether any was refilled.
   bool refill(const SearchSettings& settings, SearchRecord& record,
               std::vector<SearchRecord::Finished>& finished) {
     std::vector<DeviceSearch::Slot> slots;
@@ -116,7 +115,7 @@ class DeviceWorker : public HashWorker {
     return true;
   }
 
-  /// Appends the hypotheses of places as those of the sentences that have them.
+  /// Appends finished hypotheses, with slots replaced by their sentences.
   void collect(const SearchRecord& record, std::vector<SearchRecord::Finished>& finished) const {
     for (SearchRecord::Finished hypothesis : record.finished) {
       hypothesis.sentence = occupants_[static_cast<std::size_t>(hypothesis.sentence)];
@@ -185,9 +184,9 @@ class DeviceWorker : public HashWorker {
   DeviceRowMemory memory_;
   DeviceSearch search_;
   DeviceSearch::Status status_;
-  std::vector<std::int32_t> occupants_;  ///< sentences that have the places
-  std::size_t next_ = 0;                 ///< that waits for one
-  Layout most_;
+  std::vector<std::int32_t> occupants_;  ///< sentences by slot
+  std::size_t next_ = 0;                 ///< first waiting sentence
+  Layout max_;
   DeviceRows rows_;
   std::optional<DeviceArray<float>> scores_;
   std::optional<DeviceArray<std::int32_t>> words_;
@@ -204,7 +203,7 @@ class FakeExecutable : public Executable {
   std::function<std::unique_ptr<Worker>()> make_;
 };
 
-/// One search of the host's and one of the device's, with the same scores.
+/// A search on the host and a search on the device, with the same scores.
 class BothSearches {
  public:
   BothSearches(const ScoreShape& shape, const SearchOptions& options, std::size_t places = 1000)
@@ -264,7 +263,7 @@ std::vector<WordIds> some_sentences(int count, std::uint32_t seed) {
 
 using SearchTest = CudaTest;
 
-/// Batches of various sizes, one after the other through the same search.
+/// Batches of various sizes, one after the other, with the same search.
 void compare(const ScoreShape& shape, const SearchOptions& options,
              std::initializer_list<int> batches = {1, 5, 17, 2}, std::size_t places = 1000) {
   BothSearches searches(shape, options, places);
@@ -308,7 +307,7 @@ TEST_F(SearchTest, CutsWhatIsTooLong) {
   for (const float factor : {0.1f, 1.0f, 1.5f, 6.0f})
     compare({.vocabulary = 50, .columns = 4},
             {.beam_size = 4, .max_length_factor = factor, .end_id = 7}, {1, 6});
-  // Without an end symbol all hypotheses are cut.
+  // Without an end symbol all hypotheses end at the length limit.
   compare({.vocabulary = 50, .columns = 4}, {.beam_size = 4, .end_id = 999}, {1, 6});
 }
 
@@ -347,7 +346,7 @@ TEST_F(SearchTest, RefusesWordsThatCannotBeLookedUp) {
   BeamSearch search(FakeExecutable([&] { return std::make_unique<DeviceWorker>(shape, 10); }),
                     {.beam_size = 5});
   EXPECT_THAT([&] { search.search(some_sentences(4, 1)); },
-              ThrowsMessage<Error>(HasSubstr("vocabulary has 10 entries")));
+              ThrowsMessage<Error>(HasSubstr("target embeddings have 10 entries")));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "tests/cuda/product_program.h"
+#include "tests/cuda/gemm_program.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -20,15 +20,10 @@ map list.word : list -> many
 
 class ShortlistKernelsTest : public ProgramTest {
  protected:
-  ShortlistKernelsTest() {
-    for (const auto kernels : {element_kernels(), attention_kernels()})
-      factories_.insert(factories_.end(), kernels.begin(), kernels.end());
-  }
-
-  /// Lists of so many words for the two sentences that have rows.
+  /// Lists of so many words for the two sentences with rows.
   void set_lists(int first, int last) { lists_ = {list_of(first), list_of(1), list_of(last)}; }
 
-  /// Runs `body` behind kLists for lists of all lengths.
+  /// Runs `body`, after kLists, for shortlists of all lengths.
   void expect_for_all(const std::string& body) {
     for (const auto& [first, last] :
          {std::pair{0, 1}, {31, 33}, {1000, 5}, {1003, 127}, {129, 0}}) {

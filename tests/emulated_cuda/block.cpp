@@ -18,10 +18,10 @@ namespace emulated_cuda {
 namespace {
 
 constexpr std::uint32_t kLanes = 32;
-constexpr std::uint32_t kEveryLane = kLanes;  // a source: the votes of all
+constexpr std::uint32_t kEveryLane = kLanes;  // as a source: the votes of all lanes
 constexpr std::size_t kStackBytes = std::size_t{128} << 10;
 
-// Two calls in one line of two files would pass for the same: this has to be quick.
+// Compares lines only, for speed: calls in the same line of two files are not distinguished.
 bool same_call(const Exchange& a, const Exchange& b) {
   return a.mask == b.mask && a.where.line() == b.where.line() &&
          (a.name == b.name || std::string_view(a.name) == b.name);
@@ -45,8 +45,8 @@ std::string describe(const Thread& thread) {
 }  // namespace
 
 struct Fiber {
-  boost::context::fiber self;    ///< where it goes on
-  boost::context::fiber caller;  ///< where the block goes on
+  boost::context::fiber self;    ///< continuation of the thread
+  boost::context::fiber caller;  ///< continuation of the block
 };
 
 Block::Block() : stacks_(kStackBytes) {}
@@ -121,7 +121,7 @@ Fiber& Block::idle_fiber() {
   return fiber;
 }
 
-// Runs threads that have not begun until it is the turn of one that has.
+// Runs threads without a fiber until a thread with a fiber is chosen.
 void Block::serve(Fiber& fiber) {
   for (;;) {
     while (!next_) {
@@ -150,7 +150,7 @@ void Block::finish(Thread& thread) {
   check_block(thread);
 }
 
-// The fiber stands still here until the thread is picked again.
+// The fiber is suspended here until the thread is chosen again.
 void Block::pause(Thread& thread) {
   Fiber& fiber = *thread.fiber;
   fiber.caller = std::move(fiber.caller).resume();
@@ -218,7 +218,7 @@ std::uint32_t Block::lanes(std::uint32_t warp) const {
   return std::min(count, kLanes);
 }
 
-// A lane that another one waits for must run or wait for the same, and the reverse.
+// Lanes of a mask must all be running or waiting at the same call.
 void Block::check_warp(const Thread& thread) const {
   const std::uint32_t first = thread.number / kLanes * kLanes;
   const std::uint32_t own = thread.number - first;
@@ -244,7 +244,7 @@ void Block::check_warp(const Thread& thread) const {
   }
 }
 
-// Threads at a barrier wait for all others: none may end or be at another one.
+// While threads wait at a barrier, no other thread may end or wait at another barrier.
 void Block::check_block(const Thread& thread) const {
   if (at_barrier_ != 0 && !same_call(thread.wait.operation, first_at_barrier_->wait.operation))
     fail_between(thread, *first_at_barrier_);

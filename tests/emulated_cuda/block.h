@@ -15,13 +15,13 @@
 
 namespace emulated_cuda {
 
-/// What a thread of a block waits for.
+/// The state of a thread of a block.
 struct Wait {
   enum class Kind : std::uint8_t { nothing, block, warp };
   Kind kind = Kind::nothing;
   Exchange operation;
-  std::uint64_t bits = 0;    ///< what it brought
-  std::uint32_t source = 0;  ///< lane whose bits it gets
+  std::uint64_t bits = 0;    ///< the lane's value
+  std::uint32_t source = 0;  ///< lane to read from
 };
 
 struct Fiber;
@@ -29,23 +29,22 @@ struct Fiber;
 struct Thread {
   enum class State : std::uint8_t { runnable, waiting, finished };
   uint3 index{};
-  std::uint32_t number = 0;  ///< within the block
+  std::uint32_t number = 0;  ///< in the block
   State state = State::runnable;
   Wait wait;
   std::uint64_t received = 0;
-  Fiber* fiber = nullptr;  ///< null before it began
+  Fiber* fiber = nullptr;  ///< null before the start
 };
 
-/// Runs the threads of one block after the other in fibers. Which thread goes on whenever one waits
-/// or ends is drawn by chance, and half of the blocks favour warps over others, so that a kernel
-/// that forgets to synchronize gives wrong results. A thread that ends without waiting leaves its
-/// fiber to the next.
+/// Runs the threads of a block as fibers, one block after the other. When a thread waits or ends, a
+/// random one continues, and half of the blocks favour some warps, so that missing synchronization
+/// gives wrong results. A thread that ends without waiting passes its fiber on.
 class Block {
  public:
   Block();
   ~Block();
 
-  /// Runs `thread` as each thread of the block. `random` draws the order.
+  /// Runs `thread` as each thread of the block, in an order drawn by `random`.
   void run(const dim3& size, const std::function<void()>& thread, std::mt19937_64& random);
 
   void synchronize(bool predicate, fuselage::CodeLocation where);
@@ -72,8 +71,8 @@ class Block {
   std::uint32_t lanes(std::uint32_t warp) const;
 
   std::vector<Thread> threads_;
-  std::vector<std::vector<Thread*>> runnable_;  ///< of each warp
-  std::vector<std::uint32_t> warps_;            ///< those before others run first, if favoured
+  std::vector<std::vector<Thread*>> runnable_;  ///< by warp
+  std::vector<std::uint32_t> warps_;            ///< order of warps, for blocks that favour some
   bool favours_ = false;
   std::uint32_t finished_ = 0;
   std::uint32_t at_barrier_ = 0;
@@ -81,7 +80,7 @@ class Block {
   std::uint32_t votes_for_ = 0;
   Votes votes_;
   Thread* current_ = nullptr;
-  Thread* next_ = nullptr;  ///< a thread that has a fiber, for which another one made way
+  Thread* next_ = nullptr;  ///< thread to resume, chosen by a thread that suspended itself
   const std::function<void()>* body_ = nullptr;
   std::mt19937_64* random_ = nullptr;
   boost::context::pooled_fixedsize_stack stacks_;
@@ -89,7 +88,7 @@ class Block {
   std::vector<Fiber*> idle_;
 };
 
-/// The block that the calling thread of the host runs.
+/// The block that the calling host thread runs.
 Block& running_block();
 
 }  // namespace emulated_cuda

@@ -15,7 +15,7 @@ thread_local cudaError_t last_error = cudaSuccess;
 
 std::atomic<int> driver_version{CUDART_VERSION};
 
-/// What the runtime does with a driver that is older than itself: nothing.
+/// Calls fail with a driver older than the runtime.
 cudaError_t refuse_driver() {
   return driver_version < CUDART_VERSION ? report(cudaErrorInsufficientDriver) : cudaSuccess;
 }
@@ -73,8 +73,8 @@ cudaError_t cudaSetDevice(int device) {
   return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice);
 }
 
-// Those of an H200, but for the number of multiprocessors: small, so that kernels which spread by
-// it have more than one round.
+// The attributes of an H200, but few multiprocessors, so that kernels that depend on the number
+// need several waves of blocks.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (device != 0) return report(cudaErrorInvalidDevice);
   *properties = {};

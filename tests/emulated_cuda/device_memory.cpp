@@ -16,12 +16,13 @@
 namespace emulated_cuda {
 namespace {
 
-constexpr std::size_t kArenaBytes = std::size_t{64} << 30;  // of addresses, not of memory
+constexpr std::size_t kArenaBytes = std::size_t{64} << 30;  // address space, not memory
 constexpr std::size_t kGuardBytes = 4096;                   // a page
 constexpr std::uint8_t kGuard = 0xa5;
 constexpr std::uint8_t kGarbage = 0xff;  // NaN in every type of floats
 constexpr std::size_t kFilledBytes = std::size_t{1} << 20;
-// Protecting memory takes time for each page: it is done this seldom where there is more.
+// Memory protection takes time per page, so large allocations are protected only once in so many
+// accesses.
 constexpr std::size_t kLittleMemory = std::size_t{1} << 18;
 constexpr int kSeldom = 64;
 
@@ -45,14 +46,14 @@ void check_piece(const std::uint8_t* data, std::size_t bytes) {
   check_zone(data + bytes, data, bytes);
 }
 
-// Of much memory, that which is far from both ends stays zero: it would take long.
+// The middle of a large allocation stays zero, to save time.
 void fill(std::uint8_t* data, std::size_t bytes) {
   const std::size_t filled = std::min(bytes, kFilledBytes);
   std::memset(data, kGarbage, filled);
   std::memset(data + bytes - filled, kGarbage, filled);
 }
 
-// Says what is wrong where the host reads or writes device memory; other faults go their way.
+// Explains a fault of the host in device memory; other faults get the default action.
 void on_fault(int, siginfo_t* info, void*) {
   if (device_memory().contains(info->si_addr)) fail("the host touches device memory");
   std::signal(SIGSEGV, SIG_DFL);
@@ -159,7 +160,7 @@ std::size_t DeviceMemory::size_bytes() {
 }
 
 DeviceMemory& device_memory() {
-  static auto* const memory = new DeviceMemory;  // outlives objects of the program that free late
+  static auto* const memory = new DeviceMemory;  // outlives static objects that free memory
   return *memory;
 }
 

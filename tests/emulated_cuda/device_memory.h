@@ -7,21 +7,21 @@
 
 namespace emulated_cuda {
 
-/// What cudaMalloc gives: each piece stands between two guard zones, and begins as NaN. The host
-/// may touch it only while a DeviceAccess lives; that it does not is looked at now and then.
+/// The allocations of cudaMalloc, filled with NaN and with a guard zone on each side. The host may
+/// access them only while a DeviceAccess lives, which is checked for a sample of accesses.
 class DeviceMemory {
  public:
   DeviceMemory();
 
   void* allocate(std::size_t bytes);
-  /// False if this is no start of a piece. Aborts if something was written next to it.
+  /// False if the address is not the start of an allocation. Aborts if a guard zone was written.
   bool free(void* data);
 
-  /// True if these bytes lie in a piece, false if none of them is device memory; aborts where they
-  /// overlap the end of a piece.
+  /// True if these bytes are within an allocation, false if none is device memory. Aborts if they
+  /// overlap the end of an allocation.
   bool holds(const void* data, std::size_t bytes);
 
-  /// Aborts if something was written next to a piece.
+  /// Aborts if a guard zone was written.
   void check();
 
   std::size_t size_bytes();
@@ -38,16 +38,16 @@ class DeviceMemory {
   std::mutex mutex_;
   std::uint8_t *arena_, *arena_end_, *used_end_;
   std::map<std::uint8_t*, std::size_t> pieces_;
-  std::map<std::uint8_t*, std::size_t> gaps_;  ///< between pieces
+  std::map<std::uint8_t*, std::size_t> gaps_;  ///< free address ranges
   std::size_t size_bytes_ = 0;
   int accesses_ = 0;
-  int spared_ = 0;  ///< times that it was not protected behind an access
+  int spared_ = 0;  ///< accesses since memory was last protected
   bool protected_ = false;
 };
 
 DeviceMemory& device_memory();
 
-/// While one lives, device memory can be read and written, as the device does.
+/// Device memory is accessible while an instance lives: access by the device.
 class DeviceAccess {
  public:
   DeviceAccess();
@@ -56,7 +56,7 @@ class DeviceAccess {
   DeviceAccess& operator=(const DeviceAccess&) = delete;
 };
 
-/// Counts towards allocations(); false if this one is to fail.
+/// Counts an allocation for allocations(). False if it must fail.
 bool count_allocation();
 
 }  // namespace emulated_cuda

@@ -1,4 +1,4 @@
-// cuBLASLt's products of one matrix by another, and its rules for them.
+// cuBLASLt's matrix products, with its rules for them.
 #include <cublasLt.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ struct Problem {
   }
 };
 
-// Algorithms say so in their first word: 0 sums in one go, 1 splits k in two.
+// The first word of an algorithm: 0 sums over k at once, 1 splits k in two.
 constexpr std::uint64_t kSplitsK = 1;
 
 template <typename Mine, typename Opaque>
@@ -76,7 +76,7 @@ bool fits(const Problem& p) {
          p.c.columns == p.d.columns;
 }
 
-// As the table "cublasLtMatmul supported data types" of cuBLAS' manual says.
+// The table "cublasLtMatmul supported data types" of cuBLAS' manual.
 bool types_supported(const Problem& p) {
   if (p.a.type != p.b.type || p.c.type != p.d.type) return false;
   const cudaDataType_t in = p.a.type, out = p.d.type;
@@ -127,7 +127,7 @@ cublasLtMatmulHeuristicResult_t solution(const Problem& p, bool splits_k) {
   return result;
 }
 
-// Whether all of the matrix is device memory, and aligned as its type and the integers' rules say.
+// Whether the matrix is in device memory, with the alignment that its type needs.
 bool readable(const void* data, const Layout& layout) {
   const std::int64_t size = emulated_cuda::size_of(layout.type);
   const std::int64_t elements = (layout.columns - 1) * layout.stride + layout.rows;
@@ -246,12 +246,11 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t o
     case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
       return take(preference.reductions, value, bytes);
     default:
-      return CUBLAS_STATUS_SUCCESS;  // limits within which there is nothing to choose here
+      return CUBLAS_STATUS_SUCCESS;  // a limit without effect here
   }
 }
 
-// Splits k where there are few columns, as the library does: a row's sums then depend on how many
-// rows there are.
+// Splits k for few columns, as the library does: a row's sums then depend on the number of rows.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -304,7 +303,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
                       !emulated_cuda::device_memory().holds(workspace, workspace_bytes)))
     return CUBLAS_STATUS_INVALID_VALUE;
   const cudaError_t status = emulated_cuda::perform(stream, [product, workspace, scratch] {
-    if (scratch > 0) std::memset(workspace, 0xff, scratch);  // nobody else's numbers are there
+    // Shows reads of the workspace by others.
+    if (scratch > 0) std::memset(workspace, 0xff, scratch);
     emulated_cuda::multiply(product);
   });
   return status == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

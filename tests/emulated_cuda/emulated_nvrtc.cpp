@@ -1,5 +1,5 @@
-// NVRTC by the compiler of the host: a program becomes a shared object, whose bytes stand for the
-// cubin. Kernels have C names and one parameter, passed by value.
+// NVRTC by the host's compiler: a program becomes a shared object, and its bytes are the cubin.
+// Kernels have C names and one parameter, passed by value.
 #include <nvrtc.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::string read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A directory of its own, which goes with it.
+/// A temporary directory. The destructor removes it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -38,7 +38,7 @@ class TemporaryDirectory {
   fs::path path_;
 };
 
-// For each kernel NAME(TYPE …) a function that takes its parameter by address, and its size.
+// For each kernel NAME(TYPE …): a function with the parameter by address, and the parameter's size.
 std::string with_callers(const std::string& source) {
   static const std::regex kernel(
       R"(extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?)"
@@ -62,7 +62,7 @@ struct _nvrtcProgram {  // NOLINT(readability-identifier-naming): NVIDIA's name
 // NVRTC's functions.
 
 nvrtcResult nvrtcVersion(int* major, int* minor) {
-  *major = 0;  // that of no real one: their binaries must not be mistaken for these
+  *major = 0;  // not a real version, so that caches do not mix with real cubins
   *minor = EMULATED_NVRTC_VERSION;
   return NVRTC_SUCCESS;
 }

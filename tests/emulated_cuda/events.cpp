@@ -17,10 +17,10 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// One recording of an event. The stream lives until it is done.
+/// A recording of an event. The stream outlives it.
 struct Recording {
   cudaStream_t stream = nullptr;
-  std::uint64_t number = 0;  ///< of the stream's operation that is the recording
+  std::uint64_t number = 0;  ///< number of the operation in the stream
   std::atomic<bool> done = false;
   double seconds = 0;
 };

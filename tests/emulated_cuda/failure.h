@@ -4,8 +4,7 @@
 
 namespace emulated_cuda {
 
-/// Prints what a kernel or a call did that real CUDA would not bear, and the seed with which it
-/// did. Ends the program, which has no place to throw to from within a kernel.
+/// Prints an error of a kernel or call, and the seed, and ends the program: kernels cannot throw.
 [[noreturn]] void fail(const std::string& message);
 
 }  // namespace emulated_cuda

@@ -21,13 +21,13 @@
 namespace emulated_cuda {
 namespace {
 
-constexpr std::size_t kSharedBytes = std::size_t{227} << 10;         // of a block on sm_90
-constexpr std::size_t kSharedWithoutAsking = std::size_t{48} << 10;  // without an attribute
+constexpr std::size_t kMaxSharedBytes = std::size_t{227} << 10;     // of a block on sm_90
+constexpr std::size_t kDefaultSharedBytes = std::size_t{48} << 10;  // without the attribute
 constexpr std::size_t kGuardBytes = 4096;
 constexpr std::uint8_t kGarbage = 0xff;
 
 struct alignas(128) SharedMemory {
-  std::uint8_t bytes[kSharedBytes + kGuardBytes];
+  std::uint8_t bytes[kMaxSharedBytes + kGuardBytes];
 };
 thread_local SharedMemory shared_memory;
 
@@ -38,12 +38,12 @@ std::uint64_t seed_of_environment() {
 std::uint64_t current_seed = seed_of_environment();
 
 std::mutex attributes_mutex;
-std::map<const void*, std::size_t> most_shared;  // of kernels that asked for more
+std::map<const void*, std::size_t> shared_limits;  // by kernel, for kernels with the attribute
 
 std::size_t allowed_shared(const void* kernel) {
   const std::lock_guard lock(attributes_mutex);
-  const auto found = most_shared.find(kernel);
-  return found == most_shared.end() ? kSharedWithoutAsking : found->second;
+  const auto found = shared_limits.find(kernel);
+  return found == shared_limits.end() ? kDefaultSharedBytes : found->second;
 }
 
 bool possible(const dim3& grid, const dim3& block) {
@@ -105,16 +105,16 @@ extern "C" {
 
 cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  if (value < 0 || static_cast<std::size_t>(value) > emulated_cuda::kSharedBytes)
+  if (value < 0 || static_cast<std::size_t>(value) > emulated_cuda::kMaxSharedBytes)
     return emulated_cuda::report(cudaErrorInvalidValue);
   const std::lock_guard lock(emulated_cuda::attributes_mutex);
-  emulated_cuda::most_shared[kernel] = static_cast<std::size_t>(value);
+  emulated_cuda::shared_limits[kernel] = static_cast<std::size_t>(value);
   return cudaSuccess;
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                           size_t shared_bytes) {
-  const std::size_t by_memory = emulated_cuda::kSharedBytes / std::max<size_t>(shared_bytes, 1);
+  const std::size_t by_memory = emulated_cuda::kMaxSharedBytes / std::max<size_t>(shared_bytes, 1);
   *blocks = static_cast<int>(std::min<size_t>(2048u / static_cast<unsigned>(threads), by_memory));
   return cudaSuccess;
 }

@@ -1,4 +1,4 @@
-// Kernels that the emulated NVRTC compiled.
+// Loading of kernels that the emulated NVRTC compiled.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <elf.h>
@@ -18,11 +18,11 @@
 
 struct CUkern_st {
   void (*call)(const void*) = nullptr;
-  std::size_t bytes = 0;  ///< of the parameter
+  std::size_t bytes = 0;  ///< size of the parameter
 };
 
 struct CUlib_st {
-  int file = -1;  ///< open, as the loader takes what has the same path for the same object
+  int file = -1;  ///< kept open, since the loader identifies objects by path
   void* object = nullptr;
   std::vector<std::unique_ptr<CUkern_st>> kernels;
 };
@@ -34,13 +34,13 @@ using emulated_cuda::report;
 std::mutex kernels_mutex;
 std::set<const void*> kernels;
 
-// The section headers stand at the end of what the linker writes.
+// The section headers are at the end of the linker's output.
 std::size_t size_of(const Elf64_Ehdr& header) {
   return header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
 }
 
-/// Kernels and the emulated cuDNN find the emulation too where it is part of a module that was
-/// loaded for itself.
+/// Makes the emulation's symbols visible to kernels and to the emulated cuDNN, also if the
+/// emulation is part of a module that was loaded with local symbols.
 bool export_symbols() {
   Dl_info self;
   return dladdr(reinterpret_cast<const void*>(&size_of), &self) != 0 &&

@@ -42,8 +42,7 @@ void store(void* data, std::int64_t i, cudaDataType_t type, float x) {
   }
 }
 
-/// Vectors of k numbers, one after the other: rows of a, columns of b. `along`: elements from one
-/// number of a vector to the next.
+/// Vectors of k numbers: rows of a, columns of b. `along` is the stride within a vector.
 template <typename T>
 std::vector<T> vectors_of(const MatrixView& matrix, std::int64_t count, std::int64_t k,
                           bool contiguous, bool tf32) {
@@ -65,7 +64,7 @@ std::vector<T> vectors_of(const MatrixView& matrix, std::int64_t count, std::int
   return vectors;
 }
 
-// The order of the sum depends on the count alone.
+// The order of the sum depends on `count` alone.
 float dot(const float* a, const float* b, std::int64_t count) {
   constexpr std::int64_t kSums = 16;
   float sums[kSums] = {};

@@ -1,4 +1,4 @@
-// The runtime's functions that take, copy and fill memory.
+// The runtime's functions for allocation, copies and fills.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using emulated_cuda::report;
 
 namespace {
 
-/// Page-locked memory of the host, which copies read and write when their turn comes.
+/// Page-locked host memory: copies access it when the stream executes them.
 class PinnedMemory {
  public:
   void add(const void* data, std::size_t bytes) {
@@ -49,7 +49,7 @@ PinnedMemory& pinned_memory() {
   return *memory;
 }
 
-// As CUDA: the kind of a copy must be what the addresses are.
+// As in CUDA, the kind of a copy must match the addresses.
 bool allowed(bool to_device, bool from_device, cudaMemcpyKind kind) {
   switch (kind) {
     case cudaMemcpyHostToHost:
@@ -65,7 +65,7 @@ bool allowed(bool to_device, bool from_device, cudaMemcpyKind kind) {
   }
 }
 
-// Memory that is not page-locked is read before the call returns, and written too.
+// Pageable memory is read and written before the call returns.
 cudaError_t copy_pageable(void* to, const void* from, std::size_t bytes, bool to_host,
                           cudaStream_t stream) {
   if (to_host) {

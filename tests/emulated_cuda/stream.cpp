@@ -12,11 +12,11 @@
 namespace emulated_cuda {
 namespace {
 
-// One device, which does one thing at a time, for whichever thread of the host.
+// One device for all host threads, which executes one operation at a time.
 std::recursive_mutex device;
 std::set<cudaStream_t> streams;
 
-// Streams in whose captures this thread must not make some calls.
+// Streams with captures that forbid some calls to this thread.
 thread_local std::vector<cudaStream_t> captures;
 
 std::uint64_t draw(std::uint64_t below) {

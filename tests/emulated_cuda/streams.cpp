@@ -1,4 +1,4 @@
-// The runtime's functions about streams, what they capture, and graphs.
+// The runtime's functions for streams, captures and graphs.
 #include <cuda_runtime_api.h>
 
 #include <memory>

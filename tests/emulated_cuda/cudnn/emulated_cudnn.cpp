@@ -1,5 +1,5 @@
-// cuDNN's recurrent layers of one direction on packed rows of floats, and its rules for them: a
-// library of its own, as the real one is loaded when it is asked for.
+// cuDNN's recurrent layers of one direction on packed rows of floats, with its rules for them. A
+// separate library, since programs load cuDNN at run time.
 #include <cudnn.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::size_t kFloat = sizeof(float);
 
-/// Something that a call makes and another takes away.
+/// An object with functions that create and destroy it.
 template <typename T>
 cudnnStatus_t make(T** made) {
   if (!made) return CUDNN_STATUS_BAD_PARAM_NULL_POINTER;
@@ -66,7 +66,7 @@ bool holds(const void* data, std::size_t bytes) {
   return emulated_cuda::device_memory().holds(data, bytes);
 }
 
-/// Whether it is what a descriptor of states says: one layer's, without gaps. Null is always good.
+/// Whether a descriptor of states is of one layer, without gaps. Null is valid.
 bool are_states(cudnnTensorDescriptor_t described, const void* data, const cudnnRNNStruct& layer,
                 const cudnnRNNDataStruct& x) {
   if (!data) return true;
@@ -79,7 +79,7 @@ bool are_states(cudnnTensorDescriptor_t described, const void* data, const cudnn
 
 }  // namespace
 
-// The functions of the library. They have the names and the parameters of its header.
+// The functions of the library, with the names and parameters of its header.
 extern "C" {
 
 const char* cudnnGetErrorString(cudnnStatus_t status) {
@@ -186,7 +186,7 @@ cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t rows, cudnnData
     return CUDNN_STATUS_NOT_SUPPORTED;
   if (longest <= 0 || sentences <= 0 || size <= 0) return CUDNN_STATUS_BAD_PARAM;
   std::vector<int> given(lengths, lengths + sentences);
-  // Packed rows leave out what is behind a sentence: so the longest must stand first.
+  // Packed rows need the longest sentence first.
   if (given.front() > longest || given.back() < 0 ||
       !std::is_sorted(given.begin(), given.end(), std::greater<>()))
     return CUDNN_STATUS_BAD_PARAM;
@@ -240,7 +240,7 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t layer,
                                          .last_cell = static_cast<float*>(last_cell),
                                          .weights = static_cast<const std::byte*>(weights)};
   const cudaError_t status = emulated_cuda::perform(handle->stream, [call, work, bytes] {
-    std::memset(work, 0xff, bytes);  // nobody else's numbers are there
+    std::memset(work, 0xff, bytes);  // shows reads of the workspace by others
     emulated_cuda::run(call);
   });
   return status == cudaSuccess ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_EXECUTION_FAILED_CUDART;

@@ -11,7 +11,7 @@ constexpr std::size_t kGap = 64;
 
 float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
-/// What all sentences are behind a position.
+/// The states of all sentences after a position.
 struct States {
   std::vector<float> state, cell;
 };

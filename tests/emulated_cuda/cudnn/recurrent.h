@@ -5,8 +5,8 @@
 
 namespace emulated_cuda {
 
-/// A recurrent layer of one direction, as far as its descriptor says. Matrices and biases have the
-/// numbers of cuDNN's linLayerID: first those of the input, then those of the state.
+/// The descriptor of a recurrent layer of one direction. Matrices and biases are numbered by
+/// cuDNN's linLayerID: first the input's, then the state's.
 struct RecurrentLayer {
   bool is_lstm = false;
   int inputs = 0, units = 0;
@@ -15,14 +15,14 @@ struct RecurrentLayer {
   int parts() const { return 2 * gates(); }
   int columns(int part) const { return part < gates() ? inputs : units; }
 
-  /// First byte of a matrix [units, columns] and of a bias in the space of all, and its size. No
-  /// two of them touch.
+  /// The first byte of a matrix [units, columns] and of a bias in the weight space, and its size,
+  /// with gaps between them.
   std::size_t matrix_at(int part) const;
   std::size_t bias_at(int part) const;
   std::size_t weight_bytes() const { return bias_at(parts()); }
 };
 
-/// A layer on rows of sentences that stand one position after the other, the longest first.
+/// A layer on packed sentences: by position, the longest sentence first.
 struct RecurrentRun {
   RecurrentLayer layer;
   std::vector<int> lengths;
@@ -31,8 +31,8 @@ struct RecurrentRun {
   const std::byte* weights = nullptr;
 };
 
-/// By the expressions of cudnnRNNMode_t in cuDNN's manual, with sums in float. Null states are
-/// zeros, and null last ones are not written.
+/// The formulas of cudnnRNNMode_t in cuDNN's manual, with sums in float. Null initial states are
+/// zeros, and null final states are not written.
 void run(const RecurrentRun& call);
 
 }  // namespace emulated_cuda

@@ -2,9 +2,9 @@
 
 namespace emulated_cuda {
 
-// The linker keeps the thread-local variables of object files in the order of these. A program has
-// shared_memory/begin.cpp before its kernels' files and shared_memory/end.cpp behind them, so that
-// all that they declare as __shared__ lies between.
+// The linker keeps thread-local variables in the order of object files. A program links
+// shared_memory/begin.cpp before its kernels and shared_memory/end.cpp after them, so that all
+// __shared__ variables are between the two.
 
 unsigned char* begin_of_static_shared_memory();
 unsigned char* end_of_static_shared_memory();

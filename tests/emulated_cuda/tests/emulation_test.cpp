@@ -1,4 +1,4 @@
-// The emulated CUDA itself: that it finds faults, and does what CUDA does.
+// Tests of the emulation: it detects faults and follows CUDA's rules.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gmock/gmock.h>
@@ -124,7 +124,7 @@ TEST_F(EmulationTest, StreamsWorkLate) {
   for (int i = 0; i < 64; ++i) {
     staged[0] = 1;
     cudaMemcpyAsync(device.data(), staged, 4, cudaMemcpyHostToDevice, stream());
-    staged[0] = 2;  // before the copy has been waited for
+    staged[0] = 2;  // without waiting for the copy
     overtaken += device.to_host()[0] == 2;
   }
   EXPECT_THAT(overtaken, AllOf(Gt(0), Lt(64)));

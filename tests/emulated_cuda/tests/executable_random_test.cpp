@@ -14,7 +14,7 @@ TEST(CudaExecutable, RunsRandomGraphsAsTheReferenceDoes) {
     const TensorMap weights = random_weights(graph, seed, false);
     const auto reference = compile_reference(graph, weights);
     const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {},
-                                           reference_kernels(), reference_factories());
+                                           reference_kernels(), reference_registry());
     expect_same_runs(graph, *cuda, *reference, seed);
     if (HasFatalFailure()) return;
   }

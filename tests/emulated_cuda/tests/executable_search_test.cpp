@@ -22,7 +22,7 @@ SearchOptions options_with(std::int32_t beam_size) {
   return {.beam_size = beam_size, .normalize = 0.6f, .max_length_factor = 2, .suppressed = {3, 7}};
 }
 
-/// A toy model whose words a search ranks.
+/// A toy model with a search head.
 struct SearchModel {
   explicit SearchModel(const SearchOptions& options)
       : toy(testing::toy_model(1)),
@@ -32,7 +32,7 @@ struct SearchModel {
   std::unique_ptr<Executable> on_reference() const { return compile_reference(graph, toy.weights); }
   std::unique_ptr<Executable> on_cuda(bool eager = false) const {
     return make_cuda_executable(split_by_binding_time(graph), toy.weights, {.eager = eager},
-                                reference_kernels(), reference_factories());
+                                reference_kernels(), reference_registry());
   }
 
   ToyModel toy;

@@ -22,7 +22,7 @@ using testing::Trace;
 
 std::unique_ptr<Executable> compile_toy(const ToyModel& model, bool eager = false) {
   return make_cuda_executable(split_by_binding_time(model.graph), model.weights, {.eager = eager},
-                              reference_kernels(), reference_factories());
+                              reference_kernels(), reference_registry());
 }
 
 void expect_same(const std::vector<Trace>& a, const std::vector<Trace>& b) {
@@ -96,9 +96,10 @@ TEST(CudaExecutable, SaysWhichDevicesThereAre) {
 TEST(CudaExecutable, SaysWhetherThereIsADriver) {
   const auto use = [] { use_device(0); };
   emulated_cuda::set_driver_version(0);
-  EXPECT_THAT(use, ThrowsMessage<Error>(HasSubstr("there is no NVIDIA driver")));
+  EXPECT_THAT(use, ThrowsMessage<Error>(HasSubstr("no NVIDIA driver")));
   emulated_cuda::set_driver_version(12040);
-  EXPECT_THAT(use, ThrowsMessage<Error>(HasSubstr("driver is too old: it knows CUDA 12.4, not")));
+  EXPECT_THAT(use,
+              ThrowsMessage<Error>(HasSubstr("driver is too old: it supports CUDA 12.4, and")));
   emulated_cuda::set_driver_version(CUDART_VERSION);
   EXPECT_NO_THROW(use());
 }

@@ -50,7 +50,7 @@ __global__ void unset_shared(float* out) {
 }  // namespace
 
 void launch_fault(cudaStream_t stream, Fault fault, float* out, std::uint32_t threads) {
-  const Spread spread{{1}, {threads}, 128};
+  const LaunchConfig spread{{1}, {threads}, 128};
   switch (fault) {
     case Fault::race:
       return launch(stream, race, spread, out);

@@ -6,17 +6,17 @@
 
 namespace fuselage::cuda {
 
-/// Faults that the emulation has to find.
+/// Faults that the emulation must detect.
 enum class Fault : std::uint8_t {
-  race,             ///< a neighbour's number is read without a barrier
-  skipped_barrier,  ///< half of the threads go around a barrier
-  two_barriers,     ///< each half waits at a barrier of its own
-  ended_lane,       ///< a shuffle names lanes that have ended
-  absent_lanes,     ///< a shuffle names lanes that the block does not have
-  bad_source,       ///< a shuffle reads from a lane that takes no part
-  overrun,          ///< writes behind `out`
-  shared_overrun,   ///< writes behind the dynamic shared memory
-  unset_shared,     ///< reads static shared memory that nothing wrote
+  race,             ///< reads a neighbour's value without a barrier
+  skipped_barrier,  ///< half of the threads skip a barrier
+  two_barriers,     ///< each half waits at another barrier
+  ended_lane,       ///< the mask of a shuffle has lanes that have ended
+  absent_lanes,     ///< the mask of a shuffle has lanes that the block does not have
+  bad_source,       ///< a shuffle reads from a lane outside of the mask
+  overrun,          ///< writes past the end of `out`
+  shared_overrun,   ///< writes past the end of dynamic shared memory
+  unset_shared,     ///< reads unwritten static shared memory
 };
 void launch_fault(cudaStream_t stream, Fault fault, float* out, std::uint32_t threads);
 

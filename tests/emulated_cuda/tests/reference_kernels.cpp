@@ -13,7 +13,7 @@
 namespace fuselage::cuda {
 namespace {
 
-/// What a launch is given, by value: as much as captured work keeps.
+/// The arguments of a launch, by value, as in captured work.
 struct Launch {
   const Graph& graph;
   const PlannedInstruction& in;
@@ -27,7 +27,7 @@ struct Launch {
   Run run() const { return {nullptr, rows, plan_buffers, buffers, indexes, {}, blas, cudnn}; }
 };
 
-/// Work of a stream on the host; it must live as long as anything that captured it.
+/// A host function as work of a stream. It must outlive captures of the work.
 void enqueue(cudaStream_t stream, std::function<void()> work) {
   static std::mutex mutex;
   static std::deque<std::function<void()>> all;
@@ -37,7 +37,7 @@ void enqueue(cudaStream_t stream, std::function<void()> work) {
   expect_success(cudaLaunchHostFunc(stream, call, &all.back()), "work on the host");
 }
 
-/// Rows as the host has them, of all that is known when the instruction runs.
+/// Copies of all rows on the host, at the time of the instruction.
 RowTable table_of(const Launch& launch) {
   const Graph& graph = launch.graph;
   RowTable table(graph);
@@ -65,8 +65,8 @@ RowTable table_of(const Launch& launch) {
   return table;
 }
 
-/// The rows of an operand that the reference evaluation sees: of the instruction's own domain those
-/// that it computes. It follows maps by itself.
+/// The operand as the reference evaluation reads it: new rows in the instruction's domain, all rows
+/// in other domains. The evaluation follows maps itself.
 Array<float> operand_of(const Launch& launch, const RowTable& table, std::size_t operand) {
   const Type& type = launch.graph.value(launch.graph.node(launch.in.node).operands[operand]).type;
   const bool own = type.domain == launch.in.domain;
@@ -118,7 +118,7 @@ void evaluate(const Launch& launch) {
   for (std::size_t i = 0; i < context.results.size(); ++i) write(launch, context.results[i], i);
 }
 
-/// Copies each row r of the instruction's from source(r) to target(r).
+/// Copies each row r of the instruction from source(r) to target(r).
 template <typename Source, typename Target>
 void copy_rows(const Launch& launch, const Source& source, const Target& target) {
   const std::int32_t rows = launch.rows[launch.in.domain].counts->live;
@@ -141,7 +141,7 @@ void carry_on(const Launch& launch) {
       [&](std::int32_t r) { return row_of(out, r); });
 }
 
-/// next, history: rows stand behind those that are there.
+/// next, history: appends rows.
 void append(const Launch& launch) {
   const Run run = launch.run();
   const RowsIn in = rows_in(launch.in, run, 0);
@@ -166,7 +166,7 @@ void scatter(const Launch& launch) {
       [&](std::int32_t r) { return data_at<float>(result, run) + index[r] * result.stride; });
 }
 
-/// A kernel that is a function of the host.
+/// A kernel that runs a function on the host.
 template <void (*kFunction)(const Launch&)>
 class HostKernel : public Kernel {
  public:
@@ -183,10 +183,10 @@ class HostKernel : public Kernel {
   const Graph& graph_;
 };
 
-constexpr KernelFactory kFactories[] = {{"carry_on", HostKernel<carry_on>::make},
-                                        {"append", HostKernel<append>::make},
-                                        {"scatter", HostKernel<scatter>::make},
-                                        {"evaluate", HostKernel<evaluate>::make}};
+constexpr KernelEntry kRegistry[] = {{"carry_on", HostKernel<carry_on>::make},
+                                     {"append", HostKernel<append>::make},
+                                     {"scatter", HostKernel<scatter>::make},
+                                     {"evaluate", HostKernel<evaluate>::make}};
 
 constexpr KernelInfo kKernels[] = {
     {.op = op::State::kName, .name = "carry_on"},
@@ -206,6 +206,6 @@ const KernelSet& reference_kernels() {
   return set;
 }
 
-std::span<const KernelFactory> reference_factories() { return kFactories; }
+std::span<const KernelEntry> reference_registry() { return kRegistry; }
 
 }  // namespace fuselage::cuda

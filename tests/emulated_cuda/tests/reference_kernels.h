@@ -2,17 +2,18 @@
 
 #include <span>
 
-#include "backends/cuda/device/kernel/kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/plan/plan.h"
 
 namespace fuselage::cuda {
 
-// Kernels for all ops out of their reference evaluation, for what runs kernels. They run on the
-// host, between other work of their stream, and so need memory that both sides see.
+// Kernels that call the reference evaluation of any op, for tests of executables. They run on the
+// host, in the order of their stream, and need device memory that the host can read.
 
-/// A table with nothing but these.
+/// A kernel table with these kernels only.
 const KernelSet& reference_kernels();
 
-std::span<const KernelFactory> reference_factories();
+/// Their registry.
+std::span<const KernelEntry> reference_registry();
 
 }  // namespace fuselage::cuda

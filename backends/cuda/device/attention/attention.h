@@ -8,26 +8,27 @@
 
 namespace fuselage::cuda {
 
-/// Who attends to what: left row i, of which there are `left`, to the right rows of its pairs.
+/// The operands of attention: left row i attends to the right rows of its pairs.
 struct Attention {
-  RowsIn queries;  ///< of left rows
-  RowsIn keys;     ///< of pairs, through an index
-  RowsIn values;   ///< the same
+  RowsIn queries;  ///< by left row
+  RowsIn keys;     ///< by pair, through an index
+  RowsIn values;   ///< by pair, through an index
   Segments segments;
   Rows left;
 };
 
-/// weights[p] = scale × the dot product of query and key of each head, softened over the pairs of a
-/// left row; mixtures[i] = the values of its pairs, weighted by them.
+/// Scaled dot-product attention with `heads` heads. weights[p], by pair and head, is the softmax
+/// over the pairs of left row i of scale * (query · key); mixtures[i] is the weighted sum of the
+/// values.
 void dot_attention(cudaStream_t stream, const Attention& in, std::int64_t heads, float scale,
                    const RowsOut& weights, const RowsOut& mixtures);
 
-/// The same with one head and the score v · tanh(q + k), where queries and keys are exp(q) and
-/// exp(k), so that tanh is 1 - 2 / (1 + (exp(q) exp(k))²).
+/// Additive attention: one head with the score v · tanh(q + k). Queries are exp(q) and keys exp(k),
+/// since tanh(q + k) = 1 - 2 / (1 + (exp(q) exp(k))²).
 void additive_attention(cudaStream_t stream, const Attention& in, const float* v,
                         const RowsOut& weights, const RowsOut& mixtures);
 
-/// out[r], of `heads` columns: scale × the dot products of a[r] and b[r], head by head.
+/// out[r], with `heads` columns: scale * (a[r] · b[r]) for each head.
 void head_dot(cudaStream_t stream, const RowsIn& a, const RowsIn& b, std::int64_t heads,
               float scale, const Rows& rows, const RowsOut& out);
 

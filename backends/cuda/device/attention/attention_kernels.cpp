@@ -1,17 +1,19 @@
 #include "backends/cuda/device/attention/attention.h"
-#include "backends/cuda/device/attention/pairs.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/attention/segment_reductions.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "ops/attention.h"
+#include "ops/rows.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// Softmax or its logarithm over the pairs of left rows.
+/// Softmax or log-softmax over the pairs of each left row.
 template <auto kSoftmax>
-class OverPairs final : public Kernel {
+class SegmentSoftmax final : public Kernel {
  public:
-  OverPairs(const PlannedInstruction&, const Binding& binding)
-      : map_(binding.node.attr<MapPath>("to").front()), left_(binding.graph.map(map_).to) {}
+  SegmentSoftmax(const PlannedInstruction&, const Binding& binding)
+      : map_(binding.node.as<op::Segments>().to.front()), left_(binding.graph.map(map_).to) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     kSoftmax(run.stream, all_rows(in, run, 0), cols_of(in), segments_of(map_, run),
@@ -23,12 +25,12 @@ class OverPairs final : public Kernel {
   DomainId left_;
 };
 
-/// Operands: queries of left rows, keys of right rows, …, values of right rows. Results: weights of
-/// pairs, mixtures of left rows.
+/// Operands: queries by left row, keys by right row, …, values by right row. Results: weights by
+/// pair, mixtures by left row.
 class AttentionKernel : public Kernel {
  public:
   AttentionKernel(const PlannedInstruction&, const Binding& binding)
-      : map_(binding.node.attr<MapPath>("left").front()), left_(binding.graph.map(map_).to) {}
+      : map_(binding.node.as<op::PairMembers>().left.front()), left_(binding.graph.map(map_).to) {}
 
  protected:
   Attention attention(const PlannedInstruction& in, const Run& run, std::size_t values) const {
@@ -61,8 +63,8 @@ class DotAttention final : public AttentionKernel {
  public:
   DotAttention(const PlannedInstruction& in, const Binding& binding)
       : AttentionKernel(in, binding),
-        heads_(binding.node.attr<std::int64_t>("heads")),
-        scale_(static_cast<float>(binding.node.attr<double>("scale"))) {}
+        heads_(binding.node.as<op::Heads>().heads),
+        scale_(static_cast<float>(binding.node.as<op::Heads>().scale)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     dot_attention(run.stream, attention(in, run, 2), heads_, scale_, rows_out(in, run, 0),
@@ -74,15 +76,12 @@ class DotAttention final : public AttentionKernel {
   float scale_;
 };
 
-constexpr KernelFactory kKernels[] = {
-    {"segment_softmax", make_kernel<OverPairs<segment_softmax>>},
-    {"segment_log_softmax", make_kernel<OverPairs<segment_log_softmax>>},
+const RegisterKernels kKernels({
+    {"segment_softmax", make_kernel<SegmentSoftmax<segment_softmax>>},
+    {"segment_log_softmax", make_kernel<SegmentSoftmax<segment_log_softmax>>},
     {"additive_attention", make_kernel<AdditiveAttention>},
     {"dot_attention", make_kernel<DotAttention>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> attention_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
-#include "backends/cuda/device/runtime/launch_shapes.h"
+#include "backends/cuda/device/runtime/launch_config.h"
 #include "backends/cuda/elementwise_source.h"
 #include "base/error.h"
 
@@ -21,7 +21,7 @@ static_assert(sizeof(ElementOperand) == sizeof(RowsIn) &&
 static_assert(sizeof(ElementResult) == sizeof(RowsOut) &&
               offsetof(ElementResult, first) == offsetof(RowsOut, first));
 
-/// The one parameter of a kernel, put together at run time.
+/// The single parameter of a generated kernel, assembled at run time.
 class Parameters {
  public:
   template <typename T>
@@ -32,11 +32,11 @@ class Parameters {
   void* data() { return bytes_.data(); }
 
  private:
-  static constexpr std::size_t kMost = sizeof(ElementRows) +
-                                       kMaxElementOperands * sizeof(ElementOperand) +
-                                       kMaxElementResults * sizeof(ElementResult);
-  static_assert(kMost <= 4096, "parameters of a kernel end there");
-  alignas(16) std::array<std::byte, kMost> bytes_;
+  static constexpr std::size_t kCapacity = sizeof(ElementRows) +
+                                           kMaxElementOperands * sizeof(ElementOperand) +
+                                           kMaxElementResults * sizeof(ElementResult);
+  static_assert(kCapacity <= 4096, "CUDA's limit of kernel parameters");
+  alignas(16) std::array<std::byte, kCapacity> bytes_;
   std::size_t size_ = 0;
 };
 
@@ -47,9 +47,9 @@ std::vector<bool> scalar_operands(const PlannedInstruction& in) {
   return scalar;
 }
 
-class Elements final : public Kernel {
+class ElementwiseKernel final : public Kernel {
  public:
-  Elements(const PlannedInstruction& in, const Binding& binding)
+  ElementwiseKernel(const PlannedInstruction& in, const Binding& binding)
       : kernel_(elementwise_expression(binding.node), scalar_operands(in)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
@@ -63,51 +63,51 @@ class Elements final : public Kernel {
   }
 
  private:
-  ElementKernel kernel_;
+  CompiledExpression kernel_;
 };
 
-constexpr KernelFactory kKernels[] = {{"elements", make_kernel<Elements>}};
+const RegisterKernels kKernels({{"elements", make_kernel<ElementwiseKernel>}});
 
 }  // namespace
 
-ElementKernel::ElementKernel(const ElementwiseExpression& expression,
-                             const std::vector<bool>& scalar)
+CompiledExpression::CompiledExpression(const ElementwiseExpression& expression,
+                                       const std::vector<bool>& scalar)
     : scalar_(scalar),
       result_count_(expression.results.size()),
       library_(load_kernels(elementwise_source(expression, scalar))),
-      singles_(library_->kernel(kSingleElements)),
-      fours_(library_->kernel(kFourElements)) {}
+      scalar_kernel_(library_->kernel(kScalarKernel)),
+      float4_kernel_(library_->kernel(kFloat4Kernel)) {}
 
-bool ElementKernel::takes_fours(std::int64_t columns, std::span<const RowsIn> operands,
-                                std::span<const RowsOut> results) const {
+bool CompiledExpression::vectorizes(std::int64_t columns, std::span<const RowsIn> operands,
+                                    std::span<const RowsOut> results) const {
   if (columns % 4 != 0) return false;
   for (std::size_t i = 0; i < operands.size(); ++i)
-    if (!scalar_[i] && !in_fours(operands[i])) return false;
-  return std::all_of(results.begin(), results.end(), [](const RowsOut& r) { return in_fours(r); });
+    if (!scalar_[i] && !is_float4_aligned(operands[i])) return false;
+  return std::all_of(results.begin(), results.end(),
+                     [](const RowsOut& r) { return is_float4_aligned(r); });
 }
 
-void ElementKernel::launch(cudaStream_t stream, const Rows& rows, std::int64_t columns,
-                           std::span<const RowsIn> operands,
-                           std::span<const RowsOut> results) const {
+void CompiledExpression::launch(cudaStream_t stream, const Rows& rows, std::int64_t columns,
+                                std::span<const RowsIn> operands,
+                                std::span<const RowsOut> results) const {
   check(operands.size() == scalar_.size() && results.size() == result_count_,
         "elements: another number of operands or results");
-  const bool fours = takes_fours(columns, operands, results);
-  const std::int64_t packs = fours ? columns / 4 : columns;
-  const Spread spread = spread_over(rows, packs);
-  if (spread.grid.x == 0) return;
+  const bool vectorized = vectorizes(columns, operands, results);
+  const std::int64_t packs = vectorized ? columns / 4 : columns;
+  const LaunchConfig config = config_for_elements(rows, packs);
+  if (config.grid.x == 0) return;
   Parameters parameters;
-  parameters.add(ElementRows{rows.live, rows.most, static_cast<std::int32_t>(packs)});
+  parameters.add(ElementRows{rows.live, rows.max_live, static_cast<std::int32_t>(packs)});
   for (const RowsIn& operand : operands) parameters.add(operand);
   for (const RowsOut& result : results) parameters.add(result);
-  cudaLaunchConfig_t config{};
-  config.gridDim = spread.grid;
-  config.blockDim = spread.block;
-  config.stream = stream;
+  cudaLaunchConfig_t native{};
+  native.gridDim = config.grid;
+  native.blockDim = config.block;
+  native.stream = stream;
   void* arguments[] = {parameters.data()};
-  expect_success(cudaLaunchKernelExC(&config, fours ? fours_ : singles_, arguments),
-                 "launch of an expression");
+  expect_success(
+      cudaLaunchKernelExC(&native, vectorized ? float4_kernel_ : scalar_kernel_, arguments),
+      "launch of an elementwise expression");
 }
-
-std::span<const KernelFactory> element_kernels() { return kKernels; }
 
 }  // namespace fuselage::cuda

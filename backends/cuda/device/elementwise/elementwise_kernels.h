@@ -13,27 +13,27 @@
 
 namespace fuselage::cuda {
 
-/// An expression compiled for the device. Immutable; workers share it.
-class ElementKernel {
+/// An elementwise expression, compiled for the device. Immutable; workers share it.
+class CompiledExpression {
  public:
-  /// `scalar[i]`: operand i has one element a row, which stands for all columns. Compiles, which
-  /// takes a moment, unless that was done before; not for a stream that captures.
-  ElementKernel(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
+  /// `scalar[i]`: operand i has one element per row, which is broadcast to all columns. Compiles
+  /// (slow) unless the process or the cache has the kernels. Not allowed during a capture.
+  CompiledExpression(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
 
-  /// results[i] [rows, columns], of operands as many as `scalar` had. A result may lie where an
-  /// operand does, when their rows coincide.
+  /// Computes results[i] [rows, columns] of as many operands as `scalar` has elements. A result may
+  /// overwrite an operand with the same rows.
   void launch(cudaStream_t stream, const Rows& rows, std::int64_t columns,
               std::span<const RowsIn> operands, std::span<const RowsOut> results) const;
 
  private:
-  bool takes_fours(std::int64_t columns, std::span<const RowsIn> operands,
-                   std::span<const RowsOut> results) const;
+  bool vectorizes(std::int64_t columns, std::span<const RowsIn> operands,
+                  std::span<const RowsOut> results) const;
 
   std::vector<bool> scalar_;
   std::size_t result_count_;
   std::shared_ptr<const KernelLibrary> library_;
-  const void* singles_;
-  const void* fours_;
+  const void* scalar_kernel_;
+  const void* float4_kernel_;
 };
 
 }  // namespace fuselage::cuda

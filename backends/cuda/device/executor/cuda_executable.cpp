@@ -16,12 +16,12 @@ namespace {
 class CudaExecutable : public Executable {
  public:
   CudaExecutable(const Programs& programs, const TensorMap& weights, const WorkerOptions& options,
-                 const KernelSet& kernels, std::span<const KernelFactory> factories)
+                 const KernelSet& kernels, std::span<const KernelEntry> registry)
       : options_(options),
         device_(device_of(options)),
         weights_(load_cpu(programs.load, weights)),
-        source_(plan_program(programs.source, kernels), weights_, factories),
-        step_(plan_program(programs.step, kernels), weights_, factories) {
+        source_(plan_program(programs.source, kernels), weights_, registry),
+        step_(plan_program(programs.step, kernels), weights_, registry) {
     weights_.release_host_weights();
   }
 
@@ -63,7 +63,7 @@ class CudaExecutable : public Executable {
   DeviceWeights weights_;
   DeviceProgram source_, step_;
   mutable std::mutex mutex_;
-  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< of each worker that was ever made
+  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< bytes, by worker
 };
 
 }  // namespace
@@ -71,8 +71,8 @@ class CudaExecutable : public Executable {
 std::unique_ptr<Executable> make_cuda_executable(const Programs& programs, const TensorMap& weights,
                                                  const WorkerOptions& options,
                                                  const KernelSet& kernels,
-                                                 std::span<const KernelFactory> factories) {
-  return std::make_unique<CudaExecutable>(programs, weights, options, kernels, factories);
+                                                 std::span<const KernelEntry> registry) {
+  return std::make_unique<CudaExecutable>(programs, weights, options, kernels, registry);
 }
 
 }  // namespace fuselage::cuda

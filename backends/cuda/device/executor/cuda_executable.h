@@ -4,7 +4,7 @@
 #include <span>
 
 #include "backends/cuda/device/executor/worker.h"
-#include "backends/cuda/device/kernel/kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/executable.h"
 #include "backends/plan/plan.h"
 #include "base/tensor.h"
@@ -13,12 +13,12 @@
 namespace fuselage::cuda {
 
 /// Lowers the three programs of a model to a GPU: computes the load program on the CPU, plans the
-/// others with `kernels`, makes these by `factories`, and brings weights to the device. Throws
-/// Error where no kernel runs a node, for a weight that does not fit, and when device or memory
-/// fail.
+/// source and step programs with `kernels`, makes their kernels by `registry`, and uploads weights.
+/// Throws Error for a node without a kernel, for a weight of the wrong type or shape, and when the
+/// device or its memory fails.
 std::unique_ptr<Executable> make_cuda_executable(const Programs& programs, const TensorMap& weights,
                                                  const WorkerOptions& options,
                                                  const KernelSet& kernels,
-                                                 std::span<const KernelFactory> factories);
+                                                 std::span<const KernelEntry> registry);
 
 }  // namespace fuselage::cuda

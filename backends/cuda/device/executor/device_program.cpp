@@ -7,22 +7,22 @@
 namespace fuselage::cuda {
 
 DeviceProgram::DeviceProgram(ProgramPlan plan, DeviceWeights& weights,
-                             std::span<const KernelFactory> factories)
+                             std::span<const KernelEntry> registry)
     : plan_(std::move(plan)), weights_(plan_.buffers.size(), nullptr) {
-  for (const PlannedInstruction& in : plan_.instructions) bind(in, weights, factories);
+  for (const PlannedInstruction& in : plan_.instructions) bind(in, weights, registry);
   for (const BufferView& view : plan_.outputs) upload(view, weights);
 }
 
 void DeviceProgram::bind(const PlannedInstruction& in, DeviceWeights& weights,
-                         std::span<const KernelFactory> factories) {
+                         std::span<const KernelEntry> registry) {
   kernels_.emplace_back();
   if (!in.kernel) return;
-  const auto factory =
-      std::find_if(factories.begin(), factories.end(),
-                   [&](const KernelFactory& known) { return known.name == in.kernel->name; });
-  check(factory != factories.end(), "a kernel of the table that nobody makes");
+  const auto entry = std::find_if(registry.begin(), registry.end(), [&](const KernelEntry& known) {
+    return known.name == in.kernel->name;
+  });
+  check(entry != registry.end(), "a kernel of kernel_table.cpp is not registered");
   const Binding binding{plan_.graph, plan_.graph.node(in.node), plan_, weights};
-  kernels_.back() = factory->make(in, binding);
+  kernels_.back() = entry->make(in, binding);
   for (const BufferView& operand : in.operands)
     if (!weights.has_own_form(operand)) upload(operand, weights);
 }

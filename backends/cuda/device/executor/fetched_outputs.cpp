@@ -10,8 +10,8 @@ FetchedOutputs::FetchedOutputs(const Graph& graph, const ProgramRunner& runner,
                                const Stream& stream)
     : graph_(graph), runner_(runner), stream_(stream), outputs_(graph.outputs().size()) {}
 
-void FetchedOutputs::forget() {
-  for (Output& output : outputs_) output.there = false;
+void FetchedOutputs::invalidate() {
+  for (Output& output : outputs_) output.is_copied = false;
 }
 
 std::size_t FetchedOutputs::size_bytes(std::size_t number, const RowTable& table) const {
@@ -23,7 +23,7 @@ void FetchedOutputs::copy(std::size_t number, const RowTable& table) {
   Output& output = outputs_[number];
   const std::size_t bytes = size_bytes(number, table);
   if (bytes > output.memory.size_bytes()) output.memory = PinnedMemory(std::bit_ceil(bytes));
-  output.there = true;
+  output.is_copied = true;
   if (bytes == 0) return;
   expect_success(cudaMemcpyAsync(output.memory.data(), runner_.output(number), bytes,
                                  cudaMemcpyDeviceToHost, stream_.get()),
@@ -33,9 +33,9 @@ void FetchedOutputs::copy(std::size_t number, const RowTable& table) {
 const std::byte* FetchedOutputs::get(std::size_t number, const RowTable& table) {
   Output& output = outputs_[number];
   output.wanted = true;
-  if (!output.there) {
+  if (!output.is_copied) {
     for (std::size_t i = 0; i < outputs_.size(); ++i)
-      if (outputs_[i].wanted && !outputs_[i].there) copy(i, table);
+      if (outputs_[i].wanted && !outputs_[i].is_copied) copy(i, table);
     stream_.synchronize();
   }
   return output.memory.data();

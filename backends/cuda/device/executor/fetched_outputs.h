@@ -10,23 +10,23 @@
 
 namespace fuselage::cuda {
 
-/// The outputs of a program's last run in host memory. What was asked for once is copied, later,
-/// together with the first that is asked for after a run.
+/// The outputs of a program's last run, in host memory. The first get() after a run copies all
+/// outputs that were ever asked for, with one synchronization.
 class FetchedOutputs {
  public:
-  /// All must outlive this.
+  /// The arguments must outlive this object.
   FetchedOutputs(const Graph& graph, const ProgramRunner& runner, const Stream& stream);
 
-  /// The program has run again.
-  void forget();
+  /// Drops all copies, after the program has run again.
+  void invalidate();
 
-  /// First element of an output, whose rows `table` counts. Good until the program runs again.
+  /// The first element of an output with the row counts of `table`. Valid until the next run.
   const std::byte* get(std::size_t number, const RowTable& table);
 
  private:
   struct Output {
     bool wanted = false;
-    bool there = false;
+    bool is_copied = false;
     PinnedMemory memory;
   };
 

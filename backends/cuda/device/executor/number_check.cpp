@@ -13,11 +13,11 @@ template <typename T>
 std::vector<T> copy_of(const T* data, std::size_t count) {
   std::vector<T> copy(count);
   expect_success(cudaMemcpy(copy.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost),
-                 "copy of values to look at");
+                 "copy of values to check");
   return copy;
 }
 
-/// The floats of a result in the rows that the instruction computes; none for other values.
+/// The new rows of an f32 result; empty for other results.
 std::vector<float> floats_of(const Graph& graph, const PlannedInstruction& in, const Run& run,
                              std::size_t result) {
   const ValueId id = graph.node(in.node).results[result];
@@ -33,14 +33,14 @@ std::vector<float> floats_of(const Graph& graph, const PlannedInstruction& in, c
 
 }  // namespace
 
-void NumberCheck::look(const Graph& graph, const PlannedInstruction& in, const Run& run) {
+void NumberCheck::check_results(const Graph& graph, const PlannedInstruction& in, const Run& run) {
   if (!nan_.empty()) return;
   stream_.synchronize();
   for (std::size_t i = 0; i < graph.node(in.node).results.size() && i < in.results.size(); ++i)
     for (const float number : floats_of(graph, in, run, i)) {
       if (std::isfinite(number)) continue;
-      const bool low = number == -std::numeric_limits<float>::infinity();
-      std::string& name = low ? infinity_ : nan_;
+      const bool is_negative_infinity = number == -std::numeric_limits<float>::infinity();
+      std::string& name = is_negative_infinity ? infinity_ : nan_;
       if (name.empty()) name = graph.describe(in.node);
     }
 }

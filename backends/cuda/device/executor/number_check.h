@@ -7,17 +7,16 @@
 
 namespace fuselage::cuda {
 
-/// Looks at the results of instructions, one after the other, for the first that is not finite:
-/// with a NaN or +infinity or, if there is none, with -infinity, which scores may have for good
-/// reason.
+/// Finds the first result of a run that is not finite: the first with a NaN or +infinity or, if
+/// there is none, the first with -infinity, which is a valid score.
 class NumberCheck {
  public:
   explicit NumberCheck(const Stream& stream) : stream_(stream) {}
 
-  /// Waits for the instruction and looks at its floats.
-  void look(const Graph& graph, const PlannedInstruction& in, const Run& run);
+  /// Waits for the instruction and checks its f32 results.
+  void check_results(const Graph& graph, const PlannedInstruction& in, const Run& run);
 
-  /// The node of that instruction; empty if all numbers were finite.
+  /// The node with the first such result; empty if all numbers were finite.
   const std::string& culprit() const { return nan_.empty() ? infinity_ : nan_; }
 
  private:

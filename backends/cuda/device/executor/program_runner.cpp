@@ -12,8 +12,7 @@ namespace {
 constexpr Purpose kArena{"the values of a batch",
                          "use a smaller mini-batch, beam-size or max-length-factor, or fewer "
                          "workers (cpu-threads)"};
-constexpr Purpose kWorkspace{"what kernels need beside the values of a batch",
-                             "use a smaller mini-batch or beam-size"};
+constexpr Purpose kWorkspace{"the workspace of kernels", "use a smaller mini-batch or beam-size"};
 
 std::uint32_t instruction_count(const ProgramPlan& plan) {
   return static_cast<std::uint32_t>(plan.instructions.size());
@@ -30,7 +29,7 @@ ProgramRunner::ProgramRunner(const DeviceProgram& program, const DeviceRowMemory
       cudnn_(cudnn),
       indexes_(program.plan(), rows),
       buffers_(program.plan().buffers.size(), nullptr) {
-  // Kernels only read weights; the table holds one kind of pointer for all.
+  // The table has one type of pointer for all buffers. Kernels only read weights.
   for (std::size_t i = 0; i < buffers_.size(); ++i)
     buffers_[i] = const_cast<std::byte*>(program.weights()[i]);
 }
@@ -77,31 +76,31 @@ std::byte* ProgramRunner::output(std::size_t number) const {
 
 std::size_t ProgramRunner::workspace_of(std::uint32_t begin, std::uint32_t end,
                                         const DeviceRows& rows) const {
-  std::size_t most = 0;
+  std::size_t bytes = 0;
   for (std::uint32_t i = begin; i < end; ++i)
     if (const Kernel* kernel = program_.kernel(i))
-      most = std::max(most, kernel->workspace_bytes(program_.plan().instructions[i], rows));
-  return most;
+      bytes = std::max(bytes, kernel->workspace_bytes(program_.plan().instructions[i], rows));
+  return bytes;
 }
 
 std::size_t ProgramRunner::workspace_of_loop(const Loop& loop, const DeviceRows& rows) const {
   DeviceRows now = rows;
-  std::size_t most = 0;
+  std::size_t bytes = 0;
   std::int32_t last_bound = -1;
   for (std::int64_t t = 0; t < row_memory_.iterations(); ++t) {
     row_memory_.set_iteration(now, loop.scan, t);
-    const std::int32_t bound = now[loop.scan].most_live;
-    if (bound != last_bound) most = std::max(most, workspace_of(loop.begin, loop.end, now));
+    const std::int32_t bound = now[loop.scan].max_live;
+    if (bound != last_bound) bytes = std::max(bytes, workspace_of(loop.begin, loop.end, now));
     last_bound = bound;
   }
-  return most;
+  return bytes;
 }
 
 std::size_t ProgramRunner::workspace_of(const DeviceRows& rows) const {
-  std::size_t most = workspace_of(0, instruction_count(program_.plan()), rows);
+  std::size_t bytes = workspace_of(0, instruction_count(program_.plan()), rows);
   for (const Loop& loop : program_.plan().loops)
-    most = std::max(most, workspace_of_loop(loop, rows));
-  return most;
+    bytes = std::max(bytes, workspace_of_loop(loop, rows));
+  return bytes;
 }
 
 bool ProgramRunner::has_workspace(const DeviceRows& rows) const {

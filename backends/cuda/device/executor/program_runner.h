@@ -15,41 +15,40 @@
 
 namespace fuselage::cuda {
 
-/// Memory and addresses with which one worker runs a program. Addresses change in place() and
-/// reserve_workspace() alone.
+/// A worker's memory for a program, and its execution. Addresses change only in place() and
+/// reserve_workspace().
 class ProgramRunner {
  public:
-  /// Sees an instruction whose launches have just been put into the stream.
+  /// Called after the launches of an instruction have been enqueued.
   using Observer = std::function<void(const PlannedInstruction&, const Run&)>;
 
-  /// All must outlive the runner.
+  /// The arguments must outlive the runner.
   ProgramRunner(const DeviceProgram& program, const DeviceRowMemory& rows, const Stream& stream,
                 Blas& blas, Cudnn& cudnn);
 
-  /// Places all buffers for batches of the layout, for which `rows` has been placed. The stream
-  /// must have nothing left to do.
+  /// Places all buffers for batches of the layout, after DeviceRowMemory::place() with the same
+  /// layout. The stream must be idle.
   void place(const Layout& layout);
 
-  /// Where the results of an earlier program are, by name.
+  /// Sets the address of a result of an earlier program, by name.
   void set_import(std::string_view name, std::byte* data);
 
-  /// Whether kernels have the memory that they need beside operands and results in runs with these
-  /// bounds.
+  /// Whether the workspace suffices for runs with these bounds.
   bool has_workspace(const DeviceRows& rows) const;
-  /// Sees to that. Where they have not, waits for the stream, and all such memory moves, or is lost
-  /// with an Error.
+  /// Grows the workspace for runs with these bounds. If it must grow, waits for the stream; the
+  /// address changes, and after an Error there is no workspace.
   void reserve_workspace(const DeviceRows& rows);
 
-  /// Puts the program into the stream, for rows that come from the memory of rows.
+  /// Enqueues the program. `rows` must come from the DeviceRowMemory.
   void run(const DeviceRows& rows, const Observer& observer = nullptr);
 
-  /// First element of an output, by its number; rows follow one another without gaps.
+  /// The first element of an output, by number. Rows have no gaps.
   std::byte* output(std::size_t number) const;
   std::int64_t output_cols(std::size_t number) const {
     return program_.plan().outputs[number].cols;
   }
 
-  /// The values of a batch, and what kernels need beside them.
+  /// Bytes of values and workspace.
   std::size_t arena_bytes() const { return arena_.size_bytes() + workspace_.size_bytes(); }
 
  private:

@@ -20,7 +20,7 @@
 namespace fuselage::cuda {
 namespace {
 
-// Sizes between a power of two and the next: of memory, and of what kernels are launched for.
+// Sizes per octave: of memory, and of the row bounds of launches.
 constexpr std::int64_t kLayoutsPerOctave = 2;
 constexpr std::int64_t kBucketsPerOctave = 4;
 
@@ -48,7 +48,7 @@ struct Search {
   SearchLoop loop;
 };
 
-/// The device must be chosen before other members talk to it.
+/// Selects the device before other members use it.
 struct OnDevice {
   explicit OnDevice(int number) { use_device(number); }
 };
@@ -71,7 +71,7 @@ class CudaWorker : public Worker {
         best_(search_outputs(graph_)),
         arena_(arena) {}
 
-  /// What still runs must not lose its memory.
+  /// Waits for the stream before memory is freed.
   ~CudaWorker() override { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
 
   void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
@@ -86,16 +86,16 @@ class CudaWorker : public Worker {
         live_bounds(graph_, common(layout_, rounded(graph_, batch, kBucketsPerOctave)), 0));
     source_.reserve_workspace(source_rows_);
     source_.run(source_rows_);
-    note_memory();
-    outputs_.forget();
+    report_memory();
+    outputs_.invalidate();
   }
 
   void step(const StepInput& input) override {
     use_device(options_.device);
     frame_.begin_step(input);
     rows_.upload_step(frame_.table(), stream_);
-    run_step(Steps::hosts, static_cast<std::int32_t>(input.hypothesis_parent.size()));
-    outputs_.forget();
+    run_step(SearchOn::host, static_cast<std::int32_t>(input.hypothesis_parent.size()));
+    outputs_.invalidate();
   }
 
   bool search(const SearchSettings& settings, SearchRecord& record) override {
@@ -105,7 +105,7 @@ class CudaWorker : public Worker {
     const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
     const SearchStatus status = search_->loop.run(
         sentences, sentences * settings.beam_size, longest(settings),
-        [this](std::int32_t, std::int32_t hypotheses) { run_step(Steps::devices, hypotheses); });
+        [this](std::int32_t, std::int32_t hypotheses) { run_step(SearchOn::device, hypotheses); });
     if (status.error_step >= 0) report_numbers(settings, status.error_step);
     search_->steps.read(stream_.get(), record);
     return true;
@@ -123,12 +123,12 @@ class CudaWorker : public Worker {
   }
 
  private:
-  /// Takes memory for this batch and all that there were. All addresses change.
+  /// Grows all memory for this batch and all earlier ones. All addresses change.
   void grow_to(const Layout& batch) {
     stream_.synchronize();
     graphs_.clear();
     const Layout layout = joined(layout_, rounded(graph_, batch, kLayoutsPerOctave));
-    layout_ = {};  // none holds if something fails
+    layout_ = {};  // holds no batch, in case of an Error
     rows_.place(layout);
     source_.place(layout);
     step_.place(layout);
@@ -137,46 +137,46 @@ class CudaWorker : public Worker {
     layout_ = layout;
   }
 
-  /// The least of few bounds on the live hypotheses of a step.
+  /// Rounds a number of live hypotheses up to a bucket, so that few graphs are captured.
   std::int32_t bucket_of(std::int32_t hypotheses) const {
     const std::int64_t size = round_size(hypotheses, kBucketsPerOctave);
-    return static_cast<std::int32_t>(
-        std::min<std::int64_t>(size, most_hypotheses(graph_, layout_)));
+    return static_cast<std::int32_t>(std::min<std::int64_t>(size, max_hypotheses(graph_, layout_)));
   }
 
-  /// Who makes a step's rows, and takes its results.
-  enum class Steps : std::uint8_t { hosts, devices };
+  /// The searching side: it makes a step's rows and reads its results.
+  enum class SearchOn : std::uint8_t { host, device };
 
-  void run_step(Steps whose, std::int32_t hypotheses) {
+  void run_step(SearchOn side, std::int32_t hypotheses) {
     const std::int32_t bucket = bucket_of(hypotheses);
-    const std::int64_t key = 2 * std::int64_t{bucket} + (whose == Steps::devices ? 1 : 0);
+    const std::int64_t key = 2 * std::int64_t{bucket} + (side == SearchOn::device ? 1 : 0);
     if (!graphs_.knows(key)) reserve_step_workspace(bucket);
-    const auto enqueue = [&] { enqueue_step(whose, bucket, nullptr); };
+    const auto enqueue = [&] { enqueue_step(side, bucket, nullptr); };
     if (options_.eager)
       enqueue();
     else
       graphs_.run(stream_, key, enqueue);
   }
 
-  /// What was captured knows where the workspace was, also when there is no room for a larger one.
+  /// Captured graphs hold the workspace's address, so they are dropped before it moves or fails to.
   void reserve_step_workspace(std::int32_t hypotheses) {
     const DeviceRows rows = step_rows(hypotheses);
     if (step_.has_workspace(rows)) return;
     stream_.synchronize();
     graphs_.clear();
     step_.reserve_workspace(rows);
-    note_memory();
+    report_memory();
   }
 
   DeviceRows step_rows(std::int32_t hypotheses) const {
     return rows_.rows(live_bounds(graph_, layout_, hypotheses));
   }
 
-  void enqueue_step(Steps whose, std::int32_t hypotheses, const ProgramRunner::Observer& observer) {
+  void enqueue_step(SearchOn side, std::int32_t hypotheses,
+                    const ProgramRunner::Observer& observer) {
     const DeviceRows rows = step_rows(hypotheses);
-    if (whose == Steps::devices) search_->steps.enqueue_rows(stream_.get(), rows);
+    if (side == SearchOn::device) search_->steps.enqueue_rows(stream_.get(), rows);
     step_.run(rows, observer);
-    if (whose == Steps::devices)
+    if (side == SearchOn::device)
       search_->steps.enqueue_expand(stream_.get(), output_rows<float>(best_->scores),
                                     output_rows<std::int32_t>(best_->words));
   }
@@ -198,8 +198,8 @@ class CudaWorker : public Worker {
 
   void begin_search(const SearchSettings& settings) {
     const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
-    check(std::int64_t{sentences} * settings.beam_size <= most_hypotheses(graph_, layout_),
-          "a search with more hypotheses than its batch was begun with");
+    check(std::int64_t{sentences} * settings.beam_size <= max_hypotheses(graph_, layout_),
+          "a search with more hypotheses than begin() reserved");
     if (!search_) search_.emplace(graph_, stream_);
     const auto size = [](auto count) {
       return static_cast<std::int32_t>(
@@ -219,19 +219,20 @@ class CudaWorker : public Worker {
     search_->steps.begin(stream_.get(), settings, sentences);
   }
 
-  /// Runs the batch again up to the step whose scores were not numbers, and throws Error with the
-  /// first node of it, or of the source program, whose result is not finite.
+  /// Runs the batch again up to the step with invalid scores, and throws Error with the first node
+  /// of the source program or of that step with a result that is not finite.
   [[noreturn]] void report_numbers(const SearchSettings& settings, std::int32_t error_step) {
     NumberCheck check(stream_);
     source_.run(source_rows_, [&](const PlannedInstruction& in, const Run& run) {
-      check.look(source_graph_, in, run);
+      check.check_results(source_graph_, in, run);
     });
     begin_search(settings);
-    const std::int32_t hypotheses = most_hypotheses(graph_, layout_);
+    const std::int32_t hypotheses = max_hypotheses(graph_, layout_);
     reserve_step_workspace(hypotheses);
-    for (std::int32_t t = 0; t < error_step; ++t) enqueue_step(Steps::devices, hypotheses, nullptr);
-    enqueue_step(Steps::devices, hypotheses, [&](const PlannedInstruction& in, const Run& run) {
-      check.look(graph_, in, run);
+    for (std::int32_t t = 0; t < error_step; ++t)
+      enqueue_step(SearchOn::device, hypotheses, nullptr);
+    enqueue_step(SearchOn::device, hypotheses, [&](const PlannedInstruction& in, const Run& run) {
+      check.check_results(graph_, in, run);
     });
     stream_.synchronize();
     if (check.culprit().empty()) throw Error(scores_are_not_numbers(error_step));
@@ -239,7 +240,7 @@ class CudaWorker : public Worker {
                 scores_are_not_numbers(error_step), check.culprit());
   }
 
-  void note_memory() {
+  void report_memory() {
     arena_.store(source_.arena_bytes() + step_.arena_bytes(), std::memory_order_relaxed);
   }
 
@@ -266,7 +267,7 @@ class CudaWorker : public Worker {
   std::optional<SearchOutputs> best_;
   std::optional<Search> search_;
   Layout layout_;
-  DeviceRows source_rows_;  ///< of this batch
+  DeviceRows source_rows_;  ///< rows of the current batch
   std::atomic<std::size_t>& arena_;
 };
 

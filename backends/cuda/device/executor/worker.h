@@ -11,14 +11,13 @@ namespace fuselage::cuda {
 
 struct WorkerOptions {
   int device = 0;
-  bool eager = false;  ///< launch each kernel of a step by itself: for comparisons and profiles
+  bool eager = false;  ///< launch kernels one by one, without captured graphs: for comparisons
   BlasOptions blas;
 };
 
-/// A worker on the current device, which runs programs in a stream of its own. Both programs must
-/// outlive it, and `arena`, where it notes the bytes of device memory that its values take. Steps
-/// run as captured graphs, one for each of few sizes. No device memory is taken once the largest
-/// batch has been seen, and every size of step within it.
+/// A worker with its own stream and memory. The arguments must outlive it; `arena` receives the
+/// bytes of its values and workspace. Steps run as captured graphs, one for each bucket of sizes.
+/// After the largest batch, with all sizes of its steps, a worker allocates no more device memory.
 std::unique_ptr<Worker> make_cuda_worker(const DeviceProgram& source, const DeviceProgram& step,
                                          const WorkerOptions& options,
                                          std::atomic<std::size_t>& arena);

@@ -1,10 +1,10 @@
 #include "backends/cuda/device/gather/copy.h"
-#include "backends/cuda/device/runtime/launch_shapes.h"
+#include "backends/cuda/device/runtime/launch_config.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// Calls f(row, column) for the thread's elements.
+/// Calls f(row, column) for the elements of this thread.
 template <typename F>
 __device__ void for_each_element(const Rows& rows, std::int64_t columns, F f) {
   const std::int64_t live = *rows.live;
@@ -43,32 +43,33 @@ __global__ void scatter_kernel(RowsOf<T> in, const std::int32_t* index, Rows row
 
 void copy_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows, std::int64_t columns,
                const RowsOut& out) {
-  if (columns % 4 == 0 && in_fours(in) && in_fours(out))
-    launch(stream, copy_kernel<float4>, spread_over(rows, columns / 4), fours_of(in), rows,
-           columns / 4, fours_of(out));
+  if (columns % 4 == 0 && is_float4_aligned(in) && is_float4_aligned(out))
+    launch(stream, copy_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(in), rows,
+           columns / 4, as_float4(out));
   else
-    launch(stream, copy_kernel<float>, spread_over(rows, columns), in, rows, columns, out);
+    launch(stream, copy_kernel<float>, config_for_elements(rows, columns), in, rows, columns, out);
 }
 
 void continue_rows(cudaStream_t stream, const RowsIn& init, const RowsIn& last,
                    const std::int32_t* previous, const Rows& rows, std::int64_t columns,
                    const RowsOut& out) {
-  if (columns % 4 == 0 && in_fours(init) && in_fours(last) && in_fours(out))
-    launch(stream, continue_kernel<float4>, spread_over(rows, columns / 4), fours_of(init),
-           fours_of(last), previous, rows, columns / 4, fours_of(out));
+  if (columns % 4 == 0 && is_float4_aligned(init) && is_float4_aligned(last) &&
+      is_float4_aligned(out))
+    launch(stream, continue_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(init),
+           as_float4(last), previous, rows, columns / 4, as_float4(out));
   else
-    launch(stream, continue_kernel<float>, spread_over(rows, columns), init, last, previous, rows,
-           columns, out);
+    launch(stream, continue_kernel<float>, config_for_elements(rows, columns), init, last, previous,
+           rows, columns, out);
 }
 
 void scatter_rows(cudaStream_t stream, const RowsIn& in, const std::int32_t* index,
                   const Rows& rows, std::int64_t columns, const RowsOut& out) {
-  if (columns % 4 == 0 && in_fours(in) && in_fours(out))
-    launch(stream, scatter_kernel<float4>, spread_over(rows, columns / 4), fours_of(in), index,
-           rows, columns / 4, fours_of(out));
+  if (columns % 4 == 0 && is_float4_aligned(in) && is_float4_aligned(out))
+    launch(stream, scatter_kernel<float4>, config_for_elements(rows, columns / 4), as_float4(in),
+           index, rows, columns / 4, as_float4(out));
   else
-    launch(stream, scatter_kernel<float>, spread_over(rows, columns), in, index, rows, columns,
-           out);
+    launch(stream, scatter_kernel<float>, config_for_elements(rows, columns), in, index, rows,
+           columns, out);
 }
 
 }  // namespace fuselage::cuda

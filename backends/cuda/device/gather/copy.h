@@ -8,7 +8,7 @@
 
 namespace fuselage::cuda {
 
-// Moving rows of elements of 4 bytes, of any type.
+// Copies of rows. Elements of any type of 4 bytes.
 
 /// out[r] = in[r], `columns` elements.
 void copy_rows(cudaStream_t stream, const RowsIn& in, const Rows& rows, std::int64_t columns,

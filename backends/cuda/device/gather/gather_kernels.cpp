@@ -1,19 +1,22 @@
 #include "backends/cuda/device/attention/attention.h"
-#include "backends/cuda/device/attention/pairs.h"
+#include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/gather/positions.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "ops/attention.h"
+#include "ops/rows.h"
+#include "ops/shape.h"
+#include "ops/shortlist.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// A selection of rows, or some columns of rows as they are.
+/// select_rows and slice: rows through an index, from column `begin`.
 class CopyRows final : public Kernel {
  public:
   CopyRows(const PlannedInstruction&, const Binding& binding)
-      : begin_(binding.node.op->attribute_index("begin") ? binding.node.attr<std::int64_t>("begin")
-                                                         : 0) {}
+      : begin_(binding.node.has<op::Range>() ? binding.node.as<op::Range>().begin : 0) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     RowsIn x = rows_in(in, run, 0);
@@ -29,7 +32,8 @@ class CopyRows final : public Kernel {
 class SelectElements final : public Kernel {
  public:
   SelectElements(const PlannedInstruction&, const Binding& binding)
-      : row_(binding.node.attr<MapPath>("row")), element_(binding.node.attr<MapPath>("element")) {}
+      : row_(binding.node.as<op::SelectElements>().row),
+        element_(binding.node.as<op::SelectElements>().element) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     select_elements(run.stream, all_rows(in, run, 0), index_path(row_, run),
@@ -61,8 +65,8 @@ void run_sinusoid(const PlannedInstruction& in, const Run& run) {
 class HeadDot final : public Kernel {
  public:
   HeadDot(const PlannedInstruction&, const Binding& binding)
-      : heads_(binding.node.attr<std::int64_t>("heads")),
-        scale_(static_cast<float>(binding.node.attr<double>("scale"))) {}
+      : heads_(binding.node.as<op::Heads>().heads),
+        scale_(static_cast<float>(binding.node.as<op::Heads>().scale)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     head_dot(run.stream, rows_in(in, run, 0), rows_in(in, run, 1), heads_, scale_, rows_of(in, run),
@@ -74,11 +78,11 @@ class HeadDot final : public Kernel {
   float scale_;
 };
 
-/// The result has a row for each row that the pairs or tokens of the operand belong to.
-class Grouping : public Kernel {
+/// Reduces the segments of a map: the result has a row for each segment.
+class SegmentReduction : public Kernel {
  public:
-  Grouping(const PlannedInstruction&, const Binding& binding)
-      : map_(binding.node.attr<MapPath>("to").front()) {}
+  SegmentReduction(const PlannedInstruction&, const Binding& binding)
+      : map_(binding.node.as<op::Segments>().to.front()) {}
 
  protected:
   Segments segments(const Run& run) const { return segments_of(map_, run); }
@@ -87,37 +91,34 @@ class Grouping : public Kernel {
   MapId map_;
 };
 
-class MixRows final : public Grouping {
+class MixRows final : public SegmentReduction {
  public:
-  using Grouping::Grouping;
+  using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
     mix_rows(run.stream, all_rows(in, run, 0), rows_in(in, run, 1), cols_of(in), segments(run),
              rows_of(in, run), rows_out(in, run));
   }
 };
 
-class MeanRows final : public Grouping {
+class MeanRows final : public SegmentReduction {
  public:
-  using Grouping::Grouping;
+  using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
     mean_rows(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
               rows_out(in, run));
   }
 };
 
-constexpr KernelFactory kKernels[] = {
+const RegisterKernels kKernels({
     {"copy_rows", make_kernel<CopyRows>},
     {"select_elements", make_kernel<SelectElements>},
-    {"concat", make_kernel<PlainKernel<run_concat>>},
-    {"position", make_kernel<PlainKernel<run_position>>},
-    {"sinusoid", make_kernel<PlainKernel<run_sinusoid>>},
+    {"concat", make_kernel<StatelessKernel<run_concat>>},
+    {"position", make_kernel<StatelessKernel<run_position>>},
+    {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
     {"head_dot", make_kernel<HeadDot>},
     {"mix_rows", make_kernel<MixRows>},
     {"mean_rows", make_kernel<MeanRows>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> row_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

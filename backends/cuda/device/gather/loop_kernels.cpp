@@ -1,22 +1,22 @@
 #include "backends/cuda/device/gather/copy.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// Operand 0 is the initial value, operand 1 what the last iteration left.
+/// Operand 0 is the initial value, operand 1 the value of the last iteration.
 void run_state(const PlannedInstruction& in, const Run& run) {
   continue_rows(run.stream, rows_in(in, run, 0), all_rows(in, run, 1), run.rows[in.domain].previous,
                 rows_of(in, run), cols_of(in), rows_out(in, run));
 }
 
-/// Operand 0 is the new value; the result is what the next iteration reads.
+/// Copies the new value, operand 0, to the buffer that the next iteration reads.
 void run_next(const PlannedInstruction& in, const Run& run) {
   copy_rows(run.stream, rows_in(in, run, 0), rows_of(in, run), cols_of(in), rows_out(in, run));
 }
 
-/// Puts the rows of hypotheses behind those of earlier steps.
+/// history: appends the rows of hypotheses to the rows of earlier steps.
 class AppendRows final : public Kernel {
  public:
   AppendRows(const PlannedInstruction&, const Binding& binding)
@@ -33,7 +33,7 @@ class AppendRows final : public Kernel {
   DomainId hypotheses_;
 };
 
-/// Collects the rows of a scan at their source positions.
+/// collect: copies the rows of a scan to their source positions.
 class ScatterRows final : public Kernel {
  public:
   ScatterRows(const PlannedInstruction&, const Binding& binding)
@@ -50,15 +50,12 @@ class ScatterRows final : public Kernel {
   MapId map_;
 };
 
-constexpr KernelFactory kKernels[] = {
-    {"state", make_kernel<PlainKernel<run_state>>},
-    {"next", make_kernel<PlainKernel<run_next>>},
+const RegisterKernels kKernels({
+    {"state", make_kernel<StatelessKernel<run_state>>},
+    {"next", make_kernel<StatelessKernel<run_next>>},
     {"scatter_rows", make_kernel<ScatterRows>},
     {"append_rows", make_kernel<AppendRows>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> loop_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "backends/cuda/device/gather/positions.h"
-#include "backends/cuda/device/runtime/launch_shapes.h"
+#include "backends/cuda/device/runtime/launch_config.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -12,8 +12,8 @@ __global__ void position_kernel(const std::int32_t* positions, Rows rows,
   if (r < *rows.live) *row_of(out, r) = positions[r];
 }
 
-/// A thread for each sine and its cosine. Frequencies are rounded to float from double: a last bit
-/// of theirs is many of an angle's.
+/// A thread for each sine and its cosine. Frequencies are computed in double, since an error in the
+/// last bit of a frequency grows with the position.
 __global__ void sinusoid_kernel(RowsOf<std::int32_t> x, Rows rows, std::int64_t half,
                                 float increment, RowsOut out) {
   const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
@@ -33,14 +33,14 @@ __global__ void sinusoid_kernel(RowsOf<std::int32_t> x, Rows rows, std::int64_t 
 
 void copy_positions(cudaStream_t stream, const std::int32_t* positions, const Rows& rows,
                     const ResultOf<std::int32_t>& out) {
-  launch(stream, position_kernel, spread_over(rows, 1), positions, rows, out);
+  launch(stream, position_kernel, config_for_elements(rows, 1), positions, rows, out);
 }
 
 void sinusoid(cudaStream_t stream, const RowsOf<std::int32_t>& x, const Rows& rows,
               std::int64_t columns, const RowsOut& out) {
   const std::int64_t half = columns / 2;
   const float increment = std::log(10000.0f) / (static_cast<float>(half) - 1.0f);
-  launch(stream, sinusoid_kernel, spread_over(rows, half), x, rows, half, increment, out);
+  launch(stream, sinusoid_kernel, config_for_elements(rows, half), x, rows, half, increment, out);
 }
 
 }  // namespace fuselage::cuda

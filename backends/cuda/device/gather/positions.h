@@ -12,8 +12,7 @@ namespace fuselage::cuda {
 void copy_positions(cudaStream_t stream, const std::int32_t* positions, const Rows& rows,
                     const ResultOf<std::int32_t>& out);
 
-/// The signal of the op `sinusoid`, of `columns` elements, for the position that each row of x has.
-/// Angles are rounded to float.
+/// The op `sinusoid` with `columns` columns, for the position x[r]. Angles are rounded to float.
 void sinusoid(cudaStream_t stream, const RowsOf<std::int32_t>& x, const Rows& rows,
               std::int64_t columns, const RowsOut& out);
 

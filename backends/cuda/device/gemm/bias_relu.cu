@@ -6,8 +6,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-__global__ void finish(float* out, std::int64_t stride, std::int64_t columns, const float* bias,
-                       bool relu) {
+__global__ void bias_relu_kernel(float* out, std::int64_t stride, std::int64_t columns,
+                                 const float* bias, bool relu) {
   float* row = out + static_cast<std::int64_t>(blockIdx.x) * stride;
   for (std::int64_t c = threadIdx.x; c < columns; c += kThreads) {
     float value = row[c];
@@ -18,9 +18,10 @@ __global__ void finish(float* out, std::int64_t stride, std::int64_t columns, co
 
 }  // namespace
 
-void finish_rows(cudaStream_t stream, float* out, std::int64_t stride, std::int64_t rows,
-                 std::int64_t columns, const float* bias, bool relu) {
-  launch(stream, finish, {blocks_for(rows, 1), kThreads}, out, stride, columns, bias, relu);
+void add_bias_relu(cudaStream_t stream, float* out, std::int64_t stride, std::int64_t rows,
+                   std::int64_t columns, const float* bias, bool relu) {
+  launch(stream, bias_relu_kernel, {blocks_for(rows, 1), kThreads}, out, stride, columns, bias,
+         relu);
 }
 
 }  // namespace fuselage::cuda

@@ -11,16 +11,16 @@
 namespace fuselage::cuda {
 namespace {
 
-/// What NVIDIA recommends for Hopper.
+/// NVIDIA's recommendation for Hopper.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
-constexpr Purpose kWorkspace{"what products need", "use fewer workers (cpu-threads)"};
+constexpr Purpose kWorkspace{"the workspace of cuBLASLt", "use fewer workers (cpu-threads)"};
 
-/// For so many rows the algorithm is chosen that then takes any number of rows.
+/// The number of rows for which the heuristic chooses the deterministic algorithm.
 constexpr std::int64_t kPinnedRows = 512;
 
 BlasHandle make_handle() {
   cublasLtHandle_t handle = nullptr;
-  expect_success(cublasLtCreate(&handle), "start of cuBLASLt");
+  expect_success(cublasLtCreate(&handle), "initialization of cuBLASLt");
   return BlasHandle(handle);
 }
 
@@ -40,7 +40,7 @@ struct Blas::State {
         handle(make_handle()),
         workspace(wanted.deterministic ? 0 : kWorkspaceBytes, kWorkspace) {}
 
-  /// Sums over k in one piece each where results must not depend on the number of rows.
+  /// Without split-k if deterministic: the split could depend on the number of rows.
   BlasPreference make_preference(const BlasProblem& problem) const {
     cublasLtMatmulPreference_t created = nullptr;
     expect_success(cublasLtMatmulPreferenceCreate(&created), "preferences of a product");
@@ -56,15 +56,15 @@ struct Blas::State {
     return preference;
   }
 
-  /// What the library thinks best, best first, up to `most`.
-  std::vector<cublasLtMatmulAlgo_t> ask(const BlasProblem& problem, const BlasSolution& solution,
-                                        int most) const {
-    std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(most));
+  /// Up to max_count algorithms of the library's heuristic, best first.
+  std::vector<cublasLtMatmulAlgo_t> heuristic(const BlasProblem& problem,
+                                              const BlasSolution& solution, int max_count) const {
+    std::vector<cublasLtMatmulHeuristicResult_t> found(static_cast<std::size_t>(max_count));
     int count = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         handle.get(), solution.operation.get(), solution.matrix.get(), solution.x.get(),
-        solution.out.get(), solution.out.get(), make_preference(problem).get(), most, found.data(),
-        &count);
+        solution.out.get(), solution.out.get(), make_preference(problem).get(), max_count,
+        found.data(), &count);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) expect_success(status, show(problem));
     std::vector<cublasLtMatmulAlgo_t> algorithms;
     for (int i = 0; i < count; ++i)
@@ -73,7 +73,7 @@ struct Blas::State {
     return algorithms;
   }
 
-  bool takes(const cublasLtMatmulAlgo_t& algorithm, const BlasSolution& solution) const {
+  bool supports(const cublasLtMatmulAlgo_t& algorithm, const BlasSolution& solution) const {
     cublasLtMatmulHeuristicResult_t result{};
     const cublasStatus_t status = cublasLtMatmulAlgoCheck(
         handle.get(), solution.operation.get(), solution.matrix.get(), solution.x.get(),
@@ -81,18 +81,18 @@ struct Blas::State {
     return status == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= workspace.size_bytes();
   }
 
-  bool takes_any_rows(const cublasLtMatmulAlgo_t& algorithm, BlasProblem problem,
-                      const float* bias) const {
+  bool supports_any_rows(const cublasLtMatmulAlgo_t& algorithm, BlasProblem problem,
+                         const float* bias) const {
     for (const std::int64_t rows : {1, 2, 3, 5, 8, 16, 31, 64, 200, 1024, 4096, 32768}) {
       problem.rows = rows;
       const BlasSolution solution(problem, options.tf32);
       set_bias(solution, bias);
-      if (!takes(algorithm, solution)) return false;
+      if (!supports(algorithm, solution)) return false;
     }
     return true;
   }
 
-  /// One algorithm for any number of rows; nothing where there is none.
+  /// One algorithm for any number of rows; nullopt if the library has none.
   const std::optional<cublasLtMatmulAlgo_t>& pinned(BlasProblem problem, const float* bias) {
     constexpr int kCandidates = 16;
     problem.rows = kPinnedRows;
@@ -100,32 +100,33 @@ struct Blas::State {
     if (!is_new) return entry->second;
     const BlasSolution typical(problem, options.tf32);
     set_bias(typical, bias);
-    for (const cublasLtMatmulAlgo_t& algorithm : ask(problem, typical, kCandidates))
-      if (takes_any_rows(algorithm, problem, bias)) {
+    for (const cublasLtMatmulAlgo_t& algorithm : heuristic(problem, typical, kCandidates))
+      if (supports_any_rows(algorithm, problem, bias)) {
         entry->second = algorithm;
         break;
       }
     return entry->second;
   }
 
-  /// The algorithm for a problem; nothing where the library has none.
+  /// The algorithm for a problem; nullopt if the library has none.
   std::optional<cublasLtMatmulAlgo_t> choose(const BlasProblem& problem,
                                              const BlasSolution& solution, const float* bias) {
     if (!options.deterministic) {
-      const auto algorithms = ask(problem, solution, 1);
+      const auto algorithms = heuristic(problem, solution, 1);
       if (algorithms.empty()) return std::nullopt;
       return algorithms[0];
     }
     const std::optional<cublasLtMatmulAlgo_t>& algorithm = pinned(problem, bias);
-    if (algorithm && !takes(*algorithm, solution))
+    if (algorithm && !supports(*algorithm, solution))
       throw Error(
-          "{}: the algorithm for any number of rows cannot take {}; allow other "
-          "algorithms for other numbers (deterministic = false)",
-          show(problem), problem.rows);
+          "{}: cuBLASLt {}'s deterministic algorithm, chosen for {} rows, does not support {} "
+          "rows; "
+          "turn deterministic off",
+          show(problem), cublasLtGetVersion(), kPinnedRows, problem.rows);
     return algorithm;
   }
 
-  /// Its alignment too tells the library what it can do.
+  /// The heuristic reads the pointer's alignment.
   static void set_bias(const BlasSolution& solution, const float* bias) {
     if (bias) set(solution.operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
   }
@@ -166,24 +167,22 @@ Blas::~Blas() = default;
 void Blas::product(cudaStream_t stream, const DeviceMatrix& matrix, const Product& product) {
   if (product.rows == 0) return;
   BlasProblem problem(matrix, product);
-  // What the library does not do with the product comes behind it.
+  // Bias and ReLU run as a separate kernel where the library has no epilogue for them.
   const bool is_aligned = !product.bias || alignment_of(product.bias) == kBlasAlignment;
   const BlasSolution* solution = is_aligned ? &state_->solve(problem, product.bias) : nullptr;
-  const bool apart = !solution || (!solution->algorithm && (problem.bias || problem.relu));
-  if (apart) {
+  const bool is_separate = !solution || (!solution->algorithm && (problem.bias || problem.relu));
+  if (is_separate) {
     problem.bias = problem.relu = false;
     solution = &state_->solve(problem, nullptr);
   }
   if (!solution->algorithm)
     throw Error("{}: cuBLASLt {} has no algorithm{}", show(problem), cublasLtGetVersion(),
-                state_->options.deterministic
-                    ? " that takes any number of rows; allow other algorithms for other "
-                      "numbers (deterministic = false)"
-                    : "; choose another precision");
+                state_->options.deterministic ? " for any number of rows; turn deterministic off"
+                                              : "; use another precision");
   state_->multiply(stream, *solution, matrix.data, product, problem);
-  if (apart)
-    finish_rows(stream, static_cast<float*>(product.out), problem.out_stride, product.rows,
-                matrix.n, product.bias, product.relu);
+  if (is_separate)
+    add_bias_relu(stream, static_cast<float*>(product.out), problem.out_stride, product.rows,
+                  matrix.n, product.bias, product.relu);
 }
 
 }  // namespace fuselage::cuda

@@ -11,15 +11,14 @@ void verify(const BlasProblem& problem, bool padded) {
   const bool is_f32 = problem.type == DType::f32;
   const bool is_half = problem.type == DType::bf16 || problem.type == DType::f16;
   const bool is_i8 = problem.type == DType::i8;
-  check(is_f32 || is_half || is_i8, "Blas: a matrix of another type");
+  check(is_f32 || is_half || is_i8, "Blas: unsupported type of matrix");
   check(problem.out_type == (is_i8 ? DType::i32 : DType::f32) ||
             (is_half && problem.out_type == problem.type),
-        "Blas: a result of another type");
+        "Blas: unsupported type of result");
   check(!is_i8 || padded, "Blas: rows of i8 must be padded");
   check(!(problem.bias || problem.relu) || problem.out_type == DType::f32,
-        "Blas: a bias and ReLU go with f32");
-  check(problem.x_stride >= problem.k && problem.out_stride >= problem.n,
-        "Blas: rows overlap one another");
+        "Blas: a bias and ReLU need a result of f32");
+  check(problem.x_stride >= problem.k && problem.out_stride >= problem.n, "Blas: rows overlap");
 }
 
 cudaDataType_t cuda_type(DType dtype) {
@@ -60,7 +59,7 @@ BlasOperation make_operation(const BlasProblem& problem, bool tf32) {
   return operation;
 }
 
-/// A matrix that is stored by columns.
+/// The layout of a column-major matrix.
 BlasLayout make_layout(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t stride) {
   cublasLtMatrixLayout_t layout = nullptr;
   expect_success(
@@ -74,7 +73,7 @@ BlasLayout make_layout(DType dtype, std::int64_t rows, std::int64_t columns, std
 
 void expect_success(cublasStatus_t status, std::string_view what) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw Error("{}: cuBLASLt says '{}'", what, cublasLtGetStatusString(status));
+    throw Error("{}: cuBLASLt failed: {}", what, cublasLtGetStatusString(status));
 }
 
 std::uint32_t alignment_of(const void* pointer) {
@@ -93,7 +92,7 @@ BlasProblem::BlasProblem(const DeviceMatrix& matrix, const Product& product)
       k(product.padded ? matrix.stride : matrix.k),
       n(matrix.dtype == DType::i8 ? padded_size(matrix.n) : matrix.n),
       matrix_stride(matrix.stride),
-      // A stride counts for nothing with one row, but it must be one.
+      // The stride of a single row has no effect, but must be valid.
       x_stride(rows == 1 ? std::max(product.x_stride, k) : product.x_stride),
       out_stride(rows == 1 ? std::max(product.out_stride, n) : product.out_stride),
       matrix_alignment(alignment_of(matrix.data)),

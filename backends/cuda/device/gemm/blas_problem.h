@@ -14,26 +14,27 @@
 
 namespace fuselage::cuda {
 
-// A product in cuBLASLt's words.
+// A product as cuBLASLt describes it.
 
-/// Throws Error with what the library says unless `status` is success. `what` was tried.
+/// Throws Error with cuBLASLt's message unless `status` is success. `what` names the attempted
+/// call.
 void expect_success(cublasStatus_t status, std::string_view what);
 
-/// The largest alignment that algorithms ask for, in bytes.
+/// The largest alignment that algorithms require, in bytes.
 inline constexpr std::uint32_t kBlasAlignment = 16;
 
-/// The largest power of two up to that which divides an address.
+/// The alignment of an address: a power of two, at most kBlasAlignment.
 std::uint32_t alignment_of(const void* pointer);
 
-/// All that the choice of an algorithm depends on. cuBLASLt's matrices are stored by columns, so
-/// its A is W, its B the transposed x and its D the transposed result.
+/// The key of an algorithm choice. cuBLASLt's matrices are column-major, so its A is W, its B the
+/// transposed x, and its D the transposed result.
 struct BlasProblem {
   DType type, out_type;
   bool bias, relu;
   std::int64_t rows, k, n, matrix_stride, x_stride, out_stride;
   std::uint32_t matrix_alignment, x_alignment, out_alignment;
 
-  /// Checks that the product is one that Blas describes.
+  /// Checks the product against the comments of Product.
   BlasProblem(const DeviceMatrix& matrix, const Product& product);
 
   auto operator<=>(const BlasProblem&) const = default;
@@ -42,7 +43,7 @@ struct BlasProblem {
 /// "product [8, 256] by [256, 512] of bf16, with ReLU".
 std::string show(const BlasProblem& problem);
 
-/// Something of the library's that is freed by kDestroy.
+/// A handle or descriptor of cuBLASLt, freed by kDestroy.
 template <typename Pointer, cublasStatus_t (*kDestroy)(Pointer)>
 struct Destroy {
   void operator()(Pointer pointer) const { kDestroy(pointer); }
@@ -61,7 +62,7 @@ void set(const BlasOperation& operation, cublasLtMatmulDescAttributes_t attribut
                  "attribute of a product");
 }
 
-/// A problem's descriptors, and the algorithm that solves it; without one there is no way.
+/// A problem's descriptors and algorithm. Without an algorithm cuBLASLt cannot solve it.
 struct BlasSolution {
   BlasSolution(const BlasProblem& problem, bool tf32);
 

@@ -19,7 +19,7 @@ constexpr Purpose kWeights{"the weights of a model",
                            "use a precision of fewer bits, a smaller precompute-memory or "
                            "another device"};
 
-/// What one weight, or one constant of a plan, is known by.
+/// The identity of a weight, or of a constant of a plan.
 struct Source {
   std::string name;  ///< empty: a constant
   DType dtype = DType::f32;
@@ -29,7 +29,7 @@ struct Source {
 };
 
 Source source_of(const ProgramPlan& plan, const Buffer& buffer) {
-  check(buffer.kind == Buffer::Kind::weight, "a buffer that holds no weight");
+  check(buffer.kind == Buffer::Kind::weight, "not the buffer of a weight");
   if (buffer.constant) return {.constant = buffer.constant};
   return {.name = buffer.name, .dtype = plan.graph.value(buffer.value).type.dtype};
 }
@@ -52,7 +52,7 @@ struct DeviceWeights::State {
     return cpu::checked_weight(cpu::weight_type(plan.graph, buffer), host);
   }
 
-  /// The buffer of a place that a kernel reads in another form.
+  /// The buffer of a view that a kernel reads in its own form.
   const Buffer& take(const ProgramPlan& plan, const BufferView& view) {
     check(view.offset == 0 && view.index == kNone, "a matrix is a whole weight");
     own_forms.insert(&view);
@@ -93,8 +93,8 @@ std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& pla
   const Tensor tensor = state_->tensor(plan, buffer);
   if (tensor.dtype() == DType::qlog4)
     throw Error(
-        "weight '{}' has 4-bit logarithmic numbers, of which the cuda back-end has no products; "
-        "use device cpu or convert the model with precision int8",
+        "weight '{}' is of type qlog4, and the cuda back-end has no product for it; use device cpu "
+        "or convert the model with precision int8",
         buffer.name);
   const MatrixColumns columns = matrix_columns(tensor, form);
   auto matrix = std::make_shared<DeviceMatrix>(
@@ -122,7 +122,7 @@ const std::byte* DeviceWeights::upload(const void* data, std::size_t bytes) {
   if (bytes > 0)
     expect_success(cudaMemcpy(memory.data(), data, bytes, cudaMemcpyHostToDevice),
                    "copy of a weight");
-  // The copy of memory that is not pinned may still be under way, and streams do not wait for it.
+  // A copy of pageable memory may be incomplete, and non-blocking streams do not wait for it.
   expect_success(cudaStreamSynchronize(nullptr), "copy of a weight");
   return memory.data();
 }

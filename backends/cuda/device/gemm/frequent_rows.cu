@@ -6,14 +6,15 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// The row of an entry, or -1 if there are not so many rows.
+/// The table's row of an entry, or -1 if it has none.
 __device__ inline std::int64_t row_of_entry(const std::int32_t* rank, std::int32_t entry,
                                             std::int64_t rows) {
   const std::int64_t row = rank ? rank[entry] : entry;
   return row < rows ? row : -1;
 }
 
-__global__ void take(FrequentProducts table, const std::int32_t* entries, Rows rows, RowsOut out) {
+__global__ void look_up_kernel(FrequentProducts table, const std::int32_t* entries, Rows rows,
+                               RowsOut out) {
   const std::int32_t r = static_cast<std::int32_t>(blockIdx.x);
   if (r >= *rows.live) return;
   const std::int32_t entry = entries[r];
@@ -24,8 +25,8 @@ __global__ void take(FrequentProducts table, const std::int32_t* entries, Rows r
   for (std::int64_t c = threadIdx.x; c < table.columns; c += kThreads) to[c] = element(from, c);
 }
 
-__global__ void copy(RowsIn x, Rows entries, const std::int32_t* rank, std::int64_t count,
-                     float* out) {
+__global__ void copy_leading_kernel(RowsIn x, Rows entries, const std::int32_t* rank,
+                                    std::int64_t count, float* out) {
   const std::int32_t entry = static_cast<std::int32_t>(blockIdx.x);
   if (entry >= *entries.live) return;
   const std::int64_t row = row_of_entry(rank, entry, count);
@@ -37,14 +38,16 @@ __global__ void copy(RowsIn x, Rows entries, const std::int32_t* rank, std::int6
 
 }  // namespace
 
-void take_frequent(cudaStream_t stream, const FrequentProducts& table, const std::int32_t* entries,
-                   const Rows& rows, const RowsOut& out) {
-  launch(stream, take, {blocks_for(rows.most, 1), kThreads}, table, entries, rows, out);
+void look_up_products(cudaStream_t stream, const FrequentProducts& table,
+                      const std::int32_t* entries, const Rows& rows, const RowsOut& out) {
+  launch(stream, look_up_kernel, {blocks_for(rows.max_live, 1), kThreads}, table, entries, rows,
+         out);
 }
 
-void copy_leading(cudaStream_t stream, const RowsIn& x, const Rows& entries,
-                  const std::int32_t* rank, std::int64_t count, float* out) {
-  launch(stream, copy, {blocks_for(entries.most, 1), kThreads}, x, entries, rank, count, out);
+void copy_leading_rows(cudaStream_t stream, const RowsIn& x, const Rows& entries,
+                       const std::int32_t* rank, std::int64_t count, float* out) {
+  launch(stream, copy_leading_kernel, {blocks_for(entries.max_live, 1), kThreads}, x, entries, rank,
+         count, out);
 }
 
 }  // namespace fuselage::cuda

@@ -8,8 +8,9 @@
 
 namespace fuselage::cuda {
 
-/// Products of the most frequent entries of a vocabulary: row rank[entry] is that of an entry,
-/// without ranks row `entry`. An entry whose row is not in 0 … rows - 1 has none.
+/// A table of precomputed products for the most frequent entries of a vocabulary. An entry's row is
+/// rank[entry], or `entry` without ranks. Entries with a row of `rows` or more are not in the
+/// table.
 struct FrequentProducts {
   const float* data = nullptr;  ///< [rows, columns], without gaps
   std::int64_t rows = 0;
@@ -17,14 +18,14 @@ struct FrequentProducts {
   const std::int32_t* rank = nullptr;
 };
 
-/// Overwrites the rows of out whose products the table has, and those that have no entry
-/// (entries[r] < 0) with zeros.
-void take_frequent(cudaStream_t stream, const FrequentProducts& table, const std::int32_t* entries,
-                   const Rows& rows, const RowsOut& out);
+/// Overwrites out[r] with the table's row of entries[r]. Rows without an entry (entries[r] < 0)
+/// become zeros; rows of other entries are left.
+void look_up_products(cudaStream_t stream, const FrequentProducts& table,
+                      const std::int32_t* entries, const Rows& rows, const RowsOut& out);
 
-/// out [count, columns]: the rows of x, one for each entry, whose rank (by default their number) is
-/// below `count`.
-void copy_leading(cudaStream_t stream, const RowsIn& x, const Rows& entries,
-                  const std::int32_t* rank, std::int64_t count, float* out);
+/// out [count, columns]: the rows of x with a rank below `count`, at their rank. x has a row for
+/// each entry; without ranks an entry's rank is its number.
+void copy_leading_rows(cudaStream_t stream, const RowsIn& x, const Rows& entries,
+                       const std::int32_t* rank, std::int64_t count, float* out);
 
 }  // namespace fuselage::cuda

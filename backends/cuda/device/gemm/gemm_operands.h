@@ -10,51 +10,50 @@
 
 namespace fuselage::cuda {
 
-/// Which operands of a node are multiplied.
+/// The operands of a node that a GEMM multiplies.
 struct Factors {
   std::size_t x = 0;
   std::size_t w = 1;
   bool transposed = false;
 };
 
-/// The first operand and the second, by the node's attribute "transposed".
-Factors first_two(const Binding& binding);
+/// Operands 0 and 1, with the node's attribute "transposed".
+Factors first_two_factors(const Binding& binding);
 
-/// The stored matrix that is an operand of a node.
+/// The stored matrix of factors.w, in the form that a GEMM reads.
 std::shared_ptr<const DeviceMatrix> stored_matrix(const PlannedInstruction& in,
                                                   const Binding& binding, const Factors& factors);
 
-/// A product that a node begins with, of an operand and a stored matrix that is another; what it
-/// does with that may differ. Its first result has as many vectors a row as the operand.
-class BoundProduct {
+/// A GEMM of an operand of a node and a stored matrix, for kernels that begin with one.
+class GemmOperands {
  public:
-  /// Of the first two.
-  BoundProduct(const PlannedInstruction& in, const Binding& binding);
-  BoundProduct(const PlannedInstruction& in, const Binding& binding, const Factors& factors);
+  /// With first_two_factors().
+  GemmOperands(const PlannedInstruction& in, const Binding& binding);
+  GemmOperands(const PlannedInstruction& in, const Binding& binding, const Factors& factors);
 
-  const RowProduct& rows() const { return rows_; }
+  const Gemm& gemm() const { return gemm_; }
 
-  /// Whether the rows of the results lie behind those of earlier steps.
-  bool appends() const { return detours_.appends; }
+  /// Whether the first result keeps the rows of earlier steps, so that new rows do not begin with
+  /// row 0.
+  bool stages_out() const { return staging_.out; }
 
-  std::int64_t most_rows(const PlannedInstruction& in, const RowBounds& bounds) const {
-    return bounds[in.domain].most_live;
+  std::int64_t max_rows(const PlannedInstruction& in, const RowBounds& bounds) const {
+    return bounds[in.domain].max_live;
   }
 
-  /// For a product into the node's first result, or, with `apart`, into memory of its own.
-  std::size_t workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds,
-                              bool apart = false) const;
+  /// Workspace of a GEMM to the node's first result.
+  std::size_t workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds) const;
 
-  /// For a product of at most `rows` rows into memory of its own.
-  std::size_t bytes_apart(std::int64_t rows) const;
+  /// Workspace of a GEMM of at most `rows` rows to another buffer.
+  std::size_t buffer_workspace_bytes(std::int64_t rows) const;
 
-  /// The product into the node's first result, as a call to make or to change before.
-  RowProduct::Call call(const PlannedInstruction& in, const Run& run) const;
+  /// A call of the GEMM to the node's first result. Callers may change it.
+  Gemm::Call call(const PlannedInstruction& in, const Run& run) const;
 
  private:
   std::size_t operand_;
-  RowProduct::Detours detours_;
-  RowProduct rows_;
+  Gemm::Staging staging_;
+  Gemm gemm_;
 };
 
 }  // namespace fuselage::cuda

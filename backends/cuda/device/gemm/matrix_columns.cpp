@@ -18,7 +18,7 @@ void copy_columns(const Tensor& matrix, const MatrixForm& form, MatrixColumns& o
       std::copy_n(from + c * form.k, form.k, to + c * out.stride);
     return;
   }
-  // Some columns at a time, so that what is written stays in the cache.
+  // Blocks of columns, so that written lines stay in the cache.
   for (std::int64_t begin = 0; begin < form.n; begin += kMatrixTile)
     for (std::int64_t i = 0; i < form.k; ++i)
       for (std::int64_t c = begin; c < std::min(begin + kMatrixTile, form.n); ++c)
@@ -47,7 +47,7 @@ DType column_type(DType stored) {
 }  // namespace
 
 MatrixColumns matrix_columns(const Tensor& matrix, const MatrixForm& form) {
-  check(matrix.size() == form.k * form.n, "a matrix of another size than its product reads");
+  check(matrix.size() == form.k * form.n, "a matrix of another size than its product");
   MatrixColumns out{.dtype = column_type(matrix.dtype()), .stride = padded_size(form.k)};
   out.numbers.resize(static_cast<std::size_t>(padded_size(form.n) * out.stride) *
                      size_of(out.dtype));

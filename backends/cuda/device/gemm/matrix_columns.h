@@ -9,18 +9,17 @@
 
 namespace fuselage::cuda {
 
-/// The numbers of a DeviceMatrix on the host.
+/// The contents of a DeviceMatrix, on the host.
 struct MatrixColumns {
   DType dtype = DType::f32;
   std::int64_t stride = 0;
   std::vector<std::byte> numbers;  ///< [padded_size(n)][stride]
-  std::vector<float> scales;       ///< of integers: padded_size(n) of them
+  std::vector<float> scales;       ///< padded_size(n) scales, for integers
 };
 
-/// Brings a matrix that a graph stores as [k, n], or transposed as [n, k], into the form of
-/// DeviceMatrix. Quantized matrices are stored by columns, scale and integers together. Throws
-/// Error for integers of which products may leave 32 bits; types that no product takes are an
-/// internal error.
+/// Converts a matrix from the graph's layout, [k, n] or transposed [n, k], to that of DeviceMatrix.
+/// Quantized matrices must be transposed. Throws Error for integers with products that can overflow
+/// 32 bits; an unsupported type is an internal error.
 MatrixColumns matrix_columns(const Tensor& matrix, const MatrixForm& form);
 
 }  // namespace fuselage::cuda

@@ -1,22 +1,22 @@
 #include "backends/cuda/device/gemm/quantize.h"
 #include "backends/cuda/device/runtime/conversions.h"
-#include "backends/cuda/device/runtime/launch_shapes.h"
-#include "backends/cuda/device/runtime/numbers.h"
+#include "backends/cuda/device/runtime/launch_config.h"
+#include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 
 namespace fuselage::cuda {
 namespace {
 
-// The bits of magnitudes have the order of these, with infinities and NaN above all numbers.
+// The bits of magnitudes, as integers, are ordered like the magnitudes; infinity and NaN are last.
 constexpr unsigned kMagnitude = 0x7fffffffu;
 constexpr unsigned kInfinityBits = 0x7f800000u;
 constexpr unsigned kNaNBits = 0x7fc00000u;
 
-struct LargerBits {
+struct MaxBits {
   __device__ unsigned operator()(unsigned a, unsigned b) const { return a > b ? a : b; }
 };
 
-/// To the nearest integer within ±bound, ties to even.
+/// Rounds to the nearest integer within ±bound, ties to even.
 struct Nearest {
   float bound;
 
@@ -25,8 +25,8 @@ struct Nearest {
   }
 };
 
-/// To 0 or ± a power of two of up to 2^kTopRowExponent. What is at least half way between two of
-/// them goes to the larger one, which is a carry into the exponent.
+/// Rounds to 0 or ± a power of two up to 2^kTopRowExponent. Numbers at least half-way between two
+/// powers are rounded up, by a carry into the exponent.
 struct NearestPower {
   __device__ int operator()(float q) const {
     const unsigned magnitude = __float_as_uint(q) & kMagnitude;
@@ -37,10 +37,10 @@ struct NearestPower {
   }
 };
 
-/// kBits of each of some integers in the place where they lie in a word.
+/// Packs integers of kBits bits, from element `first` on, into a word.
 template <int kBits, typename Integer>
-__device__ unsigned word_of(const Numbers& x, std::int64_t first, std::int64_t k, float inverse,
-                            const Integer& nearest) {
+__device__ unsigned word_of(const StridedVector& x, std::int64_t first, std::int64_t k,
+                            float inverse, const Integer& nearest) {
   constexpr unsigned kMask = (1u << kBits) - 1;
   unsigned word = 0;
 #pragma unroll
@@ -52,7 +52,7 @@ __device__ unsigned word_of(const Numbers& x, std::int64_t first, std::int64_t k
   return word;
 }
 
-/// The scale for numbers whose largest magnitude has these bits; as quantization_scale().
+/// The scale of a vector, as by quantization_scale(). `top`: the bits of the largest magnitude.
 __device__ float scale_for(unsigned top, float given, float largest) {
   if (top >= kInfinityBits) return __uint_as_float(kNaNBits);
   if (given > 0) return given;
@@ -60,29 +60,29 @@ __device__ float scale_for(unsigned top, float given, float largest) {
   return scale < kLeastScale ? 0.0f : scale;
 }
 
-/// A team for each vector.
+/// A thread group for each vector.
 template <int kThreads, int kBits, typename Integer>
 __global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, const float* given,
                                 Integer nearest, RowsOut out) {
   constexpr int kInWord = 32 / kBits;
-  const std::int64_t team = RowTeam<kThreads>::number();
-  const std::int64_t r = team / vectors.in_a_row;
+  const std::int64_t group = ThreadGroup<kThreads>::index();
+  const std::int64_t r = group / vectors.per_row;
   if (r >= *vectors.rows.live) return;
-  const std::int64_t number = team % vectors.in_a_row;
+  const std::int64_t number = group % vectors.per_row;
   const std::int64_t k = vectors.k;
   const std::int64_t words = (k + kInWord - 1) / kInWord;
   const float* row = row_of(x, r);
-  const Numbers from{row ? row + number * k : nullptr};
+  const StridedVector from{row ? row + number * k : nullptr};
   auto* to = reinterpret_cast<unsigned*>(row_of(out, r)) + number * (1 + words);
   unsigned top = 0;
-  for (std::int64_t c = RowTeam<kThreads>::lane(); c < k; c += kThreads)
-    top = LargerBits()(top, __float_as_uint(from[c]) & kMagnitude);
-  top = RowTeam<kThreads>::all(top, LargerBits());
+  for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < k; c += kThreads)
+    top = MaxBits()(top, __float_as_uint(from[c]) & kMagnitude);
+  top = ThreadGroup<kThreads>::reduce(top, MaxBits());
   const float scale = scale_for(top, given ? *given : 0.0f, largest);
-  if (RowTeam<kThreads>::lane() == 0) to[0] = __float_as_uint(scale);
+  if (ThreadGroup<kThreads>::thread_rank() == 0) to[0] = __float_as_uint(scale);
   const bool has_integers = scale > 0;
   const float inverse = 1.0f / scale;
-  for (std::int64_t w = RowTeam<kThreads>::lane(); w < words; w += kThreads)
+  for (std::int64_t w = ThreadGroup<kThreads>::thread_rank(); w < words; w += kThreads)
     to[1 + w] = has_integers ? word_of<kBits>(from, w * kInWord, k, inverse, nearest) : 0;
 }
 
@@ -90,7 +90,7 @@ template <int kBits>
 __global__ void dequantize_kernel(RowsIn x, RowVectors vectors, RowsOut out) {
   constexpr int kInWord = 32 / kBits;
   const std::int64_t k = vectors.k;
-  const std::int64_t columns = vectors.in_a_row * k;
+  const std::int64_t columns = vectors.per_row * k;
   const std::int64_t words = (k + kInWord - 1) / kInWord;
   const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
   if (r >= *vectors.rows.live) return;
@@ -119,10 +119,10 @@ __global__ void cast_kernel(Cast cast, Rows rows, std::int64_t columns) {
 template <int kBits, typename Integer>
 void launch_quantize(cudaStream_t stream, const RowsIn& x, const RowVectors& vectors, float largest,
                      const float* given, const Integer& nearest, const RowsOut& out) {
-  with_team(vectors.k, [&](auto threads) {
+  with_group(vectors.k, [&](auto threads) {
     launch(stream, quantize_kernel<threads, kBits, Integer>,
-           spread_teams<threads>(vectors.rows.most * vectors.in_a_row), x, vectors, largest, given,
-           nearest, out);
+           config_for_groups<threads>(vectors.rows.max_live * vectors.per_row), x, vectors, largest,
+           given, nearest, out);
   });
 }
 
@@ -141,26 +141,26 @@ void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float*
 
 void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,
                      const RowsOut& out) {
-  const Spread spread = spread_over(vectors.rows, vectors.in_a_row * vectors.k);
-  launch(stream, from == DType::qint8 ? dequantize_kernel<8> : dequantize_kernel<16>, spread, x,
+  const LaunchConfig config = config_for_elements(vectors.rows, vectors.per_row * vectors.k);
+  launch(stream, from == DType::qint8 ? dequantize_kernel<8> : dequantize_kernel<16>, config, x,
          vectors, out);
 }
 
 void cast_rows(cudaStream_t stream, const Cast& cast, const Rows& rows, std::int64_t columns) {
   constexpr int kThreads = 256;
-  const Spread spread{.grid = dim3(blocks_for(rows.most * columns, kThreads)),
-                      .block = dim3(kThreads)};
+  const LaunchConfig config{.grid = dim3(blocks_for(rows.max_live * columns, kThreads)),
+                            .block = dim3(kThreads)};
   const auto is = [&](DType from, DType to) { return cast.from == from && cast.to == to; };
   if (is(DType::f32, DType::bf16))
-    launch(stream, cast_kernel<float, __nv_bfloat16>, spread, cast, rows, columns);
+    launch(stream, cast_kernel<float, __nv_bfloat16>, config, cast, rows, columns);
   else if (is(DType::f32, DType::f16))
-    launch(stream, cast_kernel<float, __half>, spread, cast, rows, columns);
+    launch(stream, cast_kernel<float, __half>, config, cast, rows, columns);
   else if (is(DType::bf16, DType::f32))
-    launch(stream, cast_kernel<__nv_bfloat16, float>, spread, cast, rows, columns);
+    launch(stream, cast_kernel<__nv_bfloat16, float>, config, cast, rows, columns);
   else if (is(DType::f16, DType::f32))
-    launch(stream, cast_kernel<__half, float>, spread, cast, rows, columns);
+    launch(stream, cast_kernel<__half, float>, config, cast, rows, columns);
   else
-    launch(stream, cast_kernel<float, float>, spread, cast, rows, columns);
+    launch(stream, cast_kernel<float, float>, config, cast, rows, columns);
 }
 
 }  // namespace fuselage::cuda

@@ -9,26 +9,25 @@
 
 namespace fuselage::cuda {
 
-/// Vectors that lie in rows side by side.
+/// Rows of several vectors, side by side.
 struct RowVectors {
   Rows rows;
-  std::int64_t in_a_row = 1;
+  std::int64_t per_row = 1;
   std::int64_t k = 0;  ///< elements of a vector
 };
 
-/// Each vector as integers of qint8 or qint16 (base/quantized.h), to the last bit as
-/// quantize_vector() gives them. `scale`, in device memory, is that of all vectors; where it is
-/// null or not positive, each has its own. The quantizer bounds no sums.
+/// Quantizes each vector to qint8 or qint16 (base/quantized.h), with the bits of quantize_vector().
+/// `scale`, in device memory, is the scale of all vectors; if null or not positive, each vector has
+/// its own. The quantizer must not bound sums.
 void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float* scale,
                    const RowsIn& x, const RowVectors& vectors, const RowsOut& out);
 
-/// The numbers that quantized vectors stand for.
+/// The values of quantized vectors, as floats.
 void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,
                      const RowsOut& out);
 
-/// The nearest numbers of a shorter type, ties to even, and back: from f32 to bf16, f16 or itself,
-/// and from these to f32. Rows of `columns` numbers lie without gaps, those of x from row *x_first
-/// on and those of out from *out_first on, where these are not null.
+/// A conversion from f32 to bf16, f16 or f32, to the nearest value, ties to even, or back to f32.
+/// Rows have no gaps. Rows of x count from *x_first and rows of out from *out_first, unless null.
 struct Cast {
   DType from = DType::f32, to = DType::f32;
   const void* x = nullptr;
@@ -36,6 +35,7 @@ struct Cast {
   void* out = nullptr;
   const std::int32_t* out_first = nullptr;
 };
+/// Converts rows of `columns` elements.
 void cast_rows(cudaStream_t stream, const Cast& cast, const Rows& rows, std::int64_t columns);
 
 }  // namespace fuselage::cuda

@@ -1,5 +1,5 @@
 #include "backends/cuda/device/gemm/quantize.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "base/error.h"
 #include "ops/quantize.h"
@@ -7,7 +7,7 @@
 namespace fuselage::cuda {
 namespace {
 
-/// The operand's rows as vectors: leading dimensions count as further ones.
+/// A kernel on vectors: the operand's last dimension. Leading dimensions give several per row.
 class VectorKernel : public Kernel {
  public:
   VectorKernel(const PlannedInstruction&, const Binding& binding)
@@ -18,7 +18,7 @@ class VectorKernel : public Kernel {
 
   RowVectors vectors(const PlannedInstruction& in, const Run& run) const {
     const std::int64_t k = type_.dims.back();
-    return {.rows = rows_of(in, run), .in_a_row = row_size(type_) / k, .k = k};
+    return {.rows = rows_of(in, run), .per_row = row_size(type_) / k, .k = k};
   }
 
  private:
@@ -60,7 +60,7 @@ class CastKernel final : public Kernel {
  public:
   CastKernel(const PlannedInstruction&, const Binding& binding)
       : type_(binding.graph.value(binding.node.operands[0]).type),
-        to_(binding.node.attr<DType>("to")) {
+        to_(binding.node.as<op::Cast>().to) {
     check(type_.dtype == DType::f32 || to_ == DType::f32, "cast: neither type is f32");
   }
 
@@ -80,14 +80,11 @@ class CastKernel final : public Kernel {
   DType to_;
 };
 
-constexpr KernelFactory kKernels[] = {
+const RegisterKernels kKernels({
     {"quantize_rows", make_kernel<QuantizeRows>},
     {"dequantize_rows", make_kernel<DequantizeRows>},
     {"cast", make_kernel<CastKernel>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> quantize_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

@@ -8,7 +8,7 @@ namespace {
 constexpr int kThreads = 128;
 
 template <typename T>
-__global__ void convert(VectorsIn in, std::int64_t stride, T* out) {
+__global__ void round_kernel(VectorsIn in, std::int64_t stride, T* out) {
   const std::int64_t i = blockIdx.x;
   if (i >= live_vectors(in)) return;
   const float* vector = vector_of(in, i);
@@ -17,7 +17,7 @@ __global__ void convert(VectorsIn in, std::int64_t stride, T* out) {
     to[c] = rounded<T>(vector && c < in.elements ? vector[c] : 0.0f);
 }
 
-/// The bytes of a word from the first one on that is no integer of the vector are zeros.
+/// The first `bytes` bytes of a word, then zeros.
 __device__ inline std::uint32_t leading_bytes(std::uint32_t word, std::int64_t bytes) {
   if (bytes >= 4) return word;
   return bytes <= 0 ? 0 : word & ((1u << (8 * bytes)) - 1);
@@ -38,18 +38,19 @@ __global__ void split(VectorsIn in, std::int64_t bytes, std::int64_t words, std:
 
 }  // namespace
 
-void convert_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t stride,
-                  void* out) {
-  const Spread spread{blocks_for(in.most(), 1), kThreads};
+void round_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t stride,
+                void* out) {
+  const LaunchConfig config{blocks_for(in.max_count(), 1), kThreads};
   if (to == DType::bf16)
-    launch(stream, convert<__nv_bfloat16>, spread, in, stride, static_cast<__nv_bfloat16*>(out));
+    launch(stream, round_kernel<__nv_bfloat16>, config, in, stride,
+           static_cast<__nv_bfloat16*>(out));
   else
-    launch(stream, convert<__half>, spread, in, stride, static_cast<__half*>(out));
+    launch(stream, round_kernel<__half>, config, in, stride, static_cast<__half*>(out));
 }
 
 void split_rows(cudaStream_t stream, const VectorsIn& in, std::int64_t bytes, std::int64_t stride,
                 std::byte* integers, float* scales) {
-  launch(stream, split, {blocks_for(in.most(), 1), kThreads}, in, bytes, stride / 4,
+  launch(stream, split, {blocks_for(in.max_count(), 1), kThreads}, in, bytes, stride / 4,
          reinterpret_cast<std::uint32_t*>(integers), scales);
 }
 

@@ -8,7 +8,7 @@
 
 namespace fuselage::cuda {
 
-/// out [rows, 1]: the dot product of each row of x with the x.columns numbers at w.
+/// out [rows, 1]: the dot product of each row of x with w [x.columns].
 void row_dots(cudaStream_t stream, const RowsIn& x, const Rows& rows, const float* w,
               const RowsOut& out);
 

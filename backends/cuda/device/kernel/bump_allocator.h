@@ -7,32 +7,32 @@
 
 namespace fuselage::cuda {
 
-/// Cuts a workspace into pieces. With an empty one it counts what they take.
-class Pieces {
+/// Bump allocator over a workspace. Default-constructed, it only measures.
+class BumpAllocator {
  public:
-  explicit Pieces(Workspace workspace = {}) : workspace_(workspace) {}
+  explicit BumpAllocator(Workspace workspace = {}) : workspace_(workspace) {}
 
-  /// Memory for `count` of T, aligned to 256 bytes if the workspace is.
+  /// Memory for `count` elements of T, aligned to 256 bytes if the workspace is.
   template <typename T>
-  T* take(std::int64_t count) {
+  T* allocate(std::int64_t count) {
     constexpr std::size_t kAlignment = 256;
-    std::byte* piece = workspace_.data ? workspace_.data + bytes_ : nullptr;
+    std::byte* data = workspace_.data ? workspace_.data + used_ : nullptr;
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
-    bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return reinterpret_cast<T*>(piece);
+    used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return reinterpret_cast<T*>(data);
   }
 
-  /// What has been taken; more than the workspace has, where it was too small.
-  std::size_t bytes() const { return bytes_; }
+  /// Bytes allocated so far; more than the workspace has, if it is too small.
+  std::size_t used_bytes() const { return used_; }
 
-  bool fit() const { return bytes_ <= workspace_.bytes; }
+  bool fits() const { return used_ <= workspace_.bytes; }
 
-  /// What is left, where the pieces fit.
-  Workspace rest() const { return {workspace_.data + bytes_, workspace_.bytes - bytes_}; }
+  /// The free part of the workspace, where all allocations fit.
+  Workspace remaining() const { return {workspace_.data + used_, workspace_.bytes - used_}; }
 
  private:
   Workspace workspace_;
-  std::size_t bytes_ = 0;
+  std::size_t used_ = 0;
 };
 
 }  // namespace fuselage::cuda

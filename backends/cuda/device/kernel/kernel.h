@@ -4,9 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <string_view>
 #include <vector>
 
 #include "backends/cuda/device/rows/device_rows.h"
@@ -15,30 +12,31 @@
 
 namespace fuselage::cuda {
 
-class Blas;           // blas.h
-class Cudnn;          // cudnn.h
-class DeviceWeights;  // device_weights.h
+class Blas;           // gemm/blas.h
+class Cudnn;          // recurrent/cudnn.h
+class DeviceWeights;  // gemm/device_weights.h
 
-/// Device memory that kernels of one stream may use one after the other; what is in it does not
-/// outlast a launch.
+/// Scratch memory on the device, shared by the kernels of one stream. Its contents do not outlast a
+/// launch.
 struct Workspace {
   std::byte* data = nullptr;
   std::size_t bytes = 0;
 };
 
-/// What a kernel finds when it is launched. Pointers stay good as long as a captured launch lives.
+/// The state of a run of a program that launches read. Pointers stay valid as long as a captured
+/// launch.
 struct Run {
   cudaStream_t stream = nullptr;
   const DeviceRows& rows;
   const std::vector<Buffer>& plan_buffers;
-  const std::vector<std::byte*>& buffers;           ///< in device memory, by number of the buffer
-  const std::vector<const std::int32_t*>& indexes;  ///< in device memory, by number of the slot
+  const std::vector<std::byte*>& buffers;           ///< device memory, by buffer number
+  const std::vector<const std::int32_t*>& indexes;  ///< device memory, by slot number
   Workspace workspace;
   Blas& blas;
   Cudnn& cudnn;
 };
 
-/// What a kernel may look at when it is bound to a node.
+/// The node that a kernel is made for, its graph and plan, and the model's weights.
 struct Binding {
   const Graph& graph;
   const Node& node;
@@ -46,39 +44,22 @@ struct Binding {
   DeviceWeights& weights;
 };
 
-/// The most rows that domains can have while a launch lives.
+/// Bounds on the rows of all domains, for as long as a launch is used.
 using RowBounds = DeviceRows;
 
-/// A kernel bound to a node of a plan: what it has read of the attributes, and its matrices.
-/// Immutable; workers share it.
+/// A kernel bound to a node of a plan, with the node's attributes and matrices. Immutable; workers
+/// share it.
 class Kernel {
  public:
   virtual ~Kernel() = default;
 
-  /// Puts its launches at the end of run.stream. Reads nothing of device memory on the host.
+  /// Enqueues the launches in run.stream. Must not read device memory on the host.
   virtual void launch(const PlannedInstruction& in, const Run& run) const = 0;
 
-  /// Device memory that a launch needs beside operands and results, for rows within these bounds.
+  /// Bytes of workspace that a launch needs for rows within these bounds.
   virtual std::size_t workspace_bytes(const PlannedInstruction&, const RowBounds&) const {
     return 0;
   }
 };
-
-/// Makes a kernel of the table kernel_rows.h, by the name that it has there.
-struct KernelFactory {
-  std::string_view name;
-  std::unique_ptr<Kernel> (*make)(const PlannedInstruction& in, const Binding& binding);
-};
-
-// One function a file of kernels: those that it makes.
-std::span<const KernelFactory> element_kernels();
-std::span<const KernelFactory> row_kernels();
-std::span<const KernelFactory> normalization_kernels();
-std::span<const KernelFactory> attention_kernels();
-std::span<const KernelFactory> loop_kernels();
-std::span<const KernelFactory> quantize_kernels();
-std::span<const KernelFactory> product_kernels();
-std::span<const KernelFactory> output_kernels();
-std::span<const KernelFactory> recurrent_kernels();  // with cuDNN's header
 
 }  // namespace fuselage::cuda

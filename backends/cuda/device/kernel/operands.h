@@ -8,13 +8,13 @@
 
 namespace fuselage::cuda {
 
-// Where an instruction finds its operands and results: the rows that it computes, and for operands
-// the rows that those depend on.
+// The operands and results of an instruction as kernel parameters.
 
-/// The rows of a domain that are new in this step: all of them except for prefix domains.
+/// The rows of a domain that are computed in this step: the new rows of prefix domains, all rows of
+/// others.
 inline Rows live_rows(DomainId domain, const Run& run) {
   const DeviceRows::DomainRows& rows = run.rows[domain];
-  return {&rows.counts->live, rows.most_live};
+  return {&rows.counts->live, rows.max_live};
 }
 
 /// The rows that the instruction computes.
@@ -22,8 +22,8 @@ inline Rows rows_of(const PlannedInstruction& in, const Run& run) {
   return live_rows(in.domain, run);
 }
 
-/// Where kernels of this place's rows begin to count, if not with row 0: in a buffer that keeps the
-/// rows of earlier steps, behind these.
+/// The first new row of a buffer that keeps the rows of earlier steps; nullptr for other views,
+/// where rows count from 0.
 inline const std::int32_t* first_row(const PlannedInstruction& in, const BufferView& view,
                                      const Run& run) {
   const Buffer& buffer = run.plan_buffers[view.buffer];
@@ -31,13 +31,13 @@ inline const std::int32_t* first_row(const PlannedInstruction& in, const BufferV
   return &run.rows[in.domain].counts->first;
 }
 
-/// First element of a place.
+/// The first element of a view.
 template <typename T>
 T* data_at(const BufferView& view, const Run& run) {
   return reinterpret_cast<T*>(run.buffers[view.buffer]) + view.offset;
 }
 
-/// An operand of elements of 4 bytes, for the rows that the instruction computes.
+/// The rows of an operand for the rows that the instruction computes. Elements have 4 bytes.
 template <typename T = float>
 RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
@@ -56,7 +56,7 @@ RowsOf<T> rows_in(const PlannedInstruction& in, const Run& run, std::size_t oper
   return rows;
 }
 
-/// All rows of an operand that another domain's rows are gathered from.
+/// All rows of an operand, for a kernel that follows maps itself.
 template <typename T = float>
 RowsOf<T> all_rows(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
@@ -75,15 +75,15 @@ inline std::int32_t cols_of(const PlannedInstruction& in) {
   return static_cast<std::int32_t>(in.results[0].cols);
 }
 
-/// The pairs of each left row, by a map along which rows are grouped.
+/// The segments of a map along which rows are grouped.
 inline Segments segments_of(MapId map, const Run& run) { return {run.rows[map].segments}; }
 
-/// A path as kernels follow it by themselves.
+/// A path of maps with the indexes of this run.
 inline IndexPath index_path(const MapPath& path, const Run& run) {
-  check(path.size() <= kMaxMaps, "a path of more maps than there can be");
-  IndexPath followed;
-  for (const MapId map : path) followed.maps[followed.count++] = run.rows[map].index;
-  return followed;
+  check(path.size() <= kMaxMaps, "a path of more maps than kMaxMaps");
+  IndexPath indexes;
+  for (const MapId map : path) indexes.maps[indexes.count++] = run.rows[map].index;
+  return indexes;
 }
 
 }  // namespace fuselage::cuda

@@ -1,6 +1,7 @@
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/normalization/normalize.h"
+#include "ops/normalization.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -18,12 +19,12 @@ void run_log_sum_exp(const PlannedInstruction& in, const Run& run) {
               rows_out(in, run));
 }
 
-/// A kernel of normalization, whose gain is operand kGain and whose bias, if any, the next one.
+/// A normalization with the gain as operand kGain and an optional bias as the next operand.
 template <std::size_t kGain>
 class Norm : public Kernel {
  public:
   Norm(const PlannedInstruction&, const Binding& binding)
-      : epsilon_(static_cast<float>(binding.node.attr<double>("epsilon"))) {}
+      : epsilon_(static_cast<float>(binding.node.as<op::Epsilon>().epsilon)) {}
 
  protected:
   NormWeights weights(const PlannedInstruction& in, const Run& run) const {
@@ -64,17 +65,14 @@ class RmsNorm final : public Norm<1> {
   }
 };
 
-constexpr KernelFactory kKernels[] = {
-    {"softmax", make_kernel<PlainKernel<run_softmax>>},
-    {"log_softmax", make_kernel<PlainKernel<run_log_softmax>>},
-    {"log_sum_exp", make_kernel<PlainKernel<run_log_sum_exp>>},
+const RegisterKernels kKernels({
+    {"softmax", make_kernel<StatelessKernel<run_softmax>>},
+    {"log_softmax", make_kernel<StatelessKernel<run_log_softmax>>},
+    {"log_sum_exp", make_kernel<StatelessKernel<run_log_sum_exp>>},
     {"layer_norm", make_kernel<LayerNorm>},
     {"add_layer_norm", make_kernel<AddLayerNorm>},
     {"rms_norm", make_kernel<RmsNorm>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> normalization_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

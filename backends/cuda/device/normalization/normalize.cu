@@ -1,7 +1,7 @@
 #include "backends/cuda/device/normalization/normalize.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
-#include "backends/cuda/device/runtime/launch_shapes.h"
-#include "backends/cuda/device/runtime/numbers.h"
+#include "backends/cuda/device/runtime/launch_config.h"
+#include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 
 namespace fuselage::cuda {
@@ -11,57 +11,58 @@ namespace {
 
 template <int kThreads>
 __global__ void softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
-  const std::int64_t r = RowTeam<kThreads>::number();
+  const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   softmax_of<kThreads>({row_of(x, r)}, columns, row_of(out, r), 1);
 }
 
 template <int kThreads>
 __global__ void log_softmax_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
-  const std::int64_t r = RowTeam<kThreads>::number();
+  const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   log_softmax_of<kThreads>({row_of(x, r)}, columns, row_of(out, r), 1);
 }
 
 template <int kThreads>
 __global__ void log_sum_exp_kernel(RowsIn x, Rows rows, std::int64_t columns, RowsOut out) {
-  const std::int64_t r = RowTeam<kThreads>::number();
+  const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
-  const MaxSum all = max_sum<kThreads>({row_of(x, r)}, columns);
-  if (RowTeam<kThreads>::lane() == 0) row_of(out, r)[0] = logf(all.sum) + all.center();
+  const OnlineSoftmax all = online_softmax<kThreads>({row_of(x, r)}, columns);
+  if (ThreadGroup<kThreads>::thread_rank() == 0) row_of(out, r)[0] = logf(all.sum) + all.shift();
 }
 
 // --- Normalization ---
 
-/// Sum over a row of the squares around `center`.
+/// The sum of (x - center)² over a row.
 template <int kThreads>
-__device__ float sum_of_squares(const Numbers& x, std::int64_t columns, float center) {
+__device__ float sum_of_squares(const StridedVector& x, std::int64_t columns, float center) {
   float sum = 0;
-  for (std::int64_t c = RowTeam<kThreads>::lane(); c < columns; c += kThreads)
+  for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads)
     sum += (x[c] - center) * (x[c] - center);
-  return RowTeam<kThreads>::all(sum, Sum());
+  return ThreadGroup<kThreads>::reduce(sum, Sum());
 }
 
 template <int kThreads>
-__device__ float sum_of(const Numbers& x, std::int64_t columns) {
+__device__ float sum_of(const StridedVector& x, std::int64_t columns) {
   float sum = 0;
-  for (std::int64_t c = RowTeam<kThreads>::lane(); c < columns; c += kThreads) sum += x[c];
-  return RowTeam<kThreads>::all(sum, Sum());
+  for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads)
+    sum += x[c];
+  return ThreadGroup<kThreads>::reduce(sum, Sum());
 }
 
 /// to = (x - mean) * inverse * gain + bias.
 template <int kThreads>
-__device__ void scale_row(const Numbers& x, std::int64_t columns, float mean, float inverse,
+__device__ void scale_row(const StridedVector& x, std::int64_t columns, float mean, float inverse,
                           const NormWeights& weights, float* to) {
-  for (std::int64_t c = RowTeam<kThreads>::lane(); c < columns; c += kThreads) {
+  for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads) {
     const float y = (x[c] - mean) * inverse * weights.gain[c];
     to[c] = weights.bias ? y + weights.bias[c] : y;
   }
 }
 
 template <int kThreads>
-__device__ void normalize_row(const Numbers& x, std::int64_t columns, const NormWeights& weights,
-                              float* to) {
+__device__ void normalize_row(const StridedVector& x, std::int64_t columns,
+                              const NormWeights& weights, float* to) {
   const auto count = static_cast<float>(columns);
   const float mean = sum_of<kThreads>(x, columns) / count;
   const float variance = sum_of_squares<kThreads>(x, columns, mean) / count;
@@ -71,7 +72,7 @@ __device__ void normalize_row(const Numbers& x, std::int64_t columns, const Norm
 template <int kThreads>
 __global__ void layer_norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64_t columns,
                                   RowsOut out) {
-  const std::int64_t r = RowTeam<kThreads>::number();
+  const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   normalize_row<kThreads>({row_of(x, r)}, columns, weights, row_of(out, r));
 }
@@ -79,13 +80,13 @@ __global__ void layer_norm_kernel(RowsIn x, NormWeights weights, Rows rows, std:
 template <int kThreads>
 __global__ void add_layer_norm_kernel(RowsIn a, RowsIn b, NormWeights weights, Rows rows,
                                       std::int64_t columns, RowsOut out, RowsOut sum) {
-  const std::int64_t r = RowTeam<kThreads>::number();
+  const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
-  const Numbers left{row_of(a, r), a.columns == columns ? 1 : 0};
-  const Numbers right{row_of(b, r), b.columns == columns ? 1 : 0};
+  const StridedVector left{row_of(a, r), a.columns == columns ? 1 : 0};
+  const StridedVector right{row_of(b, r), b.columns == columns ? 1 : 0};
   float* row = row_of(sum, r);
-  // Each thread reads later what it has written itself.
-  for (std::int64_t c = RowTeam<kThreads>::lane(); c < columns; c += kThreads)
+  // No barrier: each thread reads only elements that it has written.
+  for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads)
     row[c] = left[c] + right[c];
   normalize_row<kThreads>({row}, columns, weights, row_of(out, r));
 }
@@ -93,9 +94,9 @@ __global__ void add_layer_norm_kernel(RowsIn a, RowsIn b, NormWeights weights, R
 template <int kThreads>
 __global__ void rms_norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64_t columns,
                                 RowsOut out) {
-  const std::int64_t r = RowTeam<kThreads>::number();
+  const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
-  const Numbers from{row_of(x, r)};
+  const StridedVector from{row_of(x, r)};
   const float mean = sum_of_squares<kThreads>(from, columns, 0.0f) / static_cast<float>(columns);
   scale_row<kThreads>(from, columns, 0.0f, 1.0f / sqrtf(mean + weights.epsilon), weights,
                       row_of(out, r));
@@ -105,50 +106,50 @@ __global__ void rms_norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::i
 
 void softmax(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
              const RowsOut& out) {
-  with_team(columns, [&](auto threads) {
-    launch(stream, softmax_kernel<threads>, spread_teams<threads>(rows.most), x, rows, columns,
-           out);
+  with_group(columns, [&](auto threads) {
+    launch(stream, softmax_kernel<threads>, config_for_groups<threads>(rows.max_live), x, rows,
+           columns, out);
   });
 }
 
 void log_softmax(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
                  const RowsOut& out) {
-  with_team(columns, [&](auto threads) {
-    launch(stream, log_softmax_kernel<threads>, spread_teams<threads>(rows.most), x, rows, columns,
-           out);
+  with_group(columns, [&](auto threads) {
+    launch(stream, log_softmax_kernel<threads>, config_for_groups<threads>(rows.max_live), x, rows,
+           columns, out);
   });
 }
 
 void log_sum_exp(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
                  const RowsOut& out) {
-  with_team(columns, [&](auto threads) {
-    launch(stream, log_sum_exp_kernel<threads>, spread_teams<threads>(rows.most), x, rows, columns,
-           out);
+  with_group(columns, [&](auto threads) {
+    launch(stream, log_sum_exp_kernel<threads>, config_for_groups<threads>(rows.max_live), x, rows,
+           columns, out);
   });
 }
 
 void layer_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
                 std::int64_t columns, const RowsOut& out) {
-  with_team(columns, [&](auto threads) {
-    launch(stream, layer_norm_kernel<threads>, spread_teams<threads>(rows.most), x, weights, rows,
-           columns, out);
+  with_group(columns, [&](auto threads) {
+    launch(stream, layer_norm_kernel<threads>, config_for_groups<threads>(rows.max_live), x,
+           weights, rows, columns, out);
   });
 }
 
 void add_layer_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
                     const NormWeights& weights, const Rows& rows, std::int64_t columns,
                     const RowsOut& out, const RowsOut& sum) {
-  with_team(columns, [&](auto threads) {
-    launch(stream, add_layer_norm_kernel<threads>, spread_teams<threads>(rows.most), a, b, weights,
-           rows, columns, out, sum);
+  with_group(columns, [&](auto threads) {
+    launch(stream, add_layer_norm_kernel<threads>, config_for_groups<threads>(rows.max_live), a, b,
+           weights, rows, columns, out, sum);
   });
 }
 
 void rms_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
               std::int64_t columns, const RowsOut& out) {
-  with_team(columns, [&](auto threads) {
-    launch(stream, rms_norm_kernel<threads>, spread_teams<threads>(rows.most), x, weights, rows,
-           columns, out);
+  with_group(columns, [&](auto threads) {
+    launch(stream, rms_norm_kernel<threads>, config_for_groups<threads>(rows.max_live), x, weights,
+           rows, columns, out);
   });
 }
 

@@ -4,74 +4,75 @@
 
 #include <cstdint>
 
-#include "backends/cuda/device/runtime/numbers.h"
+#include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 
 namespace fuselage::cuda {
 
-/// The largest of some numbers, and the sum of exp(x - largest) over them (Milakov and Gimelshein
-/// 2018, "Online normalizer calculation for softmax", section 3). A NaN is never the largest, and
-/// makes the sum NaN.
-struct MaxSum {
-  float largest;
+/// The running maximum and the sum of exp(x - max) (Milakov and Gimelshein 2018, "Online normalizer
+/// calculation for softmax", section 3). A NaN makes the sum NaN and leaves the maximum.
+struct OnlineSoftmax {
+  float max;
   float sum;
 
-  /// What exponentials are taken around: the largest, but 0 where that is -infinity, so that they
-  /// are 0 and not NaN.
-  __device__ float center() const { return largest == -INFINITY ? 0.0f : largest; }
+  /// The number that is subtracted in exponents: the maximum or, for -infinity, 0, so that
+  /// exponentials are 0 and not NaN.
+  __device__ float shift() const { return max == -INFINITY ? 0.0f : max; }
 
   __device__ void add(float x) {
-    if (x > largest) {
-      // Not 1 for the new largest: infinity gives NaN.
-      sum = sum * expf(largest - x) + expf(x - x);
-      largest = x;
+    if (x > max) {
+      // exp(x - x) is 1, but NaN for infinity.
+      sum = sum * expf(max - x) + expf(x - x);
+      max = x;
     } else {
-      sum += expf(x - center());
+      sum += expf(x - shift());
     }
   }
 };
 
-__device__ inline MaxSum shuffle_xor(const MaxSum& value, int offset) {
-  return {shuffle_xor(value.largest, offset), shuffle_xor(value.sum, offset)};
+__device__ inline OnlineSoftmax shuffle_xor(const OnlineSoftmax& value, int offset) {
+  return {shuffle_xor(value.max, offset), shuffle_xor(value.sum, offset)};
 }
 
-struct JoinMaxSums {
-  __device__ MaxSum operator()(const MaxSum& a, const MaxSum& b) const {
-    MaxSum all{fmaxf(a.largest, b.largest), 0.0f};
-    // Rounded one by one: a and b may come in either order.
-    const float left = __fmul_rn(a.sum, expf(a.largest - all.center()));
-    const float right = __fmul_rn(b.sum, expf(b.largest - all.center()));
+struct MergeOnlineSoftmax {
+  __device__ OnlineSoftmax operator()(const OnlineSoftmax& a, const OnlineSoftmax& b) const {
+    OnlineSoftmax all{fmaxf(a.max, b.max), 0.0f};
+    // Without contraction, so that the operation is commutative.
+    const float left = __fmul_rn(a.sum, expf(a.max - all.shift()));
+    const float right = __fmul_rn(b.sum, expf(b.max - all.shift()));
     all.sum = __fadd_rn(left, right);
     return all;
   }
 };
 
 template <int kThreads>
-__device__ MaxSum max_sum(const Numbers& x, std::int64_t count) {
-  MaxSum own{-INFINITY, 0.0f};
-  for (std::int64_t i = RowTeam<kThreads>::lane(); i < count; i += kThreads) own.add(x[i]);
-  return RowTeam<kThreads>::all(own, JoinMaxSums());
+__device__ OnlineSoftmax online_softmax(const StridedVector& x, std::int64_t count) {
+  OnlineSoftmax own{-INFINITY, 0.0f};
+  for (std::int64_t i = ThreadGroup<kThreads>::thread_rank(); i < count; i += kThreads)
+    own.add(x[i]);
+  return ThreadGroup<kThreads>::reduce(own, MergeOnlineSoftmax());
 }
 
-/// y[i] = exp(x[i]) / sum exp(x), for i at distances `stride` in y; zeros where all are -infinity.
-/// x and y may be the same numbers.
+/// y[i * stride] = exp(x[i]) / sum exp(x); zeros if all x are -infinity. x and y may be the same
+/// memory.
 template <int kThreads>
-__device__ void softmax_of(const Numbers& x, std::int64_t count, float* y, std::int64_t stride) {
-  const MaxSum all = max_sum<kThreads>(x, count);
+__device__ void softmax_of(const StridedVector& x, std::int64_t count, float* y,
+                           std::int64_t stride) {
+  const OnlineSoftmax all = online_softmax<kThreads>(x, count);
   const float divisor = all.sum == 0.0f ? 1.0f : all.sum;
-  for (std::int64_t i = RowTeam<kThreads>::lane(); i < count; i += kThreads)
-    y[i * stride] = expf(x[i] - all.center()) / divisor;
+  for (std::int64_t i = ThreadGroup<kThreads>::thread_rank(); i < count; i += kThreads)
+    y[i * stride] = expf(x[i] - all.shift()) / divisor;
 }
 
-/// y[i] = x[i] - log sum exp(x), in the same way; -infinity where all are.
+/// y[i * stride] = x[i] - log sum exp(x); -infinity if all x are. x and y may be the same memory.
 template <int kThreads>
-__device__ void log_softmax_of(const Numbers& x, std::int64_t count, float* y,
+__device__ void log_softmax_of(const StridedVector& x, std::int64_t count, float* y,
                                std::int64_t stride) {
-  const MaxSum all = max_sum<kThreads>(x, count);
+  const OnlineSoftmax all = online_softmax<kThreads>(x, count);
   const float log_sum = all.sum == 0.0f ? 0.0f : logf(all.sum);
-  // One after the other: their sum would round away the logarithm beside a large score.
-  for (std::int64_t i = RowTeam<kThreads>::lane(); i < count; i += kThreads)
-    y[i * stride] = (x[i] - all.center()) - log_sum;
+  // Two subtractions: in shift() + log_sum a large shift would round the logarithm away.
+  for (std::int64_t i = ThreadGroup<kThreads>::thread_rank(); i < count; i += kThreads)
+    y[i * stride] = (x[i] - all.shift()) - log_sum;
 }
 
 }  // namespace fuselage::cuda

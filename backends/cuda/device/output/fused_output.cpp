@@ -3,24 +3,23 @@
 #include <algorithm>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "backends/cuda/device/runtime/warp.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {
 namespace {
 
-// What a block of compute capability 9.0 can have, and what each of two on a multiprocessor.
+// Shared memory of a block of compute capability 9.0: one block, or two blocks, per multiprocessor.
 constexpr std::size_t kMaxShared = 227 * 1024;
 constexpr std::size_t kHalfOfShared = 113 * 1024;
 
 std::size_t shared_bytes(const FusedShape& shape, std::int64_t stride, std::int32_t k) {
   const auto slabs = static_cast<std::size_t>((stride + kFusedSlab - 1) / kFusedSlab);
   const auto rows = static_cast<std::size_t>(shape.rows());
-  const auto warps = static_cast<std::size_t>(shape.threads() / kWarp);
+  const auto warps = static_cast<std::size_t>(shape.threads() / kWarpSize);
   constexpr std::size_t kSlabBytes = kFusedSlab * 2;
-  constexpr std::size_t kStagedBytes = kWarp * kFusedStagedStride * sizeof(float);
+  constexpr std::size_t kStagedBytes = kWarpSize * kFusedStagedStride * sizeof(float);
   return (slabs * rows + kFusedStages * kFusedColumns) * kSlabBytes +
-         warps * (kStagedBytes + kWarp * static_cast<std::size_t>(k) * sizeof(Ranked));
+         warps * (kStagedBytes + kWarpSize * static_cast<std::size_t>(k) * sizeof(Ranked));
 }
 
 std::int64_t tiles_of(std::int64_t columns) {
@@ -30,9 +29,9 @@ std::int64_t tiles_of(std::int64_t columns) {
 int multiprocessors() {
   int device = 0;
   int count = 0;
-  expect_success(cudaGetDevice(&device), "the current device");
+  expect_success(cudaGetDevice(&device), "query of the current device");
   expect_success(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-                 "the number of multiprocessors");
+                 "query of the number of multiprocessors");
   return count;
 }
 
@@ -41,15 +40,15 @@ int multiprocessors() {
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k) {
   struct Choice {
     std::int32_t warps_in_rows, warps_in_columns;
-    std::size_t most_bytes;
+    std::size_t max_bytes;
   };
-  // Two blocks on a multiprocessor, one of which multiplies while the other one looks for the best;
-  // else one of twice as many threads, with fewer rows where these are long.
+  // First choice: two blocks per multiprocessor, so that one can multiply while the other ranks.
+  // Else one block of twice as many threads, with fewer rows if they are long.
   for (const Choice& choice :
        {Choice{4, 1, kHalfOfShared}, {4, 2, kMaxShared}, {2, 4, kMaxShared}}) {
     FusedShape shape{choice.warps_in_rows, choice.warps_in_columns, 0};
     shape.shared_bytes = shared_bytes(shape, stride, k);
-    if (shape.shared_bytes <= choice.most_bytes) return shape;
+    if (shape.shared_bytes <= choice.max_bytes) return shape;
   }
   return std::nullopt;
 }
@@ -60,7 +59,7 @@ std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_
   const std::int64_t tiles = tiles_of(columns);
   const std::int64_t at_once =
       std::int64_t{multiprocessors()} * (shape.shared_bytes <= kHalfOfShared ? 2 : 1);
-  // In tiles: how long the last block takes, where each first loads its rows and fills its lists.
+  // The time of a block in tiles. `start`: loading of rows and filling of lists.
   const double start = 1 + k / 8.0;
   std::int64_t best = 1;
   double least = 0;
@@ -80,14 +79,15 @@ std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, st
   const std::int64_t sums = tiles_of(matrix.n) * shape.warps_in_columns;
   const std::int64_t lists =
       std::int64_t{fused_spans(shape, rows, matrix.n, k)} * shape.warps_in_columns * k;
-  return static_cast<std::size_t>(rows) * (static_cast<std::size_t>(sums) * sizeof(ExpSum) +
-                                           static_cast<std::size_t>(lists) * sizeof(Ranked));
+  return static_cast<std::size_t>(rows) *
+         (static_cast<std::size_t>(sums) * sizeof(SoftmaxNormalizer) +
+          static_cast<std::size_t>(lists) * sizeof(Ranked));
 }
 
 void check_fused_output(const BestQuery& query, const DeviceMatrix& matrix,
                         const Workspace& workspace) {
-  check(workspace.bytes >= fused_output_bytes(query.rows.most, matrix, query.k),
-        "fused_output: too little memory");
+  check(workspace.bytes >= fused_output_bytes(query.rows.max_live, matrix, query.k),
+        "fused_output: the workspace is too small");
 }
 
 }  // namespace fuselage::cuda

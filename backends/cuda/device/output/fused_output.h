@@ -12,11 +12,11 @@
 
 namespace fuselage::cuda {
 
-/// How a block multiplies: kRows x 128 logits at a time, on tensor cores. Of the 32 rows of a warp
-/// each thread goes over one in the end.
+/// The tile of a block: rows() x 128 logits, by tensor cores. Each thread then ranks the logits of
+/// one of its warp's 32 rows.
 struct FusedShape {
-  std::int32_t warps_in_rows = 0;     ///< each has 32 rows
-  std::int32_t warps_in_columns = 0;  ///< each has an equal share of the columns
+  std::int32_t warps_in_rows = 0;     ///< of 32 rows each
+  std::int32_t warps_in_columns = 0;  ///< of 128 / warps_in_columns columns each
   std::size_t shared_bytes = 0;
 
   std::int32_t rows() const { return 32 * warps_in_rows; }
@@ -25,34 +25,34 @@ struct FusedShape {
 
 inline constexpr std::int32_t kFusedColumns = 128;
 
-/// Terms of a product that are in shared memory in one piece, and how many such pieces of columns
-/// are there or on their way.
+/// The depth of a slab in shared memory, in numbers along k, and the slabs of columns in the
+/// pipeline of copies.
 inline constexpr std::int32_t kFusedSlab = 32;
 inline constexpr std::int32_t kFusedStages = 3;
 
-/// Logits of a row that are at a time on their way from registers to threads, and floats from row
-/// to row, which the fewest of the warp's threads then want of one bank.
+/// Logits of a row that go from registers to their thread at a time, through shared memory, and the
+/// stride of a row there, in floats, against bank conflicts.
 inline constexpr std::int32_t kFusedPart = 16;
 inline constexpr std::int32_t kFusedStagedStride = 20;
 
-/// What suits rows of `stride` numbers and the k best; nothing if the rows do not fit into shared
-/// memory. It does not depend on how many rows there are, and so the bits of a row do not.
+/// The shape for rows of `stride` numbers and the k best; nullopt if the rows do not fit in shared
+/// memory. The shape, and so the bits of a row, do not depend on the number of rows.
 std::optional<FusedShape> fused_shape(std::int64_t stride, std::int32_t k);
 
-/// How many blocks share the columns of as many rows as one has at a time.
+/// The number of blocks that share the columns of a tile of rows.
 std::int32_t fused_spans(const FusedShape& shape, std::int64_t rows, std::int64_t columns,
                          std::int32_t k);
 
-/// Memory that a launch takes with query.rows.most = rows; with fewer it may be more.
+/// Workspace of a launch with query.rows.max_live = rows. Not monotonic: fewer rows may need more.
 std::size_t fused_output_bytes(std::int64_t rows, const DeviceMatrix& matrix, std::int32_t k);
 
-/// Throws Error for too little memory.
+/// Internal error for a workspace that is too small.
 void check_fused_output(const BestQuery& query, const DeviceMatrix& matrix,
                         const Workspace& workspace);
 
-/// The k best columns of x W + bias by logits or log-softmax, whose logits are never in memory.
-/// W is of bf16 or f16, and so is x [query.rows.most, matrix.stride], with zeros behind the
-/// matrix's k columns. `bias` may be null. Where fused_shape() gives something.
+/// The k best columns of x W + bias, by logits or log-softmax, without logits in memory. W and
+/// x [query.rows.max_live, matrix.stride] are of bf16 or f16; x is padded with zeros to the stride.
+/// `bias` may be null. fused_shape() must have a value.
 void fused_output(cudaStream_t stream, const BestQuery& query, const void* x,
                   const DeviceMatrix& matrix, const float* bias, const Workspace& workspace);
 

@@ -15,24 +15,31 @@
 
 namespace fuselage::cuda {
 
-/// Logits of one model: those that are stored, float, bf16 or f16, and a bias.
+/// Logits of one model, of float, bf16 or f16.
 template <typename T>
 struct Logits {
   RowsOf<T> stored;
-  const float* bias = nullptr;  ///< one number a column; null: none
-  float weight = 1;             ///< in the sum that several models are ranked by
+  const float* bias = nullptr;  ///< by column; null: none
+  float weight = 1;             ///< in the weighted sum of an ensemble
 };
 
-/// The words of shortlists. Row r has those of pairs.begin[r] … pairs.begin[r + 1] - 1; its stored
-/// logits are the elements of these numbers, all in one row.
-struct ListedWords {
+/// The words of shortlists. Row r has the pairs pairs.begin[r] … pairs.begin[r + 1] - 1, and the
+/// stored logit of pair p is element p.
+struct ShortlistWords {
   Segments pairs;
-  const std::int32_t* right = nullptr;  ///< from pairs to entries of lists; those of a row follow
-  const std::int32_t* words = nullptr;  ///< from these to columns; null: ids are numbers in the row
-  std::int32_t most_pairs = 0;
+  const std::int32_t* right = nullptr;  ///< from pairs to list entries; consecutive in a row
+  const std::int32_t* words = nullptr;  ///< from list entries to columns; null: ids count from 0
+  std::int32_t max_pairs = 0;
 };
 
-/// The k best columns of rows, by logits or by the weighted sum of several models' log-softmax.
+/// The k best of each row: values, best first, and ids.
+struct BestOut {
+  RowsOut values;
+  ResultOf<std::int32_t> ids;
+};
+
+/// A query of the k best columns of rows, by logits or by the weighted sum of several models'
+/// log-softmax.
 struct BestQuery {
   Rows rows;
   std::int32_t columns = 0;
@@ -41,8 +48,8 @@ struct BestQuery {
   BestOut out;
 };
 
-// How the kernels share the work: a warp goes over a chunk of columns at a time, and the chunks of
-// a row are those of the warps of a block, or of several blocks where rows are few.
+// A warp reads a chunk of columns at a time. The chunks of a row are distributed over the warps of
+// a block, or of several blocks (shards) where rows are few.
 inline constexpr std::int32_t kBestChunk = 1024;
 inline constexpr std::int32_t kBestWarps = 8;
 
@@ -50,30 +57,36 @@ inline std::int32_t best_chunks(std::int32_t columns) {
   return (columns + kBestChunk - 1) / kBestChunk;
 }
 
-/// Blocks for each of at most `rows` rows.
+/// Blocks per row, for at most `rows` rows.
 std::int32_t best_shards(std::int64_t rows, std::int32_t chunks);
 
-/// Bytes for the sums of chunks.
-std::size_t best_sums_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t members);
+/// Bytes for the normalizers of chunks.
+std::size_t best_normalizers_bytes(std::int64_t rows, std::int32_t chunks, std::int32_t members);
 
-/// Memory that launches take for at most `rows` rows each, however many those have.
+/// Workspace of launches for at most `rows` rows.
 std::size_t best_of_rows_bytes(std::int64_t rows, std::int32_t columns, std::int32_t k,
                                std::int32_t members);
-std::size_t best_of_lists_bytes(std::int64_t rows, std::int32_t most_pairs);
+std::size_t best_of_lists_bytes(std::int64_t rows, std::int32_t max_pairs);
 
-// Throw Error for what the kernels cannot do, which their callers should know.
+// Internal errors for queries that the kernels do not support.
 void check_best_query(const BestQuery& query, std::int32_t members, const Workspace& workspace);
-void check_best_query(const BestQuery& query, const ListedWords& lists, const Workspace& workspace);
+void check_best_query(const BestQuery& query, const ShortlistWords& lists,
+                      const Workspace& workspace);
 
-/// Bias, normalizer and the k best in one read of the logits. `members` are one or up to
-/// kMaxMembers; several go with log_softmax alone.
+/// For queries of chunks of rows: counts the live rows of each chunk of `size` rows.
+/// counts [rows.max_live / size, rounded up].
+void count_live_rows(cudaStream_t stream, const Rows& rows, std::int32_t size,
+                     std::int32_t* counts);
+
+/// Bias, normalizer and the k best in one read of the logits, for up to kMaxMembers members of an
+/// ensemble. More than one member needs query.log_softmax.
 template <typename T>
 void best_of_rows(cudaStream_t stream, const BestQuery& query, std::span<const Logits<T>> members,
                   const Workspace& workspace);
 
-/// The same for the words of shortlists; ids are columns, if words are known. query.columns does
-/// not count.
+/// The k best of the words of shortlists. Ids are columns if lists.words is set. query.columns is
+/// not read.
 void best_of_lists(cudaStream_t stream, const BestQuery& query, const float* logits,
-                   const ListedWords& lists, const Workspace& workspace);
+                   const ShortlistWords& lists, const Workspace& workspace);
 
 }  // namespace fuselage::cuda

@@ -5,36 +5,76 @@
 #include <cmath>
 #include <cstdint>
 
-#include "backends/cuda/device/output/exp_sum.h"
-#include "backends/cuda/device/output/ranked.h"
+#include "backends/cuda/device/output/k_best.h"
+#include "backends/cuda/device/output/softmax_normalizer.h"
 #include "backends/cuda/device/output/warp_best.h"
+#include "backends/cuda/limits.h"
 
 namespace fuselage::cuda {
 
-/// Adds a member of the sum that rows are ranked by. Not contracted, as reference kernels do not.
-__device__ inline void add_member(RowEnd& end, const ExpSum& sum, float weight) {
-  end.tops = __fadd_rn(end.tops, __fmul_rn(weight, sum.top));
-  end.logs = __fadd_rn(end.logs, __fmul_rn(weight, logf(sum.sum)));
+// The last step of output layers: a row's k best and normalizers become its results.
+
+/// The parameters that turn the k best of a row into results.
+struct KBestEpilogue {
+  bool log_softmax = false;
+  std::int32_t columns = 0;
+  const std::int32_t* words = nullptr;  ///< the id of each column; null: its number
+  float max = 0;                        ///< weighted sum of the members' largest logits
+  float log_sum = 0;  ///< weighted sum of the logarithms of the members' sums of exponentials
+};
+
+/// Adds a member of an ensemble. Without contraction, as in reference kernels.
+__device__ inline void add_member(KBestEpilogue& epilogue, const SoftmaxNormalizer& normalizer,
+                                  float weight) {
+  epilogue.max = __fadd_rn(epilogue.max, __fmul_rn(weight, normalizer.max));
+  epilogue.log_sum = __fadd_rn(epilogue.log_sum, __fmul_rn(weight, logf(normalizer.sum)));
 }
 
-/// Writes row r of the results from what a warp has kept. As log-probabilities: first the largest
-/// logit and then the logarithm is subtracted, since their sum would round it away beside a large
-/// logit. In a row that has no probabilities, all -infinity or some NaN or infinity, no column is
-/// better than another: it gets the first ones, with -infinity.
+/// Writes row r of the results from a warp's list. Log-probabilities subtract the largest logit,
+/// then the logarithm, since their sum would round the logarithm away. A row without probabilities
+/// (all -infinity, or some NaN or infinity) gets the first k columns, with -infinity.
 template <std::int32_t kSlots>
-__device__ void write_best(const WarpBest<kSlots>& best, const RowEnd& end, const BestOut& out,
-                           std::int64_t r) {
-  const bool none = end.log_softmax && !std::isfinite(end.tops + end.logs);
+__device__ void write_best(const WarpBest<kSlots>& best, const KBestEpilogue& epilogue,
+                           const BestOut& out, std::int64_t r) {
+  const bool none = epilogue.log_softmax && !std::isfinite(epilogue.max + epilogue.log_sum);
   float* values = row_of(out.values, r);
   std::int32_t* ids = row_of(out.ids, r);
   best.for_each([&](std::int32_t rank, const Ranked& ranked) {
     float value = ranked.value;
-    if (end.log_softmax) value = none ? kLowest : value - end.tops - end.logs;
+    if (epilogue.log_softmax) value = none ? kLowest : value - epilogue.max - epilogue.log_sum;
     std::int32_t column = none ? rank : ranked.column;
-    if (column >= end.columns) column = -1;
+    if (column >= epilogue.columns) column = -1;
     values[rank] = value;
-    ids[rank] = column >= 0 && end.words ? end.words[column] : column;
+    ids[rank] = column >= 0 && epilogue.words ? epilogue.words[column] : column;
   });
 }
+
+/// The partial results of several blocks per row.
+struct KBestParts {
+  /// Sorted lists of k: list i of row r is number i * stride + r * row_stride.
+  struct Lists {
+    const Ranked* first = nullptr;
+    std::int32_t count = 0;
+    std::int64_t stride = 1, row_stride = 0;
+  };
+  /// Part i of member m in row r is number i * stride + m * member_stride + r * row_stride.
+  struct Normalizers {
+    const SoftmaxNormalizer* first = nullptr;
+    std::int32_t count = 0;
+    std::int64_t stride = 1, row_stride = 0, member_stride = 0;
+  };
+
+  Rows rows;
+  std::int32_t k = 0;
+  KBestEpilogue epilogue;
+  BestOut out;
+  Lists lists;
+  Normalizers normalizers;  ///< only with epilogue.log_softmax
+  std::int32_t members = 1;
+  float weights[kMaxMembers] = {1};
+};
+
+/// Merges partial results and writes the results of all rows.
+void merge_k_best(cudaStream_t stream, const KBestParts& parts);
 
 }  // namespace fuselage::cuda

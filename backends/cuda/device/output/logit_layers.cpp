@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "backends/cuda/device/kernel/bump_allocator.h"
-#include "backends/cuda/device/rows/row_chunks.h"
 #include "base/error.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// From row to row of logits, so that each can be read in pieces of 16 bytes.
+/// The stride of a row of logits, for aligned reads of 16 bytes.
 std::int64_t stride_of(std::int64_t columns) { return (columns + 3) / 4 * 4; }
 
 }  // namespace
@@ -23,19 +22,19 @@ BestQuery best_query(const PlannedInstruction& in, const Run& run, std::int64_t 
           .out = {rows_out(in, run, 0), rows_out<std::int32_t>(in, run, 1)}};
 }
 
-/// Pieces of the workspace.
+/// The workspace of a launch.
 struct LogitLayers::Memory {
-  std::int32_t rows = 0;           ///< of a chunk
-  std::int32_t* counts = nullptr;  ///< live rows of each chunk, if there are several
-  std::vector<float*> logits;      ///< of each member, [rows, stride]
-  Workspace product, best;         ///< used one after the other, and so in one place
+  std::int32_t rows = 0;           ///< rows of a chunk
+  std::int32_t* counts = nullptr;  ///< live rows of each chunk; null for a single chunk
+  std::vector<float*> logits;      ///< by member, [rows, stride]
+  Workspace shared;                ///< for the GEMMs, then for best_of_rows()
   std::size_t bytes = 0;
 };
 
-LogitLayers::LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t most_bytes)
-    : members_(std::move(members)), log_softmax_(log_softmax), most_bytes_(most_bytes) {
+LogitLayers::LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t max_bytes)
+    : members_(std::move(members)), log_softmax_(log_softmax), most_bytes_(max_bytes) {
   for (const Member& member : members_)
-    check(member.product.rows().n() == columns(), "LogitLayers: members of several widths");
+    check(member.operands.gemm().n() == columns(), "LogitLayers: members of different widths");
 }
 
 LogitLayers::Memory LogitLayers::memory_for(const PlannedInstruction& in, std::int64_t rows,
@@ -45,49 +44,49 @@ LogitLayers::Memory LogitLayers::memory_for(const PlannedInstruction& in, std::i
   Memory memory;
   memory.rows = static_cast<std::int32_t>(
       std::clamp(most_bytes_ / row_bytes, std::int64_t{1}, std::max(rows, std::int64_t{1})));
-  Pieces pieces(workspace);
-  if (rows > memory.rows) memory.counts = pieces.take<std::int32_t>(rows / memory.rows + 1);
+  BumpAllocator allocator(workspace);
+  if (rows > memory.rows) memory.counts = allocator.allocate<std::int32_t>(rows / memory.rows + 1);
   for (std::size_t m = 0; m < members_.size(); ++m)
-    memory.logits.push_back(pieces.take<float>(memory.rows * stride_of(columns())));
-  std::size_t rest = best_of_rows_bytes(memory.rows, static_cast<std::int32_t>(columns()),
-                                        cols_of(in), static_cast<std::int32_t>(count));
+    memory.logits.push_back(allocator.allocate<float>(memory.rows * stride_of(columns())));
+  std::size_t bytes = best_of_rows_bytes(memory.rows, static_cast<std::int32_t>(columns()),
+                                         cols_of(in), static_cast<std::int32_t>(count));
   for (const Member& member : members_)
-    rest = std::max(rest, member.product.bytes_apart(memory.rows));
-  auto* shared = pieces.take<std::byte>(static_cast<std::int64_t>(rest));
-  memory.product = memory.best = {shared, rest};
-  memory.bytes = pieces.bytes();
+    bytes = std::max(bytes, member.operands.buffer_workspace_bytes(memory.rows));
+  memory.shared = {allocator.allocate<std::byte>(static_cast<std::int64_t>(bytes)), bytes};
+  memory.bytes = allocator.used_bytes();
   return memory;
 }
 
 std::size_t LogitLayers::workspace_bytes(const PlannedInstruction& in,
                                          const RowBounds& bounds) const {
-  return memory_for(in, bounds[in.domain].most_live, {}).bytes;
+  return memory_for(in, bounds[in.domain].max_live, {}).bytes;
 }
 
 void LogitLayers::launch(const PlannedInstruction& in, const Run& run) const {
   const Rows rows = rows_of(in, run);
-  if (rows.most == 0) return;
-  const Memory memory = memory_for(in, rows.most, run.workspace);
+  if (rows.max_live == 0) return;
+  const Memory memory = memory_for(in, rows.max_live, run.workspace);
   check(memory.bytes <= run.workspace.bytes, "LogitLayers: the workspace is too small");
   if (!memory.counts) return launch_chunk(in, run, memory, 0, rows);
-  count_chunks(run.stream, rows, memory.rows, memory.counts);
-  for (std::int32_t begin = 0; begin < rows.most; begin += memory.rows)
-    launch_chunk(in, run, memory, begin,
-                 {memory.counts + begin / memory.rows, std::min(memory.rows, rows.most - begin)});
+  count_live_rows(run.stream, rows, memory.rows, memory.counts);
+  for (std::int32_t begin = 0; begin < rows.max_live; begin += memory.rows)
+    launch_chunk(
+        in, run, memory, begin,
+        {memory.counts + begin / memory.rows, std::min(memory.rows, rows.max_live - begin)});
 }
 
-/// Rows begin … begin + rows.most - 1.
+/// Rows begin … begin + rows.max_live - 1.
 void LogitLayers::launch_chunk(const PlannedInstruction& in, const Run& run, const Memory& memory,
                                std::int64_t begin, const Rows& rows) const {
   std::vector<Logits<float>> logits;
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const Member& member = members_[m];
-    RowProduct::Call call = member.product.call(in, run);
-    call.workspace = memory.product;
-    call.x = rows_behind(call.x, begin);
+    Gemm::Call call = member.operands.call(in, run);
+    call.workspace = memory.shared;
+    call.x = skip_rows(call.x, begin);
     call.rows = rows;
     call.out = {memory.logits[m], stride_of(columns()), nullptr};
-    member.product.rows().launch(call);
+    member.operands.gemm().launch(call);
     const float* bias =
         member.bias == kNone
             ? nullptr
@@ -100,8 +99,8 @@ void LogitLayers::launch_chunk(const PlannedInstruction& in, const Run& run, con
   }
   BestQuery query = best_query(in, run, columns(), log_softmax_);
   query.rows = rows;
-  query.out = {rows_behind(query.out.values, begin), rows_behind(query.out.ids, begin)};
-  best_of_rows<float>(run.stream, query, logits, memory.best);
+  query.out = {skip_rows(query.out.values, begin), skip_rows(query.out.ids, begin)};
+  best_of_rows<float>(run.stream, query, logits, memory.shared);
 }
 
 }  // namespace fuselage::cuda

@@ -11,23 +11,23 @@
 
 namespace fuselage::cuda {
 
-/// What a node asks for whose results are values and ids, for all its rows.
+/// The query of a node with values and ids as results, for all its rows.
 BestQuery best_query(const PlannedInstruction& in, const Run& run, std::int64_t columns,
                      bool log_softmax);
 
-/// Output layers by way of logits in memory: a product for each model, then one read of them all.
-/// Rows go in chunks, so that logits take no more than so many bytes, or what one row takes.
+/// Output layers with logits in memory: a GEMM for each model, then best_of_rows(). Rows are
+/// computed in chunks, so that logits take at most max_bytes, or the memory of one row.
 class LogitLayers : public Kernel {
  public:
   static constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
 
   struct Member {
-    BoundProduct product;
-    std::int32_t bias = kNone;  ///< operand of the node
+    GemmOperands operands;
+    std::int32_t bias = kNone;  ///< number of the operand
     float weight = 1;
   };
 
-  LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t most_bytes = kMaxBytes);
+  LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t max_bytes = kMaxBytes);
 
   void launch(const PlannedInstruction& in, const Run& run) const override;
   std::size_t workspace_bytes(const PlannedInstruction& in, const RowBounds& bounds) const override;
@@ -35,7 +35,7 @@ class LogitLayers : public Kernel {
  private:
   struct Memory;
 
-  std::int64_t columns() const { return members_[0].product.rows().n(); }
+  std::int64_t columns() const { return members_[0].operands.gemm().n(); }
   Memory memory_for(const PlannedInstruction& in, std::int64_t rows, Workspace workspace) const;
   void launch_chunk(const PlannedInstruction& in, const Run& run, const Memory& memory,
                     std::int64_t begin, const Rows& rows) const;

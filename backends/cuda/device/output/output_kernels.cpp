@@ -1,20 +1,19 @@
-// Output layers, bound to nodes.
-
 #include <algorithm>
 
 #include "backends/cuda/device/gemm/round_rows.h"
 #include "backends/cuda/device/kernel/bump_allocator.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/output/fused_output.h"
 #include "backends/cuda/device/output/logit_layers.h"
 #include "backends/cuda/device/output/shortlist_logits.h"
 #include "base/error.h"
 #include "ops/output.h"
+#include "ops/rows.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// The bias of a node that may have one as its third operand; null where it has none.
+/// The optional third operand, a bias; null if there is none.
 const float* third_as_bias(const PlannedInstruction& in, const Run& run) {
   return in.operands.size() > 2 ? data_at<const float>(in.operands[2], run) : nullptr;
 }
@@ -32,32 +31,32 @@ class KBest : public Kernel {
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    return best_of_rows_bytes(bounds[in.domain].most_live,
+    return best_of_rows_bytes(bounds[in.domain].max_live,
                               static_cast<std::int32_t>(in.operands[0].cols), cols_of(in), 1);
   }
 };
 
-/// segment_k_best: the best of the pairs of each left row, by number, and then what they stand for.
+/// segment_k_best: the numbers of the best pairs of each left row, then their words.
 class SegmentKBest : public Kernel {
  public:
   SegmentKBest(const PlannedInstruction&, const Binding& binding)
-      : to_(binding.node.attr<MapPath>("to").front()),
-        words_(binding.node.attr<MapPath>("words")),
+      : to_(binding.node.as<op::Segments>().to.front()),
+        words_(binding.node.as<op::ShortlistWords>().words),
         pairs_(binding.graph.map(to_).from) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    check(in.operands[0].stride == 1, "segment_k_best: scores that do not lie side by side");
+    check(in.operands[0].stride == 1, "segment_k_best: scores must be contiguous");
     const BestQuery query = best_query(in, run, 0, false);
     const Segments pairs = segments_of(to_, run);
     best_of_lists(run.stream, query, data_at<const float>(in.operands[0], run),
-                  {.pairs = pairs, .most_pairs = run.rows[pairs_].most_live}, run.workspace);
+                  {.pairs = pairs, .max_pairs = run.rows[pairs_].max_live}, run.workspace);
     follow_from_pairs(run.stream, index_path(words_, run), pairs, query.rows, query.k,
                       query.out.ids);
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    return best_of_lists_bytes(bounds[in.domain].most_live, bounds[pairs_].most_live);
+    return best_of_lists_bytes(bounds[in.domain].max_live, bounds[pairs_].max_live);
   }
 
  private:
@@ -66,47 +65,48 @@ class SegmentKBest : public Kernel {
   DomainId pairs_;
 };
 
-/// linear_k_best by way of logits.
+/// linear_k_best with logits in memory.
 std::unique_ptr<Kernel> make_output_layer(const PlannedInstruction& in, const Binding& binding) {
   std::vector<LogitLayers::Member> only{
-      {.product = BoundProduct(in, binding), .bias = in.operands.size() > 2 ? 2 : kNone}};
-  return std::make_unique<LogitLayers>(std::move(only), binding.node.attr<bool>("log_softmax"));
+      {.operands = GemmOperands(in, binding), .bias = in.operands.size() > 2 ? 2 : kNone}};
+  return std::make_unique<LogitLayers>(std::move(only), binding.node.as<op::Scores>().log_softmax);
 }
 
 std::unique_ptr<Kernel> make_output_layers(const PlannedInstruction& in, const Binding& binding) {
   std::vector<LogitLayers::Member> members;
   for (const MemberOperands& member : ensemble_members(binding.node.as<op::EnsembleKBest>())) {
     const Factors factors{.x = member.x, .w = member.w, .transposed = member.transposed};
-    members.push_back({.product = BoundProduct(in, binding, factors),
+    members.push_back({.operands = GemmOperands(in, binding, factors),
                        .bias = member.bias ? static_cast<std::int32_t>(*member.bias) : kNone,
                        .weight = static_cast<float>(member.weight)});
   }
   return std::make_unique<LogitLayers>(std::move(members), true);
 }
 
-/// linear_k_best without logits: of a matrix of bf16 or f16, to which rows are rounded.
+/// linear_k_best without logits in memory, for matrices of bf16 and f16. Rows are rounded to the
+/// matrix's type.
 class FusedOutput : public Kernel {
  public:
   FusedOutput(const PlannedInstruction& in, const Binding& binding)
-      : matrix_(stored_matrix(in, binding, first_two(binding))),
-        log_softmax_(binding.node.attr<bool>("log_softmax")) {}
+      : matrix_(stored_matrix(in, binding, first_two_factors(binding))),
+        log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const BestQuery query = best_query(in, run, matrix_->n, log_softmax_);
-    Pieces pieces(run.workspace);
-    auto* x = pieces.take<std::uint16_t>(query.rows.most * matrix_->stride);
-    check(pieces.fit(), "fused_output: the workspace is too small");
-    convert_rows(run.stream, {rows_in(in, run, 0), query.rows, 1, matrix_->k}, matrix_->dtype,
-                 matrix_->stride, x);
-    fused_output(run.stream, query, x, *matrix_, third_as_bias(in, run), pieces.rest());
+    BumpAllocator allocator(run.workspace);
+    auto* x = allocator.allocate<std::uint16_t>(query.rows.max_live * matrix_->stride);
+    check(allocator.fits(), "fused_output: the workspace is too small");
+    round_rows(run.stream, {rows_in(in, run, 0), query.rows, 1, matrix_->k}, matrix_->dtype,
+               matrix_->stride, x);
+    fused_output(run.stream, query, x, *matrix_, third_as_bias(in, run), allocator.remaining());
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    const std::int64_t rows = bounds[in.domain].most_live;
-    Pieces pieces;
-    pieces.take<std::uint16_t>(rows * matrix_->stride);
-    return pieces.bytes() + fused_output_bytes(rows, *matrix_, cols_of(in));
+    const std::int64_t rows = bounds[in.domain].max_live;
+    BumpAllocator allocator;
+    allocator.allocate<std::uint16_t>(rows * matrix_->stride);
+    return allocator.used_bytes() + fused_output_bytes(rows, *matrix_, cols_of(in));
   }
 
  private:
@@ -114,43 +114,43 @@ class FusedOutput : public Kernel {
   bool log_softmax_;
 };
 
-/// Rows that are too long for the shared memory of a block have logits.
+/// Rows too long for shared memory use logits in memory instead.
 std::unique_ptr<Kernel> make_fused_output(const PlannedInstruction& in, const Binding& binding) {
   const std::int64_t k = binding.graph.value(binding.node.operands[0]).type.dims.back();
   if (!fused_shape(padded_size(k), cols_of(in))) return make_output_layer(in, binding);
   return std::make_unique<FusedOutput>(in, binding);
 }
 
-/// shortlist_k_best: logits of the words of each row's list.
+/// shortlist_k_best: logits of the words of each row's shortlist, then the k best.
 class ShortlistOutput : public Kernel {
  public:
   ShortlistOutput(const PlannedInstruction& in, const Binding& binding)
-      : matrix_(stored_matrix(in, binding, first_two(binding))),
-        to_(binding.node.attr<MapPath>("to").front()),
-        words_(binding.node.attr<MapPath>("words")),
+      : matrix_(stored_matrix(in, binding, first_two_factors(binding))),
+        to_(binding.node.as<op::Segments>().to.front()),
+        words_(binding.node.as<op::ShortlistWords>().words),
         pairs_(binding.graph.map(to_).from),
-        log_softmax_(binding.node.attr<bool>("log_softmax")) {}
+        log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const BestQuery query = best_query(in, run, 0, log_softmax_);
-    const ListedWords lists{.pairs = segments_of(to_, run),
-                            .right = run.rows[words_[0]].index,
-                            .words = run.rows[words_[1]].index,
-                            .most_pairs = run.rows[pairs_].most_live};
-    Pieces pieces(run.workspace);
-    auto* logits = pieces.take<float>(lists.most_pairs);
-    check(pieces.fit(), "shortlist_output_layer: the workspace is too small");
+    const ShortlistWords lists{.pairs = segments_of(to_, run),
+                               .right = run.rows[words_[0]].index,
+                               .words = run.rows[words_[1]].index,
+                               .max_pairs = run.rows[pairs_].max_live};
+    BumpAllocator allocator(run.workspace);
+    auto* logits = allocator.allocate<float>(lists.max_pairs);
+    check(allocator.fits(), "shortlist_output_layer: the workspace is too small");
     shortlist_logits(run.stream, rows_in(in, run, 0), query.rows, *matrix_, third_as_bias(in, run),
                      lists, logits);
-    best_of_lists(run.stream, query, logits, lists, pieces.rest());
+    best_of_lists(run.stream, query, logits, lists, allocator.remaining());
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    Pieces pieces;
-    pieces.take<float>(bounds[pairs_].most_live);
-    return pieces.bytes() +
-           best_of_lists_bytes(bounds[in.domain].most_live, bounds[pairs_].most_live);
+    BumpAllocator allocator;
+    allocator.allocate<float>(bounds[pairs_].max_live);
+    return allocator.used_bytes() +
+           best_of_lists_bytes(bounds[in.domain].max_live, bounds[pairs_].max_live);
   }
 
  private:
@@ -161,17 +161,14 @@ class ShortlistOutput : public Kernel {
   bool log_softmax_;
 };
 
-constexpr KernelFactory kFactories[] = {
+const RegisterKernels kKernels({
     {"fused_output", make_fused_output},
     {"output_layer", make_output_layer},
     {"shortlist_output_layer", make_kernel<ShortlistOutput>},
     {"output_layers", make_output_layers},
     {"k_best", make_kernel<KBest>},
     {"segment_k_best", make_kernel<SegmentKBest>},
-};
+});
 
 }  // namespace
-
-std::span<const KernelFactory> output_kernels() { return kFactories; }
-
 }  // namespace fuselage::cuda

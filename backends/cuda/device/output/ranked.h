@@ -2,17 +2,17 @@
 
 #include <cuda_runtime.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
-#include "backends/cuda/device/runtime/rows.h"
-
 namespace fuselage::cuda {
+
+// Partial results of output layers, which kernels leave in device memory.
 
 inline constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-/// A value and the column where it stands. As it is here: what a list holds where it has nothing
-/// yet, behind all that there is.
+/// A value and its column. Default: the entry of an empty list, ranked after all others.
 struct Ranked {
   static constexpr std::int32_t kNowhere = std::numeric_limits<std::int32_t>::max();
 
@@ -20,30 +20,19 @@ struct Ranked {
   std::int32_t column = kNowhere;
 };
 
-/// Whether a is better: larger, or of equal ones the one in the lower column.
+/// Whether a ranks before b: by the larger value, then by the lower column.
 __device__ inline bool before(const Ranked& a, const Ranked& b) {
   return a.value > b.value || (a.value == b.value && a.column < b.column);
 }
 
-/// Of some logits the largest one, passing over NaN, and the sum of their exponentials relative to
-/// that, or to 0 while it is -infinity.
-struct ExpSum {
-  float top = kLowest;
+/// The value by which a logit is ranked: -infinity for NaN.
+__device__ inline float rank_of(float logit) { return fmaxf(logit, kLowest); }
+
+/// The normalizer of softmax over some logits: their maximum, without NaN, and the sum of
+/// exp(logit - max), or of exp(logit) if the maximum is -infinity.
+struct SoftmaxNormalizer {
+  float max = kLowest;
   float sum = 0;
-};
-
-/// Where the k best of each row go: values, best first, and ids.
-struct BestOut {
-  RowsOut values;
-  ResultOf<std::int32_t> ids;
-};
-
-/// What is to be known of a row before its best become results.
-struct RowEnd {
-  bool log_softmax = false;
-  std::int32_t columns = 0;
-  const std::int32_t* words = nullptr;  ///< ids of the columns; null: their numbers
-  float tops = 0, logs = 0;  ///< largest logits and logarithms of sums, weighted, of all members
 };
 
 }  // namespace fuselage::cuda

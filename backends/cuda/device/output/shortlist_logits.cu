@@ -1,12 +1,12 @@
-// Products of rows with the columns that their shortlists name.
+// Dot products of rows with the columns of their shortlists.
 
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cuda/device/gemm/integer_dots.h"
-#include "backends/cuda/device/output/exp_sum.h"
 #include "backends/cuda/device/output/shortlist_logits.h"
+#include "backends/cuda/device/output/softmax_normalizer.h"
 #include "backends/cuda/device/runtime/conversions.h"
+#include "backends/cuda/device/runtime/dot_products.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/shared_memory.h"
 
@@ -15,13 +15,14 @@ namespace {
 
 constexpr std::int32_t kWarps = 8;
 
-// What a dot is: the products of 16 bytes of a column with as many terms of a row, which are kept
-// in the form that this takes, zeros behind the last one:
+// A Dot class multiplies 16 bytes of a column by terms of a row, which is kept in shared memory and
+// padded with zeros:
 //
-//     Term, kNumbersOfTerm  of the row, and how many numbers are in one
-//     kNumbers              in 16 bytes of a column
-//     Total, add            of products, and those of 16 bytes
-//     kScaled               whether rows and columns are integers with a scale
+//     Term      element of a row in shared memory; kNumbersOfTerm numbers
+//     kNumbers  numbers in 16 bytes of a column
+//     Total     type of the sum
+//     add       adds the products of 16 bytes
+//     kScaled   whether rows and columns are integers with a scale
 
 template <typename T>
 struct RealDot {
@@ -55,7 +56,7 @@ struct IntegerDot {
   }
 };
 
-/// Puts a row's terms into shared memory. All threads of the block take part.
+/// Loads a row's terms to shared memory. All threads of the block must call it.
 template <class Dot>
 __device__ void load_row(const float* row, const DeviceMatrix& matrix, typename Dot::Term* terms) {
   const auto count = static_cast<std::int32_t>(matrix.stride / Dot::kNumbersOfTerm);
@@ -69,11 +70,12 @@ __device__ void load_row(const float* row, const DeviceMatrix& matrix, typename 
   __syncthreads();
 }
 
-/// A block for each row and share of its words, a warp for one word after the other.
+/// Blocks in x for rows, and in y for parts of a row's words. Each warp computes one word at a
+/// time.
 template <typename T, class Dot>
-__global__ void __launch_bounds__(kWarps* kWarp)
-    multiply_listed(RowsIn x, Rows rows, DeviceMatrix matrix, const float* bias, ListedWords lists,
-                    float* logits) {
+__global__ void __launch_bounds__(kWarps* kWarpSize)
+    shortlist_logits_kernel(RowsIn x, Rows rows, DeviceMatrix matrix, const float* bias,
+                            ShortlistWords lists, float* logits) {
   const std::int64_t r = blockIdx.x;
   if (r >= *rows.live) return;
   const std::int32_t begin = lists.pairs.begin[r];
@@ -84,36 +86,36 @@ __global__ void __launch_bounds__(kWarps* kWarp)
   load_row<Dot>(row, matrix, terms);
   const std::int32_t* words = lists.words + lists.right[begin];
   const auto step = static_cast<std::int32_t>(gridDim.y) * kWarps;
-  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarp;
+  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarpSize;
   for (std::int32_t pair = begin + static_cast<std::int32_t>(blockIdx.y) * kWarps + warp;
        pair < end; pair += step) {
     const std::int64_t word = words[pair - begin];
     const auto* column =
         reinterpret_cast<const uint4*>(static_cast<const T*>(matrix.data) + word * matrix.stride);
     typename Dot::Total sum = 0;
-    for (std::int32_t i = lane_of_thread(); i < matrix.stride / Dot::kNumbers; i += kWarp)
+    for (std::int32_t i = lane_id(); i < matrix.stride / Dot::kNumbers; i += kWarpSize)
       Dot::add(__ldg(column + i), terms + i * (Dot::kNumbers / Dot::kNumbersOfTerm), sum);
-    sum = combine_lanes<kWarp>(sum, Sum());
+    sum = reduce_lanes<kWarpSize>(sum, Sum());
     float logit = 0;
     if constexpr (Dot::kScaled)
       logit = scaled(sum, matrix.scales[word], row ? row[0] : 0.0f);
     else
       logit = sum;
-    if (lane_of_thread() == 0) logits[pair] = bias ? __fadd_rn(logit, bias[word]) : logit;
+    if (lane_id() == 0) logits[pair] = bias ? __fadd_rn(logit, bias[word]) : logit;
   }
 }
 
 template <typename T, class Dot>
 void run(cudaStream_t stream, const RowsIn& x, const Rows& rows, const DeviceMatrix& matrix,
-         const float* bias, const ListedWords& lists, float* logits) {
-  const std::int64_t most = std::max(rows.most, 1);
-  const std::int64_t share = (lists.most_pairs / most + kWarps - 1) / kWarps;
-  // Rows that are fewer than keep a GPU busy are shared by several blocks.
-  const auto blocks = static_cast<unsigned>(
-      std::clamp<std::int64_t>(kBusyBlocks / most, 1, std::max<std::int64_t>(share, 1)));
+         const float* bias, const ShortlistWords& lists, float* logits) {
+  const std::int64_t max_rows = std::max(rows.max_live, 1);
+  const std::int64_t max_blocks = (lists.max_pairs / max_rows + kWarps - 1) / kWarps;
+  // Several blocks per row where rows alone do not saturate the GPU.
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(
+      kSaturatingBlocks / max_rows, 1, std::max<std::int64_t>(max_blocks, 1)));
   const auto terms = static_cast<std::size_t>(matrix.stride / Dot::kNumbersOfTerm);
-  launch(stream, multiply_listed<T, Dot>,
-         {dim3(static_cast<unsigned>(rows.most), blocks), dim3(kWarps * kWarp),
+  launch(stream, shortlist_logits_kernel<T, Dot>,
+         {dim3(static_cast<unsigned>(rows.max_live), blocks), dim3(kWarps * kWarpSize),
           terms * sizeof(typename Dot::Term)},
          x, rows, matrix, bias, lists, logits);
 }
@@ -121,15 +123,15 @@ void run(cudaStream_t stream, const RowsIn& x, const Rows& rows, const DeviceMat
 }  // namespace
 
 void shortlist_logits(cudaStream_t stream, const RowsIn& x, const Rows& rows,
-                      const DeviceMatrix& matrix, const float* bias, const ListedWords& lists,
+                      const DeviceMatrix& matrix, const float* bias, const ShortlistWords& lists,
                       float* logits) {
   switch (matrix.dtype) {
     case DType::i8:
-      return run<std::int8_t, IntegerDot<std::int8_t, Bytes>>(stream, x, rows, matrix, bias, lists,
-                                                              logits);
+      return run<std::int8_t, IntegerDot<std::int8_t, PackedInt8>>(stream, x, rows, matrix, bias,
+                                                                   lists, logits);
     case DType::i16:
-      return run<std::int16_t, IntegerDot<std::int16_t, Shorts>>(stream, x, rows, matrix, bias,
-                                                                 lists, logits);
+      return run<std::int16_t, IntegerDot<std::int16_t, PackedInt16>>(stream, x, rows, matrix, bias,
+                                                                      lists, logits);
     case DType::bf16:
       return run<__nv_bfloat16, RealDot<__nv_bfloat16>>(stream, x, rows, matrix, bias, lists,
                                                         logits);

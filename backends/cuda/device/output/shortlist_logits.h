@@ -10,11 +10,10 @@
 
 namespace fuselage::cuda {
 
-/// The logits of the words of each row's shortlist: element p of `logits` is that of pair p. Rows
-/// of f32 go with matrices of f32, bf16 and f16, quantized ones with integers of their type. `bias`
-/// may be null.
+/// The logits of the words of each row's shortlist: logits[p] is the logit of pair p. x is f32 for
+/// matrices of f32, bf16 and f16, and quantized for matrices of integers. `bias` may be null.
 void shortlist_logits(cudaStream_t stream, const RowsIn& x, const Rows& rows,
-                      const DeviceMatrix& matrix, const float* bias, const ListedWords& lists,
+                      const DeviceMatrix& matrix, const float* bias, const ShortlistWords& lists,
                       float* logits);
 
 }  // namespace fuselage::cuda

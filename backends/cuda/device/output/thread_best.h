@@ -4,25 +4,23 @@
 
 #include <cstdint>
 
-#include "backends/cuda/device/output/exp_sum.h"
 #include "backends/cuda/device/output/ranked.h"
-#include "backends/cuda/device/output/warp_best.h"
+#include "backends/cuda/device/runtime/thread_group.h"
 
 namespace fuselage::cuda {
 
-/// The k best that a thread has met, sorted, in shared memory: those of a warp's threads are side
-/// by side.
+/// A thread's sorted list of the k best, in shared memory. The lists of a warp are interleaved.
 class ThreadBest {
  public:
-  /// `lists` has room for k of each thread of the warp.
-  __device__ ThreadBest(Ranked* lists, std::int32_t k) : list_(lists + lane_of_thread()), k_(k) {
+  /// `lists` has room for k entries of each thread of the warp.
+  __device__ ThreadBest(Ranked* lists, std::int32_t k) : list_(lists + lane_id()), k_(k) {
     for (std::int32_t rank = 0; rank < k; ++rank) at(rank) = Ranked();
   }
 
-  /// What must be beaten to be among them.
+  /// The last entry: an entry of the list must rank before it.
   __device__ const Ranked& last() const { return last_; }
 
-  /// Takes in what is before last().
+  /// Inserts an entry that ranks before last().
   __device__ void insert(const Ranked& added) {
     std::int32_t rank = k_ - 1;
     for (; rank > 0 && before(added, at(rank - 1)); --rank) at(rank) = at(rank - 1);
@@ -31,27 +29,15 @@ class ThreadBest {
   }
 
   __device__ void copy_to(Ranked* out) const {
-    for (std::int32_t rank = 0; rank < k_; ++rank) out[rank] = list_[rank * kWarp];
+    for (std::int32_t rank = 0; rank < k_; ++rank) out[rank] = list_[rank * kWarpSize];
   }
 
  private:
-  __device__ Ranked& at(std::int32_t rank) { return list_[rank * kWarp]; }
+  __device__ Ranked& at(std::int32_t rank) { return list_[rank * kWarpSize]; }
 
   Ranked* list_;
   std::int32_t k_;
   Ranked last_;
 };
-
-/// Adds exponentials of logits to a sum: the largest of a part first, so that the sum is scaled
-/// once a part, by exp(old top - new top).
-template <std::int32_t kCount>
-__device__ void add_part(ExpSum& sum, const float (&logits)[kCount], float top_of_part) {
-  const float top = fmaxf(sum.top, top_of_part);
-  const float center = center_of(top);
-  float parts[2] = {sum.sum * exp_below(sum.top, center), 0};
-#pragma unroll
-  for (std::int32_t i = 0; i < kCount; ++i) parts[i % 2] += exp_below(logits[i], center);
-  sum = {top, parts[0] + parts[1]};
-}
 
 }  // namespace fuselage::cuda

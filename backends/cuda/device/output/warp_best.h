@@ -9,16 +9,12 @@
 
 namespace fuselage::cuda {
 
-/// What a logit counts as among the best: NaN as -infinity.
-__device__ inline float rank_of(float logit) { return fmaxf(logit, kLowest); }
-
-/// A warp's values in descending order, one a lane.
-__device__ inline float sorted_lanes(float value) {
-  // Bitonic sort: runs of `size` lanes get sorted in alternating directions.
-  const std::int32_t lane = lane_of_thread();
-  for (std::int32_t size = 2; size <= kWarp; size *= 2) {
+/// Sorts a warp's values in descending order by bitonic sort; lane i receives the i-th.
+__device__ inline float sort_lanes(float value) {
+  const std::int32_t lane = lane_id();
+  for (std::int32_t size = 2; size <= kWarpSize; size *= 2) {
     for (std::int32_t step = size / 2; step > 0; step /= 2) {
-      const float other = __shfl_xor_sync(kFullWarp, value, step);
+      const float other = __shfl_xor_sync(kFullWarpMask, value, step);
       const bool descends = (lane & size) == 0;
       const bool is_first = (lane & step) == 0;
       value = descends == is_first ? fmaxf(value, other) : fminf(value, other);
@@ -27,60 +23,61 @@ __device__ inline float sorted_lanes(float value) {
   return value;
 }
 
-/// The best that a warp has met, sorted: rank r is in slot r / 32 of lane r % 32. All lanes of a
-/// warp take part in each call.
+/// A warp's sorted list of the k best, in registers: rank r is in slot r / 32 of lane r % 32. All
+/// lanes of the warp must make each call.
 template <std::int32_t kSlots>
 class WarpBest {
  public:
-  static constexpr std::int32_t kMost = kSlots * kWarp;
+  static constexpr std::int32_t kCapacity = kSlots * kWarpSize;
 
-  /// Keeps the k best, k <= kMost.
+  /// Keeps the k best, k <= kCapacity.
   __device__ explicit WarpBest(std::int32_t k) : k_(k) {}
 
   __device__ std::int32_t k() const { return k_; }
 
-  /// What must be beaten to be among the k best; the same in all lanes.
+  /// The last entry, in all lanes: an entry of the list must rank before it.
   __device__ const Ranked& last() const { return last_; }
 
-  /// Takes in what each lane has.
-  __device__ void take(const Ranked& own) {
-    unsigned waiting = __ballot_sync(kFullWarp, before(own, last_));
+  /// Inserts the entry of each lane.
+  __device__ void insert_lanes(const Ranked& own) {
+    unsigned waiting = __ballot_sync(kFullWarpMask, before(own, last_));
     while (waiting != 0) {
       const std::int32_t lane = __ffs(static_cast<int>(waiting)) - 1;
-      insert({__shfl_sync(kFullWarp, own.value, lane), __shfl_sync(kFullWarp, own.column, lane)});
+      insert({__shfl_sync(kFullWarpMask, own.value, lane),
+              __shfl_sync(kFullWarpMask, own.column, lane)});
       waiting &= waiting - 1;
-      waiting &= __ballot_sync(kFullWarp, before(own, last_));
+      waiting &= __ballot_sync(kFullWarpMask, before(own, last_));
     }
   }
 
-  /// Takes in a list of k.
-  __device__ void take_list(const Ranked* list) {
-    for (std::int32_t first = 0; first < k_; first += kWarp) {
-      const std::int32_t rank = first + lane_of_thread();
-      take(rank < k_ ? list[rank] : Ranked());
+  /// Inserts a list of k entries.
+  __device__ void insert_list(const Ranked* list) {
+    for (std::int32_t first = 0; first < k_; first += kWarpSize) {
+      const std::int32_t rank = first + lane_id();
+      insert_lanes(rank < k_ ? list[rank] : Ranked());
     }
   }
 
-  /// Calls f(rank, what is there) for each of the k ranks, in the lane that has it.
+  /// Calls f(rank, entry) for each of the k ranks, in the lane that holds it.
   template <class F>
   __device__ void for_each(const F& f) const {
 #pragma unroll
     for (std::int32_t slot = 0; slot < kSlots; ++slot) {
-      const std::int32_t rank = slot * kWarp + lane_of_thread();
+      const std::int32_t rank = slot * kWarpSize + lane_id();
       if (rank < k_) f(rank, slots_[slot]);
     }
   }
 
  private:
-  /// What is worse moves one rank on.
+  /// Inserts an entry and shifts the entries after it by one rank.
   __device__ void insert(const Ranked& added) {
-    const std::int32_t lane = lane_of_thread();
+    const std::int32_t lane = lane_id();
 #pragma unroll
     for (std::int32_t slot = kSlots - 1; slot >= 0; --slot) {
       Ranked& own = slots_[slot];
       Ranked above = shuffled_up(own);
       if (slot > 0) {
-        const Ranked last_above = in_lane(slots_[slot > 0 ? slot - 1 : 0], kWarp - 1);
+        const Ranked last_above = in_lane(slots_[slot > 0 ? slot - 1 : 0], kWarpSize - 1);
         if (lane == 0) above = last_above;
       }
       const bool is_top = slot == 0 && lane == 0;
@@ -89,16 +86,18 @@ class WarpBest {
       else if (before(added, own))
         own = added;
     }
-    last_ = in_lane(slots_[kSlots - 1], (k_ - 1) % kWarp);
-    if (kSlots > 1 && k_ <= kMost - kWarp)
-      last_ = in_lane(slots_[kSlots > 1 ? kSlots - 2 : 0], (k_ - 1) % kWarp);
+    last_ = in_lane(slots_[kSlots - 1], (k_ - 1) % kWarpSize);
+    if (kSlots > 1 && k_ <= kCapacity - kWarpSize)
+      last_ = in_lane(slots_[kSlots > 1 ? kSlots - 2 : 0], (k_ - 1) % kWarpSize);
   }
 
   __device__ static Ranked shuffled_up(const Ranked& own) {
-    return {__shfl_up_sync(kFullWarp, own.value, 1), __shfl_up_sync(kFullWarp, own.column, 1)};
+    return {__shfl_up_sync(kFullWarpMask, own.value, 1),
+            __shfl_up_sync(kFullWarpMask, own.column, 1)};
   }
   __device__ static Ranked in_lane(const Ranked& own, std::int32_t lane) {
-    return {__shfl_sync(kFullWarp, own.value, lane), __shfl_sync(kFullWarp, own.column, lane)};
+    return {__shfl_sync(kFullWarpMask, own.value, lane),
+            __shfl_sync(kFullWarpMask, own.column, lane)};
   }
 
   std::int32_t k_;

@@ -11,10 +11,9 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr Purpose kWorkspace{"what recurrent layers need beside the values of a batch",
-                             "use a smaller mini-batch"};
+constexpr Purpose kWorkspace{"the workspace of recurrent layers", "use a smaller mini-batch"};
 
-/// Sentences of rows of `size` numbers each.
+/// Describes packed sentences with `size` numbers per row.
 void set_rows(const CudnnRows& rows, std::span<const int> lengths, std::int32_t size) {
   expect_success(cudnn().set_rows(rows.get(), CUDNN_DATA_FLOAT,
                                   CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, lengths.front(),
@@ -34,7 +33,7 @@ struct Cudnn::State {
     std::size_t weight_bytes = 0;
   };
 
-  explicit State(bool rounds) : tf32(rounds), handle(make_cudnn_handle()) {}
+  explicit State(bool uses_tf32) : tf32(uses_tf32), handle(make_cudnn_handle()) {}
 
   const Layer& layer(const RecurrentShape& shape) {
     const auto known = layers.find(shape);
@@ -52,12 +51,12 @@ struct Cudnn::State {
                    "states of a recurrent layer");
   }
 
-  /// Memory for rows that were described.
+  /// Grows the workspace for the described rows and returns its size in bytes.
   std::size_t reserve(cudaStream_t stream, const Layer& layer) {
     std::size_t bytes = 0, for_training = 0;
-    expect_success(cudnn().work_sizes(handle.get(), layer.descriptor.get(),
+    expect_success(cudnn().temp_sizes(handle.get(), layer.descriptor.get(),
                                       CUDNN_FWD_MODE_INFERENCE, x.get(), &bytes, &for_training),
-                   "memory of a recurrent layer");
+                   "query of a recurrent layer's workspace");
     if (bytes <= workspace.size_bytes()) return bytes;
     expect_success(cudaStreamSynchronize(stream), "work on the device");
     workspace = {};
@@ -79,12 +78,12 @@ void Cudnn::run(cudaStream_t stream, const RecurrentShape& shape, const Recurren
   if (!state_) state_ = std::make_shared<State>(tf32_);
   State& state = *state_;
   const State::Layer& layer = state.layer(shape);
-  check(layer.weight_bytes == call.weights.size(), "a recurrent layer with weights of another");
+  check(layer.weight_bytes == call.weights.size(), "recurrent layer: weights of another size");
   expect_success(cudnn().set_stream(state.handle.get(), stream), show(shape));
   state.describe(shape, call.lengths);
   const std::size_t bytes = state.reserve(stream, layer);
-  // Lengths need not be on the device since cuDNN 8.9.1. Null states begin as zeros, and what they
-  // are behind a sentence is not asked for.
+  // Since cuDNN 8.9.1 lengths need not be in device memory. Null initial states are zeros, and null
+  // final states are not written.
   const cudnnTensorDescriptor_t last = state.last.get();
   const cudnnTensorDescriptor_t last_cell = shape.cell == RecurrentCell::lstm ? last : nullptr;
   expect_success(

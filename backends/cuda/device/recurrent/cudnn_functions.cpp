@@ -14,7 +14,8 @@ constexpr const char* kAdvice = "set FUSELAGE_CUDNN=none to go without cuDNN";
 
 CudnnFunction::CudnnFunction(const char* name)
     : address_(cudnn_library() ? ::dlsym(cudnn_library(), name) : nullptr) {
-  if (!address_) throw Error("cuDNN has no {}; it must be of version 9, or {}", name, kAdvice);
+  if (!address_)
+    throw Error("the cuDNN library has no function {}; install cuDNN 9, or {}", name, kAdvice);
 }
 
 const CudnnFunctions& cudnn() {
@@ -24,7 +25,7 @@ const CudnnFunctions& cudnn() {
 
 void expect_success(cudnnStatus_t status, std::string_view what) {
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error("{}: cuDNN says '{}'; {}", what, cudnn().error_string(status), kAdvice);
+    throw Error("{}: cuDNN failed: {}; {}", what, cudnn().error_string(status), kAdvice);
 }
 
 }  // namespace fuselage::cuda

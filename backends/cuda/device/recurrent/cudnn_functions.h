@@ -8,16 +8,16 @@
 
 namespace fuselage::cuda {
 
-// cuDNN is not linked, so that the module loads where there is none: its functions are looked up.
+// cuDNN is loaded at run time, not linked, so that the module also loads without cuDNN.
 
-/// A function of cuDNN, which becomes a pointer of whatever type it has.
+/// The address of a function of cuDNN, convertible to its pointer type.
 class CudnnFunction {
  public:
-  /// Throws Error when the library does not load or has no function of this name.
+  /// Throws Error when the library does not load or does not have the function.
   explicit CudnnFunction(const char* name);
 
   template <typename Function>
-  operator Function*() const {  // NOLINT(google-explicit-constructor): its only use
+  operator Function*() const {  // NOLINT(google-explicit-constructor): the purpose of the class
     return reinterpret_cast<Function*>(address_);
   }
 
@@ -46,8 +46,8 @@ struct CudnnFunctions {
   decltype(&cudnnDestroyRNNDescriptor) destroy_layer = Name("cudnnDestroyRNNDescriptor");
   decltype(&cudnnSetRNNDescriptor_v8) set_layer = Name("cudnnSetRNNDescriptor_v8");
   decltype(&cudnnGetRNNWeightSpaceSize) weight_size = Name("cudnnGetRNNWeightSpaceSize");
-  decltype(&cudnnGetRNNWeightParams) weight_places = Name("cudnnGetRNNWeightParams");
-  decltype(&cudnnGetRNNTempSpaceSizes) work_sizes = Name("cudnnGetRNNTempSpaceSizes");
+  decltype(&cudnnGetRNNWeightParams) weight_params = Name("cudnnGetRNNWeightParams");
+  decltype(&cudnnGetRNNTempSpaceSizes) temp_sizes = Name("cudnnGetRNNTempSpaceSizes");
   decltype(&cudnnRNNForward) forward = Name("cudnnRNNForward");
 
   decltype(&cudnnCreateRNNDataDescriptor) create_rows = Name("cudnnCreateRNNDataDescriptor");
@@ -55,13 +55,14 @@ struct CudnnFunctions {
   decltype(&cudnnSetRNNDataDescriptor) set_rows = Name("cudnnSetRNNDataDescriptor");
 };
 
-/// Throws Error when cuDNN does not load or lacks one of them.
+/// The function table, loaded at the first call. Throws Error when cuDNN does not load or lacks a
+/// function.
 const CudnnFunctions& cudnn();
 
-/// Throws Error with what the library says unless `status` is success. `what` was tried.
+/// Throws Error with cuDNN's message unless `status` is success. `what` names the attempted call.
 void expect_success(cudnnStatus_t status, std::string_view what);
 
-/// Something of the library's that is freed by kDestroy.
+/// A handle or descriptor of cuDNN, freed by kDestroy.
 template <typename Pointer, auto kDestroy>
 struct DestroyByCudnn {
   void operator()(Pointer pointer) const { static_cast<void>((cudnn().*kDestroy)(pointer)); }
@@ -76,7 +77,7 @@ using CudnnDropout = CudnnOwned<cudnnDropoutDescriptor_t, &CudnnFunctions::destr
 using CudnnLayer = CudnnOwned<cudnnRNNDescriptor_t, &CudnnFunctions::destroy_layer>;
 using CudnnRows = CudnnOwned<cudnnRNNDataDescriptor_t, &CudnnFunctions::destroy_rows>;
 
-/// What `create`, a function of the table, makes.
+/// Creates a handle or descriptor by `create`, a function of the table.
 template <class Owned>
 Owned make_owned(cudnnStatus_t (*create)(typename Owned::pointer*), std::string_view what) {
   typename Owned::pointer created = nullptr;

@@ -3,16 +3,17 @@
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/kernel/bump_allocator.h"
-#include "backends/cuda/device/kernel/make_kernel.h"
+#include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/recurrent/cudnn.h"
 #include "backends/cuda/device/recurrent/recurrent_layer.h"
 #include "base/error.h"
+#include "ops/recurrent.h"
 
 namespace fuselage::cuda {
 namespace {
 
-/// The lengths of sentences, longest first, by the first row of each iteration of a scan.
+/// The lengths of sentences, in descending order, from the first row of each iteration of a scan.
 std::vector<int> lengths_of(std::span<const std::int32_t> iteration_begin) {
   check(!iteration_begin.empty(), "a scan without iterations");
   std::vector<int> lengths;
@@ -23,17 +24,16 @@ std::vector<int> lengths_of(std::span<const std::int32_t> iteration_begin) {
   return lengths;
 }
 
-/// A whole recurrent layer over a scan. Rows of all iterations, one behind the other, are what
-/// cuDNN calls packed: the scan's map tells which row of the source each is.
+/// A recurrent layer over a scan, by cuDNN. The rows of all iterations of the scan, in order, are
+/// cuDNN's packed layout; the scan's map gives the source row of each.
 class RecurrentLayer final : public Kernel {
  public:
   RecurrentLayer(const PlannedInstruction& in, const Binding& binding)
       : shape_(shape_of(binding)),
         map_(binding.graph.map_of(scan_of(binding), MapKind::structural)) {
-    // cuDNN takes lengths from the host, which no captured step could hold: but only sentences have
-    // scans, and what they are known by is not of a step.
+    // cuDNN reads lengths on the host, which a captured step does not allow.
     check(binding.graph.domain(in.domain).binding == BindingTime::source,
-          "a recurrent layer in a step");
+          "recurrent_layer: not in the source program");
     const auto numbers = [&](std::size_t operand) {
       return binding.weights.host_numbers(binding.plan, in.operands[operand]);
     };
@@ -46,9 +46,9 @@ class RecurrentLayer final : public Kernel {
   void launch(const PlannedInstruction& in, const Run& run) const override {
     const Rows rows = rows_of(in, run);
     const std::int32_t* index = run.rows[map_].index;
-    Pieces pieces(run.workspace);
-    const auto [x, y] = take(pieces, rows.most);
-    check(pieces.fit(), "recurrent_layer: its workspace is too small");
+    BumpAllocator allocator(run.workspace);
+    const auto [x, y] = take(allocator, rows.max_live);
+    check(allocator.fits(), "recurrent_layer: the workspace is too small");
     RowsIn source = all_rows(in, run, 0);
     source.index = index;
     copy_rows(run.stream, source, rows, shape_.inputs, {.data = x, .stride = shape_.inputs});
@@ -60,13 +60,15 @@ class RecurrentLayer final : public Kernel {
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
                               const RowBounds& bounds) const override {
-    Pieces pieces;
-    take(pieces, bounds[in.domain].most_live);
-    return pieces.bytes();
+    BumpAllocator allocator;
+    take(allocator, bounds[in.domain].max_live);
+    return allocator.used_bytes();
   }
 
  private:
-  static DomainId scan_of(const Binding& binding) { return binding.node.attr<DomainId>("over"); }
+  static DomainId scan_of(const Binding& binding) {
+    return binding.node.as<op::RecurrentLayer>().over;
+  }
 
   static RecurrentShape shape_of(const Binding& binding) {
     const auto size = [&](std::size_t operand) {
@@ -76,10 +78,10 @@ class RecurrentLayer final : public Kernel {
     return {recurrent_cell(binding.node), size(1), size(2)};
   }
 
-  /// Rows that go in and come out.
-  std::pair<float*, float*> take(Pieces& pieces, std::int64_t rows) const {
-    float* x = pieces.take<float>(rows * shape_.inputs);
-    return {x, pieces.take<float>(rows * shape_.units)};
+  /// Memory for packed rows of x and y.
+  std::pair<float*, float*> take(BumpAllocator& allocator, std::int64_t rows) const {
+    float* x = allocator.allocate<float>(rows * shape_.inputs);
+    return {x, allocator.allocate<float>(rows * shape_.units)};
   }
 
   RecurrentShape shape_;
@@ -87,10 +89,7 @@ class RecurrentLayer final : public Kernel {
   std::span<const std::byte> weights_;
 };
 
-constexpr KernelFactory kKernels[] = {{"recurrent_layer", make_kernel<RecurrentLayer>}};
+const RegisterKernels kKernels({{"recurrent_layer", make_kernel<RecurrentLayer>}});
 
 }  // namespace
-
-std::span<const KernelFactory> recurrent_kernels() { return kKernels; }
-
 }  // namespace fuselage::cuda

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Purpose kWeights{"the weights of a recurrent layer", "use another device"};
 
-/// Dropout of nothing, which takes no states.
+/// A descriptor of no dropout.
 CudnnDropout no_dropout(cudnnHandle_t handle) {
   auto dropout = make_owned<CudnnDropout>(cudnn().create_dropout, "dropout of a recurrent layer");
   expect_success(cudnn().set_dropout(dropout.get(), handle, 0, nullptr, 0, 0),
@@ -26,8 +26,8 @@ cudnnRNNMode_t mode_of(RecurrentCell cell) {
   return cell == RecurrentCell::gru ? CUDNN_GRU : CUDNN_LSTM;
 }
 
-/// A layer's space, which is filled on the host at the addresses that cuDNN tells within one on the
-/// device.
+/// A layer's weight space. cuDNN gives addresses in device memory; the same offsets are filled on
+/// the host.
 class WeightSpace {
  public:
   WeightSpace(const RecurrentShape& shape, std::size_t bytes)
@@ -36,7 +36,7 @@ class WeightSpace {
   const void* address() const { return device_.data(); }
   std::vector<std::byte> take() { return std::move(host_); }
 
-  /// Copies columns of a matrix [rows, gates · units] so that each is one row: what gives a unit.
+  /// Copies a gate's columns of a matrix [rows, gates * units], transposed: a row for each unit.
   void fill(cudnnTensorDescriptor_t described, const void* address, const float* matrix,
             std::int32_t rows, std::int32_t gate) {
     expect_size(described, rows);
@@ -49,7 +49,7 @@ class WeightSpace {
   }
 
  private:
-  /// Parts are f32 [1, units, rows] without gaps.
+  /// Checks that a part is f32 [1, units, rows] without gaps.
   void expect_size(cudnnTensorDescriptor_t described, std::int32_t rows) const {
     cudnnDataType_t type{};
     int count = 0;
@@ -59,13 +59,13 @@ class WeightSpace {
     const std::int64_t size =
         std::accumulate(dims, dims + count, std::int64_t{1}, std::multiplies<>());
     check(type == CUDNN_DATA_FLOAT && size == std::int64_t{shape_.units} * rows,
-          "cuDNN has a layer's weights in another shape");
+          "cuDNN expects a layer's weights in another shape");
   }
 
   float* place_of(const void* address, std::size_t size) {
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(address) - device_.data());
-    check(address && offset + size <= host_.size(), "cuDNN has a layer's weights elsewhere");
+    check(address && offset + size <= host_.size(), "an address outside of a layer's weight space");
     return reinterpret_cast<float*>(host_.data() + offset);
   }
 
@@ -82,15 +82,15 @@ std::string show(const RecurrentShape& shape) {
 }
 
 CudnnHandle make_cudnn_handle() {
-  return make_owned<CudnnHandle>(cudnn().create, "start of cuDNN");
+  return make_owned<CudnnHandle>(cudnn().create, "initialization of cuDNN");
 }
 
 RecurrentDescriptor::RecurrentDescriptor(cudnnHandle_t handle, const RecurrentShape& shape,
                                          bool tf32)
     : dropout_(no_dropout(handle)),
       layer_(make_owned<CudnnLayer>(cudnn().create_layer, show(shape))) {
-  // The persistent algorithms take only some sizes and devices, and that for small layers no
-  // sentences of different lengths. Default products may be of TF32.
+  // The standard algorithm: persistent ones support some sizes and devices only, and the one for
+  // small layers needs sentences of one length. CUDNN_DEFAULT_MATH allows TF32.
   expect_success(
       cudnn().set_layer(layer_.get(), CUDNN_RNN_ALGO_STANDARD, mode_of(shape.cell),
                         CUDNN_RNN_DOUBLE_BIAS, CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT,
@@ -109,11 +109,11 @@ std::vector<std::byte> recurrent_weights(const RecurrentShape& shape,
   WeightSpace space(shape, bytes);
   const auto matrix = make_owned<CudnnTensor>(cudnn().create_tensor, show(shape));
   const auto bias = make_owned<CudnnTensor>(cudnn().create_tensor, show(shape));
-  // First the products of the input, a matrix a gate, then those of the state.
+  // First the gates' matrices of the input, then the gates' matrices of the state.
   const auto gates = static_cast<std::int32_t>(gate_count(shape.cell));
   for (std::int32_t i = 0; i < 2 * gates; ++i) {
     void *matrix_at = nullptr, *bias_at = nullptr;
-    expect_success(cudnn().weight_places(handle.get(), layer.get(), 0, bytes, space.address(), i,
+    expect_success(cudnn().weight_params(handle.get(), layer.get(), 0, bytes, space.address(), i,
                                          matrix.get(), &matrix_at, bias.get(), &bias_at),
                    show(shape));
     const bool is_input = i < gates;

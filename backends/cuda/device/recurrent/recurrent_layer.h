@@ -13,7 +13,7 @@
 
 namespace fuselage::cuda {
 
-// A recurrent layer in cuDNN's words: one direction, with a bias beside each of its two products.
+// A recurrent layer as cuDNN describes it: one direction, a bias for each of its two products.
 
 struct RecurrentShape {
   RecurrentCell cell = RecurrentCell::gru;
@@ -27,10 +27,10 @@ std::string show(const RecurrentShape& shape);
 
 CudnnHandle make_cudnn_handle();
 
-/// A layer's descriptor.
+/// cuDNN's descriptor of a layer.
 class RecurrentDescriptor {
  public:
-  /// With tf32, what products multiply may be rounded to TF32.
+  /// With tf32, products may round their operands to TF32.
   RecurrentDescriptor(cudnnHandle_t handle, const RecurrentShape& shape, bool tf32);
 
   cudnnRNNDescriptor_t get() const { return layer_.get(); }
@@ -40,13 +40,13 @@ class RecurrentDescriptor {
   CudnnLayer layer_;
 };
 
-/// A layer's parameters, rows of matrices one after the other: w [inputs, gates · units],
-/// u [units, gates · units], b and c [gates · units], gates in cuDNN's order.
+/// A layer's parameters: w [inputs, gates * units], u [units, gates * units], b and
+/// c [gates * units], with gates in cuDNN's order.
 struct RecurrentParameters {
   const float *w = nullptr, *u = nullptr, *b = nullptr, *c = nullptr;
 };
 
-/// The same as cuDNN reads them, in one piece.
+/// The parameters in the layout of cuDNN's weight space.
 std::vector<std::byte> recurrent_weights(const RecurrentShape& shape,
                                          const RecurrentParameters& parameters);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kCountsSize = sizeof(DeviceCounts) / sizeof(std::int32_t);
 
-constexpr std::int64_t kSizesPerOctave = 4;  ///< of the rows of an iteration
+constexpr std::int64_t kSizesPerOctave = 4;  ///< bounds on the rows of an iteration
 
 std::array<std::int32_t, kCountsSize> counts_of(std::int64_t rows, std::int64_t first) {
   return {static_cast<std::int32_t>(rows), static_cast<std::int32_t>(first),
@@ -24,7 +24,7 @@ bool has_positions(const Domain& domain) {
          domain.kind == DomainKind::hypothesis;
 }
 
-/// Whether rows of the map's domain are grouped by it.
+/// Whether rows of the map's domain are grouped by the map.
 bool has_segments(const Graph& graph, const RowMap& map) {
   const DomainKind from = graph.domain(map.from).kind;
   return map.kind == MapKind::left ||
@@ -82,8 +82,8 @@ void DeviceRowMemory::point_at_arrays(const Layout& layout) {
     rows_.domains[i] = {.counts = reinterpret_cast<DeviceCounts*>(arrays.device(at.counts)),
                         .positions = pointer(at.positions),
                         .previous = pointer(at.previous),
-                        .most_live = layout.rows[i],
-                        .most_rows = layout.rows[i]};
+                        .max_live = layout.rows[i],
+                        .max_rows = layout.rows[i]};
   }
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
     StagedInts& arrays = block(graph_.domain(graph_.map(MapId{i}).from).binding);
@@ -94,7 +94,7 @@ void DeviceRowMemory::point_at_arrays(const Layout& layout) {
 
 DeviceRows DeviceRowMemory::rows(std::span<const std::int32_t> live_bounds) const {
   DeviceRows rows = rows_;
-  for (std::size_t i = 0; i < rows.domains.size(); ++i) rows.domains[i].most_live = live_bounds[i];
+  for (std::size_t i = 0; i < rows.domains.size(); ++i) rows.domains[i].max_live = live_bounds[i];
   rows.iteration_begin = scan_begin_;
   return rows;
 }
@@ -173,7 +173,7 @@ void DeviceRowMemory::set_iteration(DeviceRows& rows, DomainId scan, std::int64_
   const MapId map = graph_.map_of(scan, MapKind::structural);
   now.counts = all.counts + t;
   now.previous = all.previous + iteration_begin(t);
-  now.most_live = std::min(all.most_live, iteration_bound(t));
+  now.max_live = std::min(all.max_live, iteration_bound(t));
   rows.maps[map.index].index = rows_[map].index + iteration_begin(t);
 }
 

@@ -13,33 +13,32 @@
 
 namespace fuselage::cuda {
 
-/// The memory behind a worker's DeviceRows, and what fills it from the host's rows.
+/// The memory of a worker's DeviceRows, filled from the host's row tables.
 class DeviceRowMemory {
  public:
   /// `graph` declares the domains and maps.
   explicit DeviceRowMemory(const Graph& graph) : graph_(graph.declarations()) {}
 
-  /// Takes memory for all batches of the layout. The stream must have nothing left to do.
+  /// Allocates memory for all batches of the layout. The stream must be idle.
   void place(const Layout& layout);
 
-  /// Copies the rows of load- and source-time domains, those of all iterations of scans included.
+  /// Copies the rows of load- and source-time domains, with all iterations of scans.
   void upload_source(RowFrame& frame, const Stream& stream);
   /// Copies the rows of step-time domains.
   void upload_step(const RowTable& table, const Stream& stream);
 
-  /// All rows, of which each domain computes no more than its bound. Those of a scan are those of
-  /// its first iteration.
+  /// All rows, with bounds on the live rows of each domain. Scans are at their first iteration.
   DeviceRows rows(std::span<const std::int32_t> live_bounds) const;
 
   /// Iterations of each scan in this batch.
   std::int64_t iterations() const { return static_cast<std::int64_t>(scan_begin_.size()) - 1; }
-  /// Number of the first row of an iteration among those of all iterations of a scan.
+  /// The first row of an iteration, among the rows of all iterations of a scan.
   std::int32_t iteration_begin(std::int64_t t) const {
     return scan_begin_[static_cast<std::size_t>(t)];
   }
-  /// A bound on the rows of iteration t, one of few.
+  /// A bound on the rows of iteration t, rounded so that few bounds occur.
   std::int32_t iteration_bound(std::int64_t t) const;
-  /// Makes t the iteration of the scan that `rows`, which rows() gave, tells of.
+  /// Moves a scan in `rows`, a result of rows(), to iteration t.
   void set_iteration(DeviceRows& rows, DomainId scan, std::int64_t t) const;
 
  private:
@@ -64,7 +63,7 @@ class DeviceRowMemory {
   std::vector<DomainArrays> domains_;
   std::vector<MapArrays> maps_;
   DeviceRows rows_;
-  std::vector<std::int32_t> scan_begin_;  ///< first row of each iteration, and one past the last
+  std::vector<std::int32_t> scan_begin_;  ///< first row of each iteration, and the number of rows
 };
 
 }  // namespace fuselage::cuda

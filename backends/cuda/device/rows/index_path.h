@@ -8,7 +8,7 @@
 
 namespace fuselage::cuda {
 
-/// Where `count` maps, from the first to the last, lead from row r; -1 where one leads nowhere.
+/// The row to which `count` maps, from first to last, lead from row r; -1 if a map has no row.
 __device__ inline std::int32_t follow(const std::int32_t* const* maps, std::int32_t count,
                                       std::int64_t r) {
   std::int32_t row = maps[0][r];
@@ -16,11 +16,10 @@ __device__ inline std::int32_t follow(const std::int32_t* const* maps, std::int3
   return row;
 }
 
-/// Longer than any path: maps lead from pairs to their members and on to what these belong to.
+/// A bound on the length of paths: from pairs to their members, to their parents and so on.
 inline constexpr std::size_t kMaxMaps = 8;
 
-/// A path of maps that a kernel follows by itself: beside the one index through which an operand
-/// is read.
+/// A path of maps, as a kernel parameter.
 struct IndexPath {
   const std::int32_t* maps[kMaxMaps] = {};
   std::int32_t count = 0;
@@ -30,12 +29,25 @@ __device__ inline std::int32_t follow(const IndexPath& path, std::int64_t r) {
   return follow(path.maps, path.count, r);
 }
 
-/// out[r] is the element of number element(r) of row row(r) of x; 0 where a path leads nowhere.
+/// A path of maps with an index that is composed on the device. All pointers are device memory.
+struct ComposedIndex {
+  const std::int32_t* const* maps = nullptr;  ///< indexes of the maps, from first to last
+  std::int32_t map_count = 0;
+  const std::int32_t* rows = nullptr;  ///< number of rows
+  std::int32_t* out = nullptr;
+};
+
+/// Composes the index of each path, for all of its rows; -1 stays -1. `paths`, in device memory,
+/// has `count` elements with at most `max_rows` rows each.
+void compose_indexes(cudaStream_t stream, const ComposedIndex* paths, std::int32_t count,
+                     std::int32_t max_rows);
+
+/// out[r] = x[row(r)][element(r)]; 0 if a path has no row.
 void select_elements(cudaStream_t stream, const RowsIn& x, const IndexPath& row,
                      const IndexPath& element, const Rows& rows, const RowsOut& out);
 
-/// ids[i] has `columns` numbers of pairs, counted from the first pair of left row i on. Each
-/// becomes what `path` leads to from that pair; what is negative stays.
+/// Replaces each of the `columns` numbers in ids[i], the number of a pair within left row i, by the
+/// row to which `path` leads from the pair. Negative numbers stay.
 void follow_from_pairs(cudaStream_t stream, const IndexPath& path, const Segments& segments,
                        const Rows& left, std::int64_t columns, const ResultOf<std::int32_t>& ids);
 

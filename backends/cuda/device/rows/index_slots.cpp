@@ -7,7 +7,7 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr Purpose kIndexes{"the row numbers of a batch", "use a smaller mini-batch"};
+constexpr Purpose kIndexes{"the row indexes of a batch", "use a smaller mini-batch"};
 
 constexpr std::int64_t kAlignment = 32;  ///< elements of a memory transaction of 128 bytes
 
@@ -15,7 +15,7 @@ std::int64_t aligned(std::int64_t elements) {
   return (elements + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// An array in device memory of its own.
+/// A copy of an array in device memory.
 template <typename T>
 DeviceMemory uploaded(const std::vector<T>& array, const Stream& stream) {
   DeviceMemory memory(array.size() * sizeof(T), kIndexes);
@@ -79,11 +79,11 @@ void IndexSlots::upload_paths(const std::vector<std::size_t>& slots, const Devic
 }
 
 void IndexSlots::compose(const DeviceRows& rows, const Stream& stream) const {
-  std::int32_t most = 0;
+  std::int32_t max_rows = 0;
   for (const std::size_t i : composed_slots())
-    most = std::max(most, rows[rows_of(plan_.indexes[i])].most_live);
+    max_rows = std::max(max_rows, rows[rows_of(plan_.indexes[i])].max_live);
   compose_indexes(stream.get(), reinterpret_cast<const ComposedIndex*>(paths_.data()), path_count_,
-                  most);
+                  max_rows);
 }
 
 const std::vector<const std::int32_t*>& IndexSlots::in_iteration(DomainId scan, std::int64_t t) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/cuda/device/rows/composed_indexes.h"
 #include "backends/cuda/device/rows/device_row_memory.h"
+#include "backends/cuda/device/rows/index_path.h"
 #include "backends/cuda/device/runtime/memory.h"
 #include "backends/cuda/device/runtime/stream.h"
 #include "backends/cuda/layout.h"
@@ -12,26 +12,27 @@
 
 namespace fuselage::cuda {
 
-/// The indexes through which the places of a program read, in device memory: those of single maps
-/// as they stand there, those of longer paths composed.
+/// The indexes through which the views of a program read, in device memory. Paths of several maps
+/// have a composed index.
 class IndexSlots {
  public:
   /// Both must outlive this.
   IndexSlots(const ProgramPlan& plan, const DeviceRowMemory& rows) : plan_(plan), rows_(rows) {}
 
-  /// Finds all addresses, for a layout for which the memory of rows has been placed.
+  /// Sets all addresses, after DeviceRowMemory::place() with the same layout.
   void place(const Layout& layout, const Stream& stream);
 
-  /// Composes all paths, those of all iterations of scans included.
+  /// Composes the indexes of all paths, for all iterations of scans.
   void compose(const DeviceRows& rows, const Stream& stream) const;
 
-  /// By number of the slot; those of a scan are of its first iteration.
+  /// Indexes by slot number. Scans are at their first iteration.
   const std::vector<const std::int32_t*>& all() const { return indexes_; }
-  /// The same in an iteration of a scan. Good until the next call.
+  /// Indexes by slot number in an iteration of a scan. Valid until the next call.
   const std::vector<const std::int32_t*>& in_iteration(DomainId scan, std::int64_t t);
 
  private:
-  /// Whose rows a slot's index has: those of all iterations of a scan are its source's.
+  /// The domain that counts the rows of a slot's index. For a scan, with all iterations, its
+  /// source.
   DomainId rows_of(const IndexSlot& slot) const;
   std::vector<std::size_t> composed_slots() const;
   void upload_paths(const std::vector<std::size_t>& slots, const DeviceRows& rows,

@@ -10,47 +10,49 @@ constexpr std::int32_t kWarpsOfParents = 4;
 constexpr std::uint32_t kScanThreads = 256;
 constexpr std::uint32_t kFillThreads = 256;
 
-/// The first live row of a sentence that continues the same hypothesis as row h.
-__device__ std::int32_t first_sibling(const LiveRow* rows, std::int32_t begin, std::int32_t h) {
+/// The first live row of the sentence with the same parent as row h.
+__device__ std::int32_t first_sibling(const LiveHypothesis* rows, std::int32_t begin,
+                                      std::int32_t h) {
   if (rows[h].row < 0) return h;
   std::int32_t i = begin;
   while (rows[i].row != rows[h].row) ++i;
   return i;
 }
 
-/// Numbers the parents of each sentence in the order of their first hypotheses; a warp a sentence.
-__global__ void find_parents(LiveRows live, RowScratch scratch) {
+/// Numbers the parents of each sentence in the order of their first hypotheses. A warp for each
+/// sentence.
+__global__ void find_parents(LiveHypotheses live, RowScratch scratch) {
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     RowProgress& progress = *scratch.progress;
     progress.first_prefix = progress.prefixes;
     progress.prefixes += live.begin[*live.sentences];
     progress.list = 1 - progress.list;
   }
-  const auto s = static_cast<std::int32_t>(blockIdx.x * kWarpsOfParents + threadIdx.x / kWarp);
+  const auto s = static_cast<std::int32_t>(blockIdx.x * kWarpsOfParents + threadIdx.x / kWarpSize);
   if (s >= *live.sentences) return;
-  const std::int32_t lane = lane_of_thread();
+  const std::int32_t lane = lane_id();
   const std::int32_t begin = live.begin[s];
   const std::int32_t end = live.begin[s + 1];
   std::int32_t parents = 0;
-  for (std::int32_t start = begin; start < end; start += kWarp) {
+  for (std::int32_t start = begin; start < end; start += kWarpSize) {
     const std::int32_t h = start + lane;
     const bool first = h < end && first_sibling(live.rows, begin, h) == h;
-    const std::uint32_t firsts = __ballot_sync(kFullWarp, first);
+    const std::uint32_t firsts = __ballot_sync(kFullWarpMask, first);
     if (first) scratch.parent[h] = parents + __popc(firsts & ((1u << lane) - 1));
     parents += __popc(firsts);
   }
   __syncwarp();
-  for (std::int32_t h = begin + lane; h < end; h += kWarp) {
+  for (std::int32_t h = begin + lane; h < end; h += kWarpSize) {
     const std::int32_t first = first_sibling(live.rows, begin, h);
     if (first != h) scratch.parent[h] = scratch.parent[first];
   }
   if (lane == 0) scratch.parents[s] = parents;
 }
 
-__device__ void count_row_domains(const LiveRows& live, const RowScratch& scratch,
-                                  const Few<RowCounts, 8>& domains) {
+__device__ void count_row_domains(const LiveHypotheses& live, const RowScratch& scratch,
+                                  const FixedVector<RowCounts, 8>& domains) {
   const std::int32_t sentences = *live.sentences;
-  const std::int32_t parents = running_sum(
+  const std::int32_t parents = prefix_sum(
       sentences, [&](std::int32_t s) { return scratch.parents[s]; },
       [&](std::int32_t s, std::int32_t sum) { scratch.parents_begin[s] = sum; });
   const std::int32_t hypotheses = live.begin[sentences];
@@ -64,12 +66,12 @@ __device__ void count_row_domains(const LiveRows& live, const RowScratch& scratc
     *domain.counts = {hypotheses, 0, hypotheses};
 }
 
-/// The rows on the left of a sentence's pairs, and how many each of them has on its right.
+/// The pairs of a sentence: first left row, number of left rows, and right rows of each left row.
 struct SentencePairs {
   std::int32_t first, lefts, rights;
 };
 
-__device__ SentencePairs pairs_of(const PairArrays& pairs, const LiveRows& live,
+__device__ SentencePairs pairs_of(const PairArrays& pairs, const LiveHypotheses& live,
                                   const RowScratch& scratch, std::int32_t s) {
   const std::int32_t begin = live.begin[s];
   const std::int32_t hypotheses = live.begin[s + 1] - begin;
@@ -82,27 +84,27 @@ __device__ SentencePairs pairs_of(const PairArrays& pairs, const LiveRows& live,
   return result;
 }
 
-__device__ void count_pairs(const LiveRows& live, const RowScratch& scratch,
+__device__ void count_pairs(const LiveHypotheses& live, const RowScratch& scratch,
                             const PairArrays& pairs) {
-  const std::int32_t total = running_sum(
+  const std::int32_t total = prefix_sum(
       *live.sentences,
       [&](std::int32_t s) {
-        const SentencePairs of = pairs_of(pairs, live, scratch, s);
-        return of.lefts * of.rights;
+        const SentencePairs extent = pairs_of(pairs, live, scratch, s);
+        return extent.lefts * extent.rights;
       },
       [&](std::int32_t s, std::int32_t sum) { pairs.begin[s] = sum; });
   if (threadIdx.x == 0 && pairs.counts) *pairs.counts = {total, 0, total};
 }
 
-/// The first block counts the rows of hypotheses, parents and prefixes, each other one pairs.
-__global__ void count_rows(LiveRows live, RowScratch scratch, RowArrays all) {
+/// Block 0 counts hypotheses, parents and prefixes; each other block counts the pairs of a domain.
+__global__ void count_rows(LiveHypotheses live, RowScratch scratch, RowArrays all) {
   if (blockIdx.x == 0)
     count_row_domains(live, scratch, all.counts);
   else
     count_pairs(live, scratch, all.pairs.at[blockIdx.x - 1]);
 }
 
-__device__ void fill_element(const RowArray& array, const LiveRow& row, std::int32_t h,
+__device__ void fill_element(const RowArray& array, const LiveHypothesis& row, std::int32_t h,
                              std::int32_t parent, const RowProgress& progress) {
   switch (array.value) {
     case RowValue::position:
@@ -117,7 +119,7 @@ __device__ void fill_element(const RowArray& array, const LiveRow& row, std::int
     case RowValue::word:
       array.out[h] = row.word;
       break;
-    case RowValue::previous:  // all of a parent's hypotheses write the same
+    case RowValue::previous:  // siblings write the same value
       array.out[parent] = row.row;
       break;
     case RowValue::sentence:
@@ -126,8 +128,8 @@ __device__ void fill_element(const RowArray& array, const LiveRow& row, std::int
   }
 }
 
-__device__ void fill_arrays(const LiveRows& live, const RowScratch& scratch,
-                            const Few<RowArray, 12>& arrays, std::int32_t s) {
+__device__ void fill_arrays(const LiveHypotheses& live, const RowScratch& scratch,
+                            const FixedVector<RowArray, 12>& arrays, std::int32_t s) {
   const std::int32_t begin = live.begin[s];
   const std::int32_t rows = live.begin[s + 1] - begin;
   for (auto i = static_cast<std::int32_t>(threadIdx.x);
@@ -139,42 +141,44 @@ __device__ void fill_arrays(const LiveRows& live, const RowScratch& scratch,
   }
 }
 
-/// Prefix row of the i-th of `count` words of hypothesis h: the newest, or one of its parent's.
-__device__ std::int32_t ancestor(const LiveRows& live, const RowScratch& scratch, std::int32_t h,
-                                 std::int32_t i, std::int32_t count) {
+/// The prefix row of the i-th of `count` words of hypothesis h: its new row, or a row of its
+/// parent.
+__device__ std::int32_t ancestor(const LiveHypotheses& live, const RowScratch& scratch,
+                                 std::int32_t h, std::int32_t i, std::int32_t count) {
   if (i == count - 1) return scratch.progress->first_prefix + h;
   const std::int32_t last = 1 - scratch.progress->list;
   return scratch.ancestors[last][scratch.ancestors_begin[last][live.rows[h].row] + i];
 }
 
-__device__ void fill_pairs(const LiveRows& live, const RowScratch& scratch, PairArrays pairs,
+__device__ void fill_pairs(const LiveHypotheses& live, const RowScratch& scratch, PairArrays pairs,
                            std::int32_t s) {
   if (pairs.kept) {
     pairs.right = scratch.ancestors[scratch.progress->list];
     pairs.segments = scratch.ancestors_begin[scratch.progress->list];
   }
-  const SentencePairs of = pairs_of(pairs, live, scratch, s);
+  const SentencePairs extent = pairs_of(pairs, live, scratch, s);
   const std::int32_t begin = pairs.begin[s];
   const auto thread = static_cast<std::int32_t>(threadIdx.x);
   const auto threads = static_cast<std::int32_t>(blockDim.x);
-  // The last sentence also says where the last row's pairs end.
-  const std::int32_t ends = of.lefts + (s == *live.sentences - 1 ? 1 : 0);
+  // The last sentence also writes the end of the last row's pairs.
+  const std::int32_t ends = extent.lefts + (s == *live.sentences - 1 ? 1 : 0);
   if (pairs.segments)
     for (std::int32_t l = thread; l < ends; l += threads)
-      pairs.segments[of.first + l] = begin + l * of.rights;
-  for (std::int32_t i = thread; i < of.lefts * of.rights; i += threads) {
-    const std::int32_t left = of.first + i / of.rights;
-    const std::int32_t right = i % of.rights;
+      pairs.segments[extent.first + l] = begin + l * extent.rights;
+  for (std::int32_t i = thread; i < extent.lefts * extent.rights; i += threads) {
+    const std::int32_t left = extent.first + i / extent.rights;
+    const std::int32_t right = i % extent.rights;
     if (pairs.left) pairs.left[begin + i] = left;
     if (pairs.right)
-      pairs.right[begin + i] = pairs.tokens_begin ? pairs.tokens_begin[s] + right
-                                                  : ancestor(live, scratch, left, right, of.rights);
+      pairs.right[begin + i] = pairs.tokens_begin
+                                   ? pairs.tokens_begin[s] + right
+                                   : ancestor(live, scratch, left, right, extent.rights);
   }
 }
 
-/// Blocks of a column fill a sentence's part: the first one the arrays of hypotheses and parents,
-/// each other one that of pairs.
-__global__ void fill_rows(LiveRows live, RowScratch scratch, RowArrays all) {
+/// Blocks in x for sentences. In y, block 0 fills the arrays of hypotheses and parents, each other
+/// block the pairs of a domain.
+__global__ void fill_rows(LiveHypotheses live, RowScratch scratch, RowArrays all) {
   const auto s = static_cast<std::int32_t>(blockIdx.x);
   if (s >= *live.sentences) return;
   if (blockIdx.y == 0)
@@ -185,15 +189,16 @@ __global__ void fill_rows(LiveRows live, RowScratch scratch, RowArrays all) {
 
 }  // namespace
 
-void launch_find_parents(cudaStream_t stream, const LiveRows& live, const RowScratch& scratch) {
+void launch_find_parents(cudaStream_t stream, const LiveHypotheses& live,
+                         const RowScratch& scratch) {
   launch(stream, find_parents,
-         {blocks_for(live.most_sentences, kWarpsOfParents), kWarpsOfParents * kWarp}, live,
+         {blocks_for(live.max_sentences, kWarpsOfParents), kWarpsOfParents * kWarpSize}, live,
          scratch);
 }
 
-void launch_fill_rows(cudaStream_t stream, const LiveRows& live, const RowScratch& scratch,
+void launch_fill_rows(cudaStream_t stream, const LiveHypotheses& live, const RowScratch& scratch,
                       const RowArrays& all) {
-  const auto sentences = static_cast<std::uint32_t>(live.most_sentences);
+  const auto sentences = static_cast<std::uint32_t>(live.max_sentences);
   const std::uint32_t columns = 1 + all.pairs.count;
   launch(stream, count_rows, {columns, kScanThreads}, live, scratch, all);
   launch(stream, fill_rows, {dim3(sentences, columns), kFillThreads}, live, scratch, all);

@@ -6,34 +6,34 @@
 #include <cstdint>
 
 #include "backends/cuda/device/rows/device_rows.h"
-#include "backends/cuda/device/rows/live_rows.h"
+#include "backends/cuda/device/rows/live_hypotheses.h"
 #include "graph/domain.h"
 
 namespace fuselage::cuda {
 
-// What the kernels of RowTables take by value, and how they are started.
+// The kernels of RowTables and their parameters, passed by value.
 
-/// Generated words up to this step, and which of two lists of ancestors is this step's.
+/// The prefix rows so far, and the number of this step's list of ancestors (0 or 1).
 struct RowProgress {
   std::int32_t prefixes;
-  std::int32_t first_prefix;  ///< that is new in this step
+  std::int32_t first_prefix;  ///< first new row of this step
   std::int32_t list;
 };
 
-/// What one kernel leaves for the next, and one step for the next.
+/// State that is passed between kernels and between steps.
 struct RowScratch {
   RowProgress* progress;
-  std::int32_t* parent;         ///< of each live row, counted within its sentence
-  std::int32_t* parents;        ///< of each sentence
-  std::int32_t* parents_begin;  ///< first one of each sentence
-  std::int32_t* ancestors[2];   ///< prefix rows of the words of all live rows, newest last
+  std::int32_t* parent;         ///< parent of each live row, counted within its sentence
+  std::int32_t* parents;        ///< number of parents of each sentence
+  std::int32_t* parents_begin;  ///< first parent of each sentence
+  std::int32_t* ancestors[2];   ///< prefix rows of the words of each live row, newest last
   std::int32_t* ancestors_begin[2];
 };
 
-/// A few things that a kernel takes by value.
-template <typename T, std::size_t kCapacity>
-struct Few {
-  static constexpr std::size_t kMost = kCapacity;
+/// A vector of bounded size.
+template <typename T, std::size_t kSize>
+struct FixedVector {
+  static constexpr std::size_t kCapacity = kSize;
   T at[kCapacity];
   std::uint32_t count = 0;
 };
@@ -56,24 +56,26 @@ struct PairArrays {
   std::int32_t* left = nullptr;
   std::int32_t* right = nullptr;
   std::int32_t* segments = nullptr;
-  const std::int32_t* tokens_begin = nullptr;  ///< of each sentence, on the right; null: ancestors
-  std::int32_t* begin = nullptr;               ///< first pair of each sentence
-  bool of_parents = false;
-  bool kept = false;  ///< no domain's: the ancestors that the next step begins with
+  /// First right row of each sentence; null: the right rows are ancestors.
+  const std::int32_t* tokens_begin = nullptr;
+  std::int32_t* begin = nullptr;  ///< first pair of each sentence
+  bool of_parents = false;        ///< left rows are parents, not hypotheses
+  bool kept = false;              ///< not of a domain: the list of ancestors for the next step
 };
 
-/// As many arrays as the kernels that count and fill do at once.
+/// The arrays of one launch.
 struct RowArrays {
-  Few<RowCounts, 8> counts;
-  Few<RowArray, 12> arrays;
-  Few<PairArrays, 8> pairs;
+  FixedVector<RowCounts, 8> counts;
+  FixedVector<RowArray, 12> arrays;
+  FixedVector<PairArrays, 8> pairs;
 };
 
-/// Numbers the distinct parents of each sentence, and begins a step.
-void launch_find_parents(cudaStream_t stream, const LiveRows& live, const RowScratch& scratch);
+/// Begins a step: numbers the distinct parents of each sentence.
+void launch_find_parents(cudaStream_t stream, const LiveHypotheses& live,
+                         const RowScratch& scratch);
 
-/// Counts and fills all that `all` names, behind launch_find_parents().
-void launch_fill_rows(cudaStream_t stream, const LiveRows& live, const RowScratch& scratch,
+/// Counts and fills the arrays of `all`, after launch_find_parents().
+void launch_fill_rows(cudaStream_t stream, const LiveHypotheses& live, const RowScratch& scratch,
                       const RowArrays& all);
 
 }  // namespace fuselage::cuda

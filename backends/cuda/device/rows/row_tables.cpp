@@ -15,11 +15,11 @@ constexpr std::size_t kProgressSize = sizeof(RowProgress) / sizeof(std::int32_t)
 
 template <typename List, typename T>
 void add(std::vector<RowArrays>& all, List RowArrays::*list, const T& item) {
-  auto room = std::find_if(all.begin(), all.end(), [&](const RowArrays& tables) {
-    return (tables.*list).count < List::kMost;
+  auto launch = std::find_if(all.begin(), all.end(), [&](const RowArrays& arrays) {
+    return (arrays.*list).count < List::kCapacity;
   });
-  if (room == all.end()) room = all.emplace(all.end());
-  List& items = *room.*list;
+  if (launch == all.end()) launch = all.emplace(all.end());
+  List& items = *launch.*list;
   items.at[items.count++] = item;
 }
 
@@ -45,18 +45,18 @@ void RowTables::add_pairs(const Graph& graph, DomainId id) {
   const DomainKind left = graph.domain(domain.left).kind;
   const DomainKind right = graph.domain(domain.right).kind;
   check(left == DomainKind::hypothesis || left == DomainKind::parent,
-        "pairs of a step have hypotheses or parents on their left");
+        "left rows of step-time pairs must be hypotheses or parents");
   Pairs pairs{.id = id,
               .left = graph.map_of(id, MapKind::left),
               .right = graph.map_of(id, MapKind::right),
               .tokens = {},
               .of_parents = left == DomainKind::parent};
   if (right == DomainKind::prefix) {
-    check(!pairs.of_parents, "only hypotheses are lists of prefix rows");
+    check(!pairs.of_parents, "pairs with prefix rows must have hypotheses on the left");
     has_prefix_pairs_ = true;
   } else {
     check(right == DomainKind::source || right == DomainKind::shortlist,
-          "pairs have source, shortlist or prefix rows on their right");
+          "right rows of step-time pairs must be source, shortlist or prefix rows");
     pairs.tokens = graph.map_of(domain.right, MapKind::structural);
   }
   pairs_.push_back(pairs);
@@ -67,27 +67,32 @@ void RowTables::add_index(const Graph& graph, MapId id) {
   indexes_.push_back({id, map.kind, graph.domain(map.from).kind});
   if (map.kind != MapKind::word) return;
   if (!map.partial)
-    throw Error("map '{}' must be partial, since a hypothesis begins without a word", map.name);
+    throw Error(
+        "word map '{}' of domain '{}' is not partial, and hypotheses begin without a word; declare "
+        "it as partial",
+        map.name, graph.domain(map.from).name);
   vocabulary_ =
       static_cast<std::int32_t>(std::min<std::int64_t>(vocabulary_, graph.domain(map.to).size));
 }
 
 bool RowTables::reserve(const Bounds& bounds) {
-  Room room{.sentences = std::max(room_.sentences, static_cast<std::size_t>(bounds.sentences)),
-            .hypotheses = std::max(room_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
-  if (has_prefix_pairs_) room.words = std::max(room_.words, static_cast<std::size_t>(bounds.words));
-  const std::size_t of_sentences = (2 + pairs_.size() + 1) * room.sentences;
-  const std::size_t ancestors = 2 * (room.hypotheses + 1 + room.words);
-  room_ = {};  // if it fails
+  Capacity capacity{
+      .sentences = std::max(capacity_.sentences, static_cast<std::size_t>(bounds.sentences)),
+      .hypotheses = std::max(capacity_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
+  if (has_prefix_pairs_)
+    capacity.words = std::max(capacity_.words, static_cast<std::size_t>(bounds.words));
+  const std::size_t by_sentence = (2 + pairs_.size() + 1) * capacity.sentences;
+  const std::size_t ancestors = 2 * (capacity.hypotheses + 1 + capacity.words);
+  capacity_ = {};  // in case of an Error
   const bool moved =
-      memory_.reserve(kProgressSize + room.hypotheses + of_sentences + ancestors, kPurpose);
-  room_ = room;
+      memory_.reserve(kProgressSize + capacity.hypotheses + by_sentence + ancestors, kPurpose);
+  capacity_ = capacity;
   return moved;
 }
 
 void RowTables::begin(cudaStream_t stream) {
   expect_success(cudaMemsetAsync(memory_.data(), 0, sizeof(RowProgress), stream),
-                 "forgetting the last search");
+                 "reset of a search");
 }
 
 RowTables::Memory RowTables::memory() const {
@@ -96,12 +101,12 @@ RowTables::Memory RowTables::memory() const {
   const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
   RowScratch& scratch = memory.scratch;
   scratch.progress = reinterpret_cast<RowProgress*>(take(kProgressSize));
-  scratch.parent = take(room_.hypotheses);
-  scratch.parents = take(room_.sentences);
-  scratch.parents_begin = take(room_.sentences);
+  scratch.parent = take(capacity_.hypotheses);
+  scratch.parents = take(capacity_.sentences);
+  scratch.parents_begin = take(capacity_.sentences);
   for (std::size_t i = 0; i < 2; ++i) {
-    scratch.ancestors_begin[i] = take(room_.hypotheses + 1);
-    scratch.ancestors[i] = take(room_.words);
+    scratch.ancestors_begin[i] = take(capacity_.hypotheses + 1);
+    scratch.ancestors[i] = take(capacity_.words);
   }
   memory.pairs_begin = next;
   return memory;
@@ -136,12 +141,13 @@ void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
                       .of_parents = pairs.of_parents};
     if (pairs.tokens.valid()) arrays.tokens_begin = rows[pairs.tokens].segments;
     add(all, &RowArrays::pairs, arrays);
-    begin += room_.sentences;
+    begin += capacity_.sentences;
   }
   if (has_prefix_pairs_) add(all, &RowArrays::pairs, PairArrays{.begin = begin, .kept = true});
 }
 
-void RowTables::enqueue(cudaStream_t stream, const DeviceRows& rows, const LiveRows& live) const {
+void RowTables::enqueue(cudaStream_t stream, const DeviceRows& rows,
+                        const LiveHypotheses& live) const {
   const Memory memory = this->memory();
   std::vector<RowArrays> all(1);
   list_row_arrays(rows, all);

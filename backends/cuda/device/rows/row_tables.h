@@ -6,41 +6,41 @@
 #include <vector>
 
 #include "backends/cuda/device/rows/device_rows.h"
-#include "backends/cuda/device/rows/live_rows.h"
+#include "backends/cuda/device/rows/live_hypotheses.h"
 #include "backends/cuda/device/rows/row_table_kernels.h"
 #include "backends/cuda/device/runtime/growing_array.h"
 #include "graph/graph.h"
 
 namespace fuselage::cuda {
 
-/// What RowFrame::begin_step does, on the device: fills in the step-time part of a DeviceRows from
-/// the live hypotheses of a search, for the domains and maps of any graph.
+/// RowFrame::begin_step() on the device: fills the step-time part of a DeviceRows from the live
+/// hypotheses of a search, for the domains and maps of any graph.
 class RowTables {
  public:
   /// `graph` declares the domains and maps. Throws Error for a word map of hypotheses that is not
-  /// partial: in their first step they have no word.
+  /// partial: in the first step a hypothesis has no word.
   explicit RowTables(const Graph& graph);
 
-  /// How large a batch can get.
+  /// Bounds on a batch.
   struct Bounds {
     std::int32_t sentences = 0;
-    std::int32_t hypotheses = 0;  ///< live at once
-    std::int64_t words = 0;       ///< of all that are live at once
+    std::int32_t hypotheses = 0;  ///< live at a time
+    std::int64_t words = 0;       ///< words of all hypotheses that live at a time
   };
 
-  /// Makes room, which only grows; true: captured launches are void. Throws Error when memory is
-  /// short; then there is none.
+  /// Grows the memory for these bounds. Returns true if addresses changed, which makes captured
+  /// launches invalid. After an Error there is no memory.
   bool reserve(const Bounds& bounds);
 
-  /// Forgets the generated words of an earlier batch.
+  /// Begins a batch: drops all prefix rows.
   void begin(cudaStream_t stream);
 
-  /// Fills in counts, indexes, segments, positions and previous rows of all step-time domains and
-  /// maps; null pointers are passed over. What `rows` tells of source-time domains must be there.
-  /// To be called once a step, with bounds that hold in it. Can be captured.
-  void enqueue(cudaStream_t stream, const DeviceRows& rows, const LiveRows& live) const;
+  /// Fills the counts, indexes, segments, positions and previous rows of all step-time domains and
+  /// maps, once per step. Null pointers are skipped. Reads the source-time part of `rows`. Can be
+  /// captured.
+  void enqueue(cudaStream_t stream, const DeviceRows& rows, const LiveHypotheses& live) const;
 
-  /// Entries of the smallest vocabulary that the words of hypotheses are looked up in.
+  /// Entries of the smallest vocabulary in which words of hypotheses are looked up.
   std::int32_t vocabulary() const { return vocabulary_; }
 
  private:
@@ -57,17 +57,17 @@ class RowTables {
   struct Pairs {
     DomainId id;
     MapId left, right;
-    MapId tokens;  ///< from source tokens or a shortlist on the right; invalid: prefixes
+    MapId tokens;  ///< from right rows to sentences; invalid if right rows are prefixes
     bool of_parents = false;
   };
 
-  /// Where all is in memory_.
+  /// Addresses in memory_.
   struct Memory {
     RowScratch scratch{};
-    std::int32_t* pairs_begin = nullptr;  ///< of each sentence, for one domain after the other
+    std::int32_t* pairs_begin = nullptr;  ///< [domain][sentence]
   };
 
-  struct Room {
+  struct Capacity {
     std::size_t sentences = 0, hypotheses = 0, words = 0;
   };
 
@@ -83,7 +83,7 @@ class RowTables {
   bool has_prefix_pairs_ = false;
   std::int32_t vocabulary_;
 
-  Room room_;
+  Capacity capacity_;
   GrowingArray<std::int32_t> memory_;
 };
 

@@ -9,22 +9,22 @@
 namespace fuselage::cuda {
 namespace {
 
-/// "13.0", of a version as CUDA numbers them.
+/// A version number of CUDA, such as 13000, as text: "13.0".
 std::string show_version(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 [[noreturn]] void refuse_driver() {
-  int version = 0;  // so it stays where there is no driver
+  int version = 0;  // stays 0 without a driver
   static_cast<void>(cudaDriverGetVersion(&version));
   if (version == 0)
     throw Error(
-        "there is no NVIDIA driver here, or the loader does not find its libcuda.so.1; install one "
-        "for CUDA {}, say where it is (LD_LIBRARY_PATH), or use device cpu",
+        "no NVIDIA driver: the loader finds no libcuda.so.1; install a driver for CUDA {}, add its "
+        "folder to LD_LIBRARY_PATH, or use device cpu",
         show_version(CUDART_VERSION));
   throw Error(
-      "the NVIDIA driver is too old: it knows CUDA {}, not {}; install a newer one, or use "
-      "device cpu",
+      "the NVIDIA driver is too old: it supports CUDA {}, and CUDA {} is needed; install a newer "
+      "driver, or use device cpu",
       show_version(version), show_version(CUDART_VERSION));
 }
 
@@ -35,15 +35,15 @@ std::string show_version(int version) {
   static_cast<void>(cudaGetLastError());
   if (counted == cudaErrorInsufficientDriver) refuse_driver();
   if (counted != cudaSuccess || count == 0)
-    throw Error("there is no GPU that CUDA can use ({}); use device cpu",
+    throw Error("CUDA finds no usable GPU ({}); use device cpu",
                 cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted));
   if (number < 0 || number >= count)
     throw Error(
-        "there is no CUDA device {}: this machine has {}, numbered from 0; use cuda:0 or "
-        "another of these",
-        number, count);
-  expect_success(status, fmt::format("choice of CUDA device {}", number));
-  throw Error("CUDA device {} cannot be used; use another device", number);
+        "there is no CUDA device {}: this machine has {} of them, numbered from 0; use a device "
+        "from cuda:0 to cuda:{}",
+        number, count, count - 1);
+  expect_success(status, fmt::format("selection of CUDA device {}", number));
+  throw Error("CUDA device {} cannot be used; use another device or device cpu", number);
 }
 
 }  // namespace
@@ -56,8 +56,8 @@ void use_device(int number) {
 std::string describe_device() {
   int number = 0;
   cudaDeviceProp properties{};
-  expect_success(cudaGetDevice(&number), "asking for the device");
-  expect_success(cudaGetDeviceProperties(&properties, number), "asking what the device is");
+  expect_success(cudaGetDevice(&number), "query of the current device");
+  expect_success(cudaGetDeviceProperties(&properties, number), "query of device properties");
   return fmt::format("device {}: {}, {} MB", number, properties.name,
                      properties.totalGlobalMem / 1000000);
 }

@@ -4,11 +4,11 @@
 
 namespace fuselage::cuda {
 
-/// Makes a device the one that this thread talks to. Throws Error, with what to do, when there is
-/// no such device or no driver that knows it.
+/// Makes a device current for this thread. Throws Error where the device does not exist or the
+/// driver does not support it.
 void use_device(int number);
 
-/// "device 0: NVIDIA H200, 150754 MB", of the device that this thread talks to.
+/// The thread's current device, as in "device 0: NVIDIA H200, 150754 MB".
 std::string describe_device();
 
 }  // namespace fuselage::cuda

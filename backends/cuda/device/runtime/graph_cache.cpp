@@ -15,8 +15,8 @@ void GraphCache::run(const Stream& stream, std::int64_t key, const std::function
   if (found == entries_.end()) {
     enqueue();
     entries_.push_front({key, std::nullopt});
-    if (entries_.size() <= most_) return;
-    stream.synchronize();  // the last one may still be running
+    if (entries_.size() <= capacity_) return;
+    stream.synchronize();  // the evicted graph may still be running
     entries_.pop_back();
     return;
   }

@@ -10,24 +10,23 @@
 
 namespace fuselage::cuda {
 
-/// Work that runs again and again with the same addresses, captured. Of more than `most` kinds of
-/// work, those that have not run for longest are forgotten.
+/// An LRU cache of captured CUDA graphs: repeated work with the same addresses, by key.
 class GraphCache {
  public:
-  explicit GraphCache(std::size_t most) : most_(most) {}
+  explicit GraphCache(std::size_t capacity) : capacity_(capacity) {}
 
-  /// Runs what `enqueue` puts into the stream. When the key is new, by `enqueue` itself, since
-  /// libraries may load and allocate what they use for the first time; then captured; from then on
-  /// as what was captured.
+  /// Runs the work that `enqueue` puts into the stream. The first time, `enqueue` itself runs,
+  /// since libraries may load and allocate on first use. The second time, the work is captured.
+  /// From then on the captured graph is launched.
   void run(const Stream& stream, std::int64_t key, const std::function<void()>& enqueue);
 
-  /// Forgets all: addresses have changed. The stream must have nothing left to do.
+  /// Drops all graphs, after a change of addresses. The stream must be idle.
   void clear() { entries_.clear(); }
 
-  /// Whether the key is not new.
+  /// Whether work with this key has run before and has not been evicted.
   bool knows(std::int64_t key) const;
   std::size_t size() const { return entries_.size(); }
-  /// How often work was captured up to now.
+  /// Number of captures since the start.
   std::uint64_t captures() const { return captures_; }
 
  private:
@@ -36,9 +35,9 @@ class GraphCache {
     std::optional<CapturedWork> work;
   };
 
-  std::size_t most_;
+  std::size_t capacity_;
   std::uint64_t captures_ = 0;
-  std::list<Entry> entries_;  ///< what ran last stands first
+  std::list<Entry> entries_;  ///< most recently used first
 };
 
 }  // namespace fuselage::cuda

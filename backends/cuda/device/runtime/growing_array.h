@@ -6,11 +6,11 @@
 
 namespace fuselage::cuda {
 
-/// Numbers in device memory, which move when there must be more of them than ever before.
+/// An array in device memory with a capacity that only grows.
 template <typename T>
 class GrowingArray {
  public:
-  /// Makes room for `count` and says whether that moved the array; what was in it is then lost.
+  /// Makes room for `count` elements. Returns true if the array moved; its contents are then lost.
   /// Throws Error when memory is short.
   bool reserve(std::size_t count, const Purpose& purpose) {
     const std::size_t bytes = count * sizeof(T);

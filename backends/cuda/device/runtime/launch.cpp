@@ -6,21 +6,21 @@ namespace fuselage::cuda {
 
 void expect_success(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // of which the next call would hear again
+  static_cast<void>(cudaGetLastError());  // clears the error for the next call
   throw Error("CUDA: {} failed: {} ({})", what, cudaGetErrorString(status),
               cudaGetErrorName(status));
 }
 
-void allow_all_shared(const void* kernel) {
+void allow_max_shared(const void* kernel) {
   int device = 0;
   int bytes = 0;
-  expect_success(cudaGetDevice(&device), "the current device");
+  expect_success(cudaGetDevice(&device), "query of the current device");
   expect_success(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                 "the size of shared memory");
-  // Not what this launch takes: the limit is the kernel's own, and other threads, or launches that
-  // the same graph captures, may take more.
+                 "query of the size of shared memory");
+  // The maximum, not the size of this launch: the limit belongs to the kernel, and launches of
+  // other threads or of the same captured graph may need more.
   expect_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-                 "use of all shared memory");
+                 "raising a kernel's limit of shared memory");
 }
 
 }  // namespace fuselage::cuda

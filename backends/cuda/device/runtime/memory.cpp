@@ -10,8 +10,7 @@
 namespace fuselage::cuda {
 namespace {
 
-/// What is read before it is written is NaN, or the row that leads nowhere. Libraries may compute
-/// on rows that nobody reads.
+/// Unwritten floats are NaN, and unwritten indexes are -1. Libraries may compute on unused rows.
 constexpr int kUnwritten = 0xff;
 
 [[noreturn]] void refuse(std::size_t bytes, const Purpose& purpose) {
@@ -19,7 +18,7 @@ constexpr int kUnwritten = 0xff;
   std::size_t free = 0;
   std::size_t total = 0;
   static_cast<void>(cudaMemGetInfo(&free, &total));
-  throw Error("there is no room on the GPU for {}: {} MB are needed, {} MB of {} MB are free; {}",
+  throw Error("out of GPU memory for {}: {} MB are needed, {} MB of {} MB are free; {}",
               purpose.what, bytes / 1000000 + 1, free / 1000000, total / 1000000, purpose.advice);
 }
 
@@ -31,8 +30,8 @@ DeviceMemory::DeviceMemory(std::size_t bytes, const Purpose& purpose) : bytes_(b
   if (status == cudaErrorMemoryAllocation) refuse(bytes, purpose);
   expect_success(status, "allocation of device memory");
   data_.reset(static_cast<std::byte*>(data));
-  expect_success(cudaMemset(data, kUnwritten, bytes), "filling of device memory");
-  expect_success(cudaStreamSynchronize(nullptr), "filling of device memory");
+  expect_success(cudaMemset(data, kUnwritten, bytes), "initialization of device memory");
+  expect_success(cudaStreamSynchronize(nullptr), "initialization of device memory");
 }
 
 void DeviceMemory::Free::operator()(std::byte* data) const { static_cast<void>(cudaFree(data)); }
@@ -40,7 +39,7 @@ void DeviceMemory::Free::operator()(std::byte* data) const { static_cast<void>(c
 PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {
   void* data = nullptr;
   expect_success(cudaMallocHost(&data, std::max<std::size_t>(bytes, 1)),
-                 "allocation of host memory for copies");
+                 "allocation of page-locked host memory");
   data_.reset(static_cast<std::byte*>(data));
 }
 

@@ -6,17 +6,17 @@
 
 namespace fuselage::cuda {
 
-/// What memory is for, and how a user can do with less of it, for messages.
+/// The purpose of an allocation, and advice for using less memory, for error messages.
 struct Purpose {
   std::string_view what;    ///< "the values of a batch"
   std::string_view advice;  ///< "use a smaller mini-batch"
 };
 
-/// Memory of the current device. All its bits are set in the beginning.
+/// Memory of the current device. All bits are set initially.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  /// Throws Error when there is no room.
+  /// Throws Error when memory is short.
   DeviceMemory(std::size_t bytes, const Purpose& purpose);
 
   std::byte* data() const { return data_.get(); }
@@ -30,7 +30,7 @@ class DeviceMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Host memory that the device copies to and from by itself.
+/// Page-locked host memory, for asynchronous copies.
 class PinnedMemory {
  public:
   PinnedMemory() = default;

@@ -8,11 +8,10 @@
 
 namespace fuselage::cuda {
 
-// Instructions of the processor that the language has no name for (PTX ISA 8). All that is written
-// in assembly is here.
+// Instructions without an intrinsic in CUDA C++ (PTX ISA 8). All inline assembly is in this file.
 
-/// 16 bytes that nobody reads again soon and that do not change while the kernel runs. Past the
-/// first-level cache, which is left to what comes back.
+/// Loads 16 bytes that are read once and do not change while the kernel runs, without allocation in
+/// the L1 cache.
 __device__ inline uint4 load_once(const uint4* from) {
   uint4 bits;
   asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -21,39 +20,40 @@ __device__ inline uint4 load_once(const uint4* from) {
   return bits;
 }
 
-/// 2^x to within 2 units in the last place, 0 where that would be subnormal.
+/// 2^x to within 2 units in the last place; subnormal results are 0.
 __device__ inline float fast_exp2(float x) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
 
-// --- Copies to shared memory that go on while the thread does ---
+// --- Asynchronous copies to shared memory ---
 
 __device__ inline std::uint32_t shared_address(const void* shared) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
 }
 
-/// Begins to copy 16 bytes; zeros, and nothing is read, unless `is_there`.
+/// Begins a copy of 16 bytes. Unless `is_there`, writes zeros and reads nothing.
 __device__ inline void begin_copy(void* shared, const void* global, bool is_there) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(shared)),
                "l"(global), "r"(is_there ? 16 : 0)
                : "memory");
 }
 
-/// Ends a group: the copies that this thread has begun since the last one.
+/// Ends a group of copies: all that this thread has begun since the last group.
 __device__ inline void end_copy_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-/// Waits for this thread's groups but the last kLeft. Others see them behind a barrier.
+/// Waits for all groups of this thread but the last kLeft. Other threads see the copies after a
+/// barrier.
 template <int kLeft>
 __device__ inline void wait_for_copy_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
 
-// --- Products of a warp on tensor cores ---
+// --- Tensor cores ---
 
-/// Four 8 x 8 matrices of 16-bit numbers: lane l brings the address of row l % 8 of matrix l / 8,
-/// and gets of each matrix columns 2 (l % 4) and 2 (l % 4) + 1 of row l / 4.
+/// Loads four 8 x 8 matrices of 16-bit numbers. Lane l passes the address of row l % 8 of matrix
+/// l / 8, and receives columns 2 (l % 4) and 2 (l % 4) + 1 of row l / 4 of each matrix.
 __device__ inline void load_matrices(const void* row, std::uint32_t (&fragments)[4]) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(fragments[0]), "=r"(fragments[1]), "=r"(fragments[2]), "=r"(fragments[3])
@@ -61,10 +61,11 @@ __device__ inline void load_matrices(const void* row, std::uint32_t (&fragments)
                : "memory");
 }
 
-/// sums [16, 8] += a [16, 16] * b [16, 8], of numbers of T. With g = lane / 4 and t = lane % 4, a
-/// lane has of the sums columns 2t and 2t + 1 of rows g and g + 8; of a columns 2t and 2t + 1 of
-/// rows g and g + 8, and the same from column 8 on; of b rows 2t and 2t + 1 of column g, and the
-/// same from row 8 on.
+/// sums [16, 8] += a [16, 16] * b [16, 8], with elements of T. The fragments of a lane, with
+/// g = lane / 4 and t = lane % 4:
+///     sums  columns 2t, 2t + 1 of rows g, g + 8
+///     a     columns 2t, 2t + 1 and 2t + 8, 2t + 9 of rows g, g + 8
+///     b     rows 2t, 2t + 1 and 2t + 8, 2t + 9 of column g
 template <typename T>
 __device__ void multiply_add(const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1,
                              float (&sums)[4]);

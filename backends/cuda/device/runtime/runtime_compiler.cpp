@@ -31,7 +31,7 @@ class Program {
   explicit Program(const std::string& source) {
     expect_compiler(
         nvrtcCreateProgram(&program_, source.c_str(), "expression.cu", 0, nullptr, nullptr),
-        "making a program");
+        "creation of a program");
   }
   ~Program() { nvrtcDestroyProgram(&program_); }
   Program(const Program&) = delete;
@@ -43,15 +43,15 @@ class Program {
     const nvrtcResult status =
         nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
     if (status != NVRTC_SUCCESS)
-      throw Error("NVRTC cannot compile an expression for {} ({}): {}", architecture,
+      throw Error("NVRTC cannot compile an elementwise expression for {} ({}): {}", architecture,
                   nvrtcGetErrorString(status), log());
   }
 
   std::string cubin() const {
     std::size_t size = 0;
-    expect_compiler(nvrtcGetCUBINSize(program_, &size), "asking for machine code");
+    expect_compiler(nvrtcGetCUBINSize(program_, &size), "query of the machine code's size");
     std::string bytes(size, '\0');
-    expect_compiler(nvrtcGetCUBIN(program_, bytes.data()), "asking for machine code");
+    expect_compiler(nvrtcGetCUBIN(program_, bytes.data()), "copy of the machine code");
     return bytes;
   }
 
@@ -75,7 +75,7 @@ std::string hash_of(std::string_view bytes) {
 
 std::string file_name(const std::string& source, const std::string& architecture) {
   int major = 0, minor = 0;
-  expect_compiler(nvrtcVersion(&major, &minor), "asking for its version");
+  expect_compiler(nvrtcVersion(&major, &minor), "query of the version");
   ContentHash hash;
   hash.add(source);
   hash.add(architecture);
@@ -83,8 +83,8 @@ std::string file_name(const std::string& source, const std::string& architecture
   return hash.text() + ".cubin";
 }
 
-/// A file is the hash of the cubin and then the cubin; nothing where it does not fit or is not
-/// there.
+/// Reads a file of the cache: the hash of the cubin, then the cubin. nullopt for a missing file and
+/// for a wrong hash.
 std::optional<std::string> read_cubin(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
@@ -105,7 +105,7 @@ std::string device_architecture() {
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
       cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
   if (known) return fmt::format("sm_{}{}", major, minor);
-  static_cast<void>(cudaGetLastError());  // of which the next call would hear again
+  static_cast<void>(cudaGetLastError());  // clears the error for the next call
   return "sm_90";
 }
 
@@ -134,7 +134,7 @@ std::string cached_cubin(const std::string& source, const std::string& architect
   try {
     if (std::optional<std::string> cubin = read_cubin(path)) return *std::move(cubin);
   } catch (const Error&) {
-    // It cannot be read, so it is made anew.
+    // An unreadable file is compiled again.
   }
   std::string cubin = compile_cubin(source, architecture);
   try {
@@ -143,7 +143,7 @@ std::string cached_cubin(const std::string& source, const std::string& architect
     const std::string hash = hash_of(cubin);
     write_file_atomically(path, std::array<std::string_view, 2>{hash, cubin});
   } catch (const Error&) {
-    // Nothing is lost but the time of the next process.
+    // Without the file the next process compiles again.
   }
   return cubin;
 }
@@ -151,7 +151,7 @@ std::string cached_cubin(const std::string& source, const std::string& architect
 KernelLibrary::KernelLibrary(const std::string& cubin) {
   expect_success(
       cudaLibraryLoadData(&library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-      "loading a kernel that was compiled at run time");
+      "loading of a kernel that was compiled at run time");
 }
 
 KernelLibrary::~KernelLibrary() { cudaLibraryUnload(library_); }
@@ -159,13 +159,13 @@ KernelLibrary::~KernelLibrary() { cudaLibraryUnload(library_); }
 const void* KernelLibrary::kernel(const char* name) const {
   cudaKernel_t kernel = nullptr;
   expect_success(cudaLibraryGetKernel(&kernel, library_, name),
-                 "finding a kernel that was compiled at run time");
+                 "look-up of a kernel that was compiled at run time");
   return reinterpret_cast<const void*>(kernel);
 }
 
 std::shared_ptr<const KernelLibrary> load_kernels(const std::string& source) {
   static std::mutex mutex;
-  // Never destroyed: the driver may be gone before it.
+  // Never destroyed: the driver may shut down earlier.
   static auto& libraries =
       *new std::map<std::pair<std::string, std::string>, std::shared_ptr<const KernelLibrary>>();
   const std::scoped_lock lock(mutex);

@@ -7,26 +7,25 @@
 
 namespace fuselage::cuda {
 
-// Kernels out of text that is made at run time, by NVRTC.
+// Run-time compilation of kernels by NVRTC.
 
-/// "sm_90": the architecture of the current device, and that one where there is none.
+/// The architecture of the current device, as in "sm_90"; "sm_90" without a device.
 std::string device_architecture();
 
-/// Machine code (a cubin) of CUDA C++ for an architecture. Numbers are those that the text says:
-/// products and sums are not contracted. Needs no device. Throws Error with the compiler's
-/// messages.
+/// Compiles CUDA C++ to machine code (a cubin) for an architecture, without contraction of products
+/// and sums. Needs no device. Throws Error with the compiler's messages.
 std::string compile_cubin(const std::string& source, const std::string& architecture);
 
-/// Where cubins are kept between processes: $XDG_CACHE_HOME/fuselage/cuda, else
-/// ~/.cache/fuselage/cuda; empty: nowhere.
+/// The folder of cached cubins: $XDG_CACHE_HOME/fuselage/cuda, else ~/.cache/fuselage/cuda. Empty
+/// where neither variable is set: no cache.
 std::string cubin_directory();
 
-/// The same cubin out of a file in `directory`, under a name that follows from text, architecture
-/// and compiler. What is not there, or damaged, is compiled and put there, if that is possible.
+/// compile_cubin() with a cache in `directory`. The file name is a hash of source, architecture and
+/// compiler version. Missing and damaged files are compiled again and written where possible.
 std::string cached_cubin(const std::string& source, const std::string& architecture,
                          const std::string& directory);
 
-/// Kernels of one cubin on the device.
+/// The kernels of a cubin, loaded on the device.
 class KernelLibrary {
  public:
   explicit KernelLibrary(const std::string& cubin);
@@ -34,14 +33,14 @@ class KernelLibrary {
   KernelLibrary(const KernelLibrary&) = delete;
   KernelLibrary& operator=(const KernelLibrary&) = delete;
 
-  /// A kernel by its name without mangling; for cudaLaunchKernelExC, which takes it as an address.
+  /// A kernel by its unmangled name, as the address that cudaLaunchKernelExC() takes.
   const void* kernel(const char* name) const;
 
  private:
   cudaLibrary_t library_ = nullptr;
 };
 
-/// The kernels of a text for the current device, compiled and loaded once a process.
+/// The kernels of a source for the current device, compiled and loaded once per process.
 std::shared_ptr<const KernelLibrary> load_kernels(const std::string& source);
 
 }  // namespace fuselage::cuda

@@ -4,7 +4,7 @@
 
 namespace fuselage::cuda {
 
-/// The shared memory that a launch asked for beside what its kernel declares, aligned to 128 bytes.
+/// The dynamic shared memory of the block, aligned to 128 bytes.
 template <typename T>
 __device__ inline T* dynamic_shared() {
   extern __shared__ __align__(128) unsigned char fuselage_dynamic_shared[];

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kAlignment = 32;  ///< elements of a memory transaction of 128 bytes
 
-constexpr Purpose kRows{"the row numbers of a batch", "use a smaller mini-batch"};
+constexpr Purpose kRows{"the row indexes of a batch", "use a smaller mini-batch"};
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void StagedInts::fill(const Array& array, std::span<const std::int32_t> numbers)
 void StagedInts::copy(const Stream& stream) {
   expect_success(cudaMemcpyAsync(device_.data(), host_.data(), size_ * sizeof(std::int32_t),
                                  cudaMemcpyHostToDevice, stream.get()),
-                 "copy of row numbers");
+                 "copy of row indexes");
   copied_.record(stream);
 }
 

@@ -9,11 +9,11 @@
 
 namespace fuselage::cuda {
 
-/// Arrays of integers in device memory that are filled from the host by one copy. First all are
-/// added, then allocated, then filled any number of times.
+/// Arrays of integers in device memory that share one staging buffer on the host, and so one copy.
+/// First add() all arrays, then allocate(), then fill them any number of times.
 class StagedInts {
  public:
-  /// One of the arrays.
+  /// An array's range in the buffer, in elements.
   struct Array {
     std::size_t begin = 0;
     std::size_t size = 0;
@@ -24,7 +24,7 @@ class StagedInts {
 
   std::int32_t* device(const Array& array) const;
 
-  /// Waits until nothing is copied from the host's arrays any more, so that they can be filled.
+  /// Waits for the last copy to end, so that the staging buffer can be filled.
   void begin();
   /// Fills the first elements of an array.
   void fill(const Array& array, std::span<const std::int32_t> numbers);

@@ -16,10 +16,10 @@ CapturedGraph end_capture(const Stream& stream, cudaError_t& status) {
   return CapturedGraph(graph);
 }
 
-/// Other threads go on allocating meanwhile.
+/// Captures in thread-local mode, so that other threads can allocate meanwhile.
 CapturedGraph capture(const Stream& stream, const std::function<void()>& enqueue) {
   expect_success(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-                 "beginning to capture a stream");
+                 "start of a stream capture");
   cudaError_t status = cudaSuccess;
   try {
     enqueue();
@@ -29,7 +29,7 @@ CapturedGraph capture(const Stream& stream, const std::function<void()>& enqueue
     throw;
   }
   CapturedGraph graph = end_capture(stream, status);
-  expect_success(status, "capture of a stream");
+  expect_success(status, "stream capture");
   return graph;
 }
 
@@ -37,7 +37,7 @@ CapturedGraph capture(const Stream& stream, const std::function<void()>& enqueue
 
 Stream::Stream() {
   cudaStream_t stream = nullptr;
-  expect_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  expect_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creation of a stream");
   stream_.reset(stream);
 }
 
@@ -52,12 +52,12 @@ void Stream::Destroy::operator()(cudaStream_t stream) const {
 
 Event::Event() {
   cudaEvent_t event = nullptr;
-  expect_success(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+  expect_success(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creation of an event");
   event_.reset(event);
 }
 
 void Event::record(const Stream& stream) {
-  expect_success(cudaEventRecord(event_.get(), stream.get()), "recording an event");
+  expect_success(cudaEventRecord(event_.get(), stream.get()), "recording of an event");
 }
 
 void Event::wait() const {
@@ -71,12 +71,12 @@ void Event::Destroy::operator()(cudaEvent_t event) const {
 CapturedWork::CapturedWork(const Stream& stream, const std::function<void()>& enqueue) {
   const CapturedGraph graph = capture(stream, enqueue);
   cudaGraphExec_t work = nullptr;
-  expect_success(cudaGraphInstantiate(&work, graph.get(), 0), "making a graph of captured work");
+  expect_success(cudaGraphInstantiate(&work, graph.get(), 0), "instantiation of a captured graph");
   work_.reset(work);
 }
 
 void CapturedWork::launch(const Stream& stream) const {
-  expect_success(cudaGraphLaunch(work_.get(), stream.get()), "launch of captured work");
+  expect_success(cudaGraphLaunch(work_.get(), stream.get()), "launch of a captured graph");
 }
 
 void CapturedWork::Destroy::operator()(cudaGraphExec_t work) const {

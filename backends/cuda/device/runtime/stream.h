@@ -8,13 +8,13 @@
 
 namespace fuselage::cuda {
 
-/// A queue of work for the current device, which knows no order to other streams.
+/// A stream of the current device that does not synchronize with the default stream.
 class Stream {
  public:
   Stream();
 
   cudaStream_t get() const { return stream_.get(); }
-  /// Waits until all is done that was put in.
+  /// Waits until the stream is idle.
   void synchronize() const;
 
  private:
@@ -24,14 +24,14 @@ class Stream {
   std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> stream_;
 };
 
-/// A mark in a stream that the host can wait for.
+/// A point in a stream that the host can wait for.
 class Event {
  public:
   Event();
 
-  /// Sets the mark behind what the stream holds now.
+  /// Records the event after all work that is in the stream now.
   void record(const Stream& stream);
-  /// Waits until the stream has come to the mark that was set last, if there is one.
+  /// Waits for the last recorded event. Returns at once if none was recorded.
   void wait() const;
 
  private:
@@ -41,10 +41,10 @@ class Event {
   std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, Destroy> event_;
 };
 
-/// Work of a stream, recorded once, to be put into it as a whole again and again.
+/// A CUDA graph of captured work.
 class CapturedWork {
  public:
-  /// Records what `enqueue` puts into the stream, which does not run by that.
+  /// Captures the work that `enqueue` puts into the stream. The work does not run.
   CapturedWork(const Stream& stream, const std::function<void()>& enqueue);
 
   void launch(const Stream& stream) const;

@@ -43,10 +43,14 @@ bool DeviceSearch::reserve(const Bounds& bounds) {
   const std::size_t rows = sentences * size(all.beam_size);
   const std::size_t tokens = rows * size(all.steps);
   if (tokens > size(std::numeric_limits<std::int32_t>::max()))
-    throw Error("a search of {} sentences with {} hypotheses of up to {} words is too large; {}",
-                all.sentences, all.beam_size, all.steps, kPurpose.advice);
+    throw Error(
+        "a search of {} sentences with {} hypotheses of up to {} words has {} tokens, more than "
+        "the "
+        "{} that a GPU can count; {}",
+        all.sentences, all.beam_size, all.steps, tokens, std::numeric_limits<std::int32_t>::max(),
+        kPurpose.advice);
   const std::size_t integers = kStateSize + 5 * sentences + 1 + size(all.suppressed);
-  bounds_ = {};  // if something fails
+  bounds_ = {};  // in case of an Error
   bool moved = tables_.reserve({.sentences = all.sentences,
                                 .hypotheses = static_cast<std::int32_t>(rows),
                                 .words = static_cast<std::int64_t>(tokens)});
@@ -87,7 +91,7 @@ void DeviceSearch::begin(cudaStream_t stream, const SearchSettings& settings,
             suppressed <= bounds_.suppressed &&
             std::all_of(limits.begin(), limits.end(),
                         [&](std::int32_t limit) { return limit <= bounds_.steps; }),
-        "a search is larger than what was reserved");
+        "a search exceeds the reserved bounds");
   sentences_ = sentences;
   beam_size_ = settings.beam_size;
   const SearchState state{.status = {.live_rows = sentences},
@@ -120,7 +124,7 @@ void DeviceSearch::enqueue_status(cudaStream_t stream, Status* status) const {
 
 void DeviceSearch::Results::append(std::size_t sentence, std::size_t beam_size,
                                    SearchRecord& record) const {
-  check(live_begin[sentence] == live_begin[sentence + 1], "a sentence is read before its end");
+  check(live_begin[sentence] == live_begin[sentence + 1], "a sentence is read before it has ended");
   const auto begin = finished.begin() + static_cast<std::ptrdiff_t>(sentence * beam_size);
   record.finished.insert(record.finished.end(), begin, begin + finished_count[sentence]);
 }
@@ -133,8 +137,11 @@ DeviceSearch::Results DeviceSearch::results(cudaStream_t stream, SearchRecord& r
   const Status& status = results.status;
   if (status.error_step >= 0) throw Error(scores_are_not_numbers(status.error_step));
   if (status.unknown_word >= 0)
-    throw Error("the model chose word {}, but its vocabulary has {} entries", status.unknown_word,
-                tables_.vocabulary());
+    throw Error(
+        "the output layer chose word {}, but the target embeddings have {} entries; use a model "
+        "with "
+        "one size of target vocabulary",
+        status.unknown_word, tables_.vocabulary());
   const std::size_t slots = size(sentences_) * size(beam_size_);
   results.finished.resize(slots);
   results.finished_count.resize(size(sentences_));
@@ -170,7 +177,7 @@ void DeviceSearch::refill(cudaStream_t stream, std::span<const Slot> slots, Sear
   refill_limits_.assign(size(sentences_), 0);
   for (const Slot& slot : slots) {
     check(slot.length_limit > 0 && slot.length_limit <= bounds_.steps - left.status.steps,
-          "a search is longer than what was reserved");
+          "a search exceeds the reserved steps");
     left.append(size(slot.sentence), size(beam_size_), record);
     refill_limits_.at(size(slot.sentence)) = slot.length_limit;
   }

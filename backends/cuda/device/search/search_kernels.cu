@@ -13,10 +13,12 @@ namespace {
 constexpr std::uint32_t kStartThreads = 256;
 constexpr std::uint32_t kExpandThreads = 128;
 constexpr std::uint32_t kMoveThreads = 128;
-constexpr std::int32_t kSentencesMoved = 16;  ///< by a block
+constexpr std::int32_t kSentencesPerBlock = 16;  ///< of move_survivors
 
-/// The one live row of a sentence that has no words yet.
-__device__ LiveRow first_row(std::int32_t sentence) { return {sentence, -1, -1, -1, 0, 0.0f}; }
+/// The initial hypothesis of a sentence.
+__device__ LiveHypothesis first_row(std::int32_t sentence) {
+  return {sentence, -1, -1, -1, 0, 0.0f};
+}
 
 __global__ void start_search(SearchArrays search, SearchState state) {
   const std::int32_t sentences = state.sentences;
@@ -30,21 +32,21 @@ __global__ void start_search(SearchArrays search, SearchState state) {
   }
 }
 
-/// A word that may continue a live row.
+/// A continuation of a live row by a word.
 struct Candidate {
-  float path_score;  ///< infinite when it is not a number
+  float path_score;  ///< infinity for NaN
   float score;
-  std::int32_t row;  ///< counted within the sentence
+  std::int32_t row;  ///< within the sentence
   std::int32_t word;
 };
 
-/// The order of a sentence's candidates: better paths first, then earlier rows, then lower words.
+/// The order of a sentence's candidates: by path score, then row, then word.
 __device__ bool before(const Candidate& a, const Candidate& b) {
   if (a.path_score != b.path_score) return a.path_score > b.path_score;
   return a.row != b.row ? a.row < b.row : a.word < b.word;
 }
 
-// Candidates that stand before and behind all others.
+// Sentinels before and after all candidates.
 __device__ Candidate no_candidate_yet() { return {INFINITY, 0.0f, -1, -1}; }
 __device__ Candidate no_candidate_left() { return {-INFINITY, 0.0f, INT_MAX, INT_MAX}; }
 
@@ -53,9 +55,9 @@ __device__ Candidate shuffle_xor(const Candidate& value, int offset) {
           cuda::shuffle_xor(value.row, offset), cuda::shuffle_xor(value.word, offset)};
 }
 
-/// The first of the candidates that a warp's lanes have.
+/// The first of the candidates of a warp's lanes.
 __device__ Candidate first_of_warp(const Candidate& own) {
-  return combine_lanes<kWarp>(
+  return reduce_lanes<kWarpSize>(
       own, [](const Candidate& a, const Candidate& b) { return before(b, a) ? b : a; });
 }
 
@@ -73,14 +75,14 @@ __device__ bool is_suppressed(const SearchArrays& search, std::int32_t word) {
   return false;
 }
 
-/// Live rows of a sentence, and the step's words for them.
+/// The live rows of a sentence.
 struct SentenceRows {
-  const LiveRow* live;
-  std::int32_t first;  ///< of all live rows
+  const LiveHypothesis* live;
+  std::int32_t first;  ///< row number of the first
   std::int32_t count;
 };
 
-/// The first candidate of a row that stands behind `last`. Work of a warp.
+/// The first candidate of a row after `last`. All lanes of the warp must call it.
 __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows& rows,
                                  const RowsOf<float>& scores, const RowsOf<std::int32_t>& words,
                                  std::int32_t row, const Candidate& last) {
@@ -88,7 +90,7 @@ __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows&
   const std::int32_t* row_words = row_of(words, rows.first + row);
   const float path_score = rows.live[row].path_score;
   Candidate first = no_candidate_left();
-  for (auto i = lane_of_thread(); i < words.columns; i += kWarp) {
+  for (auto i = lane_id(); i < words.columns; i += kWarpSize) {
     const std::int32_t word = row_words[i];
     if (word < 0 || is_suppressed(search, word)) continue;
     const float sum = __fadd_rn(path_score, row_scores[i]);
@@ -98,23 +100,24 @@ __device__ Candidate next_of_row(const SearchArrays& search, const SentenceRows&
   return first_of_warp(first);
 }
 
-/// The first candidate of all rows, given that of each. Work of a warp.
+/// The first of the rows' candidates. All lanes of the warp must call it.
 __device__ Candidate first_of_rows(const Candidate* heads, std::int32_t rows) {
   Candidate first = no_candidate_left();
-  for (auto row = lane_of_thread(); row < rows; row += kWarp)
+  for (auto row = lane_id(); row < rows; row += kWarpSize)
     if (before(heads[row], first)) first = heads[row];
   return first_of_warp(first);
 }
 
-/// What a sentence's candidates have become up to now in this step.
+/// Counts of a sentence's chosen candidates in this step.
 struct Taken {
   std::int32_t tokens = 0;
   std::int32_t survivors = 0;
 };
 
-/// Makes a candidate a token, and a finished hypothesis or a survivor. Work of one thread.
-__device__ void take(const SearchArrays& search, const LiveRow& parent, const Candidate& chosen,
-                     std::int32_t row, Taken& taken) {
+/// Appends a candidate as a token, and as a finished hypothesis or a survivor. Called by one
+/// thread.
+__device__ void take(const SearchArrays& search, const LiveHypothesis& parent,
+                     const Candidate& chosen, std::int32_t row, Taken& taken) {
   SearchState& state = *search.state;
   const std::int32_t s = parent.sentence;
   const std::int32_t slots = s * state.beam_size;
@@ -131,18 +134,18 @@ __device__ void take(const SearchArrays& search, const LiveRow& parent, const Ca
                                                    row, length, chosen.path_score};
 }
 
-/// Takes the best candidates of a sentence, one after the other; returns how many survive. Work of
-/// a warp, whose first lane writes.
+/// Takes the best candidates of a sentence, one after the other. Returns the number of survivors.
+/// All lanes of the warp must call it; the first one writes.
 __device__ std::int32_t take_best(const SearchArrays& search, const SentenceRows& rows,
                                   const RowsOf<float>& scores, const RowsOf<std::int32_t>& words,
                                   Candidate* heads) {
-  const bool writes = threadIdx.x % kWarp == 0;
+  const bool writes = threadIdx.x % kWarpSize == 0;
   const std::int32_t width = rows.live[0].token < 0 ? search.state->beam_size : rows.count;
   Taken taken;
   for (std::int32_t i = 0; i < width; ++i) {
     const Candidate chosen = first_of_rows(heads, rows.count);
     if (!std::isfinite(chosen.path_score)) {
-      if (writes && i == 0)  // as unsigned numbers, all are below -1
+      if (writes && i == 0)  // as an unsigned number, -1 is the maximum
         atomicMin(reinterpret_cast<std::uint32_t*>(&search.state->status.error_step),
                   static_cast<std::uint32_t>(rows.live[0].length));
       break;
@@ -156,7 +159,7 @@ __device__ std::int32_t take_best(const SearchArrays& search, const SentenceRows
   return taken.survivors;
 }
 
-/// A block a sentence.
+/// A block for each sentence.
 __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::int32_t> words) {
   const auto s = static_cast<std::int32_t>(blockIdx.x);
   if (s >= search.state->sentences) return;
@@ -167,11 +170,11 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
     return;
   }
   auto* heads = dynamic_shared<Candidate>();
-  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarp;
-  const auto warps = static_cast<std::int32_t>(blockDim.x) / kWarp;
+  const auto warp = static_cast<std::int32_t>(threadIdx.x) / kWarpSize;
+  const auto warps = static_cast<std::int32_t>(blockDim.x) / kWarpSize;
   for (std::int32_t row = warp; row < rows.count; row += warps) {
     const Candidate best = next_of_row(search, rows, scores, words, row, no_candidate_yet());
-    if (threadIdx.x % kWarp == 0) heads[row] = best;
+    if (threadIdx.x % kWarpSize == 0) heads[row] = best;
   }
   __syncthreads();
   if (warp != 0) return;
@@ -179,8 +182,8 @@ __global__ void expand(SearchArrays search, RowsOf<float> scores, RowsOf<std::in
   if (threadIdx.x == 0) search.survivor_count[s] = survivors;
 }
 
-/// All live rows survive, and another sentence's first row where there is a limit for one. A block
-/// a sentence.
+/// Live rows survive. Sentences with a new length limit restart with an initial hypothesis. A block
+/// for each sentence.
 __global__ void refill(SearchArrays search, const std::int32_t* length_limits) {
   const auto s = static_cast<std::int32_t>(blockIdx.x);
   if (s >= search.state->sentences) return;
@@ -198,16 +201,16 @@ __global__ void refill(SearchArrays search, const std::int32_t* length_limits) {
   search.length_limits[s] = length_limits[s];
 }
 
-/// Puts the survivors of all sentences side by side; they are the next live rows. A block moves
-/// those of some sentences, to behind those of all sentences before.
+/// Compacts the survivors of all sentences to the next live rows. A block moves the survivors of
+/// kSentencesPerBlock sentences.
 __global__ void move_survivors(SearchArrays search, bool ends_step) {
   SearchState& state = *search.state;
-  const auto begin = static_cast<std::int32_t>(blockIdx.x) * kSentencesMoved;
+  const auto begin = static_cast<std::int32_t>(blockIdx.x) * kSentencesPerBlock;
   if (begin >= state.sentences) return;
-  const std::int32_t end = min(begin + kSentencesMoved, state.sentences);
+  const std::int32_t end = min(begin + kSentencesPerBlock, state.sentences);
   const auto survivors = [&](std::int32_t s) { return search.survivor_count[s]; };
-  const std::int32_t before = running_sum(begin, survivors, [](std::int32_t, std::int32_t) {});
-  const std::int32_t moved = running_sum(
+  const std::int32_t before = prefix_sum(begin, survivors, [](std::int32_t, std::int32_t) {});
+  const std::int32_t moved = prefix_sum(
       end - begin, [&](std::int32_t i) { return survivors(begin + i); },
       [&](std::int32_t i, std::int32_t sum) { search.live_begin[begin + i] = before + sum; });
   if (threadIdx.x == 0 && end == state.sentences) {
@@ -225,9 +228,9 @@ __global__ void move_survivors(SearchArrays search, bool ends_step) {
   }
 }
 
-void launch_move(cudaStream_t stream, const SearchArrays& search, std::int32_t most_sentences,
+void launch_move(cudaStream_t stream, const SearchArrays& search, std::int32_t max_sentences,
                  bool ends_step) {
-  launch(stream, move_survivors, {blocks_for(most_sentences, kSentencesMoved), kMoveThreads},
+  launch(stream, move_survivors, {blocks_for(max_sentences, kSentencesPerBlock), kMoveThreads},
          search, ends_step);
 }
 
@@ -239,19 +242,19 @@ void launch_start_search(cudaStream_t stream, const SearchArrays& search,
 }
 
 void launch_refill(cudaStream_t stream, const SearchArrays& search,
-                   const std::int32_t* length_limits, std::int32_t most_sentences) {
-  launch(stream, refill, {static_cast<std::uint32_t>(most_sentences), kMoveThreads}, search,
+                   const std::int32_t* length_limits, std::int32_t max_sentences) {
+  launch(stream, refill, {static_cast<std::uint32_t>(max_sentences), kMoveThreads}, search,
          length_limits);
-  launch_move(stream, search, most_sentences, false);
+  launch_move(stream, search, max_sentences, false);
 }
 
 void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf<float>& scores,
-                   const RowsOf<std::int32_t>& words, std::int32_t most_sentences,
-                   std::int32_t most_beam) {
-  const std::size_t heads = static_cast<std::size_t>(most_beam) * sizeof(Candidate);
-  launch(stream, expand, {static_cast<std::uint32_t>(most_sentences), kExpandThreads, heads},
-         search, scores, words);
-  launch_move(stream, search, most_sentences, true);
+                   const RowsOf<std::int32_t>& words, std::int32_t max_sentences,
+                   std::int32_t max_beam) {
+  const std::size_t heads = static_cast<std::size_t>(max_beam) * sizeof(Candidate);
+  launch(stream, expand, {static_cast<std::uint32_t>(max_sentences), kExpandThreads, heads}, search,
+         scores, words);
+  launch_move(stream, search, max_sentences, true);
 }
 
 }  // namespace fuselage::cuda

@@ -4,60 +4,60 @@
 
 #include <cstdint>
 
-#include "backends/cuda/device/rows/live_rows.h"
+#include "backends/cuda/device/rows/live_hypotheses.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/executable.h"
 
 namespace fuselage::cuda {
 
-// What the kernels of DeviceSearch take by value, and how they are started.
+// The kernels of DeviceSearch and their parameters, passed by value.
 
-/// How far a search is.
+/// The progress of a search.
 struct SearchStatus {
   std::int32_t live_rows = 0;
-  std::int32_t steps = 0;          ///< in which hypotheses lived
-  std::int32_t error_step = -1;    ///< words after which a sentence's scores were not numbers
-  std::int32_t unknown_word = -1;  ///< that a model chose and cannot look up
+  std::int32_t steps = 0;          ///< steps with live hypotheses
+  std::int32_t error_step = -1;    ///< first step of a sentence with invalid scores; -1: none
+  std::int32_t unknown_word = -1;  ///< a chosen word outside of the vocabulary; -1: none
 };
 
-/// What a search knows and how far it is.
+/// The progress and the settings of a search.
 struct SearchState {
   SearchStatus status;
   std::int32_t sentences = 0;
   std::int32_t beam_size = 0;
   std::int32_t end_id = 0;
-  std::int32_t vocabulary = 0;  ///< words that can be looked up are below
-  std::int32_t suppressed = 0;  ///< how many
+  std::int32_t vocabulary = 0;  ///< size of the vocabulary
+  std::int32_t suppressed = 0;  ///< number of suppressed words
 };
 
-/// The arrays of a search. Sentence s has beam_size places of `survivors` and of `finished` from
-/// s * beam_size on, and for each step as many of `tokens`.
+/// The arrays of a search. `survivors` and `finished` have beam_size slots for each sentence, and
+/// `tokens` as many for each sentence and step.
 struct SearchArrays {
   SearchState* state;
-  std::int32_t* length_limits;  ///< of sentences
+  std::int32_t* length_limits;  ///< by sentence
   std::int32_t* suppressed;     ///< ascending
-  LiveRow* live;
-  std::int32_t* live_begin;      ///< first row of each sentence, and one past the last
-  LiveRow* survivors;            ///< of a step
-  std::int32_t* survivor_count;  ///< of sentences
+  LiveHypothesis* live;
+  std::int32_t* live_begin;      ///< first row of each sentence, and the number of rows
+  LiveHypothesis* survivors;     ///< of a step
+  std::int32_t* survivor_count;  ///< by sentence
   SearchRecord::Token* tokens;
   SearchRecord::Finished* finished;
-  std::int32_t* finished_count;  ///< of sentences
+  std::int32_t* finished_count;  ///< by sentence
 };
 
-/// Sets the state, which comes with the launch since a copy could read it late, and a live row for
-/// each sentence. What the state counts is in device memory.
+/// Sets the state and a live row for each sentence. The state is a kernel parameter, since an
+/// asynchronous copy could read it too late.
 void launch_start_search(cudaStream_t stream, const SearchArrays& search, const SearchState& state);
 
-/// Between two steps: another sentence, which may take so many words, takes the place of each for
-/// which `length_limits` has more than 0, and begins with a live row.
+/// Between two steps: begins a new sentence, with a live row and this length limit, in each slot
+/// with length_limits[s] > 0.
 void launch_refill(cudaStream_t stream, const SearchArrays& search,
-                   const std::int32_t* length_limits, std::int32_t most_sentences);
+                   const std::int32_t* length_limits, std::int32_t max_sentences);
 
-/// The best continuations of the live rows, of at most `most_beam` of each sentence, become tokens,
-/// and the live rows or finished hypotheses. `most_sentences` bounds the sentences.
+/// Takes the best continuations of each sentence's live rows. Each becomes a token, and a live row
+/// or a finished hypothesis. `max_sentences` and `max_beam` bound sentences and rows per sentence.
 void launch_expand(cudaStream_t stream, const SearchArrays& search, const RowsOf<float>& scores,
-                   const RowsOf<std::int32_t>& words, std::int32_t most_sentences,
-                   std::int32_t most_beam);
+                   const RowsOf<std::int32_t>& words, std::int32_t max_sentences,
+                   std::int32_t max_beam);
 
 }  // namespace fuselage::cuda

@@ -8,7 +8,7 @@ SearchLoop::SearchLoop(const DeviceSearch& search, const Stream& stream)
     : search_(search), stream_(stream) {}
 
 SearchStatus SearchLoop::status_after(std::int32_t step) {
-  const auto slot = static_cast<std::size_t>(step % kAhead);
+  const auto slot = static_cast<std::size_t>(step % kStepsAhead);
   done_[slot].wait();
   return reinterpret_cast<const SearchStatus*>(statuses_.data())[slot];
 }
@@ -21,14 +21,14 @@ SearchStatus SearchLoop::run(std::int32_t sentences, std::int32_t hypotheses, st
   SearchStatus status{.live_rows = sentences};
   std::int32_t bound = sentences;
   for (std::int32_t t = 0; t < steps; ++t) {
-    if (t >= kAhead) {
-      status = status_after(t - kAhead);
+    if (t >= kStepsAhead) {
+      status = status_after(t - kStepsAhead);
       if (ended(status)) break;
-      bound = status.live_rows;  // from the second step on there are never more
+      bound = status.live_rows;  // never grows after the second step
     }
     step(t, bound);
     if (t == 0) bound = hypotheses;
-    const auto slot = static_cast<std::size_t>(t % kAhead);
+    const auto slot = static_cast<std::size_t>(t % kStepsAhead);
     search_.enqueue_status(stream_.get(), reinterpret_cast<SearchStatus*>(statuses_.data()) + slot);
     done_[slot].record(stream_);
   }

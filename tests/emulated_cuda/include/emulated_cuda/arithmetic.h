@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-// Intrinsics of arithmetic. Those whose rounding CUDA defines give the same bits as there.
+// Arithmetic intrinsics. Results with a rounding that CUDA defines have the same bits.
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
 

@@ -7,7 +7,7 @@
 
 namespace emulated_cuda {
 
-/// Puts change(old) in the place of the old value, which it returns.
+/// Replaces the old value by change(old). Returns the old value.
 template <typename T, typename Change>
 T exchange_atomically(T* place, const Change& change) {
   std::atomic_ref<T> shared(*place);

@@ -3,24 +3,23 @@
 #include <cstdint>
 #include <functional>
 
-// What tests ask of the emulated CUDA.
+// Controls of the emulation, for tests.
 
 namespace emulated_cuda {
 
-/// Aborts with a message if anything was written next to device memory that is still allocated.
+/// Aborts with a message if a guard zone of allocated device memory was written.
 void check_guards();
 
-/// How often device or page-locked memory was taken, since the program began.
+/// The number of allocations of device and page-locked memory since the program began.
 std::int64_t allocations();
 
-/// The allocation of this number fails, as for want of memory, counted from 1 and from now on; 0:
-/// none.
+/// Makes the n-th allocation from now on fail as out of memory, counted from 1. 0: none.
 void fail_allocation(std::int64_t number);
 
-/// A driver for this version of CUDA, as CUDART_VERSION numbers them; 0: none.
+/// Sets the driver's version of CUDA, in the form of CUDART_VERSION. 0: no driver.
 void set_driver_version(int version);
 
-/// The seed of the order in which blocks and threads run: FUSELAGE_EMULATION_SEED, or 1.
+/// The seed of the order of blocks and threads: FUSELAGE_EMULATION_SEED, or 1.
 std::uint64_t seed();
 void set_seed(std::uint64_t seed);
 

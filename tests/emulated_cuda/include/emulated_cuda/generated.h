@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels that are compiled at run time find: little, so that it compiles quickly.
+// The prelude of kernels that are compiled at run time, kept small for speed.
 
 #include <vector_functions.h>
 

@@ -6,13 +6,13 @@
 #include <tuple>
 #include <utility>
 
-// What the toolkit's header has as templates over the prototypes of the runtime.
+// The templates of the toolkit's header over prototypes of the runtime.
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
 
 namespace emulated_cuda {
 
-/// Puts a grid of threads that each call `thread` at the end of the stream.
+/// Enqueues a grid of threads that each call `thread`.
 cudaError_t enqueue(const cudaLaunchConfig_t& config, const void* kernel,
                     std::function<void()> thread);
 

@@ -5,25 +5,25 @@
 #include <cstdint>
 #include <vector>
 
-// What threads of the block that runs have under way, for the instructions of
-// backends/cuda/device/runtime/ptx.h. It is no memory of the block.
+// State of the running block's threads for the instructions of backends/cuda/device/runtime/ptx.h:
+// pending copies and exchanged fragments.
 
 namespace emulated_cuda {
 
-/// A copy to shared memory that has begun.
+/// A pending copy to shared memory.
 struct Copy {
   void* to = nullptr;
   std::array<std::byte, 16> bytes{};
 };
 
-/// Those of a thread: groups that have ended, and the one that is open.
+/// The copies of a thread: complete groups, and the open group.
 struct CopyGroups {
   std::vector<std::vector<Copy>> ended;
   std::vector<Copy> open;
 };
 CopyGroups& copies_of_thread();
 
-/// What a lane brings to a product of its warp.
+/// The fragments of a lane in a product of its warp.
 struct Brought {
   const void* row = nullptr;
   std::array<std::uint32_t, 6> fragments{};

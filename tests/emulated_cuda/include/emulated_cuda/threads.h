@@ -8,7 +8,7 @@
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
 
-// Where the thread that runs stands. Set by the emulation whenever another one takes over.
+// The indexes of the running thread, set by the emulation at each switch.
 extern constinit thread_local uint3 threadIdx;
 extern constinit thread_local uint3 blockIdx;
 extern constinit thread_local dim3 blockDim;
@@ -17,31 +17,31 @@ inline constexpr int warpSize = 32;
 
 namespace emulated_cuda {
 
-/// Waits until every thread of the block is at this barrier. Aborts where one ended or waits
+/// Waits until every thread of the block is at this barrier. Aborts if a thread has ended or waits
 /// elsewhere.
 void synchronize_block(fuselage::CodeLocation where);
 
-/// The same, and what the predicates of all threads come to.
+/// A barrier that also reduces the predicates of all threads.
 struct Votes {
   std::uint32_t for_it = 0, all = 0;
 };
 Votes synchronize_block(bool predicate, fuselage::CodeLocation where);
 
-/// What a lane brings to an operation of its warp.
+/// A warp-level operation of a lane.
 struct Exchange {
   const char* name = "";                                             ///< the intrinsic
   std::uint32_t mask = 0;                                            ///< lanes that take part
   fuselage::CodeLocation where = fuselage::CodeLocation::current();  ///< the call
 };
 
-/// Waits until all lanes of the mask are at this call and returns what lane `source` of the warp
-/// brought. Aborts where a lane of the mask ended or waits elsewhere, or `source` takes no part.
+/// Waits until all lanes of the mask are at this call and returns the value of lane `source`.
+/// Aborts if a lane of the mask has ended or waits elsewhere, or if `source` is not in the mask.
 std::uint64_t exchange(const Exchange& operation, std::uint64_t bits, std::uint32_t source);
 
-/// The lanes of the mask whose predicate is true.
+/// The lanes of the mask with a true predicate.
 std::uint32_t ballot(const Exchange& operation, bool predicate);
 
-/// Lane of the running thread within its warp.
+/// The running thread's lane.
 std::uint32_t lane();
 
 void* dynamic_shared_memory();

@@ -10,7 +10,7 @@
 
 namespace emulated_cuda {
 
-/// A shuffle: what lane `source` brought, as T.
+/// A shuffle: the value of lane `source`, as T.
 template <typename T>
 T shuffle(const Exchange& operation, const T& value, std::uint32_t source) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));
@@ -22,7 +22,7 @@ T shuffle(const Exchange& operation, const T& value, std::uint32_t source) {
   return result;
 }
 
-/// First lane of the running thread's section of `width` lanes.
+/// The first lane of the thread's section of `width` lanes.
 inline std::uint32_t section(int width) {
   return lane() & ~(static_cast<std::uint32_t>(width) - 1);
 }

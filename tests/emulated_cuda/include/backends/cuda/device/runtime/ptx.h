@@ -11,7 +11,7 @@
 
 #include "emulated_cuda/ptx.h"
 
-// What backends/cuda/device/runtime/ptx.h has in assembly, on the host.
+// The functions of the product's header of the same path, without assembly.
 
 namespace fuselage::cuda {
 
@@ -22,7 +22,7 @@ inline float fast_exp2(float x) {
   return std::abs(result) < 0x1p-126f ? 0.0f : result;
 }
 
-// --- Copies happen when they are waited for, so that what reads too early finds what was there ---
+// --- Copies execute when waited for, so that early reads find the old contents ---
 
 inline void begin_copy(void* shared, const void* global, bool is_there) {
   emulated_cuda::Copy copy{.to = shared, .bytes = {}};
@@ -46,9 +46,9 @@ void wait_for_copy_groups() {
   }
 }
 
-// --- Products of a warp: lanes lay what they bring where the others of the block find it ---
+// --- Tensor cores: lanes exchange their fragments through memory of the block ---
 
-/// The lower or upper 16 bits as a number.
+/// The lower or upper 16 bits, as a number of T.
 template <typename T>
 float emulated_half(std::uint32_t bits, std::uint32_t upper) {
   const auto half = static_cast<std::uint16_t>(bits >> (16 * upper));
