@@ -4,11 +4,11 @@
 
 namespace fuselage {
 
-/// Share of the hypotheses of a step that have a parent of their own, where a sentence has `beam` of
-/// them; the others continue the same parents (Devlin 2017, section 4.5). The best hypothesis always
-/// continues some parent, and each further one brings a new parent in about 55 % of the cases, so
-/// the share falls from 1 to that. models/en-de gives 1, 0.76, 0.66, 0.63, 0.58 and 0.56 at beams of
-/// 1, 2, 4, 6, 12 and 24; this gives 1, 0.78, 0.66, 0.63, 0.59 and 0.57.
+/// Share of the hypotheses of a step that have a parent of their own, where a sentence has `beam`
+/// of them; the others continue the same parents (Devlin 2017, section 4.5). The best hypothesis
+/// always continues some parent, and each further one brings a new parent in about 55 % of the
+/// cases, so the share falls from 1 to that. models/en-de gives 1, 0.76, 0.66, 0.63, 0.58 and 0.56
+/// at beams of 1, 2, 4, 6, 12 and 24; this gives 1, 0.78, 0.66, 0.63, 0.59 and 0.57.
 constexpr double expected_distinct_parents(double beam) { return (1 + 0.55 * (beam - 1)) / beam; }
 
 /// What a model is expected to be used for. Rewrites are decided for this profile when a model is
