@@ -45,8 +45,8 @@ __global__ void numbers(std::int32_t* out) {
 
 void launch_reverse(cudaStream_t stream, const float* in, float* out, std::int32_t n,
                     std::uint32_t threads) {
-  const LaunchConfig spread{{1}, {threads}, n * sizeof(float)};
-  launch(stream, reverse, spread, in, out, n);
+  const LaunchConfig config{{1}, {threads}, n * sizeof(float)};
+  launch(stream, reverse, config, in, out, n);
 }
 
 void launch_row_sums(cudaStream_t stream, const float* in, float* out, std::uint32_t rows,

@@ -6,17 +6,17 @@ namespace fuselage::cuda {
 namespace {
 
 /// A local static, since constants of other files add to it before main().
-std::vector<KernelEntry>& entries() {
+std::vector<KernelEntry>& registered() {
   static std::vector<KernelEntry> all;
   return all;
 }
 
 }  // namespace
 
-RegisterKernels::RegisterKernels(std::initializer_list<KernelEntry> added) {
-  entries().insert(entries().end(), added.begin(), added.end());
+RegisterKernels::RegisterKernels(std::initializer_list<KernelEntry> entries) {
+  registered().insert(registered().end(), entries.begin(), entries.end());
 }
 
-std::span<const KernelEntry> kernel_registry() { return entries(); }
+std::span<const KernelEntry> kernel_registry() { return registered(); }
 
 }  // namespace fuselage::cuda

@@ -32,7 +32,7 @@ struct LogitLayers::Memory {
 };
 
 LogitLayers::LogitLayers(std::vector<Member> members, bool log_softmax, std::int64_t max_bytes)
-    : members_(std::move(members)), log_softmax_(log_softmax), most_bytes_(max_bytes) {
+    : members_(std::move(members)), log_softmax_(log_softmax), max_bytes_(max_bytes) {
   for (const Member& member : members_)
     check(member.operands.gemm().n() == columns(), "LogitLayers: members of different widths");
 }
@@ -43,7 +43,7 @@ LogitLayers::Memory LogitLayers::memory_for(const PlannedInstruction& in, std::i
   const std::int64_t row_bytes = count * stride_of(columns()) * std::int64_t{sizeof(float)};
   Memory memory;
   memory.rows = static_cast<std::int32_t>(
-      std::clamp(most_bytes_ / row_bytes, std::int64_t{1}, std::max(rows, std::int64_t{1})));
+      std::clamp(max_bytes_ / row_bytes, std::int64_t{1}, std::max(rows, std::int64_t{1})));
   BumpAllocator allocator(workspace);
   if (rows > memory.rows) memory.counts = allocator.allocate<std::int32_t>(rows / memory.rows + 1);
   for (std::size_t m = 0; m < members_.size(); ++m)

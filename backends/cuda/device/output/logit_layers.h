@@ -42,7 +42,7 @@ class LogitLayers : public Kernel {
 
   std::vector<Member> members_;
   bool log_softmax_;
-  std::int64_t most_bytes_;
+  std::int64_t max_bytes_;
 };
 
 }  // namespace fuselage::cuda

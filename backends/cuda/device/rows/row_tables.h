@@ -8,7 +8,7 @@
 #include "backends/cuda/device/rows/device_rows.h"
 #include "backends/cuda/device/rows/live_hypotheses.h"
 #include "backends/cuda/device/rows/row_table_kernels.h"
-#include "backends/cuda/device/runtime/growing_array.h"
+#include "backends/cuda/device/runtime/memory.h"
 #include "graph/graph.h"
 
 namespace fuselage::cuda {

@@ -9,7 +9,7 @@
 #include "backends/cuda/device/rows/device_rows.h"
 #include "backends/cuda/device/rows/live_hypotheses.h"
 #include "backends/cuda/device/rows/row_tables.h"
-#include "backends/cuda/device/runtime/growing_array.h"
+#include "backends/cuda/device/runtime/memory.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/search/search_kernels.h"
 #include "backends/executable.h"
