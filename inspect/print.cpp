@@ -69,6 +69,20 @@ std::string print_record(const PassRecord& record) {
   return text;
 }
 
+std::string print_pass_times(const History& history) {
+  std::string text = "      ms  pass\n";
+  double total = 0;
+  for (const Stage& stage : history.stages) {
+    if (!stage.is_pass()) continue;
+    total += stage.record.seconds;
+    text += fmt::format("{:8.2f}  {}", 1e3 * stage.record.seconds, stage.name);
+    for (const auto& [rule, count] : stage.record.rewrites)
+      text += fmt::format(", {} × {}", rule, count);
+    text += '\n';
+  }
+  return text + fmt::format("{:8.2f}  all\n", 1e3 * total);
+}
+
 std::string print_stage(const Report& report, const Stage& stage, Part part) {
   if (part != Part::whole) return print_programs(report, stage, part);
   const Graph& graph = stage.graph;

@@ -24,6 +24,9 @@ Part part_of(std::string_view name);
 /// What a pass did, and what it refused to do and why, as comments.
 std::string print_record(const PassRecord& record);
 
+/// A line for each pass with its time in milliseconds and its rewrites, and one for all passes.
+std::string print_pass_times(const History& history);
+
 /// A stage in the text form: its name as a comment, then the graph or programs, with comments that
 /// tell for a node of a program its kernel and measured time, elsewhere its binding time. A program
 /// and a graph in one piece can be parsed.

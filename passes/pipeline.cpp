@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -99,6 +100,8 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
   // Fusions come when it is known what search stands behind the model.
   for (PipelineStep& step : steps) step.pass.for_tables = true;
   append(fusing_steps(options));
+  std::map<std::string_view, std::size_t> occurrences;
+  for (PipelineStep& step : steps) step.pass.occurrence = ++occurrences[step.pass.name];
   return steps;
 }
 
@@ -120,11 +123,18 @@ std::vector<std::string_view> pass_names(const std::vector<PipelineStep>& steps)
   return names;
 }
 
-/// Names of passes, then those of their rules.
-std::vector<std::string_view> names_of(const std::vector<PipelineStep>& steps) {
-  std::vector<std::string_view> names = pass_names(steps);
+/// "simplify.2": the second pass of that name.
+std::string numbered_name(const Pass& pass) {
+  return fmt::format("{}.{}", pass.name, pass.occurrence);
+}
+
+/// Names of passes, then of their rules, then of single occurrences.
+std::vector<std::string> names_of(const std::vector<PipelineStep>& steps) {
+  const std::vector<std::string_view> passes = pass_names(steps);
+  std::vector<std::string> names(passes.begin(), passes.end());
   for (const PipelineStep& step : steps)
     for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
+  for (const PipelineStep& step : steps) names.push_back(numbered_name(step.pass));
   return names;
 }
 
@@ -132,7 +142,7 @@ std::vector<std::string_view> names_of(const std::vector<PipelineStep>& steps) {
 bool runs_elsewhere(const std::string& name) {
   const std::vector<PipelineStep> steps =
       default_pipeline({.recurrent_kernels = true, .quantizing_kernels = true});
-  const std::vector<std::string_view> names = names_of(steps);
+  const std::vector<std::string> names = names_of(steps);
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -141,7 +151,7 @@ bool runs_elsewhere(const std::string& name) {
 bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& steps,
                   const std::string& name) {
   for (const PipelineStep& step : steps)
-    if (step.pass.name == name) {
+    if (step.pass.name == name || numbered_name(step.pass) == name) {
       selected.push_back(step.pass);
       return true;
     }
@@ -157,8 +167,8 @@ bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& 
 
 /// Takes the pass or rule of that name out of the selection; false when it is not there.
 bool leave_out(std::vector<Pass>& selected, const std::string& name) {
-  std::size_t left_out =
-      std::erase_if(selected, [&](const Pass& pass) { return pass.name == name; });
+  std::size_t left_out = std::erase_if(
+      selected, [&](const Pass& pass) { return pass.name == name || numbered_name(pass) == name; });
   for (Pass& pass : selected)
     left_out += std::erase_if(pass.rules, [&](const Rule& rule) { return rule.name == name; });
   std::erase_if(selected, [](const Pass& pass) { return pass.rules.empty() && !pass.run; });
@@ -171,7 +181,7 @@ std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& o
   std::vector<Pass> selected;
   if (names == "none") return selected;
   const std::vector<PipelineStep> steps = default_pipeline(options);
-  const std::vector<std::string_view> known = names_of(steps);
+  const std::vector<std::string> known = names_of(steps);
   while (true) {
     const std::size_t comma = std::min(names.find(','), names.size());
     const std::string_view item = names.substr(0, comma);
@@ -182,7 +192,8 @@ std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& o
       for (const PipelineStep& step : steps) selected.push_back(step.pass);
     else if (!is_known && !(out && runs_elsewhere(name)))
       throw Error("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
-                  did_you_mean(name, known), fmt::join(pass_names(steps), ", "));
+                  did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())),
+                  fmt::join(pass_names(steps), ", "));
     else if (is_known && !(out ? leave_out(selected, name) : append_named(selected, steps, name)))
       throw Error("{} leaves out what is not there before it; write 'all,{}'", in_quotes(item),
                   item);

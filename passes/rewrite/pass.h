@@ -18,6 +18,8 @@ struct Pass {
   std::vector<Rule> rules;
   /// Used when there are no rules; returns whether it changed the graph.
   std::function<bool(Rewriter&)> run = nullptr;
+  /// Number of this pass among the passes of its name in a pipeline, from 1.
+  std::size_t occurrence = 1;
   /// Its work is done for a model alone, before a search is put behind it: it makes the tables that
   /// bake() stores, or what they are made of. The passes of a pipeline that are so stand first.
   bool for_tables = false;
@@ -45,6 +47,8 @@ struct PassOptions {
 /// What one pass did.
 struct PassRecord {
   std::string name;
+  std::size_t occurrence = 1;
+  double seconds = 0;  ///< that it took, checks included
   bool changed = false;
   std::map<std::string, std::size_t> rewrites;  ///< how often each rule was applied
   std::vector<Refusal> refusals;                ///< about nodes that are still there

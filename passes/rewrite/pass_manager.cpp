@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "base/error.h"
 #include "graph/traversal.h"
 #include "graph/verifier.h"
@@ -45,7 +47,8 @@ bool PassOptions::allows(NumericClass numeric_class) const {
 }
 
 PassRecord run_pass(const Pass& pass, Graph& graph, const PassOptions& options) {
-  PassRecord record{.name = pass.name};
+  const auto begin = std::chrono::steady_clock::now();
+  PassRecord record{.name = pass.name, .occurrence = pass.occurrence};
   const std::uint64_t hash_before = options.check_hash ? structural_hash(graph) : 0;
   Rewriter rewriter(graph);
   if (pass.rules.empty()) {
@@ -58,6 +61,7 @@ PassRecord run_pass(const Pass& pass, Graph& graph, const PassOptions& options) 
   record.rewrites = rewriter.rewrites();
   if (options.verify && (record.changed || rewriter.changes() > 0)) verify_after(pass, graph);
   if (options.check_hash) check_report(pass, record.changed, structural_hash(graph) != hash_before);
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (options.on_after_pass) options.on_after_pass(pass.name, graph, record.changed);
   return record;
 }

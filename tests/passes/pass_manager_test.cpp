@@ -260,6 +260,27 @@ TEST(Pipeline, SelectsPassesByName) {
   EXPECT_EQ(passes[1].name, "simplify");
 }
 
+TEST(Pipeline, SelectsOneOccurrenceOfAPass) {
+  const auto runs = [](const std::string& names) {
+    std::vector<std::size_t> occurrences;
+    for (const Pass& pass : select_passes(names))
+      if (pass.name == "simplify") occurrences.push_back(pass.occurrence);
+    return occurrences;
+  };
+  EXPECT_THAT(runs("all"), ElementsAre(1, 2, 3));
+  EXPECT_THAT(runs("all,-simplify.2"), ElementsAre(1, 3));
+  EXPECT_THAT(runs("simplify.3,fold_constants,simplify"), ElementsAre(3, 1));
+  EXPECT_THROW(select_passes("simplify.4"), Error);
+}
+
+TEST(PassManager, RecordsTheTimeOfAPass) {
+  Graph graph = chain();
+  const PassRecord record =
+      run_pass({.name = "pass", .rules = {exchange<op::Tanh, op::Relu>("to_relu")}}, graph);
+  EXPECT_GT(record.seconds, 0);
+  EXPECT_EQ(record.occurrence, 1u);
+}
+
 TEST(Pipeline, NamesUnknownPassesAndListsTheOthers) {
   const std::string message = message_of([] { select_passes("simplify,fold_constnts"); });
   EXPECT_THAT(message,

@@ -29,6 +29,8 @@ head -n 1 out | grep -q '^# diff raw commute_rows.*: [0-9]* nodes added' || fail
 works dump directory --explain 'embeddings@*' --explain 'attention@*'
 grep -q '^embeddings fired in commute_rows' out || fail "nothing explains embeddings"
 grep -q '^attention ' out || fail "nothing explains attention"
+works dump directory --time-passes
+grep -qE "^ +[0-9.]+  simplify\.2, " out || grep -qE "^ +[0-9.]+  simplify\.2" out || fail "no time of a pass"
 works dump directory --summary
 grep -qE '^step +kernels +[0-9]+ +[0-9]+' out || fail "no summary"
 works dump directory --format json --summary

@@ -35,7 +35,7 @@ struct DumpOptions {
   bool no_spm_encode = false;
   std::string program, stage;
   std::vector<std::string> diff, explain;
-  bool only_changed = false, summary = false;
+  bool only_changed = false, summary = false, time_passes = false;
   std::string profile;
   Profile times;               ///< that --profile measures
   std::size_t mini_batch = 0;  ///< 0: not given
@@ -112,6 +112,7 @@ void DumpOptions::add_views_to(CLI::App& app) {
       ->expected(1)
       ->take_all();
   app.add_flag("--summary", summary, "Figures of the programs without passes and with them");
+  app.add_flag("--time-passes", time_passes, "How long each pass took, and what it rewrote");
   app.add_option("--profile", profile,
                  "Translate this text, a sentence a line, and tell the time that nodes take")
       ->type_name("FILE");
@@ -119,11 +120,14 @@ void DumpOptions::add_views_to(CLI::App& app) {
 
 void DumpOptions::finish() {
   const int views = (stage.empty() ? 0 : 1) + (only_changed ? 1 : 0) + (diff.empty() ? 0 : 1) +
-                    (explain.empty() ? 0 : 1) + (summary ? 1 : 0);
+                    (explain.empty() ? 0 : 1) + (summary ? 1 : 0) + (time_passes ? 1 : 0);
   if (!diff.empty() && diff.size() != 2)
     throw Error("--diff compares two stages, not {}", diff.size());
   if (views > 1)
-    throw Error("--stage, --only-changed, --diff, --explain and --summary exclude each other");
+    throw Error(
+        "--stage, --only-changed, --diff, --explain, --summary and --time-passes exclude each "
+        "other");
+  if (time_passes && format != "text") throw Error("--time-passes is text, not {}", format);
   if ((is_question() || summary) && (draws() || format == "html"))
     throw Error("--{} is text or json, not {}",
                 summary        ? "summary"
@@ -177,6 +181,7 @@ class Dump {
     if (o_.summary || o_.format == "html" || o_.format == "json") measure_programs();
     if (o_.format == "html") return output.write(print_page(report_));
     if (o_.format == "json") return output.write(print_json(report_));
+    if (o_.time_passes) return output.write(print_pass_times(history()));
     if (o_.summary) return output.write(print_summary(*report_.summary));
     if (o_.draws()) return draw(output);
     print(output);
