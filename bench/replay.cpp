@@ -31,7 +31,7 @@ TensorMap random_weights(const Graph& graph) {
     Dims shape = type.dims;
     float deviation = 1;
     if (has_rows)
-      shape.insert(shape.begin(), graph.domain(type.domain).size);
+      shape = graph.stored_shape(type);
     else
       deviation = shape.size() == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(shape[0]));
     std::normal_distribution<float> normal(0, deviation);

@@ -266,6 +266,13 @@ std::optional<MapPath> Graph::structural_path(DomainId from, DomainId to) const 
   return path;
 }
 
+Dims Graph::stored_shape(const Type& type) const {
+  Dims shape = type.dims;
+  if (const Domain& rows = domain(type.domain); rows.kind == DomainKind::vocabulary)
+    shape.insert(shape.begin(), rows.size);
+  return shape;
+}
+
 bool Graph::is_partial(const MapPath& path) const {
   return std::any_of(path.begin(), path.end(), [this](MapId id) { return map(id).partial; });
 }

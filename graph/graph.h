@@ -208,6 +208,10 @@ class Graph {
   /// When a node can run: the binding time of its results, or of what a sink takes in.
   BindingTime binding(NodeId id) const;
 
+  /// Shape of the tensor that stores a value known at load: its dimensions, behind the number of
+  /// vocabulary entries if it has a row for each.
+  Dims stored_shape(const Type& type) const;
+
   /// "hyp f32[256]".
   std::string show(const Type& type) const;
   /// "matmul 'decoder.state' (gru.cpp:31)", for messages.

@@ -19,8 +19,7 @@ WeightShape weight_shape(const InferContext& in) {
   const Domain& domain = in.graph().domain(weight.domain);
   if (domain.binding != BindingTime::load)
     in.fail(fmt::format("its second operand must be known at load time, not {}", in.show(weight)));
-  Dims dims = weight.dims;
-  if (domain.kind == DomainKind::vocabulary) dims.insert(dims.begin(), domain.size);
+  const Dims dims = in.graph().stored_shape(weight);
   if (dims.size() != 2)
     in.fail(fmt::format("its second operand must be a matrix, not {}", in.show(weight)));
   if (in.as<op::Matmul>().transposed) return {dims[1], dims[0]};

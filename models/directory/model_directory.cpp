@@ -162,13 +162,6 @@ class DirectoryReader {
   std::set<std::string> used_;
 };
 
-std::vector<std::int64_t> expected_shape(const Graph& graph, const Type& type) {
-  std::vector<std::int64_t> shape(type.dims.begin(), type.dims.end());
-  const Domain& domain = graph.domain(type.domain);
-  if (domain.kind == DomainKind::vocabulary) shape.insert(shape.begin(), domain.size);
-  return shape;
-}
-
 Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                    const std::string& path) {
   if (tensor.dtype() == dtype) return tensor;
@@ -208,7 +201,7 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
       throw Error("{}: weight {}, a parameter of {}, is missing{}", path, in_quotes(name),
                   graph_path, did_you_mean(name, names));
     }
-    if (const auto shape = expected_shape(graph, type); found->second.shape() != shape)
+    if (const auto shape = graph.stored_shape(type); found->second.shape() != shape)
       throw Error("{}: weight {} has shape {}, but {} declares {}", path, in_quotes(name),
                   shape_to_string(found->second.shape()), graph_path, shape_to_string(shape));
     if (result.count(name) == 0)

@@ -48,12 +48,6 @@ std::optional<std::string> default_rows(const Match& match) {
   return std::nullopt;
 }
 
-std::optional<std::string> several_heads(const Match& match) {
-  const std::int64_t heads = row_size(match.type(kWeights));
-  if (heads == 1) return std::nullopt;
-  return fmt::format("it has {} heads", heads);
-}
-
 /// Weights may mix something that another mixture by the same weights has led to.
 std::optional<std::string> values_after_weights(const Match& match) {
   const Graph& graph = match.graph();
@@ -132,7 +126,7 @@ Rule additive_attention() {
             .numerics = {NumericClass::reassociates, 1e-4,
                          "rounding; a query beyond 87 with a key beyond -87 counts as 87"},
             .build = fuse_additive};
-  rule.guards.push_back({"one_head", several_heads});
+  rule.guards.push_back(one_head(kWeights));
   return rule;
 }
 

@@ -9,11 +9,6 @@ namespace {
 
 constexpr Capture kProduct{"product"};
 
-std::optional<std::string> one_column(const Match& match) {
-  if (match.type(kProduct).dims.back() != 1) return std::nullopt;
-  return "its matrix has one column, so it is a dot product a row";
-}
-
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
@@ -37,7 +32,7 @@ Pass fuse_linear() {
       .rules = {
           {.name = "epilogue",
            .pattern = match::node(is_elementwise).having(match::op<op::Matmul>().named(kProduct)),
-           .guards = {same_rows(), {"several_columns", one_column}},
+           .guards = {same_rows(), several_columns(kProduct, "so it is a dot product a row")},
            .build = fuse}}};
 }
 

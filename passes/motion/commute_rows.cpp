@@ -281,12 +281,8 @@ const Node* mixture(const Graph& graph, const Node& node) {
   return mix.has(Trait::mixes_rows) && mix.has<op::Via>() ? &mix : nullptr;
 }
 
-std::optional<std::string> several_heads(const Match& match) {
-  const Graph& graph = match.graph();
-  const std::int64_t heads =
-      row_size(graph.value(mixture(graph, match.root_node())->operands[0]).type);
-  if (heads == 1) return std::nullopt;
-  return fmt::format("it mixes {} heads, each of its own part of the row", heads);
+std::optional<std::string> mixes_several_heads(const Match& match) {
+  return several_heads(match.graph(), mixture(match.graph(), match.root_node())->operands[0]);
 }
 
 std::optional<std::string> mixing_not_cheaper(const Match& match, const CommuteOptions& options) {
@@ -321,7 +317,7 @@ Rule past_mixture(const CommuteOptions& options) {
       .name = "attention",
       .pattern = match::node(
           [](const Graph& graph, const Node& node) { return mixture(graph, node) != nullptr; }),
-      .guards = {{"one_head", several_heads},
+      .guards = {{"one_head", mixes_several_heads},
                  {"faster",
                   [options](const Match& match) { return mixing_not_cheaper(match, options); }}},
       .numerics = {NumericClass::reassociates, 1e-4, "the order of a sum of products"},

@@ -13,7 +13,7 @@
 namespace fuselage {
 namespace {
 
-constexpr Capture kX{"x"}, kW{"w"}, kWeights{"weights"};
+constexpr Capture kX{"x"}, kW{"w"}, kWeights{"weights"}, kProduct{"product"};
 
 using Test = std::function<bool(const Node&)>;
 
@@ -80,11 +80,6 @@ std::optional<std::string> other_layout(const Match& match) {
   return fmt::format("the columns of {}{} cannot stand beside those of others",
                      graph.show(match.type(kW)),
                      match.root_node().as<op::Matmul>().transposed ? " transposed" : "");
-}
-
-std::optional<std::string> one_column(const Match& match) {
-  if (match.result_type().dims.back() > 1) return std::nullopt;
-  return "a matrix of one column makes a dot product, which sums in an order of its own";
 }
 
 void merge_all_products(Rewriter& rewriter, const Match& match) {
@@ -162,12 +157,6 @@ std::vector<NodeId> mergeable_mixtures(const Graph& graph, NodeId root) {
   return together;
 }
 
-std::optional<std::string> several_heads(const Match& match) {
-  const std::int64_t heads = row_size(match.type(kWeights));
-  if (heads == 1) return std::nullopt;
-  return fmt::format("it mixes {} heads, each of its own part of the row", heads);
-}
-
 std::optional<std::string> waits_for_siblings(const Match& match) {
   const Graph& graph = match.graph();
   if (match.analysis<std::vector<NodeId>>().size() > 1) return std::nullopt;
@@ -194,19 +183,21 @@ Pass merge_products() {
   using match::any, match::op;
   return {
       .name = "merge_products",
-      .rules = {{.name = "products",
-                 .pattern = op<op::Matmul>({any(kX), any(kW)}).where(has_sibling_product),
-                 .guards = {{"at_run_time", known_at_load},
-                            {"plain_matrix", other_layout},
-                            {"several_columns", one_column}},
-                 .build = merge_all_products},
-                {.name = "mixtures",
-                 .pattern = op<op::MixRows>({any(kWeights), any(kX)}).where(has_earlier_mixture),
-                 .analyze = [](const Match& match) -> std::any {
-                   return mergeable_mixtures(match.graph(), match.root());
-                 },
-                 .guards = {{"one_head", several_heads}, {"independent", waits_for_siblings}},
-                 .build = merge_all_mixtures}}};
+      .rules = {
+          {.name = "products",
+           .pattern = op<op::Matmul>({any(kX), any(kW)}).named(kProduct).where(has_sibling_product),
+           .guards = {{"at_run_time", known_at_load},
+                      {"plain_matrix", other_layout},
+                      several_columns(kProduct,
+                                      "so it is a dot product, which sums in another order")},
+           .build = merge_all_products},
+          {.name = "mixtures",
+           .pattern = op<op::MixRows>({any(kWeights), any(kX)}).where(has_earlier_mixture),
+           .analyze = [](const Match& match) -> std::any {
+             return mergeable_mixtures(match.graph(), match.root());
+           },
+           .guards = {one_head(kWeights), {"independent", waits_for_siblings}},
+           .build = merge_all_mixtures}}};
 }
 
 }  // namespace fuselage

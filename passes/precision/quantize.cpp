@@ -12,7 +12,7 @@
 namespace fuselage {
 namespace {
 
-constexpr Capture kW{"w"}, kX{"x"}, kStored{"stored"};
+constexpr Capture kProduct{"product"}, kW{"w"}, kX{"x"}, kStored{"stored"};
 
 Quantizer for_columns(DType to) {
   if (to == DType::qint16)
@@ -35,11 +35,6 @@ ValueId add_quantize(Rewriter& rewriter, ValueId x, const Quantizer& quantizer) 
 
 // --- Guards ---
 
-std::optional<std::string> one_column(const Match& match) {
-  if (match.result_type().dims.back() > 1) return std::nullopt;
-  return "its matrix has one column, too little to save on";
-}
-
 std::optional<std::string> scales_of_rows(const Match& match) {
   const Graph& graph = match.graph();
   if (match.root_node().as<op::Matmul>().transposed || match.type(kW).domain == graph.none())
@@ -51,6 +46,7 @@ std::optional<std::string> scales_of_rows(const Match& match) {
 
 Pattern product(bool (*fits)(const Type& x, const Type& w)) {
   return match::op<op::Matmul>({match::any(kX), match::any(kW)})
+      .named(kProduct)
       .where([fits](const Graph& graph, const Node& node) {
         return fits(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
       });
@@ -82,7 +78,8 @@ Rule integer_products(Precision precision) {
   };
   return {.name = "integer_products",
           .pattern = product(both_f32),
-          .guards = {{"one_column", one_column}, {"scales_of_rows", scales_of_rows}},
+          .guards = {several_columns(kProduct, "too little to save on"),
+                     {"scales_of_rows", scales_of_rows}},
           .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
           .build = build};
 }
@@ -96,7 +93,7 @@ Rule stored_integers(Precision precision) {
   };
   return {.name = "stored_integers",
           .pattern = product(stored_in_integers),
-          .guards = {{"one_column", one_column}},
+          .guards = {several_columns(kProduct, "too little to save on")},
           .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
           .build = build};
 }
@@ -116,7 +113,7 @@ Rule half_products(DType to) {
   };
   return {.name = to == DType::bf16 ? "bf16_products" : "fp16_products",
           .pattern = product(both_f32),
-          .guards = {{"one_column", one_column}},
+          .guards = {several_columns(kProduct, "too little to save on")},
           .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
           .build = build};
 }

@@ -96,6 +96,28 @@ Guard same_type(Capture capture) {
   return {"same_type", refuse, {capture}};
 }
 
+Guard several_columns(Capture product, std::string consequence) {
+  const auto refuse = [product, consequence = std::move(consequence)](
+                          const Match& match) -> std::optional<std::string> {
+    if (match.type(product).dims.back() > 1) return std::nullopt;
+    return fmt::format("its matrix has one column, {}", consequence);
+  };
+  return {"several_columns", refuse, {product}};
+}
+
+std::optional<std::string> several_heads(const Graph& graph, ValueId weights) {
+  const std::int64_t heads = row_size(graph.value(weights).type);
+  if (heads == 1) return std::nullopt;
+  return fmt::format("it mixes {} heads, each of its own part of the row", heads);
+}
+
+Guard one_head(Capture weights) {
+  const auto refuse = [weights](const Match& match) {
+    return several_heads(match.graph(), match[weights]);
+  };
+  return {"one_head", refuse, {weights}};
+}
+
 Guard same_rows() {
   const auto refuse = [](const Match& match) -> std::optional<std::string> {
     const Graph& graph = match.graph();

@@ -76,6 +76,12 @@ std::vector<Refusal> ask_guards(const Rule& rule, const Match& match);
 Guard single_use();
 /// The captured value has the type of the root's result.
 Guard same_type(Capture capture);
+/// The captured product has several columns; it refuses one column with `consequence`.
+Guard several_columns(Capture product, std::string consequence);
+/// The captured weights of a mixture are of one head.
+Guard one_head(Capture weights);
+/// The reason of one_head().
+std::optional<std::string> several_heads(const Graph& graph, ValueId weights);
 /// The nodes that the rule consumes have the rows of the root, so that it moves no work to a later
 /// binding time or to a larger domain.
 Guard same_rows();

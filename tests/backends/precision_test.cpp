@@ -10,6 +10,7 @@
 #include "ops/leaf.h"
 #include "ops/registry.h"
 #include "support.h"
+#include "tests/random_weights.h"
 
 namespace fuselage {
 namespace {
@@ -55,23 +56,14 @@ return logits = %y
 TensorMap weights_of(const Graph& graph) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  TensorMap weights;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const Type& type = graph.value(node.results[0]).type;
-    std::vector<std::int64_t> shape = type.dims;
-    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
-    Tensor weight(DType::f32, shape);
-    for (std::int64_t i = 0; i < weight.size(); ++i)
-      weight.mutable_data<float>()[i] = uniform(random);
-    if (type.dtype == DType::bf16) weight = weight.to_bf16();
+  return weights_for(graph, [&](const Type& type, const Dims& shape) {
+    const Tensor weight = tensor_of(shape, [&] { return uniform(random); });
+    if (type.dtype == DType::bf16) return weight.to_bf16();
     if (is_quantized(type.dtype))
-      weight =
-          quantized({.to = type.dtype, .largest = type.dtype == DType::qlog4 ? 128 : 127}, weight);
-    weights.emplace(node.as<ExternalName>().name, weight);
-  }
-  return weights;
+      return quantized({.to = type.dtype, .largest = type.dtype == DType::qlog4 ? 128 : 127},
+                       weight);
+    return weight;
+  });
 }
 
 class Precisions : public ::testing::TestWithParam<Precision> {

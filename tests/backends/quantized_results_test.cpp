@@ -13,6 +13,7 @@
 #include "ops/leaf.h"
 #include "ops/registry.h"
 #include "support.h"
+#include "tests/random_weights.h"
 
 namespace fuselage {
 namespace {
@@ -89,18 +90,9 @@ return logits = %all, entries = %entries
 TensorMap weights_of(const Graph& graph) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  TensorMap weights;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const Type& type = graph.value(node.results[0]).type;
-    std::vector<std::int64_t> shape = type.dims;
-    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
-    Tensor weight(DType::f32, shape);
-    std::generate_n(weight.mutable_data<float>(), weight.size(), [&] { return uniform(random); });
-    weights.emplace(node.as<ExternalName>().name, weight);
-  }
-  return weights;
+  return weights_for(graph, [&](const Type&, const Dims& shape) {
+    return tensor_of(shape, [&] { return uniform(random); });
+  });
 }
 
 /// What all hypotheses saw in some steps of a batch, and the other output after the last step.

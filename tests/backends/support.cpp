@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/leaf.h"
+#include "tests/random_weights.h"
 
 namespace fuselage::testing {
 namespace {
@@ -18,14 +19,8 @@ Tensor random_tensor(std::mt19937& random, std::vector<std::int64_t> shape) {
 /// Fills `weights` with a random tensor for each `param` of the graph.
 void fill_weights(const Graph& graph, TensorMap& weights, unsigned seed) {
   std::mt19937 random(seed);
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const Type& type = graph.value(node.results[0]).type;
-    std::vector<std::int64_t> shape = type.dims;
-    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
-    weights.emplace(node.as<ExternalName>().name, random_tensor(random, shape));
-  }
+  weights.merge(weights_for(
+      graph, [&random](const Type&, const Dims& shape) { return random_tensor(random, shape); }));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "ops/leaf.h"
 #include "ops/matmul.h"
 #include "ops/registry.h"
+#include "tests/random_weights.h"
 
 namespace fuselage {
 namespace {
@@ -29,21 +30,11 @@ Graph devlin_s1() {
 
 TensorMap random_weights(const Graph& graph) {
   std::mt19937 random(1);
-  TensorMap weights;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const Type& type = graph.value(node.results[0]).type;
-    Dims shape = type.dims;
-    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
+  return weights_for(graph, [&random](const Type&, const Dims& shape) {
     const float bound = 2 / std::sqrt(static_cast<float>(shape[0]));
     std::uniform_real_distribution<float> uniform(-bound, bound);
-    Tensor tensor(DType::f32, shape);
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      tensor.mutable_data<float>()[i] = uniform(random);
-    weights.emplace(node.as<ExternalName>().name, tensor);
-  }
-  return weights;
+    return tensor_of(shape, [&] { return uniform(random); });
+  });
 }
 
 /// Logits of three steps over two sentences whose hypotheses share parents.

@@ -14,6 +14,7 @@
 #include "graph/traversal.h"
 #include "ops/leaf.h"
 #include "ops/registry.h"
+#include "tests/random_weights.h"
 
 namespace fuselage {
 namespace {
@@ -21,19 +22,9 @@ namespace {
 TensorMap random_weights(const Graph& graph) {
   std::mt19937 random(1);
   std::normal_distribution<float> normal(0, 0.5f);
-  TensorMap weights;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const Type& type = graph.value(node.results[0]).type;
-    Dims shape = type.dims;
-    if (type.domain != graph.none()) shape.insert(shape.begin(), graph.domain(type.domain).size);
-    Tensor tensor(DType::f32, shape);
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      tensor.mutable_data<float>()[i] = normal(random);
-    weights.emplace(node.as<ExternalName>().name, tensor);
-  }
-  return weights;
+  return weights_for(graph, [&](const Type&, const Dims& shape) {
+    return tensor_of(shape, [&] { return normal(random); });
+  });
 }
 
 TEST(DefineAModel, ThePageShowsTheExampleFile) {

@@ -30,13 +30,10 @@ Tensor transposed(const Tensor& matrix, std::int64_t k, std::int64_t n) {
 
 WeightType weight_type(const Graph& graph, ValueId value, std::string name) {
   const Type& type = graph.value(value).type;
-  const Domain& domain = graph.domain(type.domain);
-  WeightType weight{.name = std::move(name),
-                    .dtype = type.dtype,
-                    .shape = {type.dims.begin(), type.dims.end()},
-                    .where = graph.describe(graph.producer(value))};
-  if (domain.kind == DomainKind::vocabulary) weight.shape.insert(weight.shape.begin(), domain.size);
-  return weight;
+  return {.name = std::move(name),
+          .dtype = type.dtype,
+          .shape = graph.stored_shape(type),
+          .where = graph.describe(graph.producer(value))};
 }
 
 Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
