@@ -15,21 +15,21 @@ enum class Part : std::uint8_t {
   source,
   step,
   all,    ///< the three programs
-  whole,  ///< the graph in one piece
+  whole,  ///< the whole graph
 };
 
-/// The part of that name; Error for an unknown one.
+/// The part with this name. Throws Error for an unknown name.
 Part part_of(std::string_view name);
 
-/// What a pass did, and what it refused to do and why, as comments.
+/// The rewrites of a pass, and its refusals with their reasons, as comments.
 std::string print_record(const PassRecord& record);
 
-/// A stage in the text form: its name as a comment, then the graph or programs, with comments that
-/// tell for a node of a program its kernel and measured time, elsewhere its binding time. A program
-/// and a graph in one piece can be parsed.
+/// A stage in the text form: its name as a comment, then the graph or programs. Comments state the
+/// kernel and measured time of a node in a program, and the binding time of a node in a whole
+/// graph. A single program and a whole graph can be parsed.
 std::string print_stage(const Report& report, const Stage& stage, Part part);
 
-/// The pictures of a stage, as Graphviz takes them.
+/// The pictures of a stage as Graphviz source.
 std::string print_stage_dot(const Report& report, const Stage& stage, Part part);
 
 }  // namespace fuselage
