@@ -1,5 +1,5 @@
-# CUDA: the module fuselage_cuda, which is loaded where there is a GPU, out of backends/cuda/device/.
-# FUSELAGE_CUDA_FOUND says whether there is a toolkit.
+# CUDA: builds the module fuselage_cuda from backends/cuda/device/. The program loads it on request.
+# FUSELAGE_CUDA_FOUND: whether a toolkit was found.
 set(FUSELAGE_CUDA AUTO CACHE STRING "Build for CUDA: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE FUSELAGE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs to compile for: 90 is Hopper")
@@ -17,9 +17,9 @@ if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cublasLt
   set(FUSELAGE_CUDA_FOUND TRUE)
   message(STATUS "CUDA: toolkit ${CUDAToolkit_VERSION}, for sm_${CMAKE_CUDA_ARCHITECTURES}")
   enable_language(CUDA)
-  # CMake 3.25 has yet to learn nvcc's option for C++20, which stands for CMAKE_CXX_STANDARD.
+  # CMake 3.25 does not know nvcc's option for C++20.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
-  # Packages that are in /usr/include name it; as an option it would hide the compiler's own folders.
+  # Some packages add /usr/include; as an option it would precede the compiler's own folders.
   list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 elseif(FUSELAGE_CUDA STREQUAL "AUTO")
   message(STATUS "CUDA: left out, as there is no toolkit with nvcc, cuBLASLt and NVRTC")
@@ -28,8 +28,8 @@ else()
                       "and NVRTC, with nvcc in PATH")
 endif()
 
-# cuDNN's header alone: the library is loaded where there is one, so nothing needs it.
-# FUSELAGE_CUDNN_FOUND says whether it is there.
+# Only cuDNN's header is needed: the library is loaded at run time if it is installed.
+# FUSELAGE_CUDNN_FOUND: whether the header was found.
 if(FUSELAGE_CUDA_FOUND)
   find_path(FUSELAGE_CUDNN_INCLUDE cudnn_version.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   mark_as_advanced(FUSELAGE_CUDNN_INCLUDE)
@@ -44,8 +44,8 @@ if(FUSELAGE_CUDA_FOUND)
   endif()
 endif()
 
-# fuselage_cudnn_sources(VARIABLE): of a list of sources, tells those that ask for cuDNN's header
-# where it is or, without one, leaves out those that need it.
+# fuselage_cudnn_sources(VARIABLE): sets the include path of cuDNN's header for the sources in the
+# list that use it; without the header, removes the sources that need it from the list.
 function(fuselage_cudnn_sources variable)
   set(asking ${${variable}})
   list(FILTER asking INCLUDE REGEX
@@ -61,7 +61,7 @@ function(fuselage_cudnn_sources variable)
 endfunction()
 
 # fuselage_cuda_module(): the module, and fuselage_cuda_device with its object files for tests. The
-# program that loads it has the layers that it uses.
+# program that loads the module provides the layers that the module uses.
 function(fuselage_cuda_module)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cpp
                                               ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.cu)
