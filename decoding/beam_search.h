@@ -16,7 +16,7 @@ struct SearchOptions {
   float word_penalty = 0;       ///< subtracted from the score per word
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
   std::int32_t end_id = 0;
-  std::vector<std::int32_t> suppressed;  ///< words that are never produced, ascending
+  std::vector<std::int32_t> suppressed;  ///< words that are never produced
   bool alignment = false;
 };
 
