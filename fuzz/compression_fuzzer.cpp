@@ -112,7 +112,7 @@ std::string compress(std::string_view text, const char* name, Random& random) {
 
 }  // namespace
 
-/// Sometimes compresses the input, or concatenates two compressed texts.
+/// Mutates the input; sometimes compresses it, or concatenates two compressed texts.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   Random random(seed);
