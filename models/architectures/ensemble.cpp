@@ -57,7 +57,7 @@ void check_fit(const EnsembleMember& first, const EnsembleMember& other) {
                    scores_of(other.model.graph).words);
 }
 
-/// A model with the properties that all members share. Throws Error if members differ in them.
+/// A model with the properties that the members share. Throws Error if members do not match.
 Model common_model(const std::vector<EnsembleMember>& members) {
   const EnsembleMember* with_vocabularies = nullptr;
   for (const EnsembleMember& member : members) {
