@@ -168,8 +168,8 @@ YAML::Node parse_mapping(const std::string& text, const std::string& path) {
   YAML::Node config = load_yaml(text, path);
   if (!config.IsMap())
     throw Error(
-        "{}: a configuration is a mapping of option names to values; a text stands before the "
-        "options",
+        "{}: a configuration is a mapping of option names to values; give a text to translate "
+        "before the options",
         path);
   return config;
 }
