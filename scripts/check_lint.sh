@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_lint.sh [FILE.cpp...]: runs clang-tidy on these files, or on all tracked files that the preset
-# release compiles. Needs build/compile_commands.json: run demo.sh or test.sh.
+# check_lint.sh [FILE.cpp...]: runs clang-tidy on these files, or on all tracked files that the
+# preset release compiles. Needs build/compile_commands.json: run demo.sh or test.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [TARGET...]: runs each fuzzer (or each TARGET, such as npz) for SECONDS, with seeds
-# from tests/data and models. A finding is written to build-fuzz/findings and fails the run.
+# fuzz.sh SECONDS [TARGET...]: runs each fuzzer (or each TARGET, such as npz) for SECONDS, with
+# seeds from tests/data and models. A finding is written to build-fuzz/findings and fails the run.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# gpu_agreement.sh [BUILD]: translates with `fuselage` on the GPU and on the CPU, in float32, and fails
-# if fewer than 99.9 % of the lines are the same. The small models of the tests translate their own
-# text. The bundled model translates the file of English sentences in the environment variable TEXT,
-# if set. For lower precisions it prints the share of lines that are the same as in float32. The
-# translations are in BUILD/gpu_agreement/.
+# gpu_agreement.sh [BUILD]: translates with `fuselage` on the GPU and on the CPU, in float32, and
+# fails if fewer than 99.9 % of the lines are the same. The small models of the tests translate
+# their own text. The bundled model translates the file of English sentences in the environment
+# variable TEXT, if set. For lower precisions it prints the share of lines that are the same as in
+# float32. The translations are in BUILD/gpu_agreement/.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -3,11 +3,11 @@
 # (build): the tests, translations against the CPU's (gpu_agreement.sh), the tests again under each
 # tool of compute-sanitizer, then the benchmarks. All output is also written to BUILD/gpu_check.log.
 # Without a GPU it exits with 77.
-# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs all files for this check, with cuDNN's libraries if
-# installed but without CUDA's, for a machine without the sources: unpack it there and run
+# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs all files for this check, with cuDNN's libraries
+# if installed but without CUDA's, for a machine without the sources: unpack it there and run
 # gpu_check/scripts/gpu_check.sh.
-# Environment: FILTER is a googletest filter of the tests for compute-sanitizer; SECONDS_EACH limits a
-# step; TEXT is a file of English sentences that the bundled model translates, and that a bundle
+# Environment: FILTER is a googletest filter of the tests for compute-sanitizer; SECONDS_EACH limits
+# a step; TEXT is a file of English sentences that the bundled model translates, and that a bundle
 # contains.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Sourced first by every script: with -h or --help, prints the comment at the script's head and exits.
+# Sourced first by every script: with -h or --help, prints the comment at the script's head and
+# exits.
 
 for argument in "$@"; do
   case $argument in

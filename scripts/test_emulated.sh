@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# test_emulated.sh [PROCESSOR [TEST...]]: runs all test programs (or each TEST, such as test_backends)
-# on an emulated processor. The default is qemu64, an x86-64 without SSSE3: code that uses an
-# instruction without a check fails there. `qemu-x86_64 -cpu help` lists others. Takes about an hour.
+# test_emulated.sh [PROCESSOR [TEST...]]: runs all test programs (or each TEST, such as
+# test_backends) on an emulated processor. The default is qemu64, an x86-64 without SSSE3: code that
+# uses an instruction without a check fails there. `qemu-x86_64 -cpu help` lists others. Takes about
+# an hour.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
