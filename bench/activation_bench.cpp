@@ -1,5 +1,5 @@
-// What activations at less than full accuracy gain over the exact ones, in the first-level cache
-// and for all that a kernel is called with, and what tables of bytes would.
+// The gain of approximate activations over exact ones, in the first-level cache and over a whole
+// kernel call, and the gain that tables of bytes would have.
 //
 //   activation_bench [pairs] [columns]
 
@@ -20,7 +20,7 @@ namespace {
 
 using cpu::Unary;
 
-/// That a run goes over, row after row.
+/// Elements of a run, processed row by row.
 constexpr std::size_t kElements = std::size_t{1} << 20;
 
 struct Function {

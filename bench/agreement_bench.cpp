@@ -1,12 +1,12 @@
-// How often a model in other numbers would choose the same next word as in float32, when both are
-// led through the same translations (teacher forcing).
+// How often a model in another precision chooses the same next word as in float32 when both are run
+// on the same translations (teacher forcing).
 //
 //   agreement_bench MODEL SOURCE REFERENCE CONTESTANT…
 //
-// SOURCE and REFERENCE have a sentence a line. The model is led through its own translations of
-// SOURCE in float32, beam 6, and through REFERENCE. A contestant is a precision that may be
-// followed by activations: int8, or int8:table. What a MODEL that is stored in integers lost by
-// that is not counted: its float32 products are those of the numbers that they stand for.
+// SOURCE and REFERENCE have a sentence per line. The model is run on its own translations of SOURCE
+// in float32, beam 6, and on REFERENCE. A contestant is a precision that may be followed by
+// activations: int8, or int8:table. The loss of a MODEL that is stored in integers is not counted:
+// its float32 products use the dequantized weights.
 
 #include <fmt/format.h>
 
@@ -50,7 +50,7 @@ std::vector<WordIds> encode_all(const Vocabulary& vocabulary,
   return encoded;
 }
 
-/// What the model makes of the lines in float32.
+/// The model's translations of the lines in float32.
 std::vector<WordIds> translate_all(const Model& model, const std::vector<std::string>& lines) {
   const TranslatorOptions options{
       .search = {.beam_size = 6, .normalize = 0.6f},
@@ -61,7 +61,7 @@ std::vector<WordIds> translate_all(const Model& model, const std::vector<std::st
   return words;
 }
 
-/// The steps by which a model is led through the targets.
+/// The steps of a forced decoding of the targets.
 Trace record_forced(const Model& model, const Pairs& pairs) {
   Trace trace;
   const auto executable = recording(
@@ -75,7 +75,7 @@ Trace record_forced(const Model& model, const Pairs& pairs) {
   return trace;
 }
 
-/// The word that a model would choose at each position.
+/// The best word of a model at each position.
 std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
                                   const CompileOptions& options) {
   Replay replay(std::string(to_string(options.precision)),

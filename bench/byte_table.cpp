@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kStep = 1 / 16.0f;
 
-/// sigmoid less 1/2, in 127ths, of 0 … 127 steps.
+/// 127 (sigmoid(x / 16) - 1/2) for x from 0 to 127.
 const std::array<std::uint8_t, 128>& table() {
   alignas(64) static const std::array<std::uint8_t, 128> entries = [] {
     std::array<std::uint8_t, 128> made{};

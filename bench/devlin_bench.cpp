@@ -1,11 +1,11 @@
-// The ladder of Devlin 2017, "Sharp Models on Dull Hardware": what each of his techniques gains
-// over those before it, in his order, on a graph in plain equations from which the optimizer makes
-// them. See docs/benchmarks/README.md.
+// The ladder of Devlin 2017, "Sharp Models on Dull Hardware": the gain of each technique over the
+// ones before it, in the paper's order. The optimizer derives the techniques from a graph in plain
+// equations. See docs/benchmarks/README.md.
 //
 //   devlin_bench GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]
 //
-// GRAPH is a decoder as text, which gets random weights. MODEL translates TEXT once; its lengths,
-// parents and words are replayed with GRAPH on every rung.
+// GRAPH is a model in the text form, which gets random weights. MODEL translates TEXT once; its
+// lengths, parents and words are replayed with GRAPH on every rung.
 
 #include <fmt/format.h>
 
@@ -34,15 +34,15 @@
 namespace fuselage {
 namespace {
 
-/// A technique, the passes and rules that are not there without it, and how many times faster than
-/// the paper's baseline the paper's system is with it and those before it.
+/// A technique, its passes and rules, and the paper's speed-up over the paper's baseline with this
+/// technique and the ones before it.
 struct Technique {
   std::string name;
   std::vector<std::string> rules;
   double paper;
 };
 
-/// In the paper's order, behind products of 16-bit integers.
+/// The techniques in the paper's order, after products of 16-bit integers.
 const std::vector<Technique>& techniques() {
   static const std::vector<Technique> all = {
       {"embeddings", {"embeddings"}, 3.25},
@@ -57,26 +57,26 @@ const std::vector<Technique>& techniques() {
 constexpr std::size_t kEmbeddings = 0, kAttention = 1, kFusions = 2;
 constexpr double kPaperInt16 = 2.59;
 
-/// Numbers of techniques.
+/// Indexes of techniques.
 using Techniques = std::set<std::size_t>;
 const Techniques kAll{0, 1, 2, 3};
 
-/// All passes but those of some techniques. What is left without any is what every engine does: one
-/// spelling, no dead code, input projections out of the loops.
+/// All passes except the passes of some techniques. Without any technique, the passes of every
+/// engine remain: canonical forms, no dead code, input projections out of the loops.
 CompileOptions options_without(const Techniques& left_out, Precision precision) {
   CompileOptions options{.passes = "all", .precision = precision};
-  // It cuts products into parts for the first two to move.
+  // split_products cuts products into parts that the first two techniques move.
   if (left_out.contains(kEmbeddings) && left_out.contains(kAttention))
     options.passes += ",-split_products";
   for (const std::size_t technique : left_out)
     for (const std::string& rule : techniques()[technique].rules) options.passes += ",-" + rule;
   if (!left_out.contains(kFusions)) options.activations = Activations::table;
-  // Room for the tables of this model's last words; none where the law must not count on tables.
+  // Room for the tables of this model's last words; none if the embeddings technique is left out.
   options.precompute_memory = left_out.contains(kEmbeddings) ? 0 : 256;
   return options;
 }
 
-/// How far from the baseline's a score may be.
+/// Maximum difference of a score from the baseline's.
 float tolerance_of(const CompileOptions& options) {
   if (options.precision == Precision::int8) return 0.5f;
   if (options.activations != Activations::exact) return 0.05f;
@@ -86,7 +86,7 @@ float tolerance_of(const CompileOptions& options) {
 /// The graph with some techniques.
 struct Rung {
   std::string name;
-  std::optional<std::size_t> before;  ///< the rung that it stands on
+  std::optional<std::size_t> before;  ///< the rung before it
   double paper = 0;                   ///< the paper's factor over its baseline; 0: none
   Operations operations;
   float tolerance = 0;
@@ -130,7 +130,7 @@ class Ladder {
     optimize(optimized, options);
     replays.emplace_back(
         rung.name, compile_cpu(split_by_binding_time(optimized), weights_, {.kernels = kernels}));
-    // Fusions save no operations but spell some of them in more.
+    // Fusions save no operations, but some fused ops count more operations.
     Techniques fusions_too = left_out;
     fusions_too.insert(kFusions);
     Graph unfused = graph_;
@@ -145,8 +145,8 @@ class Ladder {
   const RowCounts& counts_;
 };
 
-/// Throws when a rung gives other scores than the first; tells how many words differ, which they
-/// may where two have almost the same score.
+/// Throws Error when a rung gives other scores than the first. Prints the number of different
+/// words, which occur where two words have almost the same score.
 void compare_outputs(Ladder& ladder, const Trace& trace) {
   Outputs want;
   ladder.replays[0].run(trace, &want);
@@ -168,7 +168,7 @@ void compare_outputs(Ladder& ladder, const Trace& trace) {
   }
 }
 
-/// Prints what the measured rungs gain, a line each.
+/// Prints a line with the gains of each measured rung.
 class Report {
  public:
   Report(const std::vector<Rung>& rungs, const Rounds& measured, const Peaks& peaks)
@@ -205,8 +205,8 @@ class Report {
                100 * floor(i) / median_of(measured_[i], whole));
   }
 
-  /// How much faster the rung is than the one before and than the baseline, beside the quotients of
-  /// their floors, which are their caps if both reach them.
+  /// Prints the speed-up of a rung over the one before and over the baseline, with the ratios of
+  /// their floors: the speed-ups if both reach their floors.
   void print_ratios(std::size_t i) const {
     const bool first = *rungs_[i].before == 0;
     const std::size_t before = first ? baseline_ : *rungs_[i].before;

@@ -1,5 +1,5 @@
-// Compiled for the machine at hand, in a library of its own: what Eigen's templates become here
-// must not be taken for what they are elsewhere in the program.
+// Compiled for this machine, in a separate library, so that the linker does not merge these
+// instances of Eigen's templates with the program's.
 #include <Eigen/Core>
 
 #include "bench/peer_products.h"
@@ -24,7 +24,7 @@ Eigen::Index as_index(std::size_t size) { return static_cast<Eigen::Index>(size)
 
 [[gnu::visibility("default")]] PeerProduct eigen_vector_product(const float* w, std::size_t k,
                                                                 std::size_t n) {
-  // The matrix by columns, as Eigen has it by default, times a column.
+  // A column-major matrix, Eigen's default, times a column.
   const Eigen::Map<const Eigen::MatrixXf> matrix(w, as_index(n), as_index(k));
   return [matrix](const float* x, std::size_t rows, float* y) {
     for (std::size_t r = 0; r < rows; ++r, x += matrix.cols(), y += matrix.rows())

@@ -3,9 +3,9 @@
 //
 //   gemm_bench [pairs] [k n]
 //
-// "eff." is the time that a product needs at least over the time that it took: for its
-// multiply-adds at the peak that was measured, or for reading its matrix as fast as a plain loop
-// reads the same bytes again and again. For one row both are also timed turn about.
+// "eff." is the minimum time of a product over its measured time. The minimum is the time of its
+// multiply-adds at the measured peak, or of reading its matrix at the rate of a plain loop that
+// reads the same bytes repeatedly. For one row, product and loop are also timed alternately.
 
 #include <fmt/format.h>
 
@@ -30,8 +30,8 @@ struct Shape {
   std::size_t k, n;
 };
 
-/// Products of some rows by a matrix, again and again for a millisecond or longer: the first one
-/// may have to fetch its matrix again from behind another.
+/// Products of some rows by a matrix, repeated for a millisecond or longer, since the first one may
+/// find its matrix evicted from the cache.
 class Product {
  public:
   Product(const cpu::PackedMatrix& matrix, std::size_t rows)
@@ -54,7 +54,7 @@ class Product {
   const float* x() const { return x_.data<float>(); }
   const std::vector<float>& y() const { return y_; }
 
-  /// Seconds that one takes at least.
+  /// Minimum seconds of a product.
   double floor(double peak, double bandwidth) const {
     const auto size = static_cast<double>(matrix_.k() * matrix_.n());
     return std::max(static_cast<double>(rows_) * size / peak,
@@ -85,7 +85,7 @@ double efficiency(const Matrix& matrix, const Product& product, double seconds) 
   return 100 * product.floor(matrix.peak, matrix.bandwidth) * product.repeats() / seconds;
 }
 
-/// Prints the time of reading a matrix over that of multiplying a row by it.
+/// Prints the ratio of the time of reading a matrix to the time of multiplying a row by it.
 void compare_with_reading(int pairs, const char* name, const Matrix& matrix) {
   Product product(matrix.packed, 1);
   const auto read = [&] {
@@ -126,7 +126,7 @@ void compare_types(int pairs, const Peaks& peaks, Shape shape) {
   fmt::print("\n");
 }
 
-/// Prints the ratio of the times of a product by one type and by a smaller one.
+/// Prints the ratio of the times of a product with one type and with a smaller one.
 void compare_smaller(int pairs, const Matrix& large, const Matrix& small, std::size_t rows) {
   Product with_large(large.packed, rows), with_small(small.packed, rows);
   const Comparison compared = compare(pairs, with_large, with_small);
@@ -191,9 +191,9 @@ void compare_peers(int pairs, const Peaks& peaks, Shape shape) {
 void run(const std::vector<std::string>& arguments) {
   const int pairs = arguments.empty() ? 15 : std::stoi(arguments[0]);
   std::vector<Shape> shapes = {{512, 512}, {768, 768}, {1024, 1024}, {1024, 3072}, {256, 32000}};
-  // As bytes they fit the second-level cache, the third-level one, and none.
+  // As bytes these fit in the second-level cache, in the third-level cache, and in none.
   std::vector<Shape> levels = {{512, 1024}, {2048, 4096}, {8192, 16384}};
-  // As floats these leave room in the second-level cache.
+  // As floats these fit in the second-level cache.
   std::vector<Shape> peers = {{256, 256}, {256, 512}, {512, 256}, {384, 512}};
   if (arguments.size() > 2)
     shapes = levels = peers = {{std::stoul(arguments[1]), std::stoul(arguments[2])}};

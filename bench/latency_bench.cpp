@@ -1,5 +1,5 @@
-// How much sooner a sentence is translated when several threads work on it: each sentence alone,
-// with one thread and with several, turn and turn about, by the wall clock.
+// The speed-up of a single sentence by several threads: each sentence alone, alternately with one
+// thread and with several, by the wall clock.
 //
 //   latency_bench MODEL TEXT [beam] [threads] [precision] [sentences]
 
@@ -19,7 +19,7 @@
 namespace fuselage {
 namespace {
 
-/// Searches with so many threads, and the time that each sentence took.
+/// A search with a number of threads, and its time for each sentence.
 class Contestant {
  public:
   Contestant(const Model& model, const SearchTask& task, const CompileOptions& options)

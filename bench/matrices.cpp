@@ -11,7 +11,7 @@ namespace fuselage {
 namespace {
 
 Quantizer quantizer_to(DType dtype, std::size_t k) {
-  // A fit takes long, and does not change how long a product takes.
+  // A fit takes long and does not affect the time of a product.
   if (dtype == DType::qlog4) return {.to = dtype, .largest = 128, .fit = ScaleFit::largest};
   const double largest = std::sqrt(2147483647.0 / static_cast<double>(k));
   return {.to = dtype, .largest = dtype == DType::qint8 ? 127 : static_cast<int>(largest)};

@@ -9,15 +9,15 @@
 
 namespace fuselage {
 
-/// Normally distributed, the same for the same size.
+/// Normally distributed numbers, the same for the same size.
 std::vector<float> random_numbers(std::size_t size, float deviation = 1);
 
-/// `count` vectors of k such numbers as `dtype`: f32, bf16 or a quantized type with integers so
-/// small that products of k terms fit 32 bits.
+/// `count` vectors of k such numbers as `dtype`: f32, bf16, or a quantized type with integers small
+/// enough that sums of k products fit in 32 bits.
 Tensor random_vectors(DType dtype, std::size_t count, std::size_t k, float deviation = 1);
 
-/// A [k, n] matrix whose columns are such vectors. It lies in huge pages, as a model's weights do:
-/// small ones lie anywhere in memory, and some then push others out of the second-level cache.
+/// A [k, n] matrix whose columns are such vectors. It is in huge pages, as a model's weights are:
+/// small pages are scattered in physical memory, so some evict others from the second-level cache.
 cpu::PackedMatrix random_matrix(DType dtype, std::size_t k, std::size_t n, float deviation = 1);
 
 }  // namespace fuselage

@@ -21,8 +21,8 @@ constexpr memory::data_type kType<std::int32_t> = memory::data_type::s32;
 
 std::int64_t as_dim(std::size_t size) { return static_cast<std::int64_t>(size); }
 
-// The product of T and T is of type Sum. The matrix is in whichever layout the library likes best
-// for the number of rows that comes first.
+// The product of T and T is of type Sum. The matrix is in the layout that the library prefers for
+// the first number of rows.
 template <class T, class Sum>
 class OnednnProduct {
  public:

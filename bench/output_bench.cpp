@@ -1,13 +1,13 @@
-// The output layer as one kernel against the same as four: product, bias, log-softmax, k best. Then
-// those of two models, whose log-probabilities are added; then, for bytes, against the steps of
+// The output layer as one kernel against four kernels: product, bias, log-softmax, k best. Then the
+// same for two models, whose log-probabilities are added; then, for bytes, against the steps of
 // other systems.
 //
 //   output_bench [pairs] [vocabulary] [k] [f32, bf16, qint8, qint16 or qlog4]
 //
-// The type is that of the product; rows are quantized before, since both sides need that.
-// The cap is what fusing would gain if all but the product, as it stands, cost nothing; a fused
-// kernel can pass it, as it does not write the logits either. The floor is the time that the
-// product's operations need at the measured peak, or that of going over its matrix for one row.
+// The type is the product's type; rows are quantized beforehand, since both sides need that.
+// The cap is the gain of fusing if everything but the unfused product cost nothing; a fused kernel
+// can exceed it, since it does not write the logits either. The floor is the time of the product's
+// operations at the measured peak, or for one row the time of reading its matrix.
 
 #include <fmt/format.h>
 
@@ -128,7 +128,7 @@ std::string as_text(const Comparison& compared) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", compared.ratio, compared.low, compared.high);
 }
 
-/// Median seconds of each of some steps, which run one after another.
+/// Median seconds of each step; the steps run one after another.
 std::vector<double> median_seconds(int runs, const std::vector<std::function<void()>>& steps) {
   std::vector<std::vector<double>> seconds(steps.size());
   for (int i = 0; i < runs; ++i)
@@ -192,7 +192,7 @@ void compare_ensembles(int pairs, std::size_t vocabulary, std::size_t k, DType d
     }
 }
 
-/// The steps of other systems, and our own kernels with their search for the best: sorting.
+/// Times the steps of other systems, and our own kernels with their k best by sorting.
 void compare_peers(int pairs, std::size_t vocabulary, std::size_t k) {
   if (!PeerOutput::is_available()) return;
   fmt::print(
@@ -242,7 +242,7 @@ void run(const std::vector<std::string>& arguments) {
   const bool is_real = dtype == DType::f32 || dtype == DType::bf16;
   if (!dtype || (!is_real && !is_quantized(*dtype)))
     throw Error("products are of f32, bf16, qint8, qint16 or qlog4, not {}", type);
-  // The integers of AVX-512-VNNI; elsewhere they have no measured peak.
+  // Integers have a measured peak only with AVX-512-VNNI.
   const Peaks peaks = measured_peaks();
   const double integers = 2 * (*dtype == DType::qint16 ? peaks.i16 : peaks.i8);
   const double peak = is_real || integers == 0 ? measured_peak() : integers;

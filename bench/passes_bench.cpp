@@ -1,12 +1,12 @@
-// How much faster a model translates with one set of passes than with another: both in one process,
-// turn and turn about, single-threaded, and beside the time that the counted operations need at the
-// peak measured in the same run.
+// The speed-up of one set of passes over another: both in one process, alternately,
+// single-threaded. Also the time of the counted operations at the peak that is measured in the same
+// run.
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
 //
-// Passes may be followed by a precision, and by activations: all@int8, all@int8:table. Without one,
-// products are in fp32, whatever the model is stored for. The floor is at the peak of the type in
-// which products are computed.
+// Passes may be followed by a precision and activations: all@int8, all@int8:table. Without a
+// precision, products are in fp32, whatever the model's default. The floor uses the peak of the
+// type in which products are computed.
 
 #include <fmt/format.h>
 

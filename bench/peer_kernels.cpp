@@ -19,7 +19,7 @@ std::string refuse(const Graph& graph, const Node& node) {
   return graph.producer(node.operands[1]).has(Trait::external) ? "" : "its matrix is not stored";
 }
 
-/// Prepares the product when it runs for the first time, since it needs the matrix: for one worker.
+/// Prepares the product in the first run, since it needs the matrix. For one worker only.
 template <MakePeerProduct kMake>
 class PeerKernel final : public cpu::Kernel {
  public:

@@ -8,15 +8,15 @@
 
 namespace fuselage {
 
-/// A library that multiplies floats, and its products as a kernel for plans: that of a stored
-/// matrix and vectors, which are copied where they do not lie one after the other.
+/// A library that multiplies floats, and a kernel for plans with its products of rows by a stored
+/// matrix. Rows that are not contiguous are copied.
 struct PeerLibrary {
   std::string name;
   MakePeerProduct make;
   cpu::KernelEntry kernel;
 };
 
-/// Those that this build has.
+/// The libraries of this build.
 const std::vector<PeerLibrary>& peer_libraries();
 
 /// Eigen's products of a matrix and a vector, row by row.

@@ -11,7 +11,7 @@
 namespace fuselage {
 namespace {
 
-/// Null where the build lacks the library.
+/// Null if the build has no oneDNN.
 MakePeerIntProduct int8_product() {
 #ifdef FUSELAGE_WITH_ONEDNN
   return onednn_int8_product;
@@ -20,7 +20,7 @@ MakePeerIntProduct int8_product() {
 #endif
 }
 
-/// Calls f(vector, element, integer) for all of a tensor's vectors, and returns their scales.
+/// Calls f(vector, element, integer) for all integers of a tensor; returns the vectors' scales.
 template <class F>
 std::vector<float> for_each_integer(const Tensor& vectors, const F& f) {
   const auto count = static_cast<std::size_t>(vectors.shape()[0]);

@@ -9,17 +9,17 @@
 
 namespace fuselage {
 
-/// Finds the k largest of each row of x, [rows, n], largest first, by partially sorting column
-/// numbers, as CTranslate2 does on a CPU (its src/ops/topk_cpu.cc).
+/// Finds the k largest elements of each row of x, [rows, n], largest first, by partially sorting
+/// column indexes, as CTranslate2 does on a CPU (its src/ops/topk_cpu.cc).
 void k_best_by_sorting(const float* x, std::size_t rows, std::size_t n, std::size_t k,
                        float* values, std::int32_t* ids);
 
-/// An output layer of int8 vectors in the steps that other systems take, each over all logits:
-/// oneDNN's product in 32-bit integers, a pass that makes them floats and adds the bias,
-/// log-softmax by our kernel, and k_best_by_sorting.
+/// An output layer of int8 vectors in the steps of other systems, each over all logits: oneDNN's
+/// product in 32-bit integers, conversion to floats with the bias added, log-softmax by our kernel,
+/// and k_best_by_sorting.
 class PeerOutput {
  public:
-  /// The left rows and the matrix's columns, of type qint8, and a bias of as many as these.
+  /// The left rows and the matrix's columns, both qint8, and a bias with an element per column.
   PeerOutput(const Tensor& rows, const Tensor& columns, std::vector<float> bias);
   /// Whether this build has oneDNN.
   static bool is_available();

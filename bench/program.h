@@ -13,13 +13,13 @@ namespace fuselage {
 struct Program {
   const char* name;
   const char* arguments;      ///< "MODEL TEXT [beam]"
-  std::size_t min_arguments;  ///< so many are required
-  const char* purpose;        ///< what it measures, a sentence
+  std::size_t min_arguments;  ///< number of required arguments
+  const char* purpose;        ///< a sentence about the measurement
 };
 
-/// Runs a benchmark on the arguments of its command line. Prints its usage for --help, and as an
-/// error when arguments are missing; an exception is printed under the program's name. Returns the
-/// exit status.
+/// Runs a benchmark with the arguments of its command line. Prints the usage for --help, and as an
+/// error when arguments are missing. Prints exceptions after the program's name. Returns the exit
+/// status.
 inline int run_program(const Program& program, int argc, char** argv,
                        void (*run)(const std::vector<std::string>& arguments)) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);

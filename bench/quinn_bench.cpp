@@ -1,11 +1,11 @@
 // The comparison of Quinn & Ballesteros 2018, "Pieces of Eight: 8-bit Neural Machine Translation":
-// 8-bit products against float32 products of a matrix and a vector by Eigen, one sentence at a
-// time; and against our own float32. See docs/benchmarks/README.md.
+// 8-bit products against Eigen's float32 matrix-vector products, one sentence at a time; and
+// against our own float32. See docs/benchmarks/README.md.
 //
 //   quinn_bench GRAPH MODEL TEXT [beam] [rounds] [sentences]
 //
-// GRAPH is a decoder as text, which gets random weights. MODEL translates TEXT once; its lengths,
-// parents and words are replayed with GRAPH by every contestant.
+// GRAPH is a model in the text form, which gets random weights. MODEL translates TEXT once; its
+// lengths, parents and words are replayed with GRAPH by every contestant.
 
 #include <fmt/format.h>
 
@@ -32,13 +32,13 @@
 namespace fuselage {
 namespace {
 
-/// Passes of an engine that runs the equations as they are: input projections are out of the
-/// encoder's loops.
+/// Passes of an engine that runs the equations unchanged, except that input projections are out of
+/// the encoder's loops.
 constexpr const char* kPlain =
     "all,-split_products,-embeddings,-attention,-merge_states,-merge_attention,-merge_products,"
     "-fuse_output,-fuse_attention,-fuse_norm,-fuse_pointwise,-fuse_linear";
 
-/// How far from the first contestant's a score may be. Those of random weights are near each other.
+/// Maximum difference of a score from the first contestant's. Random weights give similar scores.
 constexpr float kTolerance = 0.5f;
 
 struct Contestant {
@@ -54,11 +54,11 @@ const Contestant kContestants[] = {{"Eigen, vector by vector", kPlain, Precision
                                    {"fp32, all passes", "all", Precision::fp32},
                                    {"int8, all passes", "all", Precision::int8}};
 
-/// What a contestant needs at least: its operations at the measured peaks, or reading its weights
-/// once a step.
+/// Minimum times of a contestant: its operations at the measured peaks, or reading its weights once
+/// per step.
 struct Floor {
   double source = 0, step_operations = 0, step_weights = 0;
-  double bandwidth = 0;  ///< of reading as many bytes as the weights again and again
+  double bandwidth = 0;  ///< of repeated reading of as many bytes as the weights have
   double step_bytes = 0;
   double whole() const { return source + std::max(step_operations, step_weights); }
 };
@@ -90,7 +90,7 @@ class Contest {
     }
   }
 
-  /// Throws when scores differ by more than products of integers explain.
+  /// Throws Error when scores differ by more than the error of integer products.
   void check_outputs(const Trace& trace) {
     Outputs want;
     replays_[0].run(trace, &want);

@@ -14,13 +14,14 @@
 
 namespace fuselage {
 
-/// Options for "int8", or with activations too, "int8:table".
+/// Options for a precision, "int8", which may be followed by activations, "int8:table".
 CompileOptions numbers_from_string(const std::string& text);
 
-/// Normal weights for which the sums that enter an activation are neither small nor large.
+/// Normally distributed weights, scaled so that operands of activations are neither small nor
+/// large.
 TensorMap random_weights(const Graph& graph);
 
-/// What the search asks of a model that translates the task's text.
+/// The trace of a search that translates the task's text.
 Trace record_search(const Model& model, const SearchTask& task);
 
 struct Seconds {
@@ -34,7 +35,7 @@ struct Outputs {
   std::vector<std::int32_t> words;
 };
 
-/// A model of which a trace is asked again, on one thread. Its outputs are those of a search head.
+/// A model on which a trace is replayed, on one thread. It has the outputs of a search head.
 class Replay {
  public:
   Replay(std::string name, std::unique_ptr<Executable> executable);
@@ -54,8 +55,8 @@ class Replay {
 /// Seconds of each contestant in each round.
 using Rounds = std::vector<std::vector<Seconds>>;
 
-/// Runs all contestants up and down again in each round, so that a drift of the machine's speed
-/// hits all alike.
+/// Runs all contestants forwards and backwards in each round, so that a drift of the machine's
+/// speed affects all equally.
 Rounds measure(std::vector<Replay>& contestants, const Trace& trace, int rounds);
 
 /// Median of the seconds, or of a part of them, over the rounds.

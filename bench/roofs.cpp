@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kChains = 12;
 
-// Chains of one instruction, more than its latency needs.
+// Independent chains of one instruction, enough to hide its latency.
 #define FUSELAGE_CHAINS(name, instruction)                                             \
   [[gnu::target("avx512f,avx512vnni"), gnu::noinline]] void name(std::int64_t steps) { \
     __m512i sums[kChains] = {};                                                        \
@@ -86,7 +86,7 @@ double read_bandwidth(const std::byte*, std::size_t) { return 0; }
 
 double read_bandwidth(std::size_t bytes) {
   const Pages pages = allocate_pages(bytes);
-  std::fill_n(pages.get(), bytes, std::byte{1});  // until then all are one page of zeros
+  std::fill_n(pages.get(), bytes, std::byte{1});  // unwritten pages all map to one zero page
   return read_bandwidth(pages.get(), bytes);
 }
 

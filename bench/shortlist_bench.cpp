@@ -1,5 +1,5 @@
-// The output layer for the words of a shortlist, by the best instruction-set level of this machine
-// and by the one below it.
+// The output layer for the words of a shortlist, at the best instruction-set level of this machine
+// and at the level below.
 //
 //   shortlist_bench [pairs] [words] [vocabulary]
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kBest = 7;
 
-/// The k best of some rows, again and again for about a millisecond.
+/// The k best of some rows, repeated for about a millisecond.
 class Layer {
  public:
   Layer(DType dtype, std::size_t rows, std::size_t d, std::size_t words, std::size_t vocabulary)

@@ -64,7 +64,7 @@ double rows_of(const Graph& graph, DomainId id, const RowCounts& counts) {
   switch (domain.kind) {
     case DomainKind::none:
     case DomainKind::vocabulary:
-    case DomainKind::shortlist:  // what is measured searches whole vocabularies
+    case DomainKind::shortlist:  // measured searches use whole vocabularies
       return 0;
     case DomainKind::sentence:
       return counts.sentences;
@@ -82,8 +82,8 @@ double rows_of(const Graph& graph, DomainId id, const RowCounts& counts) {
   return 0;
 }
 
-/// Operations of a mixture, which has as many terms as it has weights: more than its cost for each
-/// row can tell. A fused attention has the weights and the mixture as its results.
+/// Operations of a mixture, with a term per weight, which its cost per row does not count. The
+/// weights and the mixture are the results of a fused attention.
 double mixing(const Graph& graph, const Node& node, const RowCounts& counts) {
   ValueId weights, mixed;
   if (node.has(Trait::mixes_rows) && node.operands.size() == 2) {
@@ -100,7 +100,7 @@ double mixing(const Graph& graph, const Node& node, const RowCounts& counts) {
   return rows_of(graph, pairs, counts) * 2 * static_cast<double>(row_size(graph.value(mixed).type));
 }
 
-/// Where a node's operations count: products of integers are those of their operands' type.
+/// The part of `work` for a node's operations; products of integers count for their operands' type.
 double& part_of(Work& work, const Graph& graph, const Node& node) {
   for (const ValueId operand : node.operands) {
     const DType dtype = graph.value(operand).type.dtype;

@@ -8,8 +8,7 @@
 
 namespace fuselage {
 
-/// What a search asked of a worker: the batches that it began and the steps that it took. Another
-/// model can be run through the same.
+/// The calls of a search to a worker: batches and steps. They can be replayed on another model.
 struct Trace {
   struct Step {
     std::vector<std::int32_t> parents, parent_sentence, hypothesis_parent, words, positions;
@@ -25,28 +24,27 @@ struct Trace {
   std::vector<Batch> batches;
 };
 
-/// The same executable, whose workers write down in `trace`, which must outlive them, what they are
-/// asked for.
+/// The same executable, whose workers record their calls in `trace`, which must outlive them.
 std::unique_ptr<Executable> recording(std::unique_ptr<Executable> executable, Trace& trace);
 
-/// Rows that the domains had, added up over the steps of a trace.
+/// Numbers of rows of the domains, summed over the steps of a trace.
 struct RowCounts {
   double sentences = 0, source = 0, steps = 0;
   double parents = 0, hypotheses = 0, parent_source = 0, hypothesis_source = 0;
 };
 RowCounts count_rows(const Trace& trace);
 
-/// Operations, a multiply-add counting as two, by the type of number that they are done in.
+/// Numbers of operations by type of number; a multiply-add counts as two.
 struct Work {
   double f32 = 0, i16 = 0, i8 = 0;
   double total() const { return f32 + i16 + i8; }
-  /// Seconds that one core needs at least.
+  /// Minimum seconds on one core.
   double floor(const Peaks& peaks) const;
   friend Work operator+(const Work& a, const Work& b);
 };
 
-/// Operations of a graph's source and step programs for these rows. Pairs of other domains than
-/// these are left out, so the figure is a lower bound for a transformer.
+/// Operations of a graph's source and step programs for these rows. Pairs of other domains are left
+/// out, so the figure is a lower bound for a transformer.
 struct Operations {
   Work source, step;
   double step_weights = 0;  ///< bytes of weights that the steps read

@@ -1,5 +1,5 @@
-// How much more several workers translate than one: both in one process, turn and turn about, by
-// the wall clock, loading left out.
+// The throughput of several workers against one: both in one process, alternately, by the wall
+// clock, without loading.
 //
 //   workers_bench MODEL TEXT [beam] [mini-batch] [pairs] [workers] [precision]
 

@@ -7,15 +7,15 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
-# A file that a program caches names the program by this.
+# The build ID identifies the program in files of cached weights.
 add_link_options(-Wl,--build-id=sha1)
 # Designated initializers leave out members on purpose.
 set(cxx_options -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                 -Wno-missing-field-initializers)
-# A result must not depend on how a compiler fuses: contraction is written out where it is wanted.
+# A result must not depend on the compiler's contraction; code that wants it writes it out.
 list(APPEND cxx_options -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ 12 reports these in the standard library's and Eigen's own inlined code.
+  # False positives of g++ 12 in inlined code of the standard library and Eigen.
   list(APPEND cxx_options -Wno-restrict -Wno-maybe-uninitialized -Wno-array-bounds
                           -Wno-stringop-overflow)
 endif()
@@ -26,7 +26,7 @@ if(FUSELAGE_SANITIZE)
   add_compile_definitions(FUSELAGE_SANITIZED)
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${cxx_options}>")
-# nvcc hands these on to the compiler of the host; its own code is not fit for -Wpedantic.
+# nvcc passes these to the host compiler; the code that it generates fails -Wpedantic.
 set(cuda_options ${cxx_options})
 list(REMOVE_ITEM cuda_options -Wpedantic)
 list(JOIN cuda_options "," cuda_options)

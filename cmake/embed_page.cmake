@@ -1,5 +1,5 @@
-# Puts the files of inspect/page/ into inspect/page_files.h of the build folder, and does so again
-# when one of them changes.
+# Embeds the files of inspect/page/ in inspect/page_files.h of the build folder, again whenever one
+# of them changes.
 function(fuselage_embed_page target)
   foreach(part IN ITEMS HTML:page.html STYLE:style.css LAYOUT:layout.js MODEL:model.js VIEW:view.js PANELS:panels.js
                         SELFTEST:selftest.js)

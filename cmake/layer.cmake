@@ -1,6 +1,6 @@
 # fuselage_layer(NAME [EXCEPT pattern] [PUBLIC libs…] [PRIVATE libs…]): the static library
-# fuselage_NAME out of every .cpp file under NAME/, but for those that fit the pattern: a program's
-# main file, and what a library of its own is made of.
+# fuselage_NAME from every .cpp file under NAME/, except files that match the pattern: a program's
+# main file, and files of another library.
 function(fuselage_layer name)
   cmake_parse_arguments(arg "" "EXCEPT" "PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)

@@ -1,5 +1,5 @@
-# fuselage_hosts_module(TARGET): a program that may load the module of the CUDA back-end. Of the
-# layers that the module uses, which the program links, it takes all and exports their symbols.
+# fuselage_hosts_module(TARGET): a program that may load the module of the CUDA back-end. It links
+# the layers that the module uses as whole archives and exports their symbols.
 function(fuselage_hosts_module target)
   set(layers fuselage_base fuselage_graph fuselage_ops fuselage_passes fuselage_backends)
   list(JOIN layers "," whole)

@@ -11,21 +11,20 @@
 
 namespace fuselage {
 
-/// Waits up to so long for more input; false when there is none yet. May be empty.
+/// Waits for more input up to a timeout; false if there is none yet. May be empty.
 using InputReady = std::function<bool(std::chrono::milliseconds)>;
 
-/// Where items come from.
+/// A source of items.
 template <typename Item>
 struct ItemSource {
-  /// Reads the next item; false: there are no more. What it throws takes the place of the item.
+  /// Reads the next item; false at the end. An exception is handed on in place of the item.
   std::function<bool(Item&)> next;
-  /// Its length in words.
+  /// Length of an item in words.
   std::function<std::size_t(const Item&)> length;
   InputReady ready = nullptr;
 };
 
-/// Returns when there is input. Throws the error that ended the work, if one did, which would
-/// otherwise wait for the input.
+/// Waits for input. Throws the error of a worker or the sink, if any, without waiting for input.
 template <typename Item, typename Result>
 void wait_for_input(const ItemSource<Item>& source, OrderedWorkers<Item, Result>& workers) {
   constexpr std::chrono::milliseconds kLookForErrors{50};
@@ -34,8 +33,8 @@ void wait_for_input(const ItemSource<Item>& source, OrderedWorkers<Item, Result>
   while (!source.ready(kLookForErrors)) workers.rethrow_failure();
 }
 
-/// Reads items, has the workers work on them in batches, and hands the results on in the order in
-/// which the items were read. Throws the first error of that order.
+/// Reads items, processes them in batches on the workers, and hands the results on in input order.
+/// Throws the first error in input order.
 template <typename Item, typename Result>
 void run_batches(const ItemSource<Item>& source, BatchFormer former,
                  std::vector<typename OrderedWorkers<Item, Result>::Work> work,

@@ -8,9 +8,9 @@ namespace fuselage {
 namespace {
 
 constexpr std::size_t kNoBound = std::numeric_limits<std::size_t>::max();
-/// Batches of a window unless options say how many. More of them sort no better.
+/// Default number of batches in a window. Larger windows do not sort better.
 constexpr std::size_t kWindowBatches = 64;
-/// Batches for each worker that may wait, at the least, so that a slow one holds up no other.
+/// Batches per worker that may at least wait, so that a slow worker does not stop the others.
 constexpr std::size_t kBatchesAhead = 8;
 
 BatchOptions with_defaults_of_marian(BatchOptions options) {
@@ -89,7 +89,7 @@ void BatchFormer::close_window() {
 }
 
 std::size_t BatchFormer::next_batch_size() const {
-  // Rounded up, so that as many batches as there are workers are enough for equal lines.
+  // Rounded up, so that lines of equal length make no more batches than there are workers.
   const std::size_t share =
       smaller_for_few_ ? (waiting_words_ + workers_ - 1) / workers_ : kNoBound;
   const Window& window = closed_.front();

@@ -11,65 +11,64 @@
 
 namespace fuselage {
 
-/// How lines are gathered into batches, named as marian-decoder's options. What is not given is
-/// chosen for speed.
+/// How lines are gathered into batches, named as marian-decoder's options. Options that are not
+/// given are chosen for speed.
 struct BatchOptions {
-  std::size_t mini_batch = 0;          ///< sentences in a batch; 0: not given
-  std::size_t mini_batch_words = 0;    ///< words in a batch with padding, in place of sentences
-  std::size_t maxi_batch = 0;          ///< batches that are read, and sorted, together
-  std::optional<bool> sort_by_length;  ///< the longest first, or in their order
+  std::size_t mini_batch = 0;        ///< maximum number of sentences in a batch; 0: not given
+  std::size_t mini_batch_words = 0;  ///< maximum number of words with padding instead; 0: not given
+  std::size_t maxi_batch = 0;        ///< batches that are read and sorted together; 0: not given
+  std::optional<bool> sort_by_length;  ///< true: the longest first; false: input order
 };
 
-/// Bounds of the batches that the options ask for, `fastest` where they ask for none. With
-/// `by_content`, what is not given is as in marian-decoder, which has each sentence alone.
+/// The bounds of batches that the options state, else `fastest`. With `by_content`, options that
+/// are not given have marian-decoder's defaults, batches of one sentence.
 BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content);
 
-/// The profile for which a model is optimized that searches with so many hypotheses of a sentence,
-/// in such batches.
+/// The workload for which to optimize a model that searches with this beam and these batches.
 Workload expected_workload(std::size_t beam_size, const BatchBounds& batches);
 
-/// Gathers numbered lines and forms a batch when a worker has nothing to do. Lines are sorted
-/// within windows, which are worked off one after another. A window is closed when it is full. For
-/// a worker that has nothing to do it is closed, too, when the input pauses or ends, or when its
-/// first line has waited for `kMaxWait`. Unless sizes are given, batches become smaller when few
-/// lines wait, so that each worker gets a part. Knows no clock and no threads.
+/// Gathers numbered lines and forms a batch when a worker is idle. Lines are sorted within windows,
+/// which are processed in order. A window is closed when it is full. For an idle worker it is also
+/// closed when the input pauses or ends, or when its first line has waited for `kMaxWait`. Unless
+/// sizes are given, batches are smaller when few lines wait, so that each worker gets a share. The
+/// class uses neither clocks nor threads.
 class BatchFormer {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  /// No line waits longer for others while a worker has nothing to do.
+  /// Maximum time that a line waits for other lines while a worker is idle.
   static constexpr std::chrono::milliseconds kMaxWait{10};
-  /// Words that may wait or be worked on. One line may be longer.
+  /// Maximum number of words that wait or are processed. A single line may be longer.
   static constexpr std::size_t kMaxWordsAhead = std::size_t{1} << 20;
 
-  /// Batches have the bounds of batch_bounds(). With `by_content`, they depend on the lines alone:
-  /// windows are closed when they are full or the input ends.
+  /// Batches have the bounds of batch_bounds(). With `by_content`, batches depend on the lines
+  /// alone: a window is closed only when it is full or the input ends.
   BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
               bool by_content = false);
 
-  /// A line of `length` words arrives. Numbers rise.
+  /// Adds a line of `length` words. Numbers ascend.
   void add(std::size_t number, std::size_t length, Time now);
 
-  /// There is nothing to read at the moment. The next line ends the pause.
+  /// The input pauses. The next line ends the pause.
   void pause() { paused_ = true; }
 
   /// No line follows.
   void end() { ended_ = true; }
 
-  /// The numbers of the next batch, for a worker that has nothing to do. Empty: there are no lines,
-  /// or they wait for others.
+  /// The line numbers of the next batch, for an idle worker. Empty if there are no lines, or if
+  /// they wait for other lines.
   std::vector<std::size_t> take(Time now);
 
-  /// When take() will give a batch even if no line follows; nothing: not before end().
+  /// The time when take() gives a batch even if no line follows; nullopt: not before end().
   std::optional<Time> due() const;
 
-  /// So many lines may wait or be worked on.
+  /// Maximum number of lines that wait or are processed.
   std::size_t max_lines_ahead() const { return max_lines_ahead_; }
 
  private:
   struct Line {
     std::size_t number, length;
   };
-  /// Lines in the order in which they are taken, once it is closed.
+  /// Lines; those of a closed window are in the order of taking.
   using Window = std::deque<Line>;
 
   void close_window();
@@ -82,7 +81,7 @@ class BatchFormer {
   Window open_;
   std::deque<Window> closed_;
   std::size_t waiting_words_ = 0, open_words_ = 0;
-  Time first_came_;  ///< when the first line of the open window arrived
+  Time first_came_;  ///< time when the first line of the open window arrived
   bool paused_ = false, ended_ = false;
 };
 

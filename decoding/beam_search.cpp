@@ -8,7 +8,7 @@
 namespace fuselage {
 namespace {
 
-/// Most words that a translation may have: the first count that reaches factor × source length.
+/// Maximum number of words of a translation: factor × source length, rounded up, and at least 1.
 std::int32_t length_limit(float factor, std::int32_t source_length) {
   constexpr std::int32_t kMost = 1 << 30;
   const float words = std::ceil(factor * static_cast<float>(source_length));
@@ -60,7 +60,7 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
     rows += beam;
     weights += beam * static_cast<std::size_t>(steps) * sentence.size();
   }
-  // First, since it needs most by far, and says how much where there is no room.
+  // First, since it needs by far the most memory, and its error states how much.
   worker_->begin(sentences, shortlists, limits);
   record_.tokens.clear();
   record_.tokens.reserve(tokens);
@@ -114,7 +114,7 @@ void BeamSearch::run_step() {
     list->clear();
   for (std::size_t h = 0; h < live_.size(); ++h) {
     const Live& live = live_[h];
-    // Hypotheses of one sentence are neighbours, and few: look for a sibling among them.
+    // Hypotheses of a sentence are adjacent and few: search them for a sibling.
     std::int32_t parent = -1;
     for (std::size_t i = h; live.row >= 0 && i-- > 0 && live_[i].sentence == live.sentence;)
       if (live_[i].row == live.row) parent = hypothesis_parent_[i];

@@ -13,19 +13,19 @@
 
 namespace fuselage {
 
-/// What can be odd about a line of input without keeping it from being translated.
+/// A defect of an input line that does not prevent its translation.
 enum class LineOddity : std::uint8_t {
   empty,         ///< no words; its translation is empty
-  invalid_text,  ///< not UTF-8, or NUL in it; what is invalid counts as U+FFFD
+  invalid_text,  ///< invalid UTF-8, or NUL; invalid bytes are read as U+FFFD
   too_long,      ///< more than max-length words; the rest is cut off
-  too_large,     ///< more than kMaxLineBytes bytes; the rest is cut off, at a character's end
+  too_large,     ///< more than kMaxLineBytes bytes; the rest is cut off at a character boundary
 };
 
 /// A line as a model reads it.
 struct EncodedLine {
   WordIds words;  ///< the end symbol last
   std::vector<LineOddity> oddities;
-  std::size_t bytes = 0;  ///< of the line as it was given, and its end
+  std::size_t bytes = 0;  ///< size of the given line with its line break
 
   bool empty() const { return words.size() <= 1; }
 };
@@ -34,17 +34,17 @@ struct EncodedLine {
 class LineEncoder {
  public:
   struct Options {
-    std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
-    bool right_left = false;        ///< the words are given in reverse, except the end symbol
+    std::size_t max_length = 1000;  ///< maximum number of words, including the end symbol
+    bool right_left = false;        ///< reverse the words, except the end symbol
     bool strict = false;            ///< invalid and too long lines are errors
-    std::string text;               ///< names the text in errors: "source"; empty: there is one
+    std::string text;               ///< name of the text in errors: "source"; empty: the only text
   };
 
   /// The vocabulary must outlive the encoder. Throws Error for a max_length of 0.
   LineEncoder(const Vocabulary& vocabulary, Options options);
 
-  /// `number` is that of the line, from 0. Reads kMaxLineBytes bytes of it at most, in time linear
-  /// in these. Throws Error naming the line, counted from 1, where the options ask for it.
+  /// `number` is the number of the line, from 0. Reads at most kMaxLineBytes bytes, in linear time.
+  /// With Options::strict, throws Error naming an invalid or too long line, counted from 1.
   EncodedLine encode(std::string_view line, std::size_t number) const;
 
  private:
@@ -54,14 +54,14 @@ class LineEncoder {
   Options options_;
 };
 
-/// `text` with every NUL and every byte that is no part of UTF-8 replaced by U+FFFD.
+/// `text` with every NUL and every byte outside a valid UTF-8 sequence replaced by U+FFFD.
 std::string valid_text(std::string_view text);
 
-/// Gathers what was odd about the lines of a text into a few notes.
+/// Gathers the oddities of the lines of a text into a few notes.
 class LineNotes {
  public:
-  /// `where` names the text in the notes when there are several; may be empty. `max_length` is that
-  /// of the lines.
+  /// `where` names the text in the notes; empty for a single text. `max_length` is the limit of the
+  /// encoder.
   explicit LineNotes(std::size_t max_length, std::string where = "")
       : max_length_(max_length), where_(std::move(where)) {}
 

@@ -12,13 +12,13 @@ bool read_line(std::istream& input, std::string& line) {
     input.getline(part.data(), part.size());
     const auto count = static_cast<std::size_t>(input.gcount());
     const bool is_whole = input.good();
-    // A whole line's end is counted, but not stored.
+    // The count of a complete line includes the line break, which is not stored.
     const std::size_t stored = is_whole ? count - 1 : count;
     line.append(part.data(), std::min(stored, kMaxLineBytes + 1 - line.size()));
     if (is_whole) return true;
     if (input.bad()) return false;
     if (input.eof() || count == 0) return count > 0 || !line.empty();
-    input.clear();  // the line goes on behind this part
+    input.clear();  // the line continues after this part
   }
 }
 

@@ -6,12 +6,12 @@
 
 namespace fuselage {
 
-/// Bytes that are read of a line; a LineEncoder cuts the rest off.
+/// Maximum number of bytes of a line; a LineEncoder cuts off the rest.
 inline constexpr std::size_t kMaxLineBytes = 131'072;
 
-/// Reads the next line, without its end, as std::getline does; false when there is none. Of a line
-/// of more than kMaxLineBytes bytes one byte more than these is kept, so that its reader can tell,
-/// and the rest is passed over in bounded memory.
+/// Reads the next line without its line break, as std::getline does; false at the end. A line of
+/// more than kMaxLineBytes bytes is cut to kMaxLineBytes + 1 bytes, so that a caller can detect it;
+/// the rest is skipped in bounded memory.
 bool read_line(std::istream& input, std::string& line);
 
 }  // namespace fuselage

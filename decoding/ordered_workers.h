@@ -16,19 +16,19 @@
 
 namespace fuselage {
 
-/// Threads that work on batches of items, and hand the results on one by one in the order of the
-/// items, however the batches mix and finish. A batch is formed when a thread has nothing to do. An
-/// error takes the place of the results that it prevented: all results before it are handed on,
-/// then it ends everything.
+/// Threads that process batches of items and hand the results on one by one in the order of the
+/// items, whatever the composition and order of completion of the batches. A batch is formed when a
+/// thread is idle. An error takes the place of the results of its batch: all results before it are
+/// handed on, then it ends all work.
 template <typename Item, typename Result>
 class OrderedWorkers {
  public:
-  /// Results of the items, in their order.
+  /// Returns the results of a batch's items, in their order.
   using Work = std::function<std::vector<Result>(std::vector<Item>&)>;
   /// Called from one thread at a time. Items are numbered from 0.
   using Sink = std::function<void(std::size_t number, Result&& result)>;
 
-  /// One thread per element of `work`. Throws Error when the system does not give so many threads.
+  /// Starts a thread per element of `work`. Throws Error when the system cannot start the threads.
   OrderedWorkers(std::vector<Work> work, Sink sink, BatchFormer former)
       : sink_(std::move(sink)), former_(std::move(former)) {
     try {
@@ -47,8 +47,8 @@ class OrderedWorkers {
   OrderedWorkers(const OrderedWorkers&) = delete;
   OrderedWorkers& operator=(const OrderedWorkers&) = delete;
 
-  /// Waits until there is room, then takes the next item, which has `length` words. Throws the
-  /// error that ended everything, if one did.
+  /// Waits until there is room, then adds the next item, of `length` words. Throws the error that
+  /// ended all work, if any.
   void add(Item item, std::size_t length) {
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return failure_ || slots_.empty() || has_room(length); });
@@ -59,28 +59,28 @@ class OrderedWorkers {
     arrived_.notify_all();
   }
 
-  /// Takes an error in the place of the next item.
+  /// Adds an error in place of the next item.
   void fail(const std::exception_ptr& error) {
     std::unique_lock lock(mutex_);
     slots_.push_back({.error = error});
     hand_on(lock);
   }
 
-  /// Says that there will be no item for a while, so that no item waits for it.
+  /// The input pauses: items no longer wait for further items.
   void pause() {
     const std::lock_guard lock(mutex_);
     former_.pause();
     arrived_.notify_all();
   }
 
-  /// Throws the error that ended everything, if one did.
+  /// Throws the error that ended all work, if any.
   void rethrow_failure() {
     const std::lock_guard lock(mutex_);
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// Says that there are no more items, and waits until all results have been handed on. Throws the
-  /// error that ended everything, if one did.
+  /// Ends the input and waits until all results have been handed on. Throws the error that ended
+  /// all work, if any.
   void finish() {
     std::unique_lock lock(mutex_);
     former_.end();
@@ -157,7 +157,7 @@ class OrderedWorkers {
 
   Slot& slot(std::size_t number) { return slots_[number - first_number_]; }
 
-  /// Hands on what is ready at the front, unless another thread is at it, which then does.
+  /// Hands on the ready results at the front. If another thread is doing so, leaves them to it.
   void hand_on(std::unique_lock<std::mutex>& lock) {
     if (handing_on_ || failure_) return;
     handing_on_ = true;
@@ -187,11 +187,11 @@ class OrderedWorkers {
   Sink sink_;
   BatchFormer former_;
   std::mutex mutex_;
-  std::condition_variable arrived_;  ///< items, or an end: what idle threads wait for
-  std::condition_variable done_;     ///< results: what add() and finish() wait for
-  std::deque<Slot> slots_;           ///< of the items that have not been handed on, by number
-  std::size_t first_number_ = 0;
-  std::size_t words_ahead_ = 0;  ///< of the items in the slots
+  std::condition_variable arrived_;  ///< idle threads wait for items or the end of work
+  std::condition_variable done_;     ///< add() and finish() wait for results
+  std::deque<Slot> slots_;           ///< items without a handed-on result, by number
+  std::size_t first_number_ = 0;     ///< number of the first slot's item
+  std::size_t words_ahead_ = 0;      ///< words of the items in the slots
   bool handing_on_ = false;
   bool stopping_ = false;
   std::exception_ptr failure_;

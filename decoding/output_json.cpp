@@ -7,8 +7,8 @@
 namespace fuselage {
 namespace {
 
-/// Keys in the order of their insertion; numbers as floats, so that scores have the digits of
-/// theirs.
+/// JSON with keys in the order of insertion, and with float numbers, so that scores have no more
+/// digits than a float.
 using Json = nlohmann::basic_json<nlohmann::ordered_map, std::vector, std::string, bool,
                                   std::int64_t, std::uint64_t, float>;
 
@@ -25,7 +25,7 @@ void add_details(Json& object, const Scored& scored, const OutputFormat& format)
   if (format.alignment) object["alignment"] = alignment_json(scored.alignment, *format.alignment);
 }
 
-/// What is no UTF-8, as words of a vocabulary may be, becomes U+FFFD.
+/// The object on one line. Invalid UTF-8, which words of a vocabulary may contain, becomes U+FFFD.
 std::string one_line(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

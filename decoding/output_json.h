@@ -8,10 +8,10 @@
 namespace fuselage {
 
 /// A JSON object with the line's number and its translation, or with n_best its translations, best
-/// first; with the end of line. docs/output.md lists the keys.
+/// first; ends with a line break. docs/output.md lists the keys.
 std::string json_line(std::size_t line, const Translation& translation, const OutputFormat& format);
 
-/// A JSON object with the line's number and the scores of a pair, with the end of line.
+/// A JSON object with the line's number and the scores of a pair; ends with a line break.
 std::string json_line(std::size_t line, const PairScore& score, const OutputFormat& format);
 
 }  // namespace fuselage

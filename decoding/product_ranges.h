@@ -10,22 +10,23 @@
 
 namespace fuselage {
 
-/// What a product's left operand held while a text was translated.
+/// Range of the left operand of a product during the translation of a text.
 struct ProductRange {
-  std::string product;  ///< the product's name
-  std::string rows;     ///< that of its left operand
+  std::string product;  ///< name of the product
+  std::string rows;     ///< name of its left operand
   float least = std::numeric_limits<float>::infinity();
   float most = -std::numeric_limits<float>::infinity();
   std::int64_t numbers = 0;
-  std::int64_t outside = 0;  ///< of [0, kLargestActivation]
+  std::int64_t outside = 0;  ///< numbers outside [0, kLargestActivation]
 };
 
-/// To [0, 10] Devlin (2017, section 4.1) clips what is multiplied with weights, behind a ReLU.
+/// Devlin (2017, section 4.1) clips the outputs of ReLUs, which are multiplied with weights, to
+/// [0, 10].
 inline constexpr float kLargestActivation = 10;
 
-/// Translates `lines` in f32, greedily and with the model's own equations, and measures what each
-/// product with weights multiplies, in the order in which the products run first. Throws Error as
-/// Translator does.
+/// Translates `lines` in f32, greedily and without passes, and measures the left operand of each
+/// product. Results are in the order in which the products first run. Throws Error as Translator
+/// does.
 std::vector<ProductRange> measure_products(const Model& model,
                                            const VocabularyPairOptions& vocabularies,
                                            const std::vector<std::string>& lines);

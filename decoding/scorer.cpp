@@ -19,7 +19,7 @@ bool read_side(std::istream& input, std::string& line, std::string_view side) {
   return false;
 }
 
-/// Reads a line of both; false at the end of both.
+/// Reads a line of each stream; false at the end of both.
 bool read_pair(std::istream& sources, std::istream& targets, std::string& source,
                std::string& target, std::size_t number) {
   const bool has_source = read_side(sources, source, "source");
@@ -98,7 +98,7 @@ std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder, std::vector<P
   std::vector<PairScore> results;
   std::size_t at = 0;
   for (const Pair& pair : batch) {
-    // A translator does not ask the model about an empty line either.
+    // As in Translator, the model is not run on an empty line.
     ForcedScores certain{.word_scores = {0}};
     if (options_.alignment) certain.alignment = {{1}};
     results.push_back(

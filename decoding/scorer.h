@@ -16,52 +16,51 @@
 
 namespace fuselage {
 
-/// Settings of a scorer. The defaults are those of marian-scorer where it is run on a CPU.
+/// Settings of a scorer. The defaults are the defaults of marian-scorer on a CPU.
 struct ScorerOptions {
-  CompileOptions compile;  ///< ranks and workload are filled in
+  CompileOptions compile;  ///< Scorer fills in ranks and workload
   VocabularyPairOptions vocabularies;
   std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
   BatchOptions batches;
-  std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
+  std::size_t max_length = 1000;  ///< maximum number of words of a line, including the end symbol
   std::size_t threads = 1;
-  float normalize = 0;  ///< exponent of the length that a score is divided by
-  float word_penalty = 0;
+  float normalize = 0;     ///< a score is divided by the length to the power of this
+  float word_penalty = 0;  ///< subtracted from the score per word
   bool alignment = false;
   bool strict = false;  ///< invalid and too long lines are errors
 };
 
 /// The score of a pair of lines.
 struct PairScore {
-  std::vector<float> word_scores;  ///< log-probability of each target word, the end included
-  float log_probability = 0;       ///< their sum
+  std::vector<float> word_scores;  ///< log-probability of each target word, end symbol included
+  float log_probability = 0;       ///< sum of the word scores
   float score = 0;                 ///< with word penalty and length normalization
   std::vector<std::vector<float>> alignment;
   std::vector<LineOddity> source_oddities, target_oddities;
-  std::size_t source_words = 0;  ///< the end symbol counted
-  std::size_t source_bytes = 0;  ///< of the line and its end
+  std::size_t source_words = 0;  ///< including the end symbol
+  std::size_t source_bytes = 0;  ///< including the line break
 };
 
-/// Scores given translations. What a Translator reports for its output, a Scorer reports for the
-/// same pair.
+/// Scores given translations. For the output of a Translator, a Scorer gives the same scores.
 class Scorer {
  public:
-  /// Hands over the score of a pair of lines, numbered from 0, in order and one at a time.
+  /// Receives the score of a pair of lines, numbered from 0, in order and one at a time.
   using Sink = std::function<void(std::size_t line, PairScore&& score)>;
 
   /// Throws Error as Translator does.
   Scorer(Model model, ScorerOptions options);
 
-  /// One score per line of both streams. Throws Error when one has fewer lines than the other,
-  /// after the pairs before have been handed over.
+  /// Gives one score per pair of lines. Throws Error when one stream has fewer lines than the
+  /// other, after the scores of all pairs have been handed over.
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
 
-  /// What a user should know about how vocabularies and weights were loaded.
+  /// Notes for the user from loading vocabularies and weights.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
 
-  /// Where memory went up to now.
+  /// Memory use up to now.
   MemoryUse memory() const { return executable_->memory(); }
 
-  /// How well tables of frequent rows have served up to now.
+  /// Look-ups in tables of frequent rows up to now.
   std::vector<TableUse> table_use() const { return executable_->table_use(); }
 
  private:

@@ -26,7 +26,7 @@ void add_best_outputs(Graph& graph, NodeId best) {
   }
 }
 
-/// Gives a model's further outputs back to `graph`.
+/// Adds to `graph` the outputs of `model` other than scores.
 void add_other_outputs(Graph& graph, const Graph& model, bool alignment) {
   for (const Output& output : model.outputs())
     if (output.name != "logits" && output.name != kLogProbs &&
@@ -41,7 +41,8 @@ std::string unused_name(const Graph& graph, std::string name) {
   return name;
 }
 
-/// The vocabulary that the words of hypotheses are from, which `words` scores are for.
+/// The target of the hypotheses' word map to a vocabulary of `words` words; a new vocabulary if
+/// there is none.
 DomainId target_vocabulary(Graph& graph, DomainId hypotheses, std::int64_t words) {
   for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
     const RowMap& map = graph.map(MapId{i});
@@ -51,7 +52,7 @@ DomainId target_vocabulary(Graph& graph, DomainId hypotheses, std::int64_t words
   return graph.add_vocabulary(unused_name(graph, "target_words"), words);
 }
 
-/// From pairs of hypotheses and words of shortlists to these hypotheses and words.
+/// Paths from pairs of a hypothesis and a shortlist word to the hypothesis and to the word.
 struct ShortlistPaths {
   MapPath hypothesis, word;
 };

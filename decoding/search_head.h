@@ -7,23 +7,24 @@
 
 namespace fuselage {
 
-/// What a search wants from each step, put behind a model's scores: its "logits" or "log_probs".
+/// The outputs of each step that a search needs, computed from a model's scores, "logits" or
+/// "log_probs".
 enum class SearchHead {
   log_probabilities,  ///< output kLogProbs
   k_best,             ///< outputs kBestScores and kBestWords, of the log-probabilities
-  k_best_logits,  ///< the same of the scores as they are, which saves the normalization of logits
+  k_best_logits,      ///< the same outputs of the unnormalized scores, without log-softmax
 };
 
-/// The graph with its scores replaced by the outputs of `head`. `k` is capped at the vocabulary.
-/// Without `alignment` the output of that name goes, so that no work is done for it alone. Throws
+/// The graph with its scores replaced by the outputs of `head`. `k` is capped at the size of the
+/// vocabulary. Without `alignment` the output kAlignment is removed, and so the work for it. Throws
 /// Error when the model has no scores.
 Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k = 1,
                        bool alignment = true);
 
-/// The same for the words of a shortlist that each sentence brings, as if there were no others:
-/// log-probabilities are normalized over these, and a place that is left among the k best has the
-/// score -infinity and the word -1. `head` is k_best or k_best_logits. Throws Error too for a model
-/// that gives log-probabilities, since these are normalized over all words already.
+/// The same for the words of each sentence's shortlist only: log-probabilities are normalized over
+/// these words, and unused places among the k best have the score -infinity and the word -1. `head`
+/// is k_best or k_best_logits. Also throws Error for a model that gives log-probabilities, since
+/// they are already normalized over all words.
 Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k = 1,
                           bool alignment = true);
 

@@ -35,7 +35,7 @@ void check_options(const TranslatorOptions& options) {
         options.search.beam_size);
 }
 
-/// Whatever a vocabulary holds, a translation stays one line.
+/// `text` without line breaks, which words of a vocabulary may contain.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -47,7 +47,7 @@ Translation untranslated(const EncodedLine& line) {
 
 }  // namespace
 
-/// Searches that one call uses; they go back to the translator afterwards.
+/// Searches of one call, taken from the translator's idle ones and returned to them at the end.
 class Translator::Lease {
  public:
   explicit Lease(const Translator& owner, std::size_t count) : owner_(owner) {

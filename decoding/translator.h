@@ -19,66 +19,65 @@
 
 namespace fuselage {
 
-/// Settings of a translator. The defaults are those of marian-decoder.
+/// Settings of a translator. The defaults are marian-decoder's.
 struct TranslatorOptions {
-  CompileOptions compile;  ///< ranks and workload are filled in
-  SearchOptions search;    ///< end_id and suppressed are filled in from the vocabulary
+  CompileOptions compile;  ///< Translator fills in ranks and workload
+  SearchOptions search;    ///< Translator fills in end_id and suppressed from the vocabulary
   VocabularyPairOptions vocabularies;
   ShortlistOptions shortlist;
   std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
   BatchOptions batches;
-  std::size_t max_length = 1000;  ///< words that are read of a line, the end symbol counted
-  std::size_t threads = 1;        ///< sentences are translated in so many threads
+  std::size_t max_length = 1000;  ///< maximum number of words of a line, including the end symbol
+  std::size_t threads = 1;        ///< number of threads that translate batches
   bool allow_unk = false;         ///< the unknown word may be produced
   bool allow_special = false;     ///< control characters of SentencePiece may be produced
-  bool skip_cost = false;         ///< scores are logits, which is faster; needs a beam of 1
+  bool skip_cost = false;         ///< scores are logits, which is faster; needs a beam size of 1
   bool strict = false;            ///< invalid and too long lines are errors
 };
 
-/// A translation as text and as the words that the text was made from.
+/// A translation as text, and the hypothesis that it was decoded from.
 struct TranslatedText {
   std::string text;  ///< always one line
   Hypothesis hypothesis;
 };
 
-/// What became of a line.
+/// The translation of a line.
 struct Translation {
   std::vector<TranslatedText> n_best;  ///< best first; never empty
   std::vector<LineOddity> oddities;
-  std::size_t source_words = 0;  ///< the end symbol counted
-  std::size_t source_bytes = 0;  ///< of the line and its end
+  std::size_t source_words = 0;  ///< including the end symbol
+  std::size_t source_bytes = 0;  ///< including the line break
 };
 
-/// Translates lines of text. All members may be called from several threads; the weights are there
-/// once. A line's translation depends on no other line, on no batch size and on no number of
-/// threads, unless shortlists are those of batches.
+/// Translates lines of text. All members may be called from several threads, which share the
+/// weights. A translation depends neither on other lines nor on the batch size nor on the number of
+/// threads, except with ShortlistOptions::union_of_batch.
 class Translator {
  public:
-  /// Hands over the translation of a line, numbered from 0, in order and one at a time.
+  /// Receives the translation of a line, numbered from 0, in order and one at a time.
   using Sink = std::function<void(std::size_t line, Translation&& translation)>;
 
   /// Throws Error for options that contradict each other or the model, and for vocabularies that
-  /// do not fit.
+  /// do not match the model.
   Translator(Model model, TranslatorOptions options);
   ~Translator();
 
   /// One translation per line.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const;
 
-  /// One translation per line of the stream, as soon as they are ready. Lines are translated
-  /// together as far as they come together: none waits for others longer than
-  /// BatchFormer::kMaxWait while a thread has nothing to do, and with `ready` none waits while the
-  /// input pauses. Errors, also those of `sink`, are thrown when all lines before have been handed
-  /// over; while the input pauses that is noticed with `ready` only.
+  /// Gives one translation per line of the stream, as soon as it is ready. While a thread is idle,
+  /// a line waits at most BatchFormer::kMaxWait for other lines of its batch; with `ready`, lines
+  /// do not wait while the input pauses. Throws errors, including those of `sink`, after all
+  /// earlier lines have been handed over; while the input pauses, only with `ready`.
   void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
-  /// What a user should know about how vocabularies and weights were loaded.
+  /// Notes for the user from loading vocabularies and weights.
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
 
-  /// Where memory went up to now.
+  /// Memory use up to now.
   MemoryUse memory() const { return executable_->memory(); }
 
-  /// How well tables of frequent rows have served up to now.
+  /// Look-ups in tables of frequent rows up to now.
   std::vector<TableUse> table_use() const { return executable_->table_use(); }
 
  private:
@@ -98,7 +97,7 @@ class Translator {
   bool right_left_;
   VocabularyPair vocabularies_;
   std::unique_ptr<const LineEncoder> encoder_;
-  std::unique_ptr<const Shortlist> shortlist_;  ///< null: all words are there for all sentences
+  std::unique_ptr<const Shortlist> shortlist_;  ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<BeamSearch>> idle_;

@@ -9,8 +9,7 @@
 namespace fuselage {
 namespace {
 
-/// Number of source words that the model has embeddings for: the least, where it has several
-/// tables.
+/// Number of source words with embeddings; with several tables of embeddings the minimum.
 std::int64_t source_words(const Graph& graph) {
   expect_one_source(graph);
   std::int64_t words = 0;

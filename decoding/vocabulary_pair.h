@@ -9,25 +9,26 @@
 
 namespace fuselage {
 
-/// The vocabularies of a model, fitted to the number of words that it knows on either side.
+/// The vocabularies of a model. Source words beyond the model's embeddings are unknown words.
 struct VocabularyPair {
   std::unique_ptr<const Vocabulary> source, target;
-  bool shared = false;  ///< they come from one file
-  /// What a user should know about how they fit.
+  bool shared = false;  ///< both are from one file
+  /// Notes for the user on words beyond the model's.
   std::vector<std::string> notes;
 };
 
 /// How to find and use the vocabularies of a model.
 struct VocabularyPairOptions {
-  std::vector<std::string> paths;  ///< source and target; empty: those that the model brings
+  std::vector<std::string> paths;  ///< source and target; empty: the model's own vocabularies
   bool sentencepiece_encode = true;
   bool sentencepiece_decode = true;
-  /// The target text is read as the source text is, and so capped in the same way.
+  /// The target text is encoded too, so target words beyond the model's are unknown words.
   bool encode_target = false;
 };
 
-/// Loads them. Throws Error when there are none or not two, for what load_vocabulary refuses, and
-/// for a vocabulary with fewer words than the model, which must be that of another one.
+/// Loads the vocabularies of a model. Throws Error when there are not two, the errors of
+/// load_vocabulary, and Error for a vocabulary with fewer words than the model or with an end
+/// symbol that the model cannot produce.
 VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options);
 
 }  // namespace fuselage

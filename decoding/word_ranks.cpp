@@ -14,7 +14,7 @@
 namespace fuselage {
 namespace {
 
-/// The vocabulary that each vocabulary domain stands for, by the texts whose words lead there.
+/// The vocabulary of each vocabulary domain that word maps of source or target tokens lead to.
 std::map<DomainId, const Vocabulary*> vocabularies_of(const Graph& graph,
                                                       const VocabularyPair& pair) {
   std::map<DomainId, const Vocabulary*> found;
@@ -29,7 +29,7 @@ std::map<DomainId, const Vocabulary*> vocabularies_of(const Graph& graph,
 
 struct Ranking {
   Tensor rank;             ///< i32 per entry
-  std::size_t listed = 0;  ///< words of the list that are entries
+  std::size_t listed = 0;  ///< number of words of the list that are entries
 };
 
 Ranking rank_entries(const Vocabulary& vocabulary, std::int64_t size,

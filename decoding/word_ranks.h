@@ -10,10 +10,11 @@
 namespace fuselage {
 
 /// Ranks the entries of a model's vocabularies by a frequency list (see parse_frequency_list) and
-/// adds the ranks to its weights; entries that are not in the list come after it, in order of id,
-/// and the end symbol, which no text shows, before it. A vocabulary of both sides is ranked once.
-/// Words that a vocabulary lacks are passed over, with a note. Returns the names of the weights.
-/// Throws Error when the file cannot be read or parsed, or has no word of any vocabulary.
+/// adds the ranks to its weights. The end symbol, which is in no text, has the first rank; entries
+/// that are not in the list follow the list in order of id. A shared vocabulary is ranked once.
+/// Words of the list that are not in a vocabulary are skipped, with a note. Returns the names of
+/// the added weights. Throws Error when the file cannot be read or parsed, or has no word of any
+/// vocabulary.
 RankWeights add_word_ranks(Model& model, const VocabularyPair& vocabularies,
                            const std::string& path, std::vector<std::string>& notes);
 

@@ -6,7 +6,7 @@
 
 namespace fuselage {
 
-/// Whatever an input holds, the message about it is one line that does nothing to a terminal.
+/// Throws InternalError unless a message is one line without control characters.
 inline void check_message(const Error& error) {
   const std::string message = error.what();
   for (const char byte : message) {

@@ -21,16 +21,16 @@ namespace {
 using namespace fuselage;
 
 constexpr std::array<const char*, 2> kNames = {"fuzz.gz", "fuzz.zst"};
-/// Most bytes that an input is expanded to.
+/// Maximum number of bytes that an input is expanded to.
 constexpr std::size_t kMaxText = std::size_t{1} << 16;
 constexpr std::size_t kMaxPiece = 64;
-/// The magic number of zstd's frames (RFC 8878, 3.1.1) differs from former ones by its first byte.
+/// The magic number of zstd's frames (RFC 8878, 3.1.1). Older versions differ in the first byte.
 constexpr char kMagicBegin = '\x28';
 constexpr std::string_view kMagicEnd = "\xB5\x2F\xFD";
 
 using Random = std::minstd_rand;
 
-/// A size up to `most`, more often a small one.
+/// A random size from 1 to `most`, with small sizes more often.
 std::size_t some_size(Random& random, std::size_t most) {
   return 1 + random() % (1 + random() % most);
 }
@@ -40,14 +40,14 @@ struct Expanded {
   bool damaged = false, may_end = false;
 };
 
-/// How much of a damaged block is written may depend on the pieces.
+/// Whether two expansions agree. The text of a damaged block may depend on the pieces.
 bool agree(const Expanded& a, const Expanded& b) {
   const bool same_text =
       a.damaged ? a.text.starts_with(b.text) || b.text.starts_with(a.text) : a.text == b.text;
   return same_text && a.damaged == b.damaged && a.may_end == b.may_end;
 }
 
-/// Gives and takes all that there is at a time, or small pieces where there is a `random`.
+/// Expands the input in one piece, or with `random` in small pieces of input and output.
 Expanded expand(std::string_view input, const char* name, Random* random) {
   const std::unique_ptr<Expander> expander = make_expander(name);
   static std::array<char, kMaxText> output;
@@ -77,7 +77,7 @@ Expanded expand(std::string_view input, const char* name, Random* random) {
   return result;
 }
 
-/// A text as a whole is taken when it is neither damaged, cut off nor too long.
+/// Checks that expand_text accepts exactly the texts that are not damaged, cut off or too long.
 void check_expand_text(std::string_view input, const char* name, const Expanded& expected) {
   const bool whole = !expected.damaged && expected.may_end && expected.text.size() < kMaxText;
   try {
@@ -89,8 +89,8 @@ void check_expand_text(std::string_view input, const char* name, const Expanded&
   }
 }
 
-/// Whether libzstd may take a part of the input for a frame of one of its former versions. Where it
-/// finds their magic numbers depends on how the input is cut.
+/// Whether the input contains a magic number of zstd's older versions. Whether libzstd detects it
+/// depends on how the input is cut into pieces.
 bool has_former_frame(std::string_view input) {
   for (std::size_t at = input.find(kMagicEnd); at != input.npos; at = input.find(kMagicEnd, at + 1))
     if (at == 0 || input[at - 1] != kMagicBegin) return true;
@@ -112,7 +112,7 @@ std::string compress(std::string_view text, const char* name, Random& random) {
 
 }  // namespace
 
-/// Now and then the input is compressed, and two compressed texts follow one another.
+/// Mutates the input; sometimes compresses it, or concatenates two compressed texts.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   Random random(seed);

@@ -1,4 +1,4 @@
-// Whatever text gives a graph that verifies goes through the optimizer and is cut into programs.
+// Optimizes every graph that parses and verifies, and splits it into programs.
 
 #include <cstddef>
 #include <cstdint>

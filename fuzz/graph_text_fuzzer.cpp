@@ -1,4 +1,4 @@
-// Feeds arbitrary text to the graph parser. What it takes must survive printing and parsing again.
+// Feeds arbitrary text to the graph parser. A parsed graph must survive printing and parsing.
 
 #include <cstddef>
 #include <cstdint>
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string printed = print_graph(graph);
-  // No handler: what was printed must parse.
+  // No handler: a printed graph must parse.
   const Graph again = parse_graph(printed, "printed", all_ops());
   require(same_graph(graph, again), "the printed graph is another graph", printed);
   require(structural_hash(graph) == structural_hash(again), "the hashes differ", printed);

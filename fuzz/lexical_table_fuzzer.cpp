@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (const bool checksum : {false, true}) {
     try {
-      // Damage behind the checksum is what there is to find.
+      // Without the checksum, so that damaged content reaches the reader.
       fuselage::LexicalTable table =
           fuselage::is_lexical_binary(bytes)
               ? fuselage::parse_lexical_binary(bytes, "fuzz.bin", sides, checksum)

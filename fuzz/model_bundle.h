@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 3> kBundledFiles = {"config.json",
                                                                   "weights.safetensors"};
 inline constexpr std::string_view kBundleSeparator = "\n=====\n";
 
-/// The files one after the other, so that mutations keep their borders.
+/// The concatenated files, with separators that mostly survive mutations.
 inline std::string print_model_bundle(const ModelBundle& bundle) {
   std::string text;
   for (const auto& [name, content] : bundle)
@@ -25,12 +25,13 @@ inline std::string print_model_bundle(const ModelBundle& bundle) {
   return text;
 }
 
-/// Takes such a text apart; nothing when it does not begin as config.json does.
+/// The inverse of print_model_bundle; nullopt for a text that does not begin with '{', as
+/// config.json does.
 inline std::optional<ModelBundle> parse_model_bundle(std::string_view text) {
   if (!text.starts_with('{')) return std::nullopt;
   ModelBundle bundle;
   for (const std::string_view name : kBundledFiles) {
-    // The last file may hold the separator.
+    // The last file may contain the separator.
     const std::size_t end = name == kBundledFiles.back() ? text.npos : text.find(kBundleSeparator);
     bundle.emplace_back(name, text.substr(0, end));
     text.remove_prefix(end == text.npos ? text.size() : end + kBundleSeparator.size());

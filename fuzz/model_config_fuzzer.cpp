@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   for (const bool ignore_unknown : {false, true}) {
     try {
-      // What was taken must read the same after it was written.
+      // A parsed configuration must parse again after it is printed.
       const auto config = fuselage::parse_model_config(text, "config.json", ignore_unknown);
       fuselage::parse_model_config(fuselage::print_model_config(config), "again", false);
     } catch (const fuselage::Error& error) {

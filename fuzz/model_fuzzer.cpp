@@ -25,7 +25,7 @@ namespace {
 
 using namespace fuselage;
 
-/// A folder that inputs are written to, one after the other.
+/// The folder to which inputs are written, one after the other.
 const std::filesystem::path& folder() {
   static const std::filesystem::path path = [] {
     std::filesystem::path made =
@@ -53,7 +53,7 @@ std::string path_of_model(std::string_view input) {
   return file.string();
 }
 
-/// Whether all its vocabularies have the words that are decoded.
+/// Whether all vocabularies of a graph contain the decoded words.
 bool has_words(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
     const Domain& domain = graph.domain(DomainId{i});

@@ -11,14 +11,14 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace fuselage {
 
-/// Changes `bytes` by one of libFuzzer's mutations, to at most `max_size` bytes.
+/// Applies one of libFuzzer's mutations to `bytes`, which then has at most `max_size` bytes.
 inline void mutate(std::string& bytes, std::size_t max_size) {
   const std::size_t size = std::min(bytes.size(), max_size);
   bytes.resize(max_size);
   bytes.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(bytes.data()), size, max_size));
 }
 
-/// Puts `bytes` where libFuzzer wants them; returns their number, which is at most `max_size`.
+/// Copies `bytes` to libFuzzer's buffer; returns the number of copied bytes, at most `max_size`.
 inline std::size_t hand_over(const std::string& bytes, std::uint8_t* data, std::size_t max_size) {
   const std::size_t size = std::min(bytes.size(), max_size);
   std::memcpy(data, bytes.data(), size);

@@ -13,7 +13,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
                                                std::size_t max_size, unsigned seed) {
   std::string archive(reinterpret_cast<const char*>(data), size);
   fuselage::mutate(archive, max_size);
-  // Now and then a wrong checksum stays.
+  // Sometimes keep a wrong checksum.
   if (seed % 16 != 0) fuselage::repair_checksums(archive);
   return fuselage::hand_over(archive, data, max_size);
 }

@@ -1,4 +1,4 @@
-// Sets the options of commands to what a configuration file says.
+// Sets the options of commands from a configuration file.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ std::vector<std::unique_ptr<Command>> make_commands() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // It takes longer to make options than to set them.
+  // Static, since making options takes longer than setting them.
   static const auto commands = make_commands();
   const std::string text(reinterpret_cast<const char*>(data), size);
   for (const auto& command : commands) {

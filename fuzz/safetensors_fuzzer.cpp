@@ -10,8 +10,7 @@
 #include "models/formats/quantized_parts.h"
 #include "models/formats/safetensors.h"
 
-/// A file is the size of its header in 8 bytes, the header, and the data. Header and data are
-/// changed apart, and the size follows.
+/// Changes header and data separately and corrects the header's size in the first 8 bytes.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   std::string file(reinterpret_cast<const char*>(data), size);
@@ -38,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto file = fuselage::read_safetensors(bytes, "fuzz.safetensors");
     for (const auto& [name, tensor] : file.tensors)
       if (!fuselage::is_quantized(tensor.dtype())) tensor.to_f32();
-    // Nibbles are joined as vectors of even and, by their name, of odd length.
+    // Nibbles are joined as vectors of even length, and of odd length depending on the name.
     fuselage::VectorLengths nibbles;
     for (const auto& [name, tensor] : file.tensors)
       if (!tensor.shape().empty() && tensor.shape().back() > 0 && tensor.shape().back() < 1 << 20)

@@ -1,6 +1,5 @@
-// seeds CORPUS MODEL.npz...: makes each model small and writes it in every format that the fuzzers
-// of models read, into the folders of CORPUS that are named after them; and files of cached
-// weights.
+// seeds CORPUS MODEL.npz...: writes a small version of each model, in every format that the fuzzers
+// read, and files of cached weights, into the folders of CORPUS named after the fuzzers.
 
 #include <cstdio>
 #include <exception>
@@ -31,7 +30,7 @@ std::int64_t small_size(std::int64_t size) {
   return size % kFactor == 0 ? size / kFactor : size;
 }
 
-/// The first numbers of a matrix, so many as its small shape has.
+/// A tensor of the reduced shape with the first numbers of `tensor`.
 Tensor small_tensor(const Tensor& tensor) {
   std::vector<std::int64_t> shape;
   for (const std::int64_t size : tensor.shape()) shape.push_back(small_size(size));
@@ -40,7 +39,7 @@ Tensor small_tensor(const Tensor& tensor) {
   return result;
 }
 
-/// The same sizes in the options.
+/// The options with the reduced sizes.
 std::string small_options(const std::string& yaml) {
   static const std::regex size("(dim-emb|dim-rnn|dim-ffn|  -)(:?) (1000|[0-9]*[02468])\n");
   std::string result;
@@ -91,7 +90,7 @@ std::string bin_of(const TensorMap& tensors, const std::string& options) {
   return testing::marian_bin(items);
 }
 
-/// A corpus that seeds are written to.
+/// The corpus to which seeds are written.
 class Corpus {
  public:
   explicit Corpus(fs::path folder) : folder_(std::move(folder)) {}
@@ -101,7 +100,7 @@ class Corpus {
     write_file_atomically((folder_ / fuzzer / name).string(), bytes);
   }
 
-  /// The files of a model directory, apart and together.
+  /// Adds the files of a model directory, separately and as a bundle.
   void add_directory(const std::string& name, const Model& model) const {
     const std::string directory = (fs::temp_directory_path() / ("fuselage-seed-" + name)).string();
     save_model_directory(model, {}, directory);
@@ -137,7 +136,7 @@ void add_seeds(const Corpus& corpus, const std::string& path) {
   corpus.add_directory(name, model);
 }
 
-/// Weights of these sizes in bytes.
+/// Adds files of cached weights of several sizes.
 void add_cached_weights(const Corpus& corpus) {
   const std::string directory = (fs::temp_directory_path() / "fuselage-seed-weights").string();
   const cpu::WeightCache cache = weight_cache_in(directory);

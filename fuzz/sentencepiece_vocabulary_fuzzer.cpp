@@ -29,8 +29,8 @@ void add(ProtobufWriter& writer, const ProtobufField& field) {
   }
 }
 
-/// Changes one field, at most so many levels down, and leaves a message that can be read. At the
-/// first level the fields that are no pieces are chosen as often as these, of which there are many.
+/// Changes one field, at most `levels` levels down, and keeps the message readable. At the first
+/// level the few fields other than pieces are chosen as often as the many pieces.
 std::string mutate_field(std::string_view message, int levels, std::mt19937& random) {
   constexpr std::size_t kMore = 16;
   std::vector<ProtobufField> fields;

@@ -5,8 +5,8 @@
 
 namespace fuselage {
 
-/// Lines of many scripts, of characters that normalization changes, and of what is no text, to be
-/// encoded by vocabularies.
+/// Lines for vocabularies to encode: many scripts, characters that normalization changes, and
+/// invalid UTF-8.
 inline constexpr std::array<std::string_view, 16> kFuzzTexts = {
     std::string_view("Tom is happy."),
     "  two  spaces\tand a tab ",

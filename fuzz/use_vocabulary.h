@@ -11,8 +11,8 @@
 
 namespace fuselage {
 
-/// Encodes and decodes texts of many scripts, the words of the vocabulary and the last bytes of the
-/// input that it was made of, and checks what an encoded line is to look like.
+/// Encodes and decodes texts of many scripts, words of the vocabulary and the last bytes of its
+/// input, and checks the ids of the encoded lines.
 inline void use_vocabulary(const Vocabulary& vocabulary, std::string_view input) {
   constexpr std::size_t kTextBytes = 64;
   constexpr WordId kWords = 64;

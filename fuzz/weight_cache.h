@@ -6,7 +6,7 @@
 
 namespace fuselage {
 
-/// A cache for the inputs of its fuzzer, all of which are made from the same.
+/// A cache for the fuzzer, whose inputs all have the same content hash.
 inline cpu::WeightCache weight_cache_in(const std::string& directory) {
   ContentHash content;
   content.add("fuzz");

@@ -21,7 +21,7 @@ using cpu::WeightCache;
 
 constexpr std::size_t kHeaderBytes = WeightCache::kHeaderBytes;
 
-/// Where the header in weight_cache.cpp has what follows from the rest of a file.
+/// Offsets in weight_cache.cpp's header of the fields that depend on the rest of the file.
 constexpr std::size_t kSizeAt = 40, kContentAt = 48, kChecksumAt = kHeaderBytes - 16;
 
 void put_hash(std::string& file, std::size_t at, std::string_view bytes) {
@@ -30,10 +30,10 @@ void put_hash(std::string& file, std::size_t at, std::string_view bytes) {
   std::memcpy(file.data() + at, hash.words().data(), sizeof hash.words());
 }
 
-/// A folder that is gone at the end.
+/// A temporary folder, which the destructor removes.
 struct Folder {
   Folder() {
-    // A file that others may write is not taken.
+    // The cache refuses files that other users may write.
     ::umask(S_IRWXG | S_IRWXO);
     std::filesystem::create_directories(path);
   }
@@ -43,7 +43,7 @@ struct Folder {
       std::filesystem::temp_directory_path() / ("fuselage-fuzz-" + std::to_string(::getpid()));
 };
 
-/// The bytes of a file that is found must be the ones behind its header.
+/// Checks that a found file gives the bytes after its header.
 void check_found(const WeightCache& cache, std::string_view file, std::size_t size, bool taken) {
   const cpu::CachedBytes found = cache.find(size);
   check(!found.refused, "the user's own file is refused");
@@ -56,8 +56,8 @@ void check_found(const WeightCache& cache, std::string_view file, std::size_t si
 
 }  // namespace
 
-/// Header and content are changed apart. Mostly the size and the hashes follow; now and then one of
-/// them stays as it was.
+/// Changes header and content separately. Mostly corrects the size and the hashes; sometimes keeps
+/// an old one.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t max_size, unsigned seed) {
   std::string file(reinterpret_cast<const char*>(data), size);

@@ -12,10 +12,10 @@ namespace {
 
 using namespace fuselage;
 
-/// So small that inputs of a few hundred bytes go beyond them.
+/// Small limits, which inputs of a few hundred bytes exceed.
 constexpr YamlLimits kLimits = {.bytes = 4096, .depth = 8, .nodes = 200};
 
-/// What a node takes, with its aliases expanded.
+/// Size of a node with its aliases expanded.
 struct Extent {
   std::size_t bytes = 0, nodes = 0;
 };

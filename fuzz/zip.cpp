@@ -21,7 +21,7 @@ void put(std::string& bytes, std::uint64_t value, std::size_t size) {
   for (; size > 0; --size, value >>= 8) bytes += static_cast<char>(value & 0xFF);
 }
 
-/// The fields that local and central headers share, from the needed version on.
+/// Appends the fields that local and central headers share, beginning with the needed version.
 void put_header(std::string& bytes, const std::string& name, const std::string& content) {
   put(bytes, 20, 2);
   put(bytes, 0, 8);  // flags, method, time, date

@@ -11,11 +11,11 @@ namespace fuselage {
 /// CRC-32 of zip archives (ISO 3309), bit by bit.
 std::uint32_t crc32_of(std::string_view bytes);
 
-/// A zip archive of members, by name and content, that are stored as they are.
+/// A zip archive of uncompressed members, by name and content.
 std::string stored_zip(const std::vector<std::pair<std::string, std::string>>& members);
 
-/// Makes the checksums of stored members right where the archive's structure can still be followed,
-/// so that what was changed in a member gets past them.
+/// Corrects the checksums of stored members, as far as the archive's structure is intact, so that
+/// readers accept changed members.
 void repair_checksums(std::string& archive);
 
 }  // namespace fuselage

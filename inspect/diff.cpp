@@ -28,7 +28,8 @@ void append_declarations(const Graph& graph, std::vector<Line>& lines) {
   }
 }
 
-/// Values in a program of the stage "planned" bear the labels of the graph in one piece.
+/// The lines of a stage. Values in a program of the stage "planned" have their labels in the whole
+/// graph.
 std::vector<Line> lines_of(const History& history, const Stage& stage) {
   std::vector<Line> lines;
   append_declarations(stage.graph, lines);
@@ -53,7 +54,7 @@ std::vector<Line> lines_of(const History& history, const Stage& stage) {
   return lines;
 }
 
-/// Numbers of the lines whose text the other stage lacks.
+/// Indexes of the lines whose text is missing in the other stage.
 std::vector<std::size_t> missing_in(const std::vector<Line>& lines,
                                     const std::vector<Line>& other) {
   std::multiset<std::string_view> texts;
@@ -69,7 +70,7 @@ std::vector<std::size_t> missing_in(const std::vector<Line>& lines,
   return missing;
 }
 
-/// Hands out removed lines by the name of what they made.
+/// Removed lines, by the label of their result.
 class Removed {
  public:
   Removed(const std::vector<Line>& lines, const std::vector<std::size_t>& missing)

@@ -124,7 +124,7 @@ class Explainer {
     if (verdicts_.size() == before) say_no_fit(stage, rule);
   }
 
-  /// Behind a pass, every match that is left is one that guards refuse.
+  /// After a pass, every remaining match of a rule's pattern is refused by a guard.
   void find_refusals(const Stage& after, const Rule& rule) {
     const Graph& graph = after.graph;
     const Labels labels(graph);
@@ -157,7 +157,7 @@ class Explainer {
       add_no_fit(stage, rule, "*", fmt::format("the pattern fits nowhere; {}", wanted));
       return;
     }
-    // Where the node was gone when the pass ended, what it was before tells more.
+    // If the pass removed the node, look at it in the stage before.
     for (const std::size_t i : {stage, stage - 1}) {
       const Graph& graph = history_.stages[i].graph;
       const Labels labels(graph);
@@ -187,7 +187,7 @@ class Explainer {
                          .reason = std::move(reason)});
   }
 
-  /// A pass that is one function: what it touched says so.
+  /// Explains a pass that is a single function, by the provenance of the nodes.
   void explain_function(std::size_t stage) {
     known_ = true;
     const Stage& after = history_.stages[stage];

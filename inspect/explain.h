@@ -9,7 +9,7 @@
 
 namespace fuselage {
 
-/// What a rule did, or why it did nothing, at one place.
+/// The result of a rule at one node: its rewrite, or the reason for none.
 struct Verdict {
   enum class Kind : std::uint8_t {
     fired,
@@ -19,8 +19,8 @@ struct Verdict {
   };
   Kind kind = Kind::fired;
   std::string stage, rule;
-  std::string numerics;              ///< "exact", or the class with what it promises
-  std::string where;                 ///< the root, or the node that was asked for
+  std::string numerics;              ///< "exact", or the numeric class with its promise
+  std::string where;                 ///< the root, or the node of the question
   std::vector<std::string> matched;  ///< lines, root first
   std::vector<std::string> made;     ///< fired: lines
   std::vector<Refusal> refusals;     ///< refused
@@ -28,8 +28,8 @@ struct Verdict {
 };
 
 /// Answers "RULE@NODE": why the rule fired at a node, or why not. NODE is a value's name or label,
-/// an origin's name, or "*" for all places where the rule's pattern fits. Rules of passes that are
-/// one function are known by their pass. Throws Error for an unknown rule or node.
+/// an origin's name, or "*" for all matches of the rule's pattern. A pass that is a single function
+/// is named in place of a rule. Throws Error for an unknown rule or node.
 std::vector<Verdict> explain(const History& history, std::string_view question);
 
 std::string_view to_string(Verdict::Kind kind);

@@ -22,7 +22,7 @@ struct CloseFile {
 };
 using TemporaryFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// A file without a name; its end of life is the end of the pointer.
+/// An anonymous temporary file, which the destructor removes.
 TemporaryFile make_temporary() {
   TemporaryFile file(std::tmpfile());
   if (!file) throw Error("cannot make a temporary file: {}", std::strerror(errno));
@@ -38,14 +38,14 @@ std::string read_all(std::FILE* file) {
   return text;
 }
 
-/// Runs a program with files for its standard streams; its exit status.
+/// Runs a program with these files as its standard streams; returns its exit status.
 int run_program(const std::vector<const char*>& arguments, const std::array<std::FILE*, 3>& files) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (int i = 0; i < 3; ++i)
     posix_spawn_file_actions_adddup2(&actions, fileno(files[static_cast<std::size_t>(i)]), i);
   std::vector<char*> argv;
-  // The interface takes pointers to characters that it does not write.
+  // posix_spawnp takes non-const pointers but does not write through them.
   for (const char* argument : arguments) argv.push_back(const_cast<char*>(argument));
   argv.push_back(nullptr);
   pid_t child = 0;

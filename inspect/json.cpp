@@ -21,7 +21,7 @@ Json header(std::string_view kind) {
   return {{"format", "fuselage.dump"}, {"version", kVersion}, {"kind", kind}};
 }
 
-/// Names come from models: what is no UTF-8 in them is replaced.
+/// JSON as text. Invalid UTF-8, which names in models may contain, is replaced.
 std::string text_of(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

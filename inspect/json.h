@@ -9,13 +9,14 @@
 
 namespace fuselage {
 
-// Dumps as JSON; docs/inspect-a-graph.md says what is in them. `version` counts up when a field
-// goes or changes its meaning.
+// Dumps as JSON; docs/inspect-a-graph.md describes the fields. `version` increases when a field is
+// removed or changes its meaning.
 
 /// The report, indented.
 std::string print_json(const Report& report);
 
-/// The same on one line and with each node once: the stages of `pooled` have numbers of `nodes`.
+/// The same on one line, with each node stored once in `nodes`; the stages in `pooled` list indexes
+/// of `nodes`.
 std::string print_pooled_json(const Report& report);
 
 std::string print_json(const StageDiff& diff, const Stage& before, const Stage& after);

@@ -8,8 +8,8 @@
 
 namespace fuselage {
 
-/// Names of a graph's values that depend neither on the order of nodes nor on other names: the
-/// value's own where it is unique, else with the node's index, as provenance has it ("matmul#12").
+/// Labels of a graph's values that do not depend on the order of nodes: the value's name if it is
+/// unique, else with the node's index as in provenance ("matmul#12").
 class Labels {
  public:
   explicit Labels(const Graph& graph);
@@ -20,23 +20,23 @@ class Labels {
   std::vector<std::string> labels_;
 };
 
-/// The name of a node: the label of its first result; of a sink, its op and its first operand.
+/// The name of a node: the label of its first result; for a sink, its op and its first operand.
 std::string node_label(const Graph& graph, NodeId id, const Labels& labels);
 
 /// "%y = matmul(%x, %W) {transpose = true} : hyp f32[8]", with labels for names.
 std::string node_line(const Graph& graph, NodeId id, const Labels& labels);
 
-/// "from a, b by rule", or nothing for a node that no rule touched.
+/// "from a, b by rule", or "" for a node without provenance.
 std::string provenance_text(const Graph& graph, NodeId id);
 
-/// All names by which a user may ask for a node: labels and names of its results and its origins.
+/// All names of a node in questions: labels and names of its results and its origins.
 std::vector<std::string> names_of(const Graph& graph, NodeId id, const Labels& labels);
 
-/// True for a value that nothing computes: a parameter, an import, a constant.
+/// Whether a node is not computed: a parameter, an import or a constant.
 bool is_stored(const Graph& graph, NodeId id);
 
-/// The part of a model to which a name belongs: what stands before its last dot, a number behind
-/// the name apart ("encoder.l1" for "encoder.l1.matmul.2"); empty where there is none.
+/// The layer of a name: without a number at the end, the part before the last dot ("encoder.l1" for
+/// "encoder.l1.matmul.2"); empty if there is no such dot.
 std::string_view layer_of(std::string_view name);
 
 }  // namespace fuselage

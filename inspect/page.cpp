@@ -7,7 +7,7 @@
 namespace fuselage {
 namespace {
 
-/// JSON that may stand in a script element: nothing in it can end the element.
+/// JSON escaped for a script element, which no text in it can close.
 std::string for_script(std::string_view json) {
   std::string safe;
   for (const char c : json) {
@@ -32,7 +32,7 @@ std::string for_html(std::string_view text) {
   return safe;
 }
 
-/// `text` with {{name}} exchanged for `value`.
+/// `text` with {{name}} replaced by `value`.
 std::string fill_in(std::string text, std::string_view name, std::string_view value) {
   const std::string mark = "{{" + std::string(name) + "}}";
   const std::size_t at = text.find(mark);

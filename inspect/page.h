@@ -6,8 +6,8 @@
 
 namespace fuselage {
 
-/// One HTML page that shows the report and loads nothing: graphs to pan, zoom and search, with a
-/// slider over the passes. Its parts are the files in inspect/page/, which the build puts in.
+/// A self-contained HTML page that shows the report: graphs to pan, zoom and search, with a slider
+/// over the passes. Its parts are the files in inspect/page/, which the build embeds.
 std::string print_page(const Report& report);
 
 }  // namespace fuselage

@@ -24,7 +24,7 @@ std::string quote(std::string_view text) {
   return quoted + "\"";
 }
 
-/// White for nothing, red for half of the time and more.
+/// Colour of a share of time: from white for 0 to red for one half or more.
 std::string heat(double share) {
   const int rest = 255 - static_cast<int>(170 * std::min(1.0, 2 * share));
   return fmt::format("#ff{0:02x}{0:02x}", rest);
@@ -38,7 +38,7 @@ class Picture {
       const BindingTime time = node.program.value_or(node.graph->binding(node.id));
       const bool stored = is_stored(*node.graph, node.id);
       const bool imported = stored && stage.graph.binding(node.whole) != BindingTime::load;
-      // An import stands for the node that it comes from, where that one is not shown.
+      // An import is shown only in a picture of one program, in place of its producer.
       if ((only && time != *only) || (stored && !(only && imported))) continue;
       keys_[{node.graph, node.id}] = node.key;
       frames_[time][layers_[node.whole.index]].push_back(std::move(node));
@@ -100,7 +100,7 @@ class Picture {
     for (const ValueId operand : at.graph->node(at.id).operands)
       if (std::string key = key_of(at, at.graph->value(operand).producer); !key.empty())
         from.insert(std::move(key));
-    // A sink names first the state that it continues, one iteration later.
+    // The first operand of a sink is the state that it continues in the next iteration.
     const Node& node = at.graph->node(at.id);
     for (const std::string& key : from) {
       const bool carried =
@@ -111,8 +111,8 @@ class Picture {
     return text;
   }
 
-  /// The key under which a producer is shown, through an import the node of an earlier program;
-  /// empty where it is not.
+  /// The key of the box of a producer, which may be a node of an earlier program behind an import;
+  /// empty if it is not shown.
   std::string key_of(const StageNode& user, NodeId producer) const {
     const auto found = keys_.find({user.graph, producer});
     if (found != keys_.end()) return found->second;

@@ -6,15 +6,15 @@
 
 namespace fuselage {
 
-/// Source for Graphviz: a box for each node that computes something, in frames by program and
-/// layer; with a profile, the redder the more of the time it takes. Stored values are left out.
+/// Graphviz source: a box for each node that computes something, in frames by program and layer.
+/// With a profile, the share of time is the intensity of red. Stored values are left out.
 std::string print_dot(const Report& report, const Stage& stage);
 
-/// The same of one program of the stage "planned".
+/// The same for one program of the stage "planned".
 std::string print_dot(const Report& report, const Stage& stage, BindingTime program);
 
-/// Runs Graphviz's `dot` on its source and returns an SVG picture. Throws Error when the program
-/// is missing or fails.
+/// Runs Graphviz's `dot` on a Graphviz source and returns the SVG picture. Throws Error when the
+/// program is missing or fails.
 std::string render_svg(const std::string& dot);
 
 }  // namespace fuselage

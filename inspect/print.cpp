@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 5> kParts{"load", "source", "step", "all"
 constexpr std::array<BindingTime, 3> kTimes{BindingTime::load, BindingTime::source,
                                             BindingTime::step};
 
-/// Comments behind the nodes of a program.
+/// A program in the text form, with comments after its nodes.
 std::string print_program(const Report& report, const Graph& part, BindingTime time,
                           bool measured) {
   const KernelSet kernels = report.backend->kernels(time);

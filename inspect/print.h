@@ -15,13 +15,13 @@ enum class Part : std::uint8_t {
   source,
   step,
   all,    ///< the three programs
-  whole,  ///< the graph in one piece
+  whole,  ///< the whole graph
 };
 
-/// The part of that name; Error for an unknown one.
+/// The part with this name. Throws Error for an unknown name.
 Part part_of(std::string_view name);
 
-/// What a pass did, and what it refused to do and why, as comments.
+/// The rewrites of a pass, and its refusals with their reasons, as comments.
 std::string print_record(const PassRecord& record);
 
 /// A line for each pass with its time in milliseconds and its rewrites, and one for all passes.
@@ -32,7 +32,7 @@ std::string print_pass_times(const History& history);
 /// and a graph in one piece can be parsed.
 std::string print_stage(const Report& report, const Stage& stage, Part part);
 
-/// The pictures of a stage, as Graphviz takes them.
+/// The pictures of a stage as Graphviz source.
 std::string print_stage_dot(const Report& report, const Stage& stage, Part part);
 
 }  // namespace fuselage

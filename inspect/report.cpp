@@ -64,7 +64,7 @@ std::vector<std::string> layers_of(const Graph& graph) {
         if (layer != user) layer.clear();
         first = false;
       }
-    // A sink belongs to what it takes in, which stands before it.
+    // A sink is in the layer of its first operand.
     if (node.results.empty() && !node.operands.empty())
       layer = own_layer(graph, graph.value(node.operands.front()).producer);
   }

@@ -13,25 +13,25 @@
 
 namespace fuselage {
 
-/// All that there is to show of a model; what was not asked for is empty.
+/// All data to show about a model; parts that were not requested are empty.
 struct Report {
-  std::string model;  ///< its path
+  std::string model;  ///< path of the model
   History history;
-  const Backend* backend = &cpu_backend();  ///< whose kernels are shown
-  Workload workload;                        ///< that rows are counted for
+  const Backend* backend = &cpu_backend();  ///< back-end of the shown kernels
+  Workload workload;                        ///< workload for row counts
   ProgramPlans plan;
   std::optional<Summary> summary;
   std::optional<Profile> profile;
-  std::vector<std::size_t> stages;  ///< numbers of those to show
+  std::vector<std::size_t> stages;  ///< indexes of the stages to show
 };
 
-/// Time of a node of a program, and its share of all measured time.
+/// Time of a node, and its share of all measured time.
 struct MeasuredTime {
   NodeTime time;
   double share = 0;
 };
 
-/// Nothing where nothing was measured. `node` is one of the stage "planned".
+/// Measured time of a node of the stage "planned"; nullopt if it was not measured.
 std::optional<MeasuredTime> time_of(const Report& report, const StageNode& node);
 
 /// All measured seconds.
@@ -40,10 +40,11 @@ double measured_seconds(const Profile& profile);
 /// "12.3 % 4.56 ms in 128 runs".
 std::string print_time(const MeasuredTime& measured);
 
-/// How the nodes of one program are run.
+/// The plan of one program by node.
 std::map<NodeId, PlannedNode> plan_by_node(const Report& report, BindingTime time);
 
-/// The layer of each node, by index: that of its name, of an origin, or of all its users.
+/// The layer of each node, by index: from its name, from an origin, or the common layer of its
+/// users.
 std::vector<std::string> layers_of(const Graph& graph);
 
 }  // namespace fuselage

@@ -17,7 +17,7 @@
 namespace fuselage {
 namespace {
 
-/// Listens to the rules of a pass.
+/// Records the rewrites of a pass.
 class Listener {
  public:
   Listener(const Graph& graph, History& history) : graph_(graph), history_(history) {}

@@ -47,7 +47,7 @@ ProgramFigures measure_program(const Graph& graph, const std::vector<PlannedNode
   return figures;
 }
 
-/// Makes a worker find room for a batch of the workload.
+/// Measures the arenas of a worker that begins a batch of the workload.
 void measure_arenas(const Executable& executable, const Workload& workload, Figures& figures) {
   const auto sentences = static_cast<std::size_t>(workload.batch);
   const std::vector<WordIds> batch(
@@ -64,14 +64,14 @@ void measure_arenas(const Executable& executable, const Workload& workload, Figu
         static_cast<double>(worker->arena_bytes(time));
 }
 
-/// The nodes of the raw graph by the names under which provenance knows them.
+/// The nodes of the raw graph by their names in provenance.
 class RawNodes {
  public:
   explicit RawNodes(const Graph& graph) : graph_(graph) {
     for (const NodeId id : graph.nodes()) by_name_.emplace(origins_of(graph, id).front(), id);
   }
 
-  /// Those that compute something, among the origins of a node.
+  /// The origins of a node that compute something.
   std::vector<NodeId> origins(const Node& node) const {
     std::vector<NodeId> found;
     for (const std::string& origin : node.provenance.origins)
@@ -86,7 +86,7 @@ class RawNodes {
   std::map<std::string, NodeId> by_name_;
 };
 
-/// A node's own name, or else that of what it was made of.
+/// A node's name, or else an origin's.
 std::string name_for_user(const Graph& graph, NodeId id, const Labels& labels) {
   const Node& node = graph.node(id);
   const bool has_name = !node.results.empty() && !graph.value(node.results[0]).name.empty();
@@ -96,7 +96,7 @@ std::string name_for_user(const Graph& graph, NodeId id, const Labels& labels) {
 void find_fusion(const Graph& raw, const std::vector<NodeId>& origins, Fusion fusion,
                  std::vector<Fusion>& fusions) {
   for (const NodeId id : origins) fusion.ops.emplace_back(raw.node(id).op->name);
-  // Equal nodes that became one are no fusion.
+  // Merged equal nodes are not a fusion.
   const std::set<std::string> distinct(fusion.ops.begin(), fusion.ops.end());
   if (distinct.size() > 1) fusions.push_back(std::move(fusion));
 }
@@ -179,7 +179,7 @@ Summary summarize(const History& history, const Workload& workload) {
   const RawNodes raw(history.raw());
   for (const NodeId id : topological_order(graph)) {
     const Node& node = graph.node(id);
-    // Where no arithmetic is done, as in a slice, there is nothing to gain.
+    // Moving a node without arithmetic, such as a slice, gains nothing.
     if (is_stored(graph, id) || node.provenance.rules.empty() || cost_of(graph, id).flop == 0)
       continue;
     const std::vector<NodeId> origins = raw.origins(node);

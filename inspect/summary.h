@@ -10,42 +10,42 @@
 
 namespace fuselage {
 
-/// What one program is made of and costs. FLOP and bytes are those of the load program once, and of
-/// the others for a sentence of the workload.
+/// Size and cost of one program. FLOP and bytes are for one run of the load program, and per
+/// sentence of the workload for the other programs.
 struct ProgramFigures {
-  double nodes = 0;    ///< that compute something
-  double kernels = 0;  ///< launched by one run; a view and a stored value are none
+  double nodes = 0;    ///< number of nodes that compute something
+  double kernels = 0;  ///< kernels launched by one run; views and stored values launch none
   double flop = 0, bytes = 0;
-  double weight_bytes = 0;  ///< stored values that the program reads
-  double arena_bytes = 0;   ///< for a batch of the workload
+  double weight_bytes = 0;  ///< bytes of the stored values that the program reads
+  double arena_bytes = 0;   ///< bytes of the arena for a batch of the workload
 };
 
 /// The three programs, by binding time.
 using Figures = std::array<ProgramFigures, 3>;
 
-/// Measures programs that run as planned, but for their arenas.
+/// The figures of planned programs, without their arenas.
 Figures measure(const Programs& programs, const ProgramPlans& plans, const Workload& workload);
 
-/// The same with arenas, of programs as `executable` runs them.
+/// The figures of programs that `executable` runs, with arenas.
 Figures measure(const Programs& programs, const Executable& executable, const Workload& workload);
 
 /// A node that does the work of several nodes of the raw graph.
 struct Fusion {
   std::string key, node, op;
-  std::vector<std::string> ops;    ///< of the raw nodes, in the order of its origins
-  std::vector<std::string> rules;  ///< that touched it
+  std::vector<std::string> ops;    ///< ops of the raw nodes, in the order of its origins
+  std::vector<std::string> rules;  ///< rules in its provenance
 };
 
-/// Work that is done for other rows than in the raw graph.
+/// A node whose work has another row domain than in the raw graph.
 struct Move {
   std::string key, node, op;
   std::string from, to;  ///< row domains; empty: no rows
   BindingTime from_time = BindingTime::load, to_time = BindingTime::load;
-  double rows_before = 0, rows_after = 0;  ///< per sentence; at load, once
+  double rows_before = 0, rows_after = 0;  ///< per sentence; at load, in total
   std::vector<std::string> rules;
 };
 
-/// What the optimizer did, in figures.
+/// The effect of the optimizer in figures.
 struct Summary {
   Workload workload;
   Figures before, after;
@@ -53,10 +53,11 @@ struct Summary {
   std::vector<Move> moves;
 };
 
-/// Compares the graph of the last pass with the raw one; the figures remain to be measured.
+/// Compares the graph of the last pass with the raw graph. The caller sets the figures.
 Summary summarize(const History& history, const Workload& workload = {});
 
-/// A table of `before`, whose programs have had no passes, and `after`, then fusions and moves.
+/// A table of the figures without passes (`before`) and with passes (`after`), then fusions and
+/// moves.
 std::string print_summary(const Summary& summary);
 
 }  // namespace fuselage

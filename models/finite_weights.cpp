@@ -13,8 +13,9 @@
 namespace fuselage {
 namespace {
 
-/// Index of the first of n floating-point numbers whose exponent is all ones, as `Bits`.
-/// Blocks are reduced without a branch, so that compilers vectorize them.
+/// Index of the first of n floating-point numbers, given as `Bits`, that is NaN or infinite: its
+/// `exponent` bits are all ones. Blocks are reduced without a branch so that compilers vectorize
+/// them.
 template <typename Bits>
 std::optional<std::int64_t> first_not_finite(const Bits* numbers, std::int64_t n, Bits exponent) {
   constexpr std::int64_t kBlock = 4096;

@@ -6,8 +6,8 @@
 
 namespace fuselage {
 
-/// Throws Error, which begins with `where`, for the first parameter that holds a NaN or an
-/// infinity; of quantized vectors, for one whose scale is such.
+/// Throws Error, which begins with `where`, for the first parameter with a NaN or infinite element;
+/// for quantized vectors, with a NaN or infinite scale.
 void expect_finite(const TensorMap& weights, const std::string& where);
 
 }  // namespace fuselage

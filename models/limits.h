@@ -6,7 +6,7 @@ namespace fuselage {
 
 // Bounds of model files that several readers share; docs/limits.md lists all.
 
-/// Tensors of a file.
+/// Maximum number of tensors in a file.
 inline constexpr std::size_t kMaxTensors = 65'536;
 
 }  // namespace fuselage

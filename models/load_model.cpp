@@ -28,7 +28,7 @@ constexpr std::string_view kSupported =
   throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);
 }
 
-/// The precision in which a model's products run at no further loss: that of its stored integers.
+/// The precision of a model's stored integers, in which its products run without further loss.
 std::string_view stored_precision(const Model& model) {
   std::string_view precision;
   for (const auto& [name, tensor] : model.weights) {

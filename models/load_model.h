@@ -7,26 +7,26 @@
 
 namespace fuselage {
 
-/// A model and the defaults for decoding with it.
+/// A model and its defaults for decoding.
 struct LoadedModel {
   Model model;
-  /// Values of options, as texts by the option's long name; empty when the model brings none. Of
-  /// a Marian model with integers it is their precision.
+  /// Values of options, as text, by the option's long name; empty when the model has none. A Marian
+  /// model with integers has the default for `precision` that matches them.
   std::map<std::string, std::string> decode_options;
 };
 
-/// How to read a model, whatever its format.
+/// How to read a model of any format.
 struct LoadOptions {
-  /// Configuration keys that are unknown or not supported are passed over instead of refused.
+  /// Ignore unknown or unsupported configuration keys instead of throwing Error.
   bool ignore_unknown = false;
-  /// The files of a model directory must have the digests that its SHA256SUMS lists. Without such a
-  /// file nothing is checked, which the model's notes tell.
+  /// Compare the files of a model directory with the digests in its SHA256SUMS. Without that file
+  /// nothing is checked, and a note of the model says so.
   bool verify = true;
 };
 
-/// Loads a model by what `path` is: a model directory, or a Marian model (.npz or .bin). Throws
-/// Error naming the file and the cause; formats that are known but not supported are refused by
-/// name, and so are parameters that are not finite.
+/// Loads the model at `path`: a model directory, or a Marian model (.npz or .bin). Throws Error
+/// naming the file and the cause, among them an unsupported format and parameters that are not
+/// finite.
 LoadedModel load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

@@ -10,20 +10,20 @@
 
 namespace fuselage {
 
-/// A translation model, whatever it was loaded from: a graph that gives "logits" or "log_probs" (a
-/// row per live hypothesis, an element per target word; see scores.h) and, where it has attention
-/// to tell it, "alignment" (a weight per pair of hypothesis and source token); its weights; and
-/// what the text around it needs.
+/// A translation model of any format: its weights, the properties of its text, and a graph. The
+/// graph has the output "logits" or "log_probs" (a row per live hypothesis, an element per target
+/// word; see scores.h) and, if it has attention, "alignment" (a weight per pair of hypothesis and
+/// source token).
 struct Model {
   Graph graph;
   TensorMap weights;
-  /// Paths of the source and the target vocabulary; empty when the model does not bring them.
+  /// Paths of the source and the target vocabulary; empty if the model does not include them.
   std::vector<std::string> vocabularies;
-  /// What vocabularies must hold, by path, where the model says so.
+  /// Digests of the vocabularies by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;
-  /// Source and target read from right to left.
+  /// Source and target are read from right to left.
   bool right_left = false;
-  /// What a user should know about how it was loaded.
+  /// Notes for the user from loading.
   std::vector<std::string> notes;
 };
 

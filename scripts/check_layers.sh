@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Fails when a file includes a layer that does not come before its own, a public header includes one
-# of the libraries that stay inside the .cpp files, a room includes one that does not come before it,
-# or a message of a library names an option.
+# Fails when a file includes a layer that is not before its own, a room includes a room that is not
+# before it, a public header includes a library for .cpp files only, or a message of a library names
+# an option of the command.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# A layer, and what it may include beside itself.
+# The layers that each layer may include besides itself.
 declare -A before=(
   [base]=""
   [graph]="base"
@@ -19,7 +19,7 @@ declare -A before=(
   [decoding]="base graph ops passes backends models text"
   [tools]="base graph ops passes backends inspect models text decoding"
 )
-# Rooms of a layer, each of which includes only those before it; files beside the rooms are free.
+# Rooms of a layer; a room includes only rooms before it. Files outside the rooms are not checked.
 declare -A rooms=(
   [passes]="rewrite cleanup|motion|fusion|precision|lowering"
   [backends/cpu]="simd weights runtime kernels"
@@ -28,13 +28,12 @@ declare -A rooms=(
   [models]="formats architectures quantized directory marian"
   [tools]="options commands"
 )
-# Headers for .cpp and .cu files only: they show Eigen, Boost, Highway, yaml-cpp or CUDA, and no
-# public header includes them.
+# Headers and libraries for .cpp and .cu files only: no public header includes them.
 internal='(base/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
 libraries='(Eigen|unsupported/Eigen|boost|hwy|yaml-cpp|cuda|cublas|cudnn|nvrtc)'
 
 status=0
-# complain WHY: reads "FILE:LINE:TEXT" lines and prints them with the reason.
+# complain REASON: reads "FILE:LINE:TEXT" lines and prints them with the reason.
 complain() {
   local hit
   while IFS= read -r hit; do
@@ -43,7 +42,7 @@ complain() {
   done
 }
 
-# A word "a|b" stands for rooms side by side, which do not include each other.
+# In "a|b" the rooms a and b do not include each other.
 for layer in "${!rooms[@]}"; do
   earlier=""
   for group in ${rooms[$layer]}; do
@@ -69,7 +68,7 @@ for layer in "${!before[@]}"; do
     grep -rnE "^ *# *include +[<\"]($libraries|$internal)" --include='*.h' "$layer" |
       grep -vE "^$internal:"
   )
-  # Options belong to the command; who calls a library sets members.
+  # Options belong to the command; callers of a library set members.
   [[ $layer == tools ]] || complain "no message of a library names an option of the command" < <(
     grep -rnP '^(?:[^"]*"[^"]*")*[^"]*"[^"]*--[a-z]' --include='*.h' --include='*.cpp' \
       --include='*.cu' "$layer" | grep -v 'runtime_compiler\.cpp:'

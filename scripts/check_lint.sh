@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# check_lint.sh [FILE.cpp...]: clang-tidy with .clang-tidy over these files, or over every tracked
-# one that the preset release compiles. Needs build/compile_commands.json: run demo.sh or test.sh.
+# check_lint.sh [FILE.cpp...]: runs clang-tidy on these files, or on all tracked files that the
+# preset release compiles. Needs build/compile_commands.json: run demo.sh or test.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -19,7 +19,7 @@ mkdir -p build/lint
 sed 's| -Winvalid-pch -include [^ ]*/cmake_pch\.hxx||' build/compile_commands.json \
   >build/lint/compile_commands.json
 
-# What it says about a clean file is how many warnings it hid.
+# For a clean file clang-tidy prints only the number of suppressed warnings.
 lint() {
   local output
   output=$(clang-tidy -p build/lint --quiet "$1" 2>&1) || { printf '%s\n' "$output" && return 1; }

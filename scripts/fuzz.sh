@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS [TARGET...]: runs each fuzzer (or these, such as npz) for that long, from seeds
-# made of tests/data and models. A finding is left in build-fuzz/findings and fails the run.
+# fuzz.sh SECONDS [TARGET...]: runs each fuzzer (or each TARGET, such as npz) for SECONDS, with
+# seeds from tests/data and models. A finding is written to build-fuzz/findings and fails the run.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,7 +24,7 @@ findings=build-fuzz/findings
 mkdir -p "$findings"
 for source in fuzz/*_fuzzer.cpp; do mkdir -p "$corpus/$(basename "$source" _fuzzer.cpp)"; done
 
-# The graphs before a pass in its test cases, each with the file's prelude.
+# The input graphs of the passes' test cases, each with the prelude of its file.
 seed_from_passes() {
   awk -v out="$corpus/graph_text/$(basename "$1" .ir)" '
     $1 == "//" {section = $2; cases += section == "before"; file = out "-" cases ".ir"; next}
@@ -65,7 +65,7 @@ marian_bin_seed() {
   printf '%0128d\0\0\200\104type: a\n' 0
 }
 
-# For five source words, three of which have translations.
+# A table for five source words, three of them with translations.
 lexical_binary_seed() {
   little_endian 8 $((0xF11A48D5013417F5)) 0 1 2 6 4 0 0 1 3 3 4
   little_endian 4 1 2 4 3
@@ -100,7 +100,7 @@ make_seeds() {
 }
 step "Making seeds" make_seeds
 
-# Fuzzers write their inputs to files thousands of times in a second.
+# Fuzzers write inputs to files thousands of times per second.
 if [[ -w /dev/shm ]]; then
   TMPDIR=$(mktemp -d -p /dev/shm)
   export TMPDIR

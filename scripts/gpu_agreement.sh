@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# gpu_agreement.sh [BUILD]: translates with `fuselage` on the GPU and on the CPU, in float32, and fails
-# where fewer than 99.9 % of the lines are the same. The small models of the tests translate their
-# own text; the bundled model TEXT, a file of English sentences, if that is set. For narrower numbers
-# it tells how many lines are as in float32, and leaves the translations in BUILD/gpu_agreement/.
+# gpu_agreement.sh [BUILD]: translates with `fuselage` on the GPU and on the CPU, in float32, and
+# fails if fewer than 99.9 % of the lines are the same. The small models of the tests translate
+# their own text. The bundled model translates the file of English sentences in the environment
+# variable TEXT, if set. For lower precisions it prints the share of lines that are the same as in
+# float32. The translations are in BUILD/gpu_agreement/.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,19 +13,19 @@ results=$build/gpu_agreement
 mkdir -p "$results"
 status=0
 
-# translate NAME OPTIONS...: into the file of that name.
+# translate NAME OPTIONS...: translates into the file NAME.
 translate() {
   "$build/fuselage" translate --quiet -o "$results/$1" --mini-batch 64 --maxi-batch 100 \
     --maxi-batch-sort src "${@:2}"
 }
 
-# same A B: per cent of the lines that two files have in common, with three decimals.
+# same A B: prints the percentage of equal lines of two files, with three decimals.
 same() {
   awk 'NR == FNR {line[FNR] = $0; next} line[FNR] == $0 {n++}
        END {printf "%.3f", FNR ? 100 * n / FNR : 0}' "$results/$1" "$results/$2"
 }
 
-# expect_same NAME OPTIONS...: the GPU's lines are the CPU's.
+# expect_same NAME OPTIONS...: compares the lines of the GPU and the CPU.
 expect_same() {
   local share
   translate "$1.cpu" --device cpu --precision fp32 "${@:2}"

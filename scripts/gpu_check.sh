@@ -1,36 +1,37 @@
 #!/usr/bin/env bash
 # gpu_check.sh [BUILD]: checks the CUDA back-end on this machine's GPU with the programs of a build
 # (build): the tests, translations against the CPU's (gpu_agreement.sh), the tests again under each
-# tool of compute-sanitizer, then the benchmarks. All output goes to BUILD/gpu_check.log too. Without
-# a GPU it exits with 77.
-# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs what that needs, CUDA's libraries excepted but
-# cuDNN's with it where there is one, for a machine without the sources: unpack it there and run
+# tool of compute-sanitizer, then the benchmarks. All output is also written to BUILD/gpu_check.log.
+# Without a GPU it exits with 77.
+# gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs all files for this check, with cuDNN's libraries
+# if installed but without CUDA's, for a machine without the sources: unpack it there and run
 # gpu_check/scripts/gpu_check.sh.
-# FILTER, as of googletest, chooses the tests for compute-sanitizer; SECONDS_EACH limits a step; TEXT
-# is a file of English sentences that the bundled model translates, and which a bundle takes along.
+# Environment: FILTER is a googletest filter of the tests for compute-sanitizer; SECONDS_EACH limits
+# a step; TEXT is a file of English sentences that the bundled model translates, and that a bundle
+# contains.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# These have CUDA refuse something, which compute-sanitizer counts as an error.
+# These tests provoke errors of CUDA, which compute-sanitizer reports.
 refusals=LaunchTest.ReportsWhatCannotBeLaunched:GraphCacheTest.AStreamSurvivesWhatFailsInACapture
 filter=${FILTER:-*-$refusals}
 seconds_each=${SECONDS_EACH:-1800}
 
-# programs BUILD: the tests and the benchmarks.
+# programs BUILD: lists the tests and the benchmarks.
 programs() {
   find "$1" -path '*/CMakeFiles' -prune -o -type f -perm -u+x \
     \( -name test_cuda -o -path '*/bench/cuda/*_bench' \) -print | sort -r
 }
 
-# libraries PROGRAM...: what they load beside CUDA and the system's own runtime.
+# libraries PROGRAM...: lists their libraries, except CUDA and the system's runtime.
 libraries() {
   local own='linux-vdso|ld-linux|libc\.|libm\.|libdl|librt|libpthread|libcu|libnv'
   ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | grep -vE "/($own)[^/]*$"
 }
 
-# cudnn_libraries: those of cuDNN that recurrent layers and softmax need, if there are any. Programs
-# load them, so nothing else names them.
+# cudnn_libraries: lists the installed libraries of cuDNN for recurrent layers and softmax. Programs
+# load them at run time, so they are not among the linked libraries.
 cudnn_libraries() {
   /sbin/ldconfig -p | awk '$1 ~ /^libcudnn(_graph|_ops|_adv)?\.so\.9$/ && !seen[$1]++ {print $NF}'
 }
@@ -56,7 +57,7 @@ bundle() {
 
 passed=0 failed=0
 
-# step COMMAND...: runs it and counts how it ended.
+# step COMMAND...: runs the command and counts its result.
 step() {
   local status=0
   printf '\n== %s\n' "$*"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced first by every script: with -h or --help, the script prints the comment at its head and
-# does nothing else.
+# Sourced first by every script: with -h or --help, prints the comment at the script's head and
+# exits.
 
 for argument in "$@"; do
   case $argument in

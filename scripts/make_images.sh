@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/inspect-a-graph.md again. Needs the packages of section [test] and the
+# Regenerates the pictures of docs/inspect-a-graph.md. Needs the packages of section [test] and the
 # build of the preset release.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# What the scripts share, to be sourced from the repository root: Debian packages and the build.
-# Standard output stays clean: a line a step goes to standard error, all noise to $log, whose end is
-# shown when a step fails.
+# Common functions of the scripts, for Debian packages and builds; sourced from the repository root.
+# They print a line per step to standard error. Output of commands goes to $log, whose end is shown
+# when a step fails.
 
 log=build/setup.log
 mkdir -p build
@@ -12,7 +12,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL
 
 say() { printf '%s\n' "$*" >&2; }
 
-# On a terminal, the newest line of its input in place of the one before.
+# On a terminal, shows the newest line of the input in place of the line before.
 show_newest_line() {
   if [[ ! -t 2 ]]; then
     cat >/dev/null
@@ -23,7 +23,7 @@ show_newest_line() {
   printf '\r\033[K' >&2
 }
 
-# step WHAT COMMAND...: runs the command; exits with the log's end when it fails.
+# step TITLE COMMAND...: runs the command; if it fails, prints the log's end and exits.
 step() {
   local what=$1
   shift
@@ -35,13 +35,13 @@ step() {
   exit 1
 }
 
-# packages_of SECTION: the names in that section of packages.txt.
+# packages_of SECTION: prints the names in this section of packages.txt.
 packages_of() {
   awk -v header="[$1]" '$1 == "#" && $2 ~ /^\[/ {here = $2 == header} here && /^[^#]/ {print $1}' \
     packages.txt
 }
 
-# The arguments that name no installed package.
+# Prints the arguments that are not installed packages.
 missing_packages() {
   printf '%s\n' "$@" | grep -vxF -f <(
     dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
@@ -53,14 +53,14 @@ as_root() {
   if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
-# The package lists are fetched only when what they say does not do.
+# Updates the package lists only if the installation fails with the present ones.
 apt_install() {
   local install=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300
     install --yes --no-install-recommends "$@")
   as_root "${install[@]}" || { as_root apt-get update && as_root "${install[@]}"; }
 }
 
-# install_packages SECTION...: installs what is missing of these sections.
+# install_packages SECTION...: installs the missing packages of these sections.
 install_packages() {
   if ! command -v dpkg-query >/dev/null; then
     say "This is no Debian: install the counterparts of packages.txt yourself."

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# test_emulated.sh [PROCESSOR [TEST...]]: runs the test programs (or these, such as test_backends) on
-# an emulated processor. The default is qemu64, an x86-64 without SSSE3: what takes an instruction
-# for granted fails there. `qemu-x86_64 -cpu help` names others. Takes about an hour.
+# test_emulated.sh [PROCESSOR [TEST...]]: runs all test programs (or each TEST, such as
+# test_backends) on an emulated processor. The default is qemu64, an x86-64 without SSSE3: code that
+# uses an instruction without a check fails there. `qemu-x86_64 -cpu help` lists others. Takes about
+# an hour.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -21,7 +22,7 @@ TMPDIR=$(mktemp -d)/
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-# What is started by a test, itself or Graphviz, does not run in the emulator.
+# Processes that a test starts, itself or Graphviz, do not run in the emulator.
 elsewhere='-*DeathTest*:Picture.*'
 
 status=0

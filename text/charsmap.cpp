@@ -10,12 +10,12 @@
 namespace fuselage {
 namespace {
 
-constexpr std::uint32_t kMaxRuleBytes = 256;       // that one rule replaces
-constexpr std::size_t kMaxReplacementBytes = 256;  // that it replaces them by
-constexpr std::uint32_t kMaxRulesAtOnePlace = 32;  // places for them in the library
+constexpr std::uint32_t kMaxRuleBytes = 256;       // replaced by one rule
+constexpr std::size_t kMaxReplacementBytes = 256;  // of the replacement of a rule
+constexpr std::uint32_t kMaxRulesAtOnePlace = 32;  // the library's buffer of matches
 constexpr std::uint32_t kBlock = 256;
 
-/// A unit of the trie, by the bits of Darts-clone.
+/// A unit of the trie in the bit layout of Darts-clone.
 class Unit {
  public:
   explicit Unit(std::uint32_t bits) : bits_(bits) {}
@@ -30,8 +30,8 @@ class Unit {
   std::uint32_t bits_;
 };
 
-/// The part of a trie that can be reached. Unit i leads to the base i ^ offset, and byte b from
-/// there to the unit base ^ b if this one has the label b. So a unit belongs to one base only.
+/// The reachable part of a trie. The base of unit i is i ^ offset, and byte b leads from a base to
+/// the unit base ^ b if that unit has the label b. So a unit belongs to one base only.
 class Trie {
  public:
   Trie(std::string_view units, std::size_t text_bytes) : text_bytes_(text_bytes) {
@@ -52,7 +52,7 @@ class Trie {
     extents_.resize(units_.size());
   }
 
-  /// Throws Error where a walk from the root would leave the trie or meet too much.
+  /// Throws Error if a walk from the root can leave the trie, is too long, or meets too many rules.
   void check() {
     const Extent all = extent(base_of(0), 0);
     if (all.height > kMaxRuleBytes)
@@ -66,7 +66,7 @@ class Trie {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-  /// Of the longest path from a base, its bytes; of all of them, the most rules that end on one.
+  /// Over the paths from a base: the maximum number of bytes, and of rules that end on one path.
   struct Extent {
     bool known = false;
     std::uint32_t height = 0, rules = 0;
@@ -84,7 +84,7 @@ class Trie {
       throw Error("a leaf of its normalization table leads astray");
   }
 
-  /// `depth` bytes lead to the base on this way; a circle ends where they are too many.
+  /// `depth`: bytes on the path to the base. A cycle ends at the limit of bytes.
   Extent extent(std::uint32_t base, std::uint32_t depth) {
     if (extents_[base].known) return extents_[base];
     if (depth > kMaxRuleBytes)
@@ -102,8 +102,8 @@ class Trie {
 
   std::vector<Unit> units_;
   std::size_t text_bytes_;
-  std::vector<std::uint32_t> first_;  ///< per base, the first of its units
-  std::vector<std::uint32_t> next_;   ///< per unit, the next of its base
+  std::vector<std::uint32_t> first_;  ///< per base, its first unit
+  std::vector<std::uint32_t> next_;   ///< per unit, the next unit of its base
   std::vector<Extent> extents_;       ///< per base
 };
 

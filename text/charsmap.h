@@ -4,12 +4,12 @@
 
 namespace fuselage {
 
-/// Throws Error, without a file's name, unless the library can follow the normalization rules of a
-/// SentencePiece model for any text: it looks neither where they lead nor how many there are. An
-/// empty table has no rules. Takes time linear in the bytes.
+/// Throws Error, without a file name, unless the SentencePiece library can safely apply the
+/// normalization rules of a model to any text: the library checks neither the bounds nor the number
+/// of rules. An empty table has no rules. Takes time linear in the bytes.
 ///
-/// The table is the size of a double-array trie of the Darts-clone library, the trie, and the texts
-/// that its leaves point into, each ended by a NUL.
+/// The table consists of the size of a double-array trie (Darts-clone), the trie, and the
+/// NUL-terminated replacement texts that its leaves point to.
 void check_charsmap(std::string_view charsmap);
 
 }  // namespace fuselage

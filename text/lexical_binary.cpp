@@ -11,7 +11,7 @@ constexpr std::uint64_t kMagic = 0xF11A48D5013417F5;
 constexpr std::int32_t kQuicksandMagic = 1234567890;
 constexpr std::uint64_t kMaxFirst = 10'000'000;
 
-/// What the file begins with.
+/// The beginning of the file.
 struct Header {
   std::uint64_t magic, checksum, first, best, offsets, entries;
 };
@@ -24,7 +24,7 @@ T number_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-/// Of all whole words of 64 bits behind magic and checksum.
+/// Checksum of all complete 64-bit words after the magic number and the checksum.
 std::uint64_t checksum_of(std::string_view bytes) {
   constexpr std::size_t kBegin = 16;
   std::uint64_t sum = 0;
@@ -52,7 +52,7 @@ Header parse_header(std::string_view bytes, const std::string& name) {
   return header;
 }
 
-/// Throws unless the file has exactly what the header says.
+/// Throws Error unless the size of the file is exactly the size that the header states.
 void check_size(const Header& header, std::string_view bytes, const std::string& name) {
   const std::uint64_t rest = bytes.size() - sizeof(Header);
   const bool fits = header.offsets >= 1 && header.offsets <= rest / 8 &&

@@ -15,7 +15,7 @@
 namespace fuselage {
 namespace {
 
-/// Ids by word; the words are the vocabulary's own.
+/// Ids by word; the keys refer to the vocabulary's words.
 class WordIndex {
  public:
   explicit WordIndex(const Vocabulary& vocabulary) : unknown_(vocabulary.unknown_id()) {
@@ -80,12 +80,12 @@ std::vector<Entry> parse_entries(std::string_view bytes, const std::string& name
   return entries;
 }
 
-/// Of entries for the same words leaves the last one.
+/// Keeps only the last entry for each pair of words.
 void remove_repeated(std::vector<Entry>& entries) {
   const auto words = [](const Entry& entry) { return std::tie(entry.source, entry.target); };
   std::stable_sort(entries.begin(), entries.end(),
                    [&](const Entry& a, const Entry& b) { return words(a) < words(b); });
-  // Backwards, a later one comes first.
+  // unique keeps the first of equal entries, and backwards the last.
   const auto kept =
       std::unique(entries.rbegin(), entries.rend(),
                   [&](const Entry& a, const Entry& b) { return words(a) == words(b); });
@@ -105,7 +105,7 @@ LexicalTable parse_lexical_text(std::string_view bytes, const std::string& name,
   std::vector<Entry> entries = parse_entries(bytes, name, sides);
   if (entries.empty()) throw Error("{}: there is no translation of a word in it", name);
   remove_repeated(entries);
-  // Likely ones first; Marian lets the higher id go before an equally likely one.
+  // By descending probability; Marian puts the higher id first among equals.
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return std::tie(a.source, b.probability, b.target) <
            std::tie(b.source, a.probability, a.target);

@@ -6,26 +6,26 @@
 
 namespace fuselage {
 
-/// How the value of a field is written (protocol buffers encoding; groups are left out).
+/// Encoding of a field's value (protocol buffers wire types, without groups).
 enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
 /// One field of a message.
 struct ProtobufField {
   std::uint32_t number = 0;
   WireType type = WireType::varint;
-  std::uint64_t value = 0;  ///< of a varint or of fixed width
-  std::string_view bytes;   ///< of type `bytes`; lies in the message
+  std::uint64_t value = 0;  ///< value of a varint or a fixed-width field
+  std::string_view bytes;   ///< content of a field of type `bytes`; refers to the message
 };
 
-/// Goes through the fields of a message in the protocol buffers wire format, more strictly than
-/// other readers: numbers take as few bytes as they can, field numbers are 1 to 2^29 - 1, and there
-/// are no groups. So whatever is taken has one reading.
+/// Reads the fields of a message in the protocol buffers wire format, more strictly than other
+/// readers: numbers have their shortest encoding, field numbers are 1 to 2^29 - 1, and groups are
+/// refused. So an accepted message has only one interpretation.
 class ProtobufReader {
  public:
   explicit ProtobufReader(std::string_view message) : rest_(message) {}
 
-  /// Reads the next field; false at the end of the message. Throws Error saying what breaks the
-  /// format, without a file's name.
+  /// Reads the next field; false at the end of the message. Throws Error, without a file name, for
+  /// an invalid message.
   bool next(ProtobufField& field);
 
  private:

@@ -15,10 +15,10 @@ namespace {
 using Model = SentencePieceModel;
 
 constexpr std::size_t kMaxPieces = 2'000'000;
-constexpr std::size_t kMaxPieceBytes = 2048;   // 512 characters, as training has it
-constexpr std::size_t kMaxNestedSymbols = 64;  // places for them in the library
+constexpr std::size_t kMaxPieceBytes = 2048;   // 512 characters, the maximum in training
+constexpr std::size_t kMaxNestedSymbols = 64;  // the library's buffer of matches
 
-// Field numbers of sentencepiece_model.proto. The library trains with all others.
+// Field numbers of sentencepiece_model.proto. All other fields are for training only.
 namespace model_field {
 constexpr std::uint32_t kPieces = 1, kTrainer = 2, kNormalizer = 3, kDenormalizer = 5;
 }
@@ -50,7 +50,7 @@ std::string_view bytes_of(const ProtobufField& field) {
   return field.bytes;
 }
 
-/// A text that takes part in every sentence.
+/// The text of a field, which must be valid UTF-8 of at most kMaxPieceBytes bytes.
 std::string_view text_of(const ProtobufField& field) {
   const std::string_view text = bytes_of(field);
   if (text.size() > kMaxPieceBytes)
@@ -148,7 +148,7 @@ void merge_normalizer(std::string_view message, Model::Normalizer& normalizer) {
   }
 }
 
-/// The library finds the symbols that a text begins with all at once.
+/// Limits the symbols that are prefixes of one symbol: the library finds all of them at once.
 void check_nested_symbols(const std::vector<Model::Piece>& pieces) {
   std::vector<std::string_view> symbols;
   for (const Model::Piece& piece : pieces)
@@ -237,7 +237,7 @@ std::string print_sentencepiece_model(const SentencePieceModel& model) {
     writer.add_bytes(model_field::kPieces, print_piece(piece));
   writer.add_bytes(model_field::kTrainer, print_trainer(model));
   writer.add_bytes(model_field::kNormalizer, print_normalizer(model.normalizer));
-  // The library goes by whether there is one.
+  // The library denormalizes if the field exists.
   if (!model.denormalizer.charsmap.empty())
     writer.add_bytes(model_field::kDenormalizer, print_normalizer(model.denormalizer));
   return writer.message();

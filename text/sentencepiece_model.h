@@ -8,8 +8,8 @@
 
 namespace fuselage {
 
-/// What encoding and decoding need of a SentencePiece model. The texts lie in the bytes that it was
-/// parsed from.
+/// The parts of a SentencePiece model that encoding and decoding need. The texts refer to the
+/// parsed bytes.
 struct SentencePieceModel {
   enum class Type : std::uint8_t { unigram = 1, bpe = 2, word = 3, character = 4 };
   enum class PieceType : std::uint8_t {
@@ -27,7 +27,7 @@ struct SentencePieceModel {
     PieceType type = PieceType::normal;
   };
 
-  /// Of the text before it is cut into pieces, or after pieces are joined.
+  /// Normalization of the text before segmentation, or of the joined pieces after decoding.
   struct Normalizer {
     std::string_view charsmap;
     bool add_dummy_prefix = true;
@@ -39,19 +39,19 @@ struct SentencePieceModel {
   Type type = Type::unigram;
   bool treat_whitespace_as_suffix = false;
   bool byte_fallback = false;
-  /// The texts of special pieces; an empty one stands for the library's own.
+  /// Texts of special pieces; empty: the library's default.
   std::string_view unknown, begin, end, padding;
   std::string_view unknown_surface = " \xE2\x81\x87 ";
   Normalizer normalizer, denormalizer;
 };
 
-/// Reads a model as the library would: of a field that is repeated the last one counts, and
-/// messages that are repeated are merged. Throws Error, without a file's name, for what is no such
-/// model, and for all by which the library could read memory that is not its own or take more than
-/// linear time. Takes time linear in the bytes.
+/// Reads a model as the library does: the last value of a repeated field counts, and repeated
+/// messages are merged. Throws Error, without a file name, for an invalid model, and for a model
+/// with which the library could read out of bounds or take more than linear time. Takes time linear
+/// in the bytes.
 SentencePieceModel parse_sentencepiece_model(std::string_view bytes);
 
-/// The model in the wire format that the library reads, each field once.
+/// The model in the library's wire format, with each field once.
 std::string print_sentencepiece_model(const SentencePieceModel& model);
 
 }  // namespace fuselage

@@ -13,7 +13,7 @@
 #include "text/split.h"
 
 namespace sentencepiece::logging {
-// Exported by the library but in none of its installed headers.
+// Exported by the library, but missing from its installed headers.
 void SetMinLogLevel(int level);
 }  // namespace sentencepiece::logging
 
@@ -26,9 +26,9 @@ constexpr int kLogNothingButFatal = 3;
 
 std::string byte_piece(int byte) { return fmt::format("<0x{:02X}>", byte); }
 
-/// Lets the library spell unknown characters byte by byte, with pieces behind those of the model.
-/// Otherwise it joins a run of them to one piece by copying what it has so far for each, in
-/// quadratic time. A model with pieces of its own under such names is left as it is.
+/// Appends byte pieces to the model, with which the library spells unknown characters. Without them
+/// it joins a run of unknown characters in quadratic time, by copying the run for each character. A
+/// model with pieces of these names is unchanged.
 void spell_unknown_characters(SentencePieceModel& model) {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
@@ -49,7 +49,7 @@ class SentencePieceVocabulary : public Vocabulary {
   SentencePieceVocabulary(std::string_view bytes, const std::string& name,
                           const VocabularyOptions& options)
       : options_(options) {
-    // The library reports to stderr what it also returns.
+    // The library also prints the errors that it returns.
     sentencepiece::logging::SetMinLogLevel(kLogNothingButFatal);
     const std::string failure = load(bytes);
     if (!failure.empty())
@@ -114,7 +114,7 @@ class SentencePieceVocabulary : public Vocabulary {
   }
 
  private:
-  /// Why the bytes cannot be used; empty when they can.
+  /// Loads the model; returns the error, or "".
   std::string load(std::string_view bytes) {
     if (bytes.empty()) return "it is empty";
     try {
@@ -126,12 +126,12 @@ class SentencePieceVocabulary : public Vocabulary {
     } catch (const Error& error) {
       return error.what();
     } catch (const std::exception& error) {
-      // The library's trie throws for pieces that no training gives.
+      // The library's trie throws for some invalid sets of pieces.
       return in_quotes(error.what());
     }
   }
 
-  /// Leaves one piece of each run of pieces that spell unknown characters.
+  /// Replaces each run of pieces that spell unknown characters by one piece.
   void join_spelled(std::vector<WordId>& ids) const {
     const auto spelled = [this](WordId id) { return id >= model_size_; };
     const auto joined = [&](WordId a, WordId b) { return spelled(a) && spelled(b); };
@@ -148,7 +148,7 @@ class SentencePieceVocabulary : public Vocabulary {
 
   VocabularyOptions options_;
   sentencepiece::SentencePieceProcessor processor_;
-  WordId model_size_ = 0;  ///< without pieces that spell unknown characters
+  WordId model_size_ = 0;  ///< number of pieces without the appended byte pieces
 };
 
 }  // namespace

@@ -8,8 +8,9 @@
 
 namespace fuselage {
 
-/// The vocabulary of a SentencePiece model given as the bytes of its .spm file; `name` stands for
-/// the path in errors. Throws Error when the bytes are no such model or it has no end symbol.
+/// The vocabulary of a SentencePiece model, given as the bytes of its .spm file; `name` is used in
+/// place of the path in errors. Throws Error for an invalid model and for a model without an end or
+/// unknown symbol.
 std::unique_ptr<const Vocabulary> parse_sentencepiece_vocabulary(
     std::string_view bytes, const std::string& name, const VocabularyOptions& options = {});
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMultiple = 8;
 
-/// Words that are chosen, each once.
+/// A set of chosen words.
 class Choice {
  public:
   explicit Choice(std::size_t words) : chosen_(words, false) {}
@@ -23,7 +23,7 @@ class Choice {
     ++count_;
   }
 
-  /// Takes words from `first` on until there are a multiple of kMultiple, or all.
+  /// Adds words from `first` on until their number is a multiple of kMultiple, or all are chosen.
   void fill_up(std::int64_t first) {
     for (auto at = static_cast<std::size_t>(first); count_ % kMultiple != 0 && at < chosen_.size();
          ++at)

@@ -9,23 +9,24 @@
 
 namespace fuselage {
 
-/// Where a shortlist comes from and what it takes of that, as marian-decoder's --shortlist has it.
+/// The source of a shortlist and its limits, as in marian-decoder's --shortlist.
 struct ShortlistOptions {
   std::string path;      ///< a lexical table, as text or in Marian's binary form; empty: none
-  LexicalLimits limits;  ///< of a text; the binary form has its own
-  bool checksum = true;  ///< of the binary form is compared
+  LexicalLimits limits;  ///< limits for a text; the binary form contains its own
+  bool checksum = true;  ///< compare the checksum of the binary form
   bool union_of_batch = false;  ///< each sentence gets the words of all sentences of its batch
 };
 
-/// Says which words the translation of a sentence may use. Immutable, so threads may share one.
+/// Selects the words that the translation of a sentence may use. Immutable, so threads may share
+/// it.
 class Shortlist {
  public:
-  /// `words`: how many target words the model can produce; `shared`: source and target have one
-  /// vocabulary, so that a word may stay as it is.
+  /// `words`: number of target words that the model can produce; `shared`: source and target share
+  /// a vocabulary, so that source words may occur in the translation.
   Shortlist(LexicalTable table, std::int64_t words, WordId end_id, bool shared);
 
-  /// The words for a source text, ascending: those that marian-decoder takes for a batch of this
-  /// text, which it fills up to a multiple of 8, and the end symbol in any case.
+  /// The words for a source text, ascending: the words that marian-decoder selects for a batch of
+  /// this text alone, padded to a multiple of 8 words, and always the end symbol.
   std::vector<WordId> words_for(std::span<const WordId> source) const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace fuselage {
 
-/// Calls `action` with each word of `line`: what stands between spaces, without the empty ones.
+/// Calls `action` with each word of `line`: the non-empty texts between spaces.
 template <typename Action>
 void for_each_word(std::string_view line, Action action) {
   while (!line.empty()) {
@@ -16,7 +16,7 @@ void for_each_word(std::string_view line, Action action) {
   }
 }
 
-/// `line` less one carriage return at its end.
+/// `line` without a carriage return at its end.
 inline std::string_view without_carriage_return(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;

@@ -36,7 +36,7 @@ bool is_valid_utf8(std::string_view text) {
 
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return text;
-  // Bytes that continue nothing belong to no sequence, so the search ends after the longest one.
+  // A longer run of continuation bytes is invalid, so the search ends after kLongestSequence bytes.
   for (std::size_t back = 0; back < kLongestSequence && back <= bytes; ++back)
     if (!continues(text, bytes - back)) return text.substr(0, bytes - back);
   return text.substr(0, bytes);

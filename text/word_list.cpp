@@ -50,8 +50,8 @@ class MappingBuilder {
   std::vector<WordEntry> entries_;
 };
 
-/// Takes the events of a flat YAML mapping. A tree of nodes would lose the spelling of null keys
-/// and take several times as long.
+/// Handles the parser's events of a flat YAML mapping. (A tree of nodes would lose the spelling of
+/// null keys and take several times as long.)
 class YamlHandler : public YAML::EventHandler {
  public:
   YamlHandler(std::string_view text, MappingBuilder& builder) : text_(text), builder_(builder) {}
@@ -122,7 +122,7 @@ class YamlHandler : public YAML::EventHandler {
   std::optional<std::string> key_;
 };
 
-/// Takes the events of a flat JSON object. Returning false stops the parser.
+/// Handles the parser's events of a flat JSON object. Returning false stops the parser.
 class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonHandler(MappingBuilder& builder) : builder_(builder) {}
@@ -153,7 +153,7 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  /// Where the text stops being JSON, counted from 1.
+  /// Byte of the first syntax error, counted from 1.
   std::size_t error_position() const { return error_position_; }
 
  private:
@@ -193,8 +193,8 @@ std::vector<WordEntry> parse_yaml(std::string_view text, const std::string& name
   return builder.take();
 }
 
-/// Strict JSON, or else YAML in braces. JSON is nearly YAML, but its surrogate pairs (\ud83d\ude00)
-/// are an error there.
+/// Reads strict JSON, or else YAML in braces. JSON is not a subset of yaml-cpp's YAML: surrogate
+/// pairs (\ud83d\ude00) are an error there.
 std::vector<WordEntry> parse_braces(std::string_view text, const std::string& name) {
   MappingBuilder builder(name);
   JsonHandler handler(builder);

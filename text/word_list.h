@@ -14,13 +14,13 @@ struct WordEntry {
   std::string word;
 };
 
-/// Entries of a YAML or JSON mapping of words to ids, in file order; repeated words and ids are
-/// still there. Every key is a text, whatever YAML would take it for. Throws Error with `name` and
-/// the line or key for what is no such mapping and for ids outside 0 to 10,000,000.
+/// Entries of a YAML or JSON mapping of words to ids, in file order, including repeated words and
+/// ids. Every key is read as text, also one that YAML would read as another type. Throws Error with
+/// `name` and the line or key for any other content and for ids outside 0 to 10,000,000.
 std::vector<WordEntry> parse_word_mapping(std::string_view bytes, const std::string& name);
 
-/// Entries of a file with one word a line, numbered from 0. Throws Error with `name` and the line
-/// for an empty line.
+/// Entries of a file with one word per line, numbered from 0. Throws Error with `name` and the line
+/// for an empty line, and for more than 10,000,000 lines.
 std::vector<WordEntry> parse_word_lines(std::string_view bytes, const std::string& name);
 
 }  // namespace fuselage

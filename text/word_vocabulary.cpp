@@ -30,7 +30,7 @@ struct StringHash {
 
 class WordVocabulary : public Vocabulary {
  public:
-  /// `entries` in ascending order of their ids.
+  /// `entries` are sorted by id.
   WordVocabulary(std::vector<WordEntry> entries, bool is_mapping, const std::string& name,
                  std::int64_t limit)
       : entries_(std::move(entries)) {
@@ -71,7 +71,7 @@ class WordVocabulary : public Vocabulary {
 
  private:
   const WordEntry* find_entry(WordId id) const {
-    // Without gaps, an entry's place is its id.
+    // Without gaps, the index of an entry is its id.
     const auto place = static_cast<std::size_t>(id);
     if (id >= 0 && place < entries_.size() && entries_[place].id == id) return &entries_[place];
     const auto found =
@@ -80,7 +80,7 @@ class WordVocabulary : public Vocabulary {
     return found != entries_.end() && found->id == id ? &*found : nullptr;
   }
 
-  /// True when a Nematus dictionary means `symbol` by slot `id`, which then gets that name.
+  /// Whether slot `id` of a Nematus dictionary is `symbol`; if so, the slot gets that name.
   bool claim_slot(WordId id, std::initializer_list<std::string_view> names,
                   std::string_view symbol) {
     if (id > entries_.back().id) return false;

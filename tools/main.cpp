@@ -77,9 +77,8 @@ int run_reporting(const std::vector<std::string>& arguments) {
 }  // namespace fuselage
 
 int main(int argc, char** argv) {
-  // A limit on the size of files is then an error of write(), with a message, and so is a reader
-  // that goes away: of messages it does not matter, and of results fail_to_write() ends the
-  // process.
+  // Without these signals, a limit on file sizes and a closed pipe are errors of write(). A closed
+  // pipe of results ends the process in fail_to_write(); one of messages is ignored.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   std::ios::sync_with_stdio(false);

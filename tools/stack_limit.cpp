@@ -8,7 +8,7 @@ namespace fuselage {
 
 void check_stack_limit() {
   struct rlimit limit {};
-  // The largest number stands for no limit.
+  // No limit is the largest number.
   if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur / 1024 >= kMinStackKib) return;
   throw Error(
       "the stack is limited to {} KiB, but {} KiB are needed; raise the limit: ulimit -s {}",

@@ -1,9 +1,9 @@
-"""Translates by Fuselage and by CTranslate2 or Marian, turn and turn about on one processor. All
-are loaded before. The text is lines of words as the vocabulary has them, else random words; of
-those, a model of make_transformer.py makes the longest translations that are allowed. Prints how
-many translations are the same, words a second, the ratio of the pairs' times (the median, the least
-and the greatest) and, for a transformer, how many operations of matrix products a second that
-takes. Needs numpy and pyyaml, and ctranslate2 or pymarian."""
+"""Translates with Fuselage and with CTranslate2 or Marian, alternately on one processor, after
+loading both. The text is lines of words of the vocabulary, else random words, for which a model of
+make_transformer.py makes translations of the maximum length. Prints the number of equal
+translations, words per second, the ratio of the pairs' times (median, minimum and maximum) and, for
+a transformer, the operations of matrix products per second. Needs numpy and pyyaml, and ctranslate2
+or pymarian."""
 
 import argparse
 import os

@@ -1,8 +1,8 @@
 """Writes DIRECTORY/model.npz, a transformer in Marian's format with random weights, and its
-DIRECTORY/vocab.yml. Its shape is that of opus-mt-en-de unless told otherwise. Needs numpy.
+DIRECTORY/vocab.yml. By default it has the shape of opus-mt-en-de. Needs numpy.
 
-Random weights never end a sentence, so that every decoder produces the same number of words, and
-they cost what trained ones do."""
+Random weights never end a sentence, so every decoder produces the same number of words. They take
+the same time as trained weights."""
 
 import argparse
 import pathlib

@@ -4,7 +4,7 @@
 const Layout = (() => {
   const kGapX = 16, kGapY = 22, kDummyGap = 10;
 
-  // Indexes of edges that close a cycle on a depth-first walk.
+  // Indexes of the back edges of a depth-first search.
   function backEdges(count, edges) {
     const out = Array.from({length: count}, () => []);
     edges.forEach(([a], i) => out[a].push(i));
@@ -44,7 +44,7 @@ const Layout = (() => {
         rank[to] = Math.max(rank[to], rank[order[at]] + 1);
         if (--missing[to] === 0) order.push(to);
       }
-    // What has no input stands right above its first user.
+    // An item without inputs goes directly above its first user.
     for (let at = order.length - 1; at >= 0; --at) {
       const i = order[at];
       if (!hasInput[i] && out[i].length) rank[i] = Math.min(...out[i].map((to) => rank[to])) - 1;
@@ -109,7 +109,7 @@ const Layout = (() => {
     place();
   }
 
-  // The places nearest to `wanted` that keep order and distances: pooled adjacent violators.
+  // The positions nearest to `wanted` that keep order and distances (pool adjacent violators).
   function spread(row, items, wanted, weights) {
     const offsets = [];
     row.forEach((i, at) => {
@@ -168,7 +168,7 @@ const Layout = (() => {
     return Math.max(0, y - kGapY);
   }
 
-  // One connected part.
+  // Lays out one connected component.
   function layOutPart(nodes, edges, straight) {
     const back = backEdges(nodes.length, edges);
     const forward = edges.map(([a, b], i) => (back.has(i) ? [b, a] : [a, b]));
@@ -192,7 +192,7 @@ const Layout = (() => {
     return {items, routes, width: right - left, height};
   }
 
-  // Lists of node indexes that hang together.
+  // Node indexes of each connected component.
   function partsOf(count, edges) {
     const part = Int32Array.from({length: count}, (_, i) => i);
     const find = (i) => {
@@ -209,8 +209,8 @@ const Layout = (() => {
   }
 
   // nodes: [{w, h}], edges: [[from, to]] by index. Returns places (x of the middle, y of the top),
-  // inner points of each edge, and the size. Parts that do not hang together stand in rows of about
-  // `wide`. With `straight`, edges pass behind nodes instead of around them.
+  // inner points of each edge, and the size. Connected components are placed in rows of about the
+  // width `wide`. With `straight`, edges pass behind nodes instead of around them.
   function layered(nodes, edges, {straight = false, wide = 900} = {}) {
     const places = [], routes = edges.map(() => []);
     let x = 0, y = 0, rowHeight = 0, width = 0;

@@ -1,4 +1,4 @@
-// What the page knows: the dump's stages, and what changes between them.
+// The data of the page: the dump's stages, and the changes between them.
 
 const Model = (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -11,13 +11,13 @@ const Model = (() => {
 
   const keyOf = (operand) => operand.split(':')[0];
 
-  // A value that a program imports stands for the node that makes it.
+  // The node that computes a value, also for a value that a program imports.
   function source(stage, key) {
     const node = stage.nodes.get(key);
     return node && node.of && stage.nodes.has(node.of) ? node.of : key;
   }
 
-  // The node as the plan has it: with kernel and time.
+  // The node in the stage "planned", with kernel and time.
   const plan = (key) => (planned && planned.nodes.get(key)) || null;
 
   const isView = (key) => {
@@ -25,7 +25,7 @@ const Model = (() => {
     return Boolean(node && node.launched === false);
   };
 
-  // Nodes that are drawn: copies and imports are not, stored values and views only on request.
+  // Keys of the drawn nodes: without copies and imports; stored values and views only on request.
   function shown(stage, {stored, views}) {
     const keys = new Set();
     for (const [key, node] of stage.nodes)
@@ -33,7 +33,7 @@ const Model = (() => {
     return keys;
   }
 
-  // The drawn nodes that an operand comes from: past views that are left out.
+  // The drawn nodes that an operand comes from, through views that are not drawn.
   function makers(stage, key, keys, found = new Set()) {
     const maker = source(stage, keyOf(key));
     if (keys.has(maker)) return found.add(maker);
@@ -47,7 +47,7 @@ const Model = (() => {
     for (const key of keys) {
       const node = stage.nodes.get(key);
       if (!node) continue;
-      // A sink without results names the state that it continues first.
+      // The first operand of a sink without results is the state that it continues.
       const carried = node.results.length ? null : source(stage, keyOf(node.operands[0] || ''));
       const from = new Set(node.operands.flatMap((operand) =>
           [...makers(stage, operand, keys)]));
@@ -60,7 +60,7 @@ const Model = (() => {
       a.operands.map(keyOf).map((k) => k.split('.')[0]).join() ===
           b.operands.map(keyOf).map((k) => k.split('.')[0]).join();
 
-  // What `stage` has that `earlier` has not, and the other way round.
+  // Keys of the drawn nodes that were added, removed or changed from `earlier` to `stage`.
   function compare(stage, earlier, options) {
     const change = {added: new Set(), removed: new Set(), changed: new Set()};
     if (!earlier || earlier === stage) return change;
@@ -85,7 +85,7 @@ const Model = (() => {
   const taken = (key) =>
       data.rewrites.filter((r) => r.matched.includes(key) && !r.made.includes(key));
 
-  // Refusals that concern a node, each once, with the stages in which they were spoken.
+  // Distinct refusals at a node, each with its first stage.
   function refusals(key) {
     const found = new Map();
     for (const stage of stages)
@@ -97,11 +97,11 @@ const Model = (() => {
     return [...found.values()];
   }
 
-  // The layer of each drawn node; a stored value stands with its first user.
   function layerOf(stage, key) {
     const node = stage.nodes.get(key);
     return node ? node.layer : '';
   }
+  // The lane of a drawn node: its binding time; for a stored value, its first user's.
   function laneOf(stage, key) {
     const node = stage.nodes.get(key);
     if (!node.stored) return node.binding;

@@ -1,4 +1,4 @@
-// The words around the graph: what the optimizer did, the stages, and the details of a node.
+// The panels around the graph: the summary of the optimizer, the stages, and the details of a node.
 
 const Panels = (() => {
   const $ = (id) => document.getElementById(id);
@@ -96,7 +96,7 @@ const Panels = (() => {
     $('heat-label').hidden = !data.profile;
     $('show-heat').checked = Boolean(data.profile);
     $('slider').max = Model.stages.length - 1;
-    // The ends of the slider stand over the middles of the first and the last name.
+    // The ends of the slider are above the middles of the first and the last name.
     const half = 50 / Model.stages.length;
     $('slider').style.cssText = `margin: 0 calc(${half}% - 8px); width: calc(${100 - 2 * half}% + 16px)`;
     Model.stages.forEach((stage, i) => {
@@ -182,7 +182,7 @@ const Panels = (() => {
             html('ul', {}, ...item.members.map((m) => html('li', {}, linkTo(m.key))))];
   }
 
-  // What the programs launch, in order, or the slowest first.
+  // The kernels of the programs, in order, or the slowest first.
   function kernelLists() {
     const parts = [];
     for (const program of ['step', 'source', 'load']) {

@@ -1,4 +1,4 @@
-// Opened with #selftest, the page uses itself as a reader would and writes what came of it.
+// Opened with #selftest, the page performs a user's actions and writes the results.
 
 const Selftest = (() => {
   const $ = (id) => document.getElementById(id);

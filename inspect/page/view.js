@@ -1,4 +1,4 @@
-// The page itself: a scene out of a stage, drawn as SVG, and what the user can do with it.
+// The view: the scene of a stage, drawn as SVG, and the user's actions.
 
 const View = (() => {
   const kLanes = ['load', 'source', 'step'];
@@ -25,7 +25,7 @@ const View = (() => {
     return element;
   }
 
-  // --- What is shown ---
+  // --- Scene ---
 
   const stageNow = () => Model.stages[state.stage];
   function stageBefore() {
@@ -59,7 +59,7 @@ const View = (() => {
 
   const shownKinds = () => ({stored: $('show-stored').checked, views: $('show-views').checked});
 
-  // The nodes and edges to draw: those of the stage, and those that are gone since the other one.
+  // The nodes and edges to draw: of the stage, and removed ones of the stage before.
   function collect() {
     const stage = stageNow(), before = stageBefore(), options = shownKinds();
     const change = Model.compare(stage, before, options);
@@ -114,7 +114,7 @@ const View = (() => {
     return {items, edges: [...folded.values()], change};
   }
 
-  // A view is a line without a name: it costs nothing.
+  // A view costs nothing, and is drawn as a line without a name.
   const {isView} = Model;
 
   function sizeOf({key, node}) {
@@ -137,7 +137,7 @@ const View = (() => {
 
   function layOutLane(items, edges, wide) {
     const units = [], unitOf = new Map(), byLayer = new Map();
-    // In the order of the graph, so that a walk from the first to the last goes with the edges.
+    // In the order of the graph, which is topological.
     for (const item of items) {
       const unit = byLayer.get(item.layer) || {items: [], layer: item.layer};
       if (!unit.items.length) units.push(unit);
@@ -152,7 +152,7 @@ const View = (() => {
     for (const edge of edges) {
       const from = unitOf.get(edge.from), to = unitOf.get(edge.to);
       if (from === undefined || to === undefined || from === to || edge.carried) continue;
-      // What the next iteration goes on with would close a circle with the layer of its state.
+      // An edge to a sink, the next value of a state, would close a cycle with the state's layer.
       const end = scopeOf.get(edge.to);
       if (end.layer && end.node && !end.node.results.length) continue;
       const id = `${from}>${to}`;
@@ -173,7 +173,7 @@ const View = (() => {
     const {items, edges, change} = fold(collect());
     const built = {items, edges, change, lanes: [], layers: []};
     const membersOf = (name) => [...items.values()].filter((item) => item.lane === name);
-    // What is done for sentences and steps stands side by side below what is done at load.
+    // The lanes of source and step are side by side below the lane of load.
     let x = 0;
     const below = kLanes.slice(1).map((name) => ({name, members: membersOf(name)}))
         .filter(({members}) => members.length);
@@ -196,7 +196,7 @@ const View = (() => {
     return built;
   }
 
-  // Moves what was laid out by itself to where its lane stands.
+  // Moves a lane's layout to the position of the lane.
   function place(built, {name, members, lane, x}, y, width) {
     built.lanes.push({name, x, y, w: width, h: lane.height + kLaneHead + kPad,
                       count: members.length});
@@ -303,7 +303,7 @@ const View = (() => {
     mark();
   }
 
-  // Selection and search, on what is drawn.
+  // Marks the selection and the results of the search in the drawing.
   function mark() {
     const query = state.query.toLowerCase();
     const fits = (item) => query && (item.box
@@ -371,7 +371,7 @@ const View = (() => {
     Panels.showDetails(key);
   }
 
-  // Selects a node wherever it is: opens its layer, and goes to a stage that has it.
+  // Selects a node: opens its layer, and goes to a stage that has the node.
   function go(key) {
     const has = (stage) => stage.nodes.has(key);
     if (!has(stageNow()) && !scene.items.has(key)) {
@@ -401,7 +401,7 @@ const View = (() => {
     const before = state.selected && scene && scene.items.get(state.selected);
     const place = before && [before.x, before.y];
     drawScene();
-    // What is selected stays where the eye is.
+    // The selected node keeps its position on the screen.
     const after = state.selected && scene.items.get(state.selected);
     if (state.fitted) {
       fit();

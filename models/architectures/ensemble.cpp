@@ -14,7 +14,7 @@
 namespace fuselage {
 namespace {
 
-/// Number of source words that a model knows; 0 when it reads none.
+/// Size of a model's source vocabulary; 0 if it has none.
 std::int64_t source_words(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
     const RowMap& map = graph.map(MapId{i});
@@ -57,7 +57,7 @@ void check_fit(const EnsembleMember& first, const EnsembleMember& other) {
                    scores_of(other.model.graph).words);
 }
 
-/// Throws Error unless the members fit; gives the ensemble what they have in common.
+/// A model with the properties that the members share. Throws Error if members do not match.
 Model common_model(const std::vector<EnsembleMember>& members) {
   const EnsembleMember* with_vocabularies = nullptr;
   for (const EnsembleMember& member : members) {

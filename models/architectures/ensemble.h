@@ -7,20 +7,20 @@
 
 namespace fuselage {
 
-/// A model of an ensemble.
+/// A member of an ensemble.
 struct EnsembleMember {
   Model model;
-  double weight = 1;  ///< of its log-probabilities
-  std::string where;  ///< its path, for messages
+  double weight = 1;  ///< factor of the member's log-probabilities
+  std::string where;  ///< the member's path, for messages
 };
 
-/// One model that computes those of all members side by side on the same words. Its "log_probs" are
-/// the sum of weight × log-softmax of the members' logits, and not normalized again. Parameters and
-/// values of member i begin with "i."; its "alignment", as in marian-decoder, is that of the first
-/// member.
+/// One model that runs all members side by side on the same words. Its output "log_probs" is the
+/// sum of weight × log-softmax of the members' logits, and is not normalized again. The names of
+/// the parameters and values of member i begin with "i.". The output "alignment" is the alignment
+/// of the first member, as in marian-decoder.
 ///
-/// Throws Error naming two members and what differs between them: direction, number of source or
-/// target words, content of the vocabularies that both bring; and for a weight that is not finite.
+/// Throws Error naming two members and their difference in direction, number of source or target
+/// words, or content of their vocabularies; and for a weight that is not finite.
 Model make_ensemble(std::vector<EnsembleMember> members);
 
 }  // namespace fuselage

@@ -24,7 +24,7 @@ using Member =
                  std::vector<std::int64_t> MarianOptions::*,
                  std::vector<std::string> MarianOptions::*>;
 
-/// What one key means: the field it sets and the values it may have.
+/// A key: the field that it sets and its allowed values.
 struct Key {
   std::string_view name;
   Member member;
@@ -100,7 +100,8 @@ const std::vector<Key>& keys() {
   return table;
 }
 
-/// A feature without support, and the values that keep it off; a list is written with blanks.
+/// An unsupported feature and the values that switch it off; elements of a list are separated by
+/// blanks.
 struct Unsupported {
   std::string_view name;
   std::vector<std::string_view> off;
@@ -140,13 +141,13 @@ const std::vector<Unsupported>& unsupported_keys() {
   return table;
 }
 
-/// One key's value in the file, with the means to complain about it.
+/// The value of a key in the file; its conversions throw Error for a wrong value.
 class Value {
  public:
   Value(const YAML::Node& node, std::string_view key, const std::string& where)
       : node_(node), key_(key), where_(where) {}
 
-  /// The value in one line: the elements of a list with blanks between them.
+  /// The value on one line; elements of a list are separated by blanks.
   std::string text() const {
     if (node_.IsScalar()) return node_.Scalar();
     if (node_.IsMap()) return "{…}";
@@ -247,7 +248,7 @@ void refuse_unless_off(const Unsupported& feature, const Value& value, const std
               did_you_mean(name, candidates));
 }
 
-/// Takes "v1.10.0 …" apart; other forms leave the numbers as they are.
+/// Parses "v1.10.0 …"; another form leaves the numbers unchanged.
 void parse_version(MarianOptions& options) {
   const std::string& text = options.version;
   const char* at = text.data();

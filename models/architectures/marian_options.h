@@ -6,9 +6,9 @@
 
 namespace fuselage {
 
-/// The options in a Marian model's YAML that affect inference. A key that is absent keeps the value
-/// below. Fields are named as the keys are, with '_' for '-'; only single values are checked here,
-/// what a combination means is for the architecture to judge.
+/// The options in a Marian model's YAML that affect inference. An absent key has the default below.
+/// A field has the name of its key, with '_' for '-'. Only single values are checked here; the
+/// architecture checks combinations.
 struct MarianOptions {
   std::string type = "amun";
   std::string original_type;
@@ -55,7 +55,7 @@ struct MarianOptions {
   std::string transformer_decoder_autoreg = "self-attention";
   /// Empty, or per decoder layer the 1-based number of the layer whose parameters it uses.
   std::vector<std::int64_t> transformer_tied_layers;
-  /// 1-based decoder layer; 0 stands for the value "last".
+  /// 1-based decoder layer; 0 means "last".
   std::int64_t transformer_guided_alignment_layer = 0;
   std::string transformer_preprocess;
   std::string transformer_postprocess = "dan";
@@ -65,17 +65,17 @@ struct MarianOptions {
   bool transformer_disable_position_embeddings = false;
   bool transformer_depth_scaling = false;
 
-  /// Of the program that wrote the model, as in "v1.10.0 6f6d484 2021-…"; empty: not stated.
+  /// Version of the program that wrote the model: "v1.10.0 6f6d484 2021-…"; empty: not stated.
   std::string version;
-  /// The 1 and the 10 of it; -1: not stated or not of that form.
+  /// The 1 and the 10 of `version`; -1: not stated or of another form.
   int version_major = -1;
   int version_minor = -1;
 };
 
-/// Reads the YAML mapping of special:model.yml; `where` names its file in errors. Throws Error with
-/// the key, its value and what is allowed for a value out of range, for a key that is unknown or
-/// given twice, and for a feature that no model here supports unless it is switched off as by
-/// default. With `ignore_unknown` unknown keys and unsupported features are passed over.
+/// Reads the YAML mapping of special:model.yml; `where` names its file in errors. Throws Error for
+/// a value out of range (with the key, the value and the allowed values), for an unknown or
+/// repeated key, and for an unsupported feature that is not at its default, off. With
+/// `ignore_unknown`, unknown keys and unsupported features are ignored.
 MarianOptions parse_marian_options(const std::string& yaml, const std::string& where,
                                    bool ignore_unknown = false);
 

@@ -73,7 +73,8 @@ Expr Parameters::numbers(const std::string& name, Expr param) {
   return found->second;
 }
 
-/// Of what the quantized `name` is multiplied by; not valid where no multiplier is stored.
+/// Scale of the operand that the quantized `name` is multiplied with; invalid if the file stores no
+/// multiplier.
 Expr Parameters::scale_of_rows(const std::string& name) {
   const std::string multiplier = name + "_QuantMultA";
   if (!has(multiplier)) return {};

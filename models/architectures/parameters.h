@@ -9,33 +9,32 @@
 
 namespace fuselage {
 
-/// The stored parameters of a model under construction. Each is declared as a `param` node when it
-/// is first asked for, checked against the shape that the equations expect, and must be asked for
-/// by the time the model is finished: a parameter that nothing uses means a misread configuration.
+/// The stored parameters of a model under construction. The first request for a parameter declares
+/// it as a `param` node and checks its shape against the equations. Every parameter must have been
+/// requested when the model is finished: an unused one means a misread configuration.
 ///
-/// Matrices and tables may be quantized, and then stay so. A parameter X_QuantMultA is the
-/// multiplier that makes integers of what the quantized X is multiplied by; products with X are
-/// then products of integers.
+/// Quantized matrices and tables stay quantized. A parameter X_QuantMultA is the multiplier that
+/// quantizes the other operand of products with X; these are then products of integers.
 class Parameters {
  public:
-  /// `where` names the file in messages. A stored [n] counts as [1, n].
+  /// `where` names the file in messages. A stored shape [n] is read as [1, n].
   Parameters(Builder& builder, const TensorMap& weights, std::string where);
 
   Builder& builder() { return builder_; }
   bool has(const std::string& name) const { return weights_.count(name) != 0; }
 
-  /// [in, out], for dot. A quantized one is stored as its columns, [out, in].
+  /// [in, out], for dot. A quantized matrix is stored as its columns, [out, in].
   Expr matrix(const std::string& name, std::int64_t in, std::int64_t out);
-  /// [out, in], for dot_transposed. A quantized one is stored as its columns, too: [in, out].
+  /// [out, in], for dot_transposed. A quantized matrix is stored as its columns: [in, out].
   Expr transposed_matrix(const std::string& name, std::int64_t out, std::int64_t in);
   /// [size].
   Expr vector(const std::string& name, std::int64_t size);
   /// A row of `width` for each entry of `vocabulary`, for select_rows and dot_transposed.
   Expr table(const std::string& name, DomainId vocabulary, std::int64_t width);
-  /// Rows of a stored matrix, for sizes that only the file knows.
+  /// Number of rows of a stored matrix, for sizes that only the file states.
   std::int64_t rows(const std::string& name) const;
 
-  /// The weights in the shapes of the graph. Throws Error naming those that were never asked for.
+  /// The weights in the shapes of the graph. Throws Error naming the weights never requested.
   TensorMap take() const;
 
  private:
@@ -49,8 +48,8 @@ class Parameters {
   const TensorMap& weights_;
   std::string where_;
   std::map<std::string, Expr> declared_;
-  std::map<std::string, Expr> numbers_;  ///< that quantized parameters stand for
-  std::map<std::string, Expr> scales_;   ///< of what they are multiplied by
+  std::map<std::string, Expr> numbers_;  ///< dequantized parameters
+  std::map<std::string, Expr> scales_;   ///< scales of the operands that they are multiplied with
 };
 
 }  // namespace fuselage

@@ -25,7 +25,8 @@ class S2S {
   }
 
  private:
-  /// Norm of cells; attention, start state and deep output follow the model type instead.
+  /// The norm of a cell. (The norms of attention, start state and deep output depend on the model
+  /// type.)
   RnnNorm cell_norm(const std::string& cell) const {
     if (!o_.layer_normalization) return RnnNorm::none;
     return cell == "gru-nematus" ? RnnNorm::nematus : RnnNorm::joint;
@@ -38,7 +39,7 @@ class S2S {
 
   // --- Encoder ---
 
-  /// One recurrent layer over the source positions, its cells stacked within a position.
+  /// One recurrent layer over the source positions; its cells are stacked at each position.
   Expr encoder_layer(const std::vector<std::string>& cells, Expr input, bool reversed) {
     const DomainId scan = b_.graph().add_scan(cells.front(), d_.source, reversed);
     const Expr state = b_.state(b_.constant(0, {o_.dim_rnn}), scan).named(cells.front() + ".state");
@@ -63,7 +64,7 @@ class S2S {
     return names;
   }
 
-  /// `depth` layers; each later one may add its input to its output.
+  /// `depth` layers. With `skip`, each layer but the first adds its input to its output.
   Expr encoder_stack(const std::string& prefix, Expr x, std::int64_t depth, bool first_reversed,
                      bool alternate) {
     bool reversed = first_reversed;
@@ -88,7 +89,7 @@ class S2S {
       for (std::int64_t j = 1; j <= o_.enc_cell_depth; ++j)
         cells.push_back(fmt::format("encoder_l{}_cell{}", i, j));
       const Expr output = encoder_layer(cells, x, false);
-      // The first of these layers counts as the first of its own stack.
+      // Layer 2 is the first layer of a stack of its own, and so has no skip connection.
       x = o_.skip && i > 2 ? output + x : output;
     }
     return x;
@@ -96,8 +97,8 @@ class S2S {
 
   // --- Decoder ---
 
-  /// in · W + b, normalized as the model type has it; `gain` and `norm` name Marian's and Nematus's
-  /// parameters.
+  /// in · W + b, with the norm of the model type: Marian's parameter is `gain`, Nematus's are
+  /// `norm_gain` and `norm_shift`.
   Expr normalized_affine(Expr in, const std::string& w, const std::string& b, std::int64_t out,
                          const std::string& gain, const std::string& norm_gain,
                          const std::string& norm_shift) {
@@ -150,8 +151,8 @@ class S2S {
     Expr state, context;
   };
 
-  /// The conditional GRU: a cell on the last word, attention with its state, a cell on what was
-  /// attended to, then transitions.
+  /// The conditional GRU: a cell on the last word, attention queried by its state, a cell on the
+  /// attended context, then transitions.
   Attended base_layer(Expr context, Expr embedding, Expr state) {
     const GruOptions first{.size = o_.dim_rnn, .norm = cell_norm(o_.dec_cell)};
     GruOptions later = first;
@@ -198,7 +199,8 @@ class S2S {
               vocabularies_.logits(deep_output(embedding, top, attended)).named("logits"));
   }
 
-  /// tanh of one affine term each for last word, state and attended context.
+  /// tanh of the sum of an affine term for each of the last word, the state and the attended
+  /// context.
   Expr deep_output(Expr embedding, Expr state, Expr attended) {
     const Builder::Scope scope(b_, "decoder_ff_logit_l1");
     const std::string n = "decoder_ff_logit_l1";

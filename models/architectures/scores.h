@@ -6,16 +6,16 @@
 
 namespace fuselage {
 
-/// What a model gives the target words: a row per live hypothesis, an element per word.
+/// A model's scores of the target words: a row per live hypothesis, an element per word.
 struct ModelScores {
   ValueId value;
-  /// They are log-probabilities, or a combination of such, to be ranked and summed as they are;
-  /// otherwise log-softmax makes log-probabilities of them.
+  /// True: log-probabilities or a combination of them, ranked and summed unchanged. False: logits,
+  /// to be normalized by log-softmax.
   bool log_probs = false;
   std::int64_t words = 0;
 };
 
-/// The output "logits" of a model's graph, or else "log_probs". Throws Error when it has neither.
+/// The output "logits" of a model's graph, or else "log_probs". Throws Error if there is neither.
 ModelScores scores_of(const Graph& graph);
 
 }  // namespace fuselage

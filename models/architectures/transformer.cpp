@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kNormEpsilon = 1e-6;
 
-/// Marian up to 1.10 took keys and values of self-attention from before the norm that precedes a
-/// sub-layer; a model computes what it was trained with.
+/// Whether keys and values of self-attention are computed from the input of the norm that precedes
+/// the sub-layer, as in Marian up to 1.10. A model is run as it was trained.
 bool attends_before_norm(const MarianOptions& o) {
   return o.version_major >= 0 && std::pair(o.version_major, o.version_minor) <= std::pair(1, 10);
 }
@@ -62,7 +62,7 @@ class Transformer {
     return gate * x + (1 - gate) * input;
   }
 
-  /// The operations of one option, letter by letter; 'd', dropout, does nothing in inference.
+  /// Applies the operations of an option, letter by letter; 'd', dropout, is the identity.
   Expr preprocess(const std::string& operations, const std::string& name, Expr x) {
     for (const char operation : operations) {
       if (operation == 'n') x = norm(name, "_pre", x);
@@ -71,7 +71,7 @@ class Transformer {
     return x;
   }
 
-  /// As preprocess; `input` is what went into the layers whose result is x.
+  /// As preprocess; `input` is the input of the sub-layer whose result is x.
   Expr postprocess(const std::string& operations, const std::string& name, Expr x, Expr input) {
     for (const char operation : operations) {
       if (operation == 'a') x = x + input;
@@ -178,7 +178,7 @@ class Transformer {
     return relu(c);
   }
 
-  /// Layers with tied parameters have states of their own, so `number` names the state.
+  /// `number` names the state, since layers with tied parameters have separate states.
   Expr decoder_rnn(const std::string& name, Expr x, std::int64_t number) {
     const Builder::Scope scope(b_, name);
     const Expr state = b_.state(b_.constant(0, {size_}), d_.parent)

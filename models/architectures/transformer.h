@@ -6,8 +6,8 @@
 namespace fuselage {
 
 /// Adds Marian's type transformer (Vaswani et al. 2017), with a self-attention or an SSRU decoder,
-/// to the builder of `parameters`. Outputs "logits" and "alignment". Throws Error for options that
-/// it does not support.
+/// to the builder of `parameters`. Outputs "logits" and "alignment". Throws Error for unsupported
+/// options.
 void build_transformer(Parameters& parameters, const MarianOptions& options);
 
 }  // namespace fuselage

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path of a directory that may not be there yet, absolute and without symbolic links.
+/// The absolute path, without symbolic links, of a directory that may not exist yet.
 std::string resolved(const std::string& path) {
   std::error_code error;
   fs::path result = fs::weakly_canonical(fs::absolute(path), error);
@@ -27,7 +27,7 @@ std::string resolved(const std::string& path) {
   return result.string();
 }
 
-/// Directories that are to be made for `path` to be there, the outermost first.
+/// Missing directories of `path`, the outermost first.
 std::vector<std::string> missing(const fs::path& path) {
   std::error_code error;
   if (fs::exists(path, error) || !path.has_relative_path()) return {};
@@ -49,7 +49,7 @@ std::string make_temporary(const std::string& target) {
 bool swap_directories(const std::string& a, const std::string& b) {
   if (::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
-  // The file system knows no exchange: for a moment there is no directory b.
+  // The file system has no exchange: for a moment there is no directory b.
   const std::string aside = a + ".old";
   if (std::rename(b.c_str(), aside.c_str()) != 0) return false;
   if (std::rename(a.c_str(), b.c_str()) == 0) return std::rename(aside.c_str(), a.c_str()) == 0;
@@ -66,7 +66,7 @@ DirectoryWriter::DirectoryWriter(const std::string& target) : target_(resolved(t
     if (::mkdir(parent.c_str(), 0777) == 0)
       made_.push_back(parent);
     else if (errno != EEXIST)
-      break;  // The next one fails for the same reason.
+      break;  // The next one would fail for the same reason.
   }
   try {
     temporary_ = make_temporary(target_);

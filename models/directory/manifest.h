@@ -8,18 +8,18 @@
 
 namespace fuselage {
 
-/// Name of the file in a model directory that lists the digests of the others.
+/// Name of the file in a model directory that lists the digests of the other files.
 inline constexpr const char* kManifestFile = "SHA256SUMS";
 
-/// Digests by the name of their file.
+/// Digests by file name.
 using Manifest = std::map<std::string, Sha256>;
 
-/// Reads what sha256sum writes: a line "DIGEST  NAME" a file, or "DIGEST *NAME". `path` is for
-/// messages. Throws Error with the line for any other form, and for a name that is no file of the
-/// directory, or repeated.
+/// Reads the format of sha256sum: a line "DIGEST  NAME" or "DIGEST *NAME" per file. `path` is for
+/// messages. Throws Error with the line for any other form, for a name that is not a plain file
+/// name, and for a repeated name.
 Manifest parse_manifest(std::string_view text, const std::string& path);
 
-/// The lines that `sha256sum -c` checks.
+/// The text of a manifest, in the format of `sha256sum -c`.
 std::string print_manifest(const Manifest& manifest);
 
 }  // namespace fuselage

@@ -18,13 +18,13 @@ using Json = nlohmann::json;
 constexpr int kFormatVersion = 1;
 constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
                                                          "vocabularies", "decode"};
-/// Options that a model may bring defaults for: those that shape a search, and batch sizes.
+/// Options for which a model may state defaults: options of the search, and batch sizes.
 constexpr std::array<std::string_view, 12> kDecodeKeys = {
     "beam-size",       "normalize",        "word-penalty", "max-length-factor",
     "max-length",      "allow-unk",        "mini-batch",   "maxi-batch",
     "maxi-batch-sort", "mini-batch-words", "precision",    "activations"};
 
-/// A number or a truth value where the text is one, so that the file reads naturally.
+/// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
   const Json value = Json::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : Json(text);
@@ -37,7 +37,7 @@ void check_keys(const Json& object, std::span<const std::string_view> known,
       throw Error("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known));
 }
 
-/// A value for a message. Lists and objects are only named: they may be deep.
+/// A value for a message. Lists and objects may be deep, so only their type is shown.
 std::string shown(const Json& value) {
   return value.is_structured() ? fmt::format("an {}", value.type_name()) : in_quotes(value.dump());
 }
@@ -112,7 +112,7 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
 }
 
 std::string print_model_config(const ModelConfig& config) {
-  nlohmann::ordered_json json;  // In the order that people read.
+  nlohmann::ordered_json json;  // Ordered for human readers.
   json["fuselage-model"] = kFormatVersion;
   json["name"] = config.name;
   json["right-left"] = config.right_left;

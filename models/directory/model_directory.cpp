@@ -65,7 +65,8 @@ TensorMap stored_weights(const Model& model, bool half) {
   return result;
 }
 
-/// Names for copies of the vocabularies: their own, or with a prefix where two files share one.
+/// Names for the copies of the vocabularies: the file names, with a prefix if two files have the
+/// same name.
 std::vector<std::string> vocabulary_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -89,14 +90,14 @@ std::set<std::string> files_of_model(const std::string& directory) {
     const ModelConfig config = parse_model_config(read_file(path, kMaxConfig), path, true);
     files.insert(config.vocabularies.begin(), config.vocabularies.end());
   } catch (const Error&) {
-    // Which vocabularies are the model's is then unknown, and so they are kept.
+    // The model's vocabularies are then unknown, so all are kept.
   }
   return files;
 }
 
 // Reading.
 
-/// Reads the files of a model directory, each once, and compares them with the manifest.
+/// Reads each file of a model directory once and compares its digest with the manifest.
 class DirectoryReader {
  public:
   DirectoryReader(const std::string& directory, bool verify, std::vector<std::string>& notes)
@@ -109,7 +110,7 @@ class DirectoryReader {
           fmt::format("{} has no {}, so nothing was checked", directory, kManifestFile));
   }
 
-  /// The content of a text; `path` receives its path.
+  /// The content of a text file; `path` receives its path.
   std::string read_text(std::string_view file, std::size_t max_bytes, std::string& path) {
     path = path_in(directory_, file);
     std::string bytes = read_file(path, max_bytes);
@@ -124,8 +125,8 @@ class DirectoryReader {
     return read_safetensors(file, path);
   }
 
-  /// The digest that a part of the model must have; nothing where nothing is checked. Throws Error
-  /// when the manifest does not list the part.
+  /// The listed digest of a file of the model; nullopt when digests are not checked. Throws Error
+  /// when the manifest does not list the file.
   std::optional<ListedDigest> digest_of(std::string_view file) {
     if (!manifest_) return std::nullopt;
     const auto found = manifest_->find(std::string(file));
@@ -138,7 +139,7 @@ class DirectoryReader {
     return ListedDigest{found->second, manifest_path_};
   }
 
-  /// Compares the files that are listed but not the model's.
+  /// Compares the listed files that are not part of the model.
   void check_others() const {
     if (!manifest_) return;
     for (const auto& [name, digest] : *manifest_) {
@@ -173,7 +174,7 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                   : "");
 }
 
-/// How long the vectors of 4-bit parameters are.
+/// Lengths of the vectors of 4-bit parameters.
 VectorLengths nibble_lengths(const Graph& graph) {
   VectorLengths lengths;
   for (const NodeId id : graph.nodes()) {
@@ -185,7 +186,8 @@ VectorLengths nibble_lengths(const Graph& graph) {
   return lengths;
 }
 
-/// The weights in the types that the graph declares; they must be exactly its parameters.
+/// The weights in the types that the graph declares. Throws Error unless they are exactly its
+/// parameters.
 TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std::string& path,
                           const std::string& graph_path) {
   TensorMap result;

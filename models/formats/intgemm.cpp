@@ -11,7 +11,7 @@
 namespace fuselage {
 namespace {
 
-/// Columns that packed matrices have side by side.
+/// Interleaved columns of a packed matrix.
 constexpr std::int64_t kPackedColumns = 8;
 
 constexpr std::array<IntgemmType, 11> kTypes{{
@@ -32,7 +32,7 @@ DType integers_of(const IntgemmType& type) {
   return type.dtype == DType::qint8 ? DType::i8 : DType::i16;
 }
 
-/// The one scale of all vectors.
+/// The scales of the vectors, all equal.
 Tensor read_scales(const IntgemmType& type, const Tensor& integers, std::string_view data,
                    const std::string& where) {
   float multiplier = 0;
@@ -48,7 +48,8 @@ Tensor read_scales(const IntgemmType& type, const Tensor& integers, std::string_
   return scales;
 }
 
-/// Columns stand by eight; in a column as many elements as a register has follow each other.
+/// Inverts the packing: columns in groups of kPackedColumns, and within a group, for each column in
+/// turn, as many consecutive elements as a register holds.
 void unpack(const IntgemmType& type, std::string_view data, Tensor& columns) {
   const std::int64_t width = type.register_width;
   const std::int64_t n = columns.shape()[0];

@@ -11,8 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Checks a text without building it. (The parser that asks about each value while it builds takes
-/// quadratic time for objects in an object.)
+/// Checks a text without building its value. (The parser's callback while it builds takes quadratic
+/// time for nested objects.)
 class LimitChecker : public nlohmann::json_sax<Json> {
  public:
   LimitChecker(const std::string& name, const JsonLimits& limits) : name_(name), limits_(limits) {}
@@ -65,7 +65,7 @@ class LimitChecker : public nlohmann::json_sax<Json> {
   const std::string& name_;
   const JsonLimits& limits_;
   std::size_t values_ = 0;
-  std::vector<std::set<std::string>> keys_;  ///< of the collections that have not ended
+  std::vector<std::set<std::string>> keys_;  ///< of the open objects and lists
 };
 
 }  // namespace

@@ -65,7 +65,7 @@ class Cursor {
 
   std::uint64_t remaining() const { return bytes_.size(); }
 
-  /// The next bytes, which are `what` in messages.
+  /// The next `count` bytes; `what` describes them in messages.
   std::string_view take(std::uint64_t count, std::string_view what) {
     if (count > bytes_.size())
       throw Error("{}: the file is truncated: {} takes {} bytes but {} follow", file_, what, count,
@@ -182,7 +182,7 @@ void check_length(const Item& item, std::string_view type, std::uint64_t needed,
                 shape_to_string(item.shape), type, needed, item.data.size());
 }
 
-/// Only tables of embeddings are looked up row by row.
+/// Whether an item is a table of embeddings that is stored row by row.
 bool is_table(const IntgemmType& type, const std::string& name) {
   return type.tables_by_rows && name.find("Wemb") != std::string::npos;
 }

@@ -20,9 +20,10 @@ namespace {
 constexpr std::uint64_t kMaxMember = std::uint64_t{4} << 30;
 constexpr std::uint64_t kMaxHeader = 1 << 20;
 constexpr std::size_t kMaxDimensions = 32;
-/// No deflate stream expands further than this, so a larger declared size is a lie.
+/// Bound of the expansion of a deflate stream; a larger declared size is false.
 constexpr std::uint64_t kMaxMemberExpansion = 1040;
-/// Weights hardly compress. So much larger than the file all members may be, beside a little.
+/// Weights hardly compress. All members may take at most kMaxArchiveExpansion times the bytes of
+/// the archive, plus kAlwaysAllowed.
 constexpr std::uint64_t kMaxArchiveExpansion = 16;
 constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{16} << 20;
 constexpr std::string_view kConfigMember = "special:model.yml";
@@ -93,7 +94,7 @@ class NpyHeaderParser {
 
   std::string string() {
     skip_blanks();
-    // Python 2 may write a text key as u'descr'.
+    // Python 2 may write a key as u'descr'.
     if (at_ + 1 < text_.size() && (text_[at_] == 'u' || text_[at_] == 'b')) ++at_;
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     if (quote != '\'' && quote != '"') fail("string");
@@ -161,7 +162,7 @@ class MemberReader {
     }
   }
 
-  /// Reads on to the end, which is where the checksum is compared.
+  /// Expects the end of the member; libzip compares the checksum there.
   void expect_end() {
     char extra = 0;
     const zip_int64_t count = zip_fread(file_.get(), &extra, 1);
@@ -180,7 +181,7 @@ class MemberReader {
   std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file_;
 };
 
-/// The dtype of an .npy descr such as "<f4"; nothing for text and Python objects.
+/// The dtype of an .npy descr such as "<f4"; nullopt for text and Python objects.
 std::optional<DType> dtype_of(const std::string& descr, const std::string& where) {
   std::string_view type = descr;
   char order = '=';
@@ -210,7 +211,7 @@ std::uint64_t little_endian(const unsigned char* bytes, int count) {
   return value;
 }
 
-/// Reads the preamble of an .npy member and takes its length off `remaining`.
+/// Reads the preamble of an .npy member and subtracts its length from `remaining`.
 NpyHeader read_header(MemberReader& member, std::uint64_t& remaining, const std::string& where) {
   unsigned char fixed[12] = {};
   if (remaining < 10) throw Error("{}: {} bytes are too few for an .npy array", where, remaining);
@@ -238,7 +239,7 @@ NpyHeader read_header(MemberReader& member, std::uint64_t& remaining, const std:
   return NpyHeaderParser(text, where).parse();
 }
 
-/// Bytes that an array of `header`'s shape takes.
+/// Bytes of an array of `header`'s shape.
 std::uint64_t payload_size(const NpyHeader& header, DType dtype, const std::string& where) {
   std::uint64_t count = 1;
   bool empty = false;
@@ -274,7 +275,7 @@ Tensor from_fortran_order(const Tensor& source) {
   return result;
 }
 
-/// Reads a whole member; nothing for arrays that are not numbers.
+/// Reads a whole member; nullopt for an array without numbers.
 std::optional<Tensor> read_array(zip_t* archive, const zip_stat_t& stat, const std::string& where) {
   MemberReader member(archive, stat.index, where);
   std::uint64_t remaining = stat.size;
@@ -319,7 +320,7 @@ Archive open_archive(std::string_view bytes, const std::string& name) {
   return Archive(archive, zip_discard);
 }
 
-/// The directory's entry of one member, checked for what its data can be.
+/// The directory entry of a member, with its method and sizes checked.
 zip_stat_t member_stat(zip_t* archive, zip_uint64_t index, const std::string& name) {
   zip_stat_t stat;
   zip_stat_init(&stat);
@@ -345,7 +346,7 @@ zip_stat_t member_stat(zip_t* archive, zip_uint64_t index, const std::string& na
   return stat;
 }
 
-/// The directory's entries, checked as a whole before any member is expanded.
+/// The directory entries, checked as a whole before any member is expanded.
 std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes,
                                        const std::string& name) {
   const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive, 0));
@@ -357,7 +358,7 @@ std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes
   std::uint64_t compressed = 0, expanded = 0;
   for (zip_uint64_t i = 0; i < count; ++i) {
     members.push_back(member_stat(archive, i, name));
-    // Members that share their bytes would let a small file fill the memory.
+    // With overlapping members a small file could fill the memory.
     if (members.back().comp_size > archive_bytes - compressed)
       throw Error("{}: member {}: members overlap; the file is truncated or damaged", name,
                   in_quotes(members.back().name));

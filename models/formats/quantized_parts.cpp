@@ -26,7 +26,7 @@ std::size_t stride_of(const Tensor& integers) {
   return static_cast<std::size_t>(integers.shape().back()) * size_of(integers.dtype());
 }
 
-/// A vector in memory is its scale with the integers behind.
+/// A vector in memory is its scale followed by its integers.
 void copy_vectors(const Tensor& quantized, Tensor& integers, Tensor& scales) {
   if (integers.size() == 0) return;
   const std::int64_t k = quantized.shape().back();
@@ -72,7 +72,7 @@ void expect_scales(const QuantizedParts& parts, const std::string& where) {
       shape_to_string(integers.shape()), shape_to_string(needed));
 }
 
-/// The same numbers in fewer bytes, if bf16 has all of them.
+/// The scales as bf16 if that represents all of them exactly, else unchanged.
 Tensor shortest(const Tensor& scales) {
   Tensor narrow = scales.to_bf16();
   const Tensor back = narrow.to_f32();
@@ -87,7 +87,7 @@ DType type_of_integers(DType quantized) {
 
 std::int64_t nibble_bytes(std::int64_t k) { return (k + 1) / 2; }
 
-/// Behind vectors of odd length.
+/// Whether a vector of odd length is padded with a nibble that is not 0.
 bool has_nibble_behind_end(const Tensor& nibbles) {
   const std::int64_t stride = nibbles.shape().back();
   for (std::int64_t i = stride; i <= nibbles.size(); i += stride)

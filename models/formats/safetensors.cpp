@@ -23,7 +23,7 @@ constexpr std::uint64_t kMaxHeader = std::uint64_t{16} << 20;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kDataAlignment = 64;
 constexpr std::size_t kMaxDimensions = 32;
-/// The entry itself, its type, two lists, two offsets and the dimensions.
+/// JSON values of an entry: the entry itself, its type, two lists, two offsets and the dimensions.
 constexpr std::size_t kMaxEntryValues = 6 + kMaxDimensions;
 constexpr const char* kMetadataKey = "__metadata__";
 
@@ -107,7 +107,7 @@ std::vector<std::int64_t> parse_shape(const Json& json, const std::string& where
   return shape;
 }
 
-/// Bytes that a tensor takes; nothing when they overflow.
+/// Bytes of a tensor; nullopt when their number overflows.
 std::optional<std::uint64_t> byte_size(const std::vector<std::int64_t>& shape, DType dtype) {
   std::uint64_t size = size_of(dtype);
   bool empty = false;
@@ -170,8 +170,8 @@ std::map<std::string, std::string> parse_metadata(const Json& json, const std::s
   return result;
 }
 
-/// Names in file order: those that keep the next one aligned to 64 bytes first, then the wider
-/// elements, so that every tensor stays aligned to its element size without a gap.
+/// Names in file order: first the tensors of a multiple of 64 bytes, then by descending element
+/// size, so that every tensor is aligned to its element size without gaps.
 std::vector<std::string> file_order(const TensorMap& tensors) {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : tensors) names.push_back(name);
@@ -215,7 +215,7 @@ std::string make_header(const TensorMap& tensors, const std::vector<std::string>
   return text;
 }
 
-/// The tensor at `from`, which stays there when `owner` keeps it.
+/// The tensor at `from`: a reference if `owner` keeps the memory, else a copy.
 Tensor tensor_at(const Entry& entry, const char* from, const Pages& owner) {
   auto* bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(from));
   if (owner && reinterpret_cast<std::uintptr_t>(bytes) % kDataAlignment == 0)

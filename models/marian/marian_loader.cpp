@@ -26,7 +26,7 @@ void build_architecture(Parameters& parameters, const MarianOptions& options) {
                 in_quotes(options.type));
 }
 
-/// What the configuration says of streams and vocabularies must be what the graph was built for.
+/// Throws Error if the configuration's streams or vocabulary sizes differ from the graph's.
 void check_streams(const Graph& graph, const MarianOptions& options) {
   for (const std::string& type : options.input_types)
     if (type != "sequence")
@@ -70,7 +70,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
     throw Error("{}: it has no configuration (special:model.yml), so its architecture is unknown",
                 path);
   const MarianOptions config = parse_marian_options(file.config_yaml, path, options.ignore_unknown);
-  // What calibration gathered from products without a weight, which nothing computes with.
+  // Calibration's record of products without a weight; nothing uses it.
   file.tensors.erase("none_QuantMultA");
   const TensorMap tensors = rename_nematus_parameters(file.tensors, config);
   Builder builder(model_name(path));

@@ -14,7 +14,7 @@ struct Renaming {
   std::string_view stored, name;
 };
 
-// The layer-norm gain and shift of a cell's matrix follow that matrix, so only stems are listed.
+// Stems only: the layer-norm gain and shift of a cell's matrix are renamed with the matrix.
 constexpr std::array<Renaming, 12> kDecoderCells{{{"decoder_U", "decoder_cell1_U"},
                                                   {"decoder_Ux", "decoder_cell1_Ux"},
                                                   {"decoder_W", "decoder_cell1_W"},
@@ -55,7 +55,7 @@ bool is_bookkeeping(std::string_view name) {
   return name == "decoder_c_tt" || name == "uidx" || name == "history_errs";
 }
 
-/// Cuts "_drt_<i>" out of a name; returns i, or 0 when there is none.
+/// Removes "_drt_<i>" from a name; returns i, or 0 if the name has no such part.
 int take_transition(std::string& stem) {
   const std::size_t at = stem.find("_drt_");
   if (at == std::string::npos) return 0;
@@ -117,7 +117,7 @@ TensorMap rename_nematus_parameters(const TensorMap& stored, const MarianOptions
     if (is_bookkeeping(name)) continue;
     std::string target = rename_parameter(name);
     if (name == "Wemb") target = shared_source && options.type == "amun" ? "Wemb" : "encoder_Wemb";
-    // Files of newer versions mix in names that are Marian's already.
+    // Files of newer versions also contain names of Marian.
     if (name.rfind("decoder_cell", 0) == 0 || name.rfind("decoder_ff_", 0) == 0) target = name;
     if (!renamed.emplace(target, tensor).second)
       throw Error("parameter {} is stored twice, once as {}", in_quotes(target), in_quotes(name));

@@ -5,9 +5,9 @@
 
 namespace fuselage {
 
-/// Models of Marian's types amun and nematus are stored under the names that Nematus gave its
-/// parameters. Returns the tensors under the names of type s2s, without Nematus's bookkeeping.
-/// Files whose names are Marian's already (they lack "decoder_c_tt") come back as they are.
+/// Marian stores models of its types amun and nematus under Nematus's parameter names. Returns the
+/// tensors under the names of type s2s, without Nematus's bookkeeping. Tensors under Marian's names
+/// (without "decoder_c_tt") are returned unchanged.
 TensorMap rename_nematus_parameters(const TensorMap& stored, const MarianOptions& options);
 
 }  // namespace fuselage

@@ -20,8 +20,8 @@ bool is_matrix(const Graph& graph, const Node& node) {
   return type.dtype == DType::f32 && has_matrix_shape(graph, type);
 }
 
-/// Whether the vectors that share a scale are the columns of a matrix: not in a table, nor where
-/// products read the matrix transposed.
+/// Whether the vectors that share a scale are the columns of a matrix. They are rows in a table and
+/// in a matrix that products read transposed.
 bool has_columns(const Graph& graph, ValueId matrix) {
   const Value& value = graph.value(matrix);
   if (value.type.domain != graph.none()) return false;
@@ -40,7 +40,7 @@ Tensor stored_vectors(const MatrixStorage& storage, const Tensor& vectors) {
   return quantized(quantizer, vectors);
 }
 
-/// Errors of `stored`, but for what alternatives there are.
+/// The errors of `stored`, without alternatives.
 StoredMatrix compare(const Tensor& exact, const Tensor& stored) {
   const Tensor numbers = stored.to_f32();
   StoredMatrix result;
@@ -72,7 +72,7 @@ std::size_t f32_bytes(const TensorMap& weights) {
   return bytes;
 }
 
-/// Puts the numbers that a parameter of another type stands for in the place of one.
+/// Replaces a parameter by one of type `dtype` and its conversion to f32.
 void read_stored(Graph& graph, NodeId param, DType dtype, bool columns) {
   const Node old = graph.node(param);  // NOLINT(performance-unnecessary-copy-initialization)
   const Value value = graph.value(old.results[0]);
@@ -100,7 +100,7 @@ StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
                              const std::vector<MatrixStorage>& alternatives) {
   StoredWeights result{.bytes_before = f32_bytes(model.weights)};
   const DType target = storage.quantizer ? storage.quantizer->to : DType::bf16;
-  // Logarithmic numbers can be stored anew, in fewer bits; in as many they stay what they are.
+  // qlog4 matrices are converted even to qlog4, since the quantizer may ask for fewer bits.
   const auto kept = target == DType::qlog4 ? std::nullopt : std::optional(target);
   const std::map<std::string, DType> before = widen_matrices(model, kept);
   result.kept = std::count_if(before.begin(), before.end(),

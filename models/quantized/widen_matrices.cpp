@@ -15,12 +15,12 @@
 namespace fuselage {
 namespace {
 
-/// Whether a node gives the numbers that its operand stands for.
+/// Whether a node converts its operand to f32.
 bool gives_numbers(const Node& node) {
   return node.is<op::Dequantize>() || (node.is<op::Cast>() && node.as<op::Cast>().to == DType::f32);
 }
 
-/// Whether a product of float rows reads a matrix as the numbers that it stands for.
+/// Whether a use is the matrix of a product with float rows, which dequantizes it.
 bool multiplies_numbers(const Graph& graph, const Use& use) {
   const Node& node = graph.node(use.node);
   return node.is<op::Matmul>() && use.operand == 1 &&
@@ -41,8 +41,8 @@ bool is_only_transposed(const Graph& graph, ValueId matrix) {
                      [&](const Use& use) { return graph.node(use.node).is<op::Transpose>(); });
 }
 
-/// Puts `numbers` in the place of the results of all nodes that only convert `stored`, and of
-/// `stored` itself in products.
+/// Replaces by `numbers` the results of all nodes that only convert `stored`, and `stored` itself
+/// in products.
 void replace_readers(Graph& graph, ValueId stored, ValueId numbers) {
   const std::vector<Use> uses = graph.value(stored).uses;
   for (const Use& use : uses) {
@@ -80,7 +80,7 @@ void widen(Model& model, NodeId id) {
   ValueId numbers = add_f32(graph, old, dims);
   replace_readers(graph, stored, numbers);
   graph.remove_node(id);
-  // Columns are stored as rows, of which the product takes the transpose.
+  // Every use transposes the matrix: store its transpose.
   if (dims.size() == 2 && is_only_transposed(graph, numbers)) {
     weight = transposed(weight);
     std::swap(dims[0], dims[1]);

@@ -8,16 +8,16 @@
 
 namespace fuselage {
 
-/// Whether a parameter of that type is a matrix, or has a vector for each entry of a vocabulary.
+/// Whether a parameter of this type is a matrix, or a table with a vector per vocabulary entry.
 bool has_matrix_shape(const Graph& graph, const Type& type);
 
 /// The f32 transpose of a matrix.
 Tensor transposed(const Tensor& matrix);
 
-/// Puts f32 matrices in the place of those that a model stores as integers or as bf16: the numbers
-/// that they stand for. `kept` is the type whose matrices stay as they are. Returns the types by
-/// the names of all matrices that were stored so, those that stay among them. Throws Error for a
-/// matrix whose integers the model itself multiplies.
+/// Replaces matrices that a model stores as integers or bf16 by their numbers in f32. Matrices of
+/// type `kept` are unchanged. Returns the types, by name, of all matrices that were stored as
+/// integers or bf16, including the unchanged ones. Throws Error for a matrix whose integers the
+/// model itself multiplies.
 std::map<std::string, DType> widen_matrices(Model& model, std::optional<DType> kept);
 
 }  // namespace fuselage

@@ -26,15 +26,15 @@ std::vector<std::string> command_names() {
   return names;
 }
 
-/// The words that can stand in the place of a command's positional argument.
+/// The words that a command's positional argument accepts.
 std::vector<std::string> argument_choices(const std::vector<OptionEntry>& table) {
   for (const OptionEntry& entry : table)
     if (!entry.argument.empty() && !entry.choices.empty()) return entry.choices;
   return {};
 }
 
-/// The case of a shell function that completes the values of one option. Without completions of its
-/// own, bash completes paths, unless compopt forbids them.
+/// The case of a shell function that completes the values of one option. Without completions, bash
+/// completes paths unless compopt forbids it.
 std::string bash_value_case(std::string_view command, const OptionEntry& entry) {
   if (entry.value.empty() || entry.names.empty()) return "";
   std::vector<std::string> patterns;
@@ -48,7 +48,7 @@ std::string bash_value_case(std::string_view command, const OptionEntry& entry) 
   return fmt::format("    {}) {}return ;;\n", fmt::join(patterns, " | "), action);
 }
 
-/// `text` in zsh's single quotes, with the characters escaped that its _arguments gives a meaning.
+/// `text` for zsh's single quotes, with the special characters of its _arguments escaped.
 std::string zsh_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -64,7 +64,7 @@ std::string zsh_action(const OptionEntry& entry) {
   return entry.takes_path() ? "_files" : " ";
 }
 
-/// The specifications of an option, one for each of its names, which exclude each other.
+/// The specifications of an option, one for each of its mutually exclusive names.
 std::string zsh_specifications(const OptionEntry& entry) {
   if (entry.names.empty())
     return fmt::format("      '{}:{}:{}'\n", entry.several_values ? "*" : "",
@@ -160,7 +160,7 @@ std::string zsh_completion() {
     cases += fmt::format("    {}) _arguments -S \\\n", command.name);
     std::string specifications;
     for (const OptionEntry& entry : table_of(command)) specifications += zsh_specifications(entry);
-    // All lines but the last one go on.
+    // All lines but the last continue.
     for (const char c : specifications)
       cases += c == '\n' ? std::string(" \\\n") : std::string(1, c);
     cases += "      && return ;;\n";

@@ -4,7 +4,7 @@
 
 namespace fuselage {
 
-/// Scripts that complete commands, options, and the words and paths that options take.
+/// Shell scripts that complete commands, options, and the words and paths that are their values.
 std::string bash_completion();
 std::string zsh_completion();
 

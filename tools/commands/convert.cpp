@@ -15,7 +15,7 @@
 namespace fuselage {
 namespace {
 
-/// Options that the written model brings as defaults for decoding.
+/// Options that become the decoding defaults of the written model.
 constexpr const char* kDecodeOptions[] = {"beam-size",         "normalize",  "word-penalty",
                                           "max-length-factor", "mini-batch", "maxi-batch",
                                           "maxi-batch-sort"};
@@ -58,7 +58,7 @@ ConvertCommand::ConvertCommand()
   options().begin_group("Defaults for translating with the model");
   add_decode_options();
   options().accept_without_effect();
-  // So that a configuration for translating serves here.
+  // Accepts configurations for translating.
   std::vector<std::string> others;
   for (const OptionEntry& entry : option_table(make_translate_command()->options().app()))
     for (const std::string& name : entry.names)

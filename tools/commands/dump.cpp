@@ -37,7 +37,7 @@ struct DumpOptions {
   std::vector<std::string> diff, explain;
   bool only_changed = false, summary = false, time_passes = false;
   std::string profile;
-  Profile times;               ///< that --profile measures
+  Profile times;               ///< times measured by --profile
   std::size_t mini_batch = 0;  ///< 0: not given
   std::string format = "text";
   std::string output = "stdout";
@@ -144,12 +144,12 @@ void DumpOptions::finish() {
   find_backend(compile.backend).check(compile);
 }
 
-/// What one call of the command works on.
+/// One run of the command.
 class Dump {
  public:
   Dump(const DumpOptions& options, Model model) : o_(options), model_(std::move(model)) {
     Graph graph = model_.graph;
-    // One word more than the beam, since the unknown word is passed over.
+    // One word more than the beam, since the unknown word is suppressed.
     std::int64_t k = o_.beam_size + 1;
     if (!o_.profile.empty()) {
       VocabularyPairOptions vocabularies = o_.vocabularies;
@@ -215,7 +215,7 @@ class Dump {
     return o_.format == "json" ? print_json(verdicts) : print_verdicts(verdicts);
   }
 
-  /// The page shows all, from the stage that is asked for.
+  /// Chooses the stages to show; the page shows all.
   void choose_stages() {
     const std::size_t count = history().stages.size();
     for (std::size_t i = 0; i < count; ++i)
@@ -244,7 +244,8 @@ class Dump {
     report_.summary->after = figures_of(history().optimized());
   }
 
-  /// Arenas are measured by running the model, and left out where that needs a GPU.
+  /// Figures of a graph. Arenas are measured by running the model, and left out if that needs a
+  /// GPU.
   Figures figures_of(const Graph& graph) const {
     const Programs programs = split_by_binding_time(graph);
     const Workload& workload = report_.summary->workload;
@@ -260,14 +261,14 @@ class Dump {
     for (const std::size_t number : report_.stages) {
       const Stage& shown = stage(number);
       const Part choice = part(shown);
-      // A picture of a stage before the programs are cut is of one piece, framed by binding time.
+      // A stage before "planned" has one picture, with a frame for each binding time.
       const std::string dot = print_stage_dot(report_, shown, choice);
       output.write(o_.format == "svg" ? render_svg(dot) : dot);
     }
   }
 
   void print(OutputFile& output) const {
-    // The last graph is the work of all passes; in front of one stage stands what its pass did.
+    // Before the stage "planned", print the records of all passes; before another, its pass's only.
     const bool all = report_.stages.size() == 1 && stage(report_.stages[0]).planned;
     if (all)
       for (const Stage& each : history().stages)

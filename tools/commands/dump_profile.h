@@ -10,18 +10,19 @@
 
 namespace fuselage {
 
-/// A text to translate, so that time can be measured.
+/// A text to translate for time measurements.
 struct ProfileInput {
   std::vector<WordIds> sentences;
   SearchOptions search;
 };
 
-/// Reads the text at `path`, a sentence a line, as `model` reads it; empty lines are left out.
-/// Throws Error when nothing is left.
+/// Reads and encodes the text at `path`, a sentence per line, for `model`; empty lines are skipped.
+/// Throws Error when no line is left.
 ProfileInput read_profile_input(const Model& model, const VocabularyPairOptions& vocabularies,
                                 const std::string& path, std::int32_t beam_size);
 
-/// Translates it in batches of `mini_batch` sentences. The workers of `executable` measure.
+/// Translates the text in batches of `mini_batch` sentences. The workers of `executable` measure
+/// the times.
 void run_profile(const Executable& executable, const ProfileInput& input, std::size_t mini_batch);
 
 }  // namespace fuselage

@@ -33,7 +33,7 @@ constexpr std::array<Topic, 5> kEnvironment = {{
     {"NO_COLOR", "When it is set, progress is shown without colours."},
 }};
 
-/// Text as roff prints it, whatever it begins with.
+/// Text escaped for roff.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -46,7 +46,7 @@ std::string escaped(std::string_view text) {
     else
       result += c;
   }
-  // A line that begins with a full stop would be a request.
+  // roff reads a line that begins with a full stop as a request.
   return result.starts_with('.') ? "\\&" + result : result;
 }
 

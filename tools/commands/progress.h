@@ -7,21 +7,21 @@
 
 namespace fuselage {
 
-/// A line on standard error that tells how far a job is, how fast it goes and when it ends. It
-/// shows only where a person looks: on a terminal.
+/// A progress line on standard error: the completed share of a job, its speed and the remaining
+/// time. It is shown on a terminal only.
 class Progress {
  public:
-  /// `total_bytes` of input are to be worked off; 0: not known. `quiet`: never show it, as when the
-  /// output goes to a terminal, where it would stand between the lines.
+  /// `total_bytes`: size of the input; 0: unknown. `quiet`: never show the line, for example when
+  /// the output goes to a terminal, where the line would be among the output lines.
   Progress(std::uint64_t total_bytes, bool quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// One line of the input is done.
+  /// Counts a completed line of the input.
   void add(std::size_t words, std::size_t bytes);
 
-  /// Takes the line away and leaves a summary in its place.
+  /// Replaces the line by a summary.
   void finish();
 
  private:

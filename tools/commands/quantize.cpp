@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::array<const char*, 3> kFits = {"largest", "fixed", "fitted"};
 
-/// The precisions for which matrices are stored in fewer bits.
+/// Precisions whose matrices have fewer bits than f32.
 std::vector<std::string> stored_precisions() {
   std::vector<std::string> names;
   for (const Precision precision :
@@ -32,16 +32,16 @@ std::vector<std::string> stored_precisions() {
   return names;
 }
 
-/// How matrices are to be stored.
+/// Options of the storage of matrices.
 struct StorageOptions {
   Precision precision = Precision::int8;
   std::string fit = "fitted";
   std::string scales = "column";
-  float fixed_scale = 1;  ///< the largest level
+  float fixed_scale = 1;  ///< the maximum level
   int bits = 4;
 
   void add_to(CLI::App& app);
-  /// Throws Error for what the precision does not have.
+  /// Throws Error for options that do not apply to the precision.
   void verify(Options& options) const;
 
   bool logarithmic() const {

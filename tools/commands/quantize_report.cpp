@@ -15,7 +15,7 @@ double times_smaller(const StoredWeights& weights) {
          static_cast<double>(std::max<std::size_t>(weights.bytes_after, 1));
 }
 
-/// The types that matrices were stored as, other than f32.
+/// The types other than f32 in which matrices were stored before.
 std::string stored_types(const std::vector<StoredMatrix>& matrices) {
   std::set<std::string_view> types;
   for (const StoredMatrix& matrix : matrices)

@@ -9,15 +9,15 @@
 
 namespace fuselage {
 
-/// A line for each matrix, with its errors as stored and in the alternatives called `others`, and
-/// how much smaller the weights have become.
+/// A line for each matrix with its errors in `precision` and in the alternatives `others`, and the
+/// reduction of the weights' size.
 std::string print_matrices(const StoredWeights& weights, std::string_view precision,
                            const std::vector<std::string>& others);
 
-/// A line for each product, with the range of what it multiplies.
+/// A line for each product with the range of its left operand.
 std::string print_ranges(const std::vector<ProductRange>& ranges);
 
-/// The whole in a sentence.
+/// A summary of the results in one sentence.
 std::string summarize(const StoredWeights& weights, std::string_view precision);
 
 }  // namespace fuselage

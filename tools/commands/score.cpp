@@ -45,7 +45,7 @@ ScoreCommand::ScoreCommand()
   options().begin_group(kSearchGroup);
   common_.add_scoring_to(app, scorer_.word_penalty);
   common_.add_running_to(options());
-  // So that a configuration for translating serves for scoring.
+  // Accepts configurations for translating.
   options().pass_over({"allow-special", "allow-unk", "beam-size", "input", "max-length-factor",
                        "n-best", "skip-cost"});
 }

@@ -8,8 +8,8 @@
 namespace fuselage {
 namespace {
 
-/// Holds back signals that end the process, so that none comes while a directory is written: they
-/// come when it is complete, or removed.
+/// Blocks the signals that end the process while a directory is written. They are delivered when
+/// the directory is complete, or removed.
 class SignalsHeld {
  public:
   SignalsHeld() {
@@ -44,7 +44,7 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
   VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);
-  // Marian files are all called model.npz; a directory has a name of its own.
+  // The model gets the directory's name, since most Marian files are named model.npz.
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   loaded.model.graph.set_name(directory.substr(directory.rfind('/') + 1));
   const SignalsHeld held;

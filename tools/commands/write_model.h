@@ -10,10 +10,10 @@
 
 namespace fuselage {
 
-/// Writes what was loaded as a model directory that bears the directory's name, with `vocabularies`
-/// in the place of the model's where there are any, and prints notes. `change` is applied first,
-/// when model and vocabularies are known to fit. Throws Error for vocabularies that do not, or that
-/// are called like a file of a model directory, and when something cannot be written.
+/// Writes a loaded model as a model directory, under the name of the directory, and prints notes.
+/// `vocabularies`, if any, replace the model's. `change` is applied before writing, after the check
+/// that vocabularies match the model. Throws Error for vocabularies that do not match or that have
+/// the name of a file of a model directory, and when something cannot be written.
 void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
                  std::string directory, SaveOptions save,
                  const std::function<void(Model&, VocabularyPair&)>& change);

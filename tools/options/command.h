@@ -10,7 +10,7 @@
 
 namespace fuselage {
 
-/// A sub-command: its options, and the work that it does with them.
+/// A sub-command: its options and its work.
 class Command {
  public:
   virtual ~Command() = default;
@@ -19,8 +19,8 @@ class Command {
 
   Options& options() { return options_; }
 
-  /// Does the work with the options that were parsed, and returns the exit status. Throws Error for
-  /// what the user must correct.
+  /// Runs the command with the parsed options and returns the exit status. Throws Error for errors
+  /// of the user.
   virtual int run() = 0;
 
  protected:
@@ -39,10 +39,10 @@ struct CommandEntry {
   std::unique_ptr<Command> (*make)();
 };
 
-/// All sub-commands, in the order in which help names them.
+/// All sub-commands, in the order of the help text.
 std::span<const CommandEntry> command_table();
 
-/// Throws Error with the nearest name when there is none of this name.
+/// The sub-command `name`. Throws Error with the nearest name if there is none.
 const CommandEntry& find_command(std::string_view name);
 
 }  // namespace fuselage

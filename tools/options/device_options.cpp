@@ -14,8 +14,8 @@
 namespace fuselage {
 namespace {
 
-/// What a user calls a device is the name of the back-end that runs programs on it. A back-end
-/// without plans interprets graphs, and is none.
+/// Back-ends whose names are names of devices: back-ends with plans. A back-end without plans
+/// interprets graphs.
 std::vector<const Backend*> device_backends() {
   std::vector<const Backend*> devices;
   for (const Backend* backend : all_backends())

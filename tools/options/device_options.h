@@ -6,10 +6,10 @@
 
 namespace fuselage {
 
-/// Registers the option that says what a model runs on.
+/// Registers the option for the device that runs the model.
 CLI::Option* add_device_option(CLI::App& app, CompileOptions& compile);
 
-/// Registers those that say how a GPU computes.
+/// Registers the options for computation on a GPU.
 void add_gpu_options(CLI::App& app, CompileOptions& compile);
 
 }  // namespace fuselage

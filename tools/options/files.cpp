@@ -28,8 +28,8 @@ bool is_same_file(int fd, const std::string& input) {
          x.st_ino == y.st_ino;
 }
 
-/// Whether a write that failed may be tried again, once there is room where the output does not
-/// block: another process that shares it may have set it so.
+/// Whether to repeat a failed write. Waits for room if the output does not block, which another
+/// process that shares the output may have set.
 bool may_try_again(int fd) {
   if (errno != EAGAIN) return errno == EINTR;
   struct pollfd request {
@@ -65,7 +65,7 @@ OutputFile::~OutputFile() {
   try {
     if (fd_ >= 0 && compressor_) compress({}, Compressor::Rest::flush);
   } catch (const Error&) {
-    // An error is on its way already.
+    // Another error is being reported.
   }
   if (fd_ > STDERR_FILENO) ::close(fd_);
 }
@@ -73,7 +73,7 @@ OutputFile::~OutputFile() {
 bool OutputFile::is_terminal() const { return ::isatty(fd_) == 1; }
 
 void OutputFile::open(const std::string& path) {
-  // Not emptied here: it may be an input.
+  // Without O_TRUNC, since the file may be an input.
   fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) fail_to_write(name_);
 }
@@ -131,7 +131,7 @@ void write_diagnostic(std::string_view text) {
 void reserve_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // Opened the wrong way round, so that using it still fails.
+    // Opened in the wrong direction, so that its use still fails.
     if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd) return;
   }
 }

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t kMinWidth = 40, kDefaultWidth = 80, kMaxWidth = 100;
 
-/// `text` at `indent` columns, where the cursor is at `column`, with line breaks between words.
+/// `text` with line breaks between words and further lines indented to `indent`, for a first line
+/// that starts at `column`.
 std::string wrapped(std::string_view text, std::size_t column, std::size_t indent,
                     std::size_t width) {
   std::string result;
@@ -39,7 +40,7 @@ std::string wrapped(std::string_view text, std::size_t column, std::size_t inden
   return result + '\n';
 }
 
-/// `name` and, in a second column where there is room, `description`.
+/// `name` and `description` in two columns; a long name has a line of its own.
 std::string two_columns(const std::string& name, std::string_view description, std::size_t indent,
                         std::size_t width) {
   std::string text = "  " + name;

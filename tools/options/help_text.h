@@ -7,15 +7,14 @@
 
 namespace fuselage {
 
-/// Columns of the terminal that standard output is, as COLUMNS or the terminal says, from 40 to
-/// 100; 80 where there is none.
+/// Columns for help, from 40 to 100: COLUMNS, or the width of the terminal on standard output; 80
+/// without both.
 std::size_t help_width();
 
 /// The help of the program: its commands, wrapped at `width` columns.
 std::string program_help(std::size_t width);
 
-/// The help of a command: description, usage, and its options by groups, wrapped at `width`
-/// columns.
+/// The help of a command: description, usage, and options by group, wrapped at `width` columns.
 std::string help_text(const Options& options, std::size_t width);
 
 }  // namespace fuselage

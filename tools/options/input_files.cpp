@@ -40,7 +40,7 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  /// Fills `output` as far as there are bytes; 0: the file ends.
+  /// Reads up to `output.size()` bytes and returns their number; 0 at the end of the file.
   std::size_t read(std::span<char> output) {
     if (!expander_) return read_bytes(output);
     while (true) {
@@ -80,7 +80,7 @@ class InputFile {
         bytes_read_ += static_cast<std::uint64_t>(size);
         return static_cast<std::size_t>(size);
       }
-      // Another process may have made a pipe that it shares with this one one that does not block.
+      // Another process that shares the pipe may have made it non-blocking.
       if (errno == EAGAIN)
         ready(kForever);
       else if (errno != EINTR)
@@ -92,11 +92,11 @@ class InputFile {
   int fd_;
   std::unique_ptr<Expander> expander_;  ///< null: the file is not compressed
   std::array<char, kBufferBytes> compressed_bytes_;
-  std::string_view compressed_;  ///< of these, what is still to be expanded
+  std::string_view compressed_;  ///< bytes that are not yet expanded
   std::uint64_t bytes_read_ = 0;
 };
 
-/// Throws Error unless the file can be read. Returns its size if that is the size of its text.
+/// Throws Error unless the file can be read. Returns the size of its text, if known.
 std::optional<std::uint64_t> check_readable(const std::string& path) {
   struct stat status {};
   if (is_standard_input(path)) {
@@ -158,7 +158,7 @@ InputFiles::InputFiles(std::vector<std::string> paths) : stream_(nullptr) {
   if (!known) size_bytes_ = 0;
   buffer_ = std::make_unique<Buffer>(std::move(paths));
   stream_.rdbuf(buffer_.get());
-  // So that what reading throws is not taken for the end.
+  // Lets exceptions of the buffer pass, which would else look like the end of the text.
   stream_.exceptions(std::ios::badbit);
 }
 

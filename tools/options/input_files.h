@@ -9,28 +9,28 @@
 
 namespace fuselage {
 
-/// True for the names of standard input, "-" and "stdin".
+/// Whether `path` is a name of standard input, "-" or "stdin".
 bool is_standard_input(const std::string& path);
 
-/// Texts that are read one after another as one: files, or standard input. Those whose names end
-/// in .gz or .zst are expanded. A line ends where its file ends.
+/// The concatenation of input texts: files, or standard input. Files whose names end in .gz or .zst
+/// are expanded. The end of a file ends a line.
 class InputFiles {
  public:
-  /// Throws Error with the path and the system's reason when a file is not there, may not be read
-  /// or is a directory. Files are opened when their turn comes.
+  /// Throws Error with the path and the system's reason when a file does not exist, may not be read
+  /// or is a directory. A file is opened when the ones before have been read.
   explicit InputFiles(std::vector<std::string> paths);
   ~InputFiles();
   InputFiles(const InputFiles&) = delete;
   InputFiles& operator=(const InputFiles&) = delete;
 
-  /// Throws Error in the place of what cannot be read or expanded: with the path, the system's
-  /// reason, or where the compressed bytes are damaged or cut off. All lines before can be read.
+  /// The text. Reading throws Error with the path at the first byte that cannot be read or
+  /// expanded, with the system's reason or the position of the damage. All lines before are read.
   std::istream& stream() { return stream_; }
 
-  /// Waits up to `timeout` until reading would not block; false: it still would.
+  /// Waits up to `timeout` until reading would not block; false if it still would.
   bool ready(std::chrono::milliseconds timeout) const;
 
-  /// Their size where that is known, 0 for pipes, terminals and compressed files.
+  /// Total size of the text; 0 if unknown: for pipes, terminals and compressed files.
   std::uint64_t size_bytes() const { return size_bytes_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace fuselage {
 
-/// Notes for --memory: where the memory of a process went.
+/// Notes for --memory: the memory use of the process.
 std::vector<std::string> describe_memory(const MemoryUse& use, const ProcessMemory& process);
 
 }  // namespace fuselage

@@ -17,10 +17,10 @@
 namespace fuselage {
 namespace {
 
-/// As many as --cpu-threads takes.
+/// Maximum of --cpu-threads.
 constexpr std::size_t kMaxThreads = 1024;
 
-/// One for a GPU. On the CPU one for each processor, or for so many of them as work together.
+/// One worker for a GPU; on the CPU, the number of processors divided by the threads per sentence.
 std::size_t default_workers(const CompileOptions& compile) {
   if (find_backend(compile.backend).capabilities().needs_gpu) return 1;
   return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMaxThreads);
@@ -32,7 +32,8 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
-/// Says how to name vocabularies; for a Marian model its configuration may do so.
+/// Throws Error with advice on how to give vocabularies, by options or, for a Marian model, by its
+/// decoder configuration.
 [[noreturn]] void refuse_without_vocabularies(const std::vector<std::string>& models) {
   std::string advice;
   for (const std::string& path : models) {
@@ -177,7 +178,7 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
 }
 
 void add_precision_option(CLI::App& app, CompileOptions& compile) {
-  // marian-decoder has two types here, of the parameters and of an optimizer that decoding lacks.
+  // marian-decoder's option has two types, for parameters and for the optimizer of training.
   const std::string marian_fp32 = "float32";
   const auto set = [&compile, marian_fp32](const std::vector<std::string>& types) {
     if (types.size() > 1 && types[1] != marian_fp32)

@@ -13,7 +13,7 @@
 
 namespace fuselage {
 
-/// Titles of the groups that options of several commands stand in.
+/// Titles of option groups that several commands have.
 inline constexpr const char* kTextGroup = "Input and output";
 inline constexpr const char* kModelGroup = "Model";
 inline constexpr const char* kSearchGroup = "Search";
@@ -21,7 +21,7 @@ inline constexpr const char* kSpeedGroup = "Speed and memory";
 inline constexpr const char* kOptimizerGroup = "Optimizer and numbers";
 inline constexpr const char* kReportGroup = "Reports";
 
-/// The options that all commands which run a model have in common.
+/// The options common to all commands that run a model.
 struct ModelOptions {
   ModelChoice models;
   std::vector<std::string> configs;
@@ -42,18 +42,18 @@ struct ModelOptions {
   std::string normalize = "0";
   std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
-  /// Registers the options that name model and vocabularies.
+  /// Registers the options for model and vocabularies.
   void add_model_to(Options& options);
-  /// Registers those that say how a score comes about.
+  /// Registers the options for the computation of scores.
   void add_scoring_to(CLI::App& app, float& word_penalty);
-  /// Registers those that say how to run it.
+  /// Registers the options for input, output, speed and reports.
   void add_running_to(Options& options);
-  /// Reads the configuration files and draws together what the options say.
+  /// Reads the configuration files and combines and checks the options.
   void finish(Options& options);
-  /// Loads the model or the ensemble, the bundled one when none is named, whose decoding defaults
-  /// become those of `options`.
+  /// Loads the model or the ensemble, by default the bundled model. Its decoding defaults become
+  /// defaults of `options`.
   Model load(Options& options);
-  /// Sets what TranslatorOptions and ScorerOptions have in common.
+  /// Sets the members that TranslatorOptions and ScorerOptions have in common.
   template <typename RunOptions>
   void apply_to(RunOptions& run) const {
     run.compile = compile;
@@ -73,29 +73,29 @@ struct ModelOptions {
   void add_report_options(CLI::App& app);
 };
 
-/// Registers the options that say what the optimizer does.
+/// Registers the options of the optimizer.
 void add_optimizer_options(CLI::App& app, CompileOptions& compile);
 
-/// Registers the option that says in what numbers products are computed.
+/// Registers the option for the precision of products.
 void add_precision_option(CLI::App& app, CompileOptions& compile);
 
-/// Registers the option that bounds the tables.
+/// Registers the option for the memory limit of precomputed tables.
 void add_memory_option(CLI::App& app, CompileOptions& compile);
 
-/// Registers the options that say how the scores of lines are printed; `alignment` gets the text
-/// that parse_alignment_format reads.
+/// Registers the options for the format of printed scores; `alignment` is set to the text for
+/// parse_alignment_format.
 void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment);
 
-/// Registers the option that names a frequency list.
+/// Registers the option for the path of a frequency list.
 void add_frequency_option(CLI::App& app, std::string& frequency);
 
-/// Notes for --stats: how many look-ups the tables of frequent rows served.
+/// Notes for --stats: the share of look-ups that the tables of frequent rows served.
 std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables);
 
 /// Prints "fuselage: note: …" on standard error.
 void print_note(std::string_view note);
 
-/// Prints what --stats and --memory ask for, about a Translator or Scorer.
+/// Prints the notes of --stats and --memory for a Translator or Scorer.
 template <typename Runner>
 void print_use(const ModelOptions& options, const Runner& runner) {
   if (options.quiet) return;

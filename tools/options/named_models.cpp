@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kBundledModel = "en-de";
 
-/// Where the bundled model may be, in order.
+/// Possible paths of the bundled model, in order.
 std::vector<fs::path> bundled_places() {
   std::vector<fs::path> places;
   if (const char* models = std::getenv("FUSELAGE_MODELS"); models != nullptr && *models != '\0')
@@ -58,7 +58,8 @@ std::vector<std::string> files_of(const std::string& path, const Model& model) {
   return files;
 }
 
-/// An option of several values takes all arguments up to the next option, a text among them.
+/// Throws Error for a text among the models: an option of several values consumes all arguments up
+/// to the next option.
 void expect_models(const std::vector<std::string>& paths) {
   for (std::size_t i = 1; i < paths.size(); ++i) {
     std::error_code error;
@@ -69,7 +70,8 @@ void expect_models(const std::vector<std::string>& paths) {
   }
 }
 
-/// Adds the defaults of one model to those of the ones before it, each of which has an origin.
+/// Adds the defaults of one model to the defaults of `all`; `origins` has the path of the model of
+/// each default.
 void add_defaults(const LoadedModel& loaded, const std::string& path, const IsDecided& is_decided,
                   NamedModel& all, std::map<std::string, std::string>& origins) {
   for (const auto& [name, value] : loaded.decode_options) {

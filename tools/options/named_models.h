@@ -10,38 +10,37 @@
 
 namespace fuselage {
 
-/// The models that the options of a command name.
+/// The models given by the options of a command.
 struct ModelChoice {
-  std::vector<std::string> paths;  ///< none: the bundled model; several: an ensemble
-  std::vector<double> weights;     ///< of the models' scores; none: 1 each
+  std::vector<std::string> paths;  ///< empty: the bundled model; several: an ensemble
+  std::vector<double> weights;     ///< factors of the models' log-probabilities; empty: 1 each
   bool ignore_unknown = false;
   bool no_verify = false;
 
-  /// Registers the options; `names` are those of the paths, as CLI11 takes them.
+  /// Registers the options; `names` are CLI11's names of the option for paths.
   void add_to(CLI::App& app, const std::string& names);
 };
 
-/// What they are together.
+/// The model or the ensemble of a ModelChoice.
 struct NamedModel {
   Model model;
   /// Defaults for decoding: values of options by their long names.
   std::map<std::string, std::string> decode_options;
-  std::string path;                ///< those of an ensemble with ", " between them
-  std::vector<std::string> files;  ///< that it was read from
+  std::string path;                ///< path; for an ensemble the paths, separated by ", "
+  std::vector<std::string> files;  ///< files that the model was read from
 };
 
-/// Tells, by the long name of an option, that the default which a model brings for it does not
-/// count.
+/// Whether a model's default for an option, given by its long name, is ignored.
 using IsDecided = std::function<bool(const std::string&)>;
 
-/// True for what was given on the command line or in a configuration, and for what the command does
-/// not have.
+/// True for options that were given on the command line or in a configuration, and for options that
+/// the command does not have.
 IsDecided decided_by(Options& options);
 
-/// Loads them, the bundled model when none is named, and makes an ensemble of several. With
-/// `own_vocabularies`, those of the models do not count. Throws Error for what cannot be loaded,
-/// when the number of weights is another one, when members of an ensemble do not fit, and when they
-/// bring different defaults for an option that is not decided.
+/// Loads the models, by default the bundled model, and makes an ensemble of several. With
+/// `own_vocabularies`, the models' vocabularies are ignored. Throws Error for a model that cannot
+/// be loaded, a wrong number of weights, members that do not match, and members with different
+/// defaults for an option unless `is_decided`.
 NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided);
 

@@ -13,13 +13,13 @@
 namespace fuselage {
 namespace {
 
-/// The field's usual name for a value of one of CLI11's types.
+/// The usual name for a value of one of CLI11's types.
 std::string value_name(const std::string& type) {
   if (type == "INT" || type == "UINT") return "N";
   return type == "FLOAT" ? "X" : type;
 }
 
-/// "{a,b}" as its words.
+/// The words of "{a,b}".
 std::vector<std::string> words_of(std::string_view braces) {
   std::string list(braces.substr(1, braces.size() - 2));
   std::replace(list.begin(), list.end(), ',', ' ');
@@ -38,7 +38,7 @@ OptionEntry entry_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
   entry.argument = option.get_positional() ? option.get_name(true) : "";
   if (option.get_expected_max() == 0) return entry;
-  // CLI11 puts what a validator says of itself behind the name of the type.
+  // CLI11 appends the description of a validator to the name of the type.
   const std::string type = option.get_type_name();
   const std::size_t colon = std::min(type.find(':'), type.size());
   entry.value = value_name(type.substr(0, colon));

@@ -6,24 +6,24 @@
 
 namespace fuselage {
 
-/// An option or a positional argument as help, manual pages and completion show it.
+/// An option or a positional argument, for help, manual pages and completion.
 struct OptionEntry {
   std::vector<std::string> names;    ///< "-b", "--beam-size"; empty for an argument
   std::string argument;              ///< name of a positional argument: "FILE"; empty for none
   std::string value;                 ///< name of its value: "N"; empty for a flag
   std::string description;           ///< one or more sentences without a full stop at the end
-  std::string range;                 ///< "from 1 to 1024"; empty when any value goes
-  std::vector<std::string> choices;  ///< the words that it takes; empty when any value goes
-  std::string initial;               ///< its default; empty for none
+  std::string range;                 ///< "from 1 to 1024"; empty: any value is allowed
+  std::vector<std::string> choices;  ///< allowed words; empty: any value is allowed
+  std::string initial;               ///< its default; empty: none
   std::string group;                 ///< title of its group
   bool value_optional = false;
   bool several_values = false;
 
-  /// True for a value that is a path of a file or a directory.
+  /// Whether the value is the path of a file or a directory.
   bool takes_path() const { return value.starts_with("FILE") || value.starts_with("DIR"); }
 };
 
-/// The visible options of a command in the order of their registration: the one source of help,
+/// The visible options of a command in the order of their registration: the only source of help,
 /// manual pages and completion.
 std::vector<OptionEntry> option_table(const CLI::App& app);
 

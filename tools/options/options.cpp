@@ -80,11 +80,11 @@ constexpr std::string_view kNotSupported[] = {"alignment-format",
                                               "use-legacy-batching",
                                               "weights"};
 
-/// Those of them that have short names.
+/// Short names of unsupported options.
 constexpr std::pair<char, std::string_view> kNotSupportedShort[] = {
     {'d', "devices"}, {'g', "gemm-type"}, {'p', "port"}};
 
-/// Options of marian-decoder that concern what Fuselage does by itself. `values`: how many follow.
+/// Options of marian-decoder that Fuselage does not need. `values`: number of their values.
 struct WithoutEffect {
   std::string_view names;
   int values;
@@ -100,7 +100,7 @@ bool known_to_marian(std::string_view name) {
          std::end(kNotSupported);
 }
 
-/// Values in a configuration file that switch an option off, so that it need not be supported.
+/// Whether a value in a configuration file switches an option off, so that no support is needed.
 bool switches_off(const YAML::Node& value) {
   if (value.IsNull()) return true;
   if (value.IsSequence()) return value.size() == 0;
@@ -109,9 +109,9 @@ bool switches_off(const YAML::Node& value) {
   return text.empty() || text == "false" || text == "float32";
 }
 
-/// Values that stand for the default in a configuration that marian-decoder has written out.
+/// Whether a value is the default, as in a complete configuration written by marian-decoder.
 bool is_default_of(std::string_view key, const YAML::Node& value) {
-  // The model itself says what type it is.
+  // The model file states its type.
   if (key == "type" || switches_off(value)) return true;
   if (value.IsSequence())
     return std::all_of(value.begin(), value.end(),
@@ -138,7 +138,7 @@ std::string with_dashes(std::string argument) {
   return argument;
 }
 
-/// Messages of CLI11 as one line that begins with the option.
+/// A message of CLI11 on one line.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
@@ -168,8 +168,8 @@ YAML::Node parse_mapping(const std::string& text, const std::string& path) {
   YAML::Node config = load_yaml(text, path);
   if (!config.IsMap())
     throw Error(
-        "{}: a configuration is a mapping of option names to values; a text stands before the "
-        "options",
+        "{}: a configuration is a mapping of option names to values; give a text to translate "
+        "before the options",
         path);
   return config;
 }
@@ -246,7 +246,7 @@ bool Options::parse(const std::vector<std::string>& arguments) {
     print_out(app_.version() + "\n");
     return false;
   } catch (const CLI::ArgumentMismatch& error) {
-    // CLI11 tells the type of the value here, and what its validator says of itself.
+    // Removes the type of the value and the validator's description from CLI11's message.
     const std::string text = one_line(error.what());
     throw Error("{} needs a value; see {} --help", text.substr(0, text.find(':')), app_.get_name());
   } catch (const CLI::ExtrasError&) {
@@ -266,7 +266,7 @@ void Options::check_values() {
       if (value.size() > 1 && value[0] == '-' && app_.get_option_no_throw(value) != nullptr)
         throw Error("{} needs a value, but the option {} follows; see {} --help", name, value,
                     app_.get_name());
-    // CLI11 gives an option of several values all that follow, and drops those in front.
+    // CLI11 gives an option of several values all following arguments and keeps the last ones.
     const auto most = static_cast<std::size_t>(option->get_expected_max());
     if (most > 1 && option->results().size() > most)
       throw Error("{} takes {} values, not {}; arguments of the command stand before its options",
@@ -305,7 +305,7 @@ void Options::apply_config_text(const std::string& text, const std::string& path
     std::string key = entry.first.Scalar();
     std::replace(key.begin(), key.end(), '_', '-');
     if (!seen.insert(key).second) throw Error("{}: {} is given twice", path, in_quotes("--" + key));
-    // What marian-decoder writes out says which version wrote it.
+    // marian-decoder writes its version into a configuration.
     if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);
     if (option == nullptr || key == "help" || key == "config") {
@@ -316,7 +316,7 @@ void Options::apply_config_text(const std::string& text, const std::string& path
     }
     if (option->count() > 0 || switches_off(entry.second)) continue;
     std::vector<std::string> values = values_of(entry.second, key, path);
-    // What follows a shortlist's path are numbers.
+    // The values after a shortlist's path are numbers.
     const std::size_t paths = key == "models" || key == "vocabs" ? values.size()
                               : key == "shortlist"               ? 1
                                                                  : 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kOption = "--shortlist";
 
-/// The number, from 0 on, that all of `text` is.
+/// Parses the whole of `text` as a number of at least 0.
 template <typename T>
 T parse_limit(const std::string& text, const char* what) {
   T value = 0;
@@ -25,7 +25,8 @@ T parse_limit(const std::string& text, const char* what) {
   return value;
 }
 
-/// Path, then for a text FIRST BEST PRUNE, or for a binary file whether its checksum is compared.
+/// Values: a path, followed by FIRST BEST PRUNE for a text, or by true or false for a binary file:
+/// whether to compare its checksum.
 ShortlistOptions parse_shortlist(const std::vector<std::string>& values) {
   ShortlistOptions shortlist{.path = values[0]};
   if (values.size() == 2 && (values[1] == "true" || values[1] == "false")) {

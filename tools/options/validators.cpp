@@ -40,7 +40,7 @@ bool contains(const NumberRange& range, double value) {
   return value >= range.least && value <= range.most && !(range.above && value == range.least);
 }
 
-/// For help.
+/// Description for help.
 std::string describe(const NumberRange& range) {
   return fmt::format("{} {} to {}", range.above ? "above" : "from", range.least, range.most);
 }

@@ -9,10 +9,10 @@
 
 namespace fuselage {
 
-/// The finite number that all of `text` is, in decimal.
+/// Parses the whole of `text` as a finite decimal number; nullopt if it is none.
 std::optional<double> parse_number(std::string_view text);
 
-/// Values that a numeric option takes.
+/// Allowed values of a numeric option.
 struct NumberRange {
   double least = 0, most = 0;
   bool whole = true;
@@ -22,13 +22,13 @@ struct NumberRange {
 /// Accepts the numbers of a range. Errors name the range and the value.
 CLI::Validator number_in(NumberRange range);
 
-/// Accepts these words. Errors name them, and the nearest one.
+/// Accepts these words. Errors name the words and the nearest one.
 CLI::Validator one_of(std::vector<std::string> words);
 
-/// The same of names of an enumeration's values.
+/// The same for names of an enumeration's values.
 CLI::Validator one_of(std::span<const std::string_view> names);
 
-/// The range of a numeric option that several commands and configurations have.
+/// The range of a numeric option that several commands and configurations share.
 CLI::Validator limits_of(std::string_view option);
 
 /// The values of --maxi-batch-sort.
