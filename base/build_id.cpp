@@ -25,7 +25,7 @@ std::size_t aligned(std::size_t size, std::size_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-/// The description of the note that holds a build ID, among the notes of a segment.
+/// The description of the build-ID note among the notes of a segment.
 std::string_view build_id_note(std::string_view notes, std::size_t alignment) {
   constexpr std::string_view kOwner(kOwnerBytes.data(), kOwnerBytes.size());
   while (notes.size() >= sizeof(ElfW(Nhdr))) {

@@ -120,8 +120,8 @@ class ZstdExpander : public Expander {
   }
 
   std::size_t expand(std::string_view& input, std::span<char> output) override {
-    // zstd tells nothing of what it has written when it then meets an error. So it gets no input as
-    // long as it may have more text of a block, and then none beyond the end of the next block.
+    // zstd does not report the bytes it wrote before an error. So it gets no input while it may
+    // have more output of a block, and then none beyond the end of the next block.
     if (has_more_) {
       std::string_view nothing;
       if (const std::size_t written = advance(nothing, output)) return written;
@@ -141,7 +141,7 @@ class ZstdExpander : public Expander {
     input.remove_prefix(in.pos);
     if (in.pos > 0 || out.pos > 0) may_end_ = result == 0;
     has_more_ = out.pos == out.size;
-    // The size that zstd names for a block has the header of the next one in it.
+    // zstd's size of a block includes the header of the next block.
     wanted_ = result > kBlockHeader ? result - kBlockHeader : std::max<std::size_t>(1, result);
     return out.pos;
   }

@@ -8,38 +8,36 @@
 
 namespace fuselage {
 
-/// Expands compressed bytes that come in pieces: gzip's members or zstd's frames, one or several
-/// behind one another.
+/// Decompresses a stream that arrives in pieces: one or more gzip members or zstd frames.
 class Expander {
  public:
   virtual ~Expander() = default;
 
-  /// Takes bytes off the front of `input` and writes up to as many as `output` holds. Returns how
-  /// many it has written; when these are none and `input` is empty, it needs more input. Throws
-  /// Error, which says what is wrong, when the bytes are damaged and all that comes before has been
-  /// written.
+  /// Consumes bytes from the front of `input` and fills `output` as far as it can. Returns the
+  /// number of bytes written; 0 with an empty `input` means that more input is needed. For damaged
+  /// bytes, first writes everything before the damage, then throws Error with the cause.
   virtual std::size_t expand(std::string_view& input, std::span<char> output) = 0;
 
-  /// True behind a member or frame, where the input may end.
+  /// Whether the input may end here: at the end of a member or frame.
   virtual bool may_end() const = 0;
 
   /// Name of the format.
   virtual std::string_view format() const = 0;
 };
 
-/// Compresses bytes that come in pieces.
+/// Compresses a stream that arrives in pieces.
 class Compressor {
  public:
   virtual ~Compressor() = default;
 
-  /// What is done with bytes that wait in the compressor to be compressed together.
+  /// What compress() does with the bytes that the compressor has buffered.
   enum class Rest {
-    keep,   ///< they wait on
-    flush,  ///< they are written, so that all bytes up to now can be expanded
-    end     ///< they are written, and the end with its checksum
+    keep,   ///< keeps them buffered
+    flush,  ///< writes them, so that all bytes up to now can be decompressed
+    end     ///< writes them and the end of the stream with its checksum
   };
 
-  /// Appends what becomes of `text` to `output`.
+  /// Compresses `text` and appends compressed bytes to `output`.
   virtual void compress(std::string_view text, Rest rest, std::string& output) = 0;
 };
 
@@ -47,15 +45,15 @@ class Compressor {
 std::unique_ptr<Expander> make_expander(std::string_view path);
 std::unique_ptr<Compressor> make_compressor(std::string_view path);
 
-/// `bytes`, the content of a file, expanded where its name ends in .gz or .zst. Throws Error for
-/// bytes that are damaged or cut off, and for a text of more than `max_bytes` bytes.
+/// The content `bytes` of the file `path`, decompressed if its name ends in .gz or .zst. Throws
+/// Error for damaged or truncated bytes, and if the text has more than `max_bytes` bytes.
 std::string expand_text(std::string bytes, const std::string& path, std::size_t max_bytes);
 
-/// The whole content of a file, expanded where its name ends in .gz or .zst. Throws Error as
+/// The whole content of a file, decompressed if its name ends in .gz or .zst. Throws Error as
 /// read_file() and expand_text() do.
 std::string read_text(const std::string& path, std::size_t max_bytes);
 
-/// `path` without .gz or .zst at its end.
+/// `path` without a final .gz or .zst.
 std::string_view without_compression(std::string_view path);
 
 }  // namespace fuselage

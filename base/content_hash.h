@@ -11,9 +11,8 @@ struct XXH3_state_s;
 
 namespace fuselage {
 
-/// A hash of 128 bits (XXH3) of all pieces that were added, by which equal contents are known
-/// again. It resists accidents, not attacks. Each piece counts with its length, so ("ab", "c") is
-/// not ("a", "bc").
+/// A 128-bit hash (XXH3) of a sequence of pieces, to recognize equal content. It is not
+/// cryptographic. The length of each piece is hashed too, so ("ab", "c") differs from ("a", "bc").
 class ContentHash {
  public:
   ContentHash();

@@ -16,7 +16,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The number of microseconds that `text` begins with; 0 for anything else, such as "max".
+/// The number at the beginning of `text`, in microseconds; 0 for other text, such as "max".
 double microseconds(const std::string& text) {
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -40,8 +40,8 @@ double limit_v1(const std::string& group) {
                   microseconds(text_of(group + "/cpu.cfs_period_us")));
 }
 
-/// The least limit of the group at `path` below `hierarchy` and of all around it. In a container
-/// `hierarchy` may itself be the group, and `path` lead nowhere.
+/// The minimum limit of the group at `path` below `hierarchy` and its ancestors. In a container
+/// `hierarchy` may itself be the group, and `path` may not exist.
 double least_limit(const std::string& hierarchy, std::string path,
                    double (*limit)(const std::string&)) {
   double least = limit(hierarchy);
@@ -50,7 +50,7 @@ double least_limit(const std::string& hierarchy, std::string path,
   return least;
 }
 
-/// Whether a list with commas names the controller of processor time.
+/// Whether a comma-separated list contains the "cpu" controller.
 bool names_cpu(std::string_view controllers) {
   for (std::size_t at = 0; at <= controllers.size();) {
     const std::size_t end = std::min(controllers.find(',', at), controllers.size());
@@ -60,7 +60,7 @@ bool names_cpu(std::string_view controllers) {
   return false;
 }
 
-/// The limit of one line, "NUMBER:CONTROLLERS:PATH".
+/// The limit for one line "NUMBER:CONTROLLERS:PATH" of /proc/self/cgroup.
 double line_limit(std::string_view line, const std::string& root) {
   const std::size_t first = line.find(':');
   const std::size_t second = line.find(':', std::min(first, line.size() - 1) + 1);
@@ -78,7 +78,7 @@ double line_limit(std::string_view line, const std::string& root) {
 
 std::vector<int> allowed_cpus() {
   std::vector<int> cpus;
-  // The kernel refuses a set that is smaller than its own, whose size it does not tell.
+  // The kernel refuses a set smaller than its own and does not report that size.
   for (int size = 1024; cpus.empty() && size <= 1 << 20; size *= 4) {
     cpu_set_t* set = CPU_ALLOC(size);
     if (set == nullptr) break;

@@ -6,7 +6,7 @@
 
 namespace fuselage {
 
-/// A file descriptor, which is closed at the end of its scope; negative: none.
+/// An owned file descriptor, closed by the destructor; negative: none.
 class Descriptor {
  public:
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -18,7 +18,7 @@ class Descriptor {
 
   int get() const { return fd_; }
 
-  /// Closes now; false with errno set when the system reports a late write error.
+  /// Closes it now. Returns false with errno set if the system reports a deferred write error.
   bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:

@@ -5,7 +5,7 @@
 
 namespace fuselage {
 
-/// A set of values of an enumeration whose values are less than 64.
+/// A set of values of an enumeration. All values must be less than 64.
 template <typename Enum>
 class EnumSet {
  public:

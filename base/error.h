@@ -10,8 +10,8 @@
 
 namespace fuselage {
 
-/// What a user did or gave that cannot work: a bad file, option, shape or model. The message is one
-/// line and says what, where, both values when two disagree, and what to do. Commands print it and
+/// A user error: an invalid file, option, shape or model. The message is one line and says what is
+/// wrong and where, gives both values if two disagree, and says what to do. Commands print it and
 /// exit with status 1.
 class Error : public std::runtime_error {
  public:

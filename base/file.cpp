@@ -27,8 +27,8 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-/// A new file beside `path`. Its name is random, as a process that was killed leaves its file, and
-/// a process of another container can have the same number.
+/// A new file beside `path`. Its name is random, since a killed process leaves its file behind, and
+/// a process ID is not unique across containers.
 struct TemporaryFile {
   std::string path;
   Descriptor file;
@@ -65,7 +65,8 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
 
   std::string bytes;
   std::size_t used = 0;
-  // One byte more than the size, so that the end of a regular file shows without growing again.
+  // One byte more than the size, so that the end of a regular file is detected without growing the
+  // buffer.
   bytes.resize(S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) + 1 : 65536);
   while (true) {
     if (used == bytes.size()) bytes.resize(bytes.size() * 2);

@@ -8,27 +8,27 @@
 
 namespace fuselage {
 
-/// The whole content of a file or pipe. Throws Error with the path and the system's reason when it
-/// cannot be opened or read, when it is a directory, and when it has more than `max_bytes` bytes,
-/// of which little more is read.
+/// The whole content of a file or pipe. Throws Error with the path and the system's reason if it
+/// cannot be opened or read, is a directory, or has more than `max_bytes` bytes. Reads little
+/// beyond `max_bytes`.
 std::string read_file(const std::string& path,
                       std::size_t max_bytes = std::numeric_limits<std::size_t>::max());
 
-/// Makes `path` hold `bytes`: readers see the old content or the new one, never a part. Throws
-/// Error with the path, the file that failed and the system's reason, and then leaves `path` as it
-/// was.
+/// Replaces the content of `path` with `bytes`. Readers see the old content or the new content,
+/// never a part. On failure throws Error with the path, the file that failed and the system's
+/// reason, and leaves `path` unchanged.
 void write_file_atomically(const std::string& path, std::string_view bytes);
-/// The same for bytes that lie in several places, and for a file of other permissions, which the
-/// umask restricts.
+/// The same for the concatenation of several byte ranges, and with `permissions`, which the umask
+/// restricts.
 void write_file_atomically(const std::string& path, std::span<const std::string_view> parts,
                            unsigned permissions = 0666);
 
-/// What stands between `path` and a random number in the name of the file that
-/// write_file_atomically renames to `path` at the end. A killed process leaves such a file.
+/// write_file_atomically writes to a file named `path`, this suffix and a random number, then
+/// renames it to `path`. A killed process leaves such a file behind.
 inline constexpr std::string_view kTemporarySuffix = ".tmp.";
 
-/// What follows the last dot of the last path component: "yml" for "models/vocab.en.yml"; empty
-/// when there is no dot.
+/// The text after the last dot of the last path component: "yml" for "models/vocab.en.yml"; empty
+/// if there is no dot.
 std::string_view file_extension(std::string_view path);
 
 }  // namespace fuselage

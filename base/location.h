@@ -5,8 +5,8 @@
 
 namespace fuselage {
 
-/// A place in the source code: std::source_location, which clang 14 does not have. As a default
-/// argument, current() is the caller's place.
+/// A source code location. Replaces std::source_location, which clang 14 lacks. As a default
+/// argument, current() is the caller's location.
 class CodeLocation {
  public:
   static constexpr CodeLocation current(const char* file = __builtin_FILE(),
@@ -14,7 +14,7 @@ class CodeLocation {
     return {file, line};
   }
 
-  /// Without folders, which differ from machine to machine.
+  /// The file name without folders, which differ between machines.
   constexpr std::string_view file_name() const {
     const std::string_view path = file_;
     return path.substr(path.rfind('/') + 1);

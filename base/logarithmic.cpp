@@ -13,8 +13,8 @@ constexpr int kRounds = 20;
 
 float rounded_to_bf16(float x) { return bfloat16_to_float(float_to_bfloat16(x)); }
 
-/// The sums over a vector, with magnitudes |w| that become levels t: of |w| t, of t², and of the
-/// squared errors (|w| - scale t)².
+/// Sums over a vector of magnitudes |w| rounded to levels t: of |w| t, of t², and of the squared
+/// errors (|w| - scale t)².
 struct Fit {
   double product = 0, square = 0, error = 0;
 };
@@ -48,7 +48,7 @@ float fitted_scale(int bits, const float* x, std::int64_t k, float start) {
 }  // namespace
 
 int nearest_exponent(float q, int least, int most) {
-  // Half a mantissa more carries into the exponent from 1.5 * 2^e on, the middle of two levels.
+  // Adding half a mantissa carries into the exponent from 1.5 * 2^e on, the midpoint of two levels.
   constexpr std::uint32_t kHalf = 0x00400000, kBias = 127;
   const std::uint32_t biased = (std::bit_cast<std::uint32_t>(q) + kHalf) >> 23;
   return std::clamp(static_cast<int>(biased) - static_cast<int>(kBias), least, most);

@@ -5,32 +5,32 @@
 
 namespace fuselage {
 
-// Logarithmic numbers: a sign and a power of two, which stand for the integers ±1, ±2, …, ±128
-// times a scale (Aji and Heafield 2020, "Compressing neural machine translation models with 4-bit
-// precision", whose largest level S is 128 scales here). A number becomes the nearest level, and
-// the larger of two that are equally near.
+// Logarithmic numbers: a sign and a power of two, representing the integers ±1, ±2, …, ±128 times a
+// scale (Aji and Heafield 2020, "Compressing neural machine translation models with 4-bit
+// precision"; their largest level S is 128 scales here). A number is rounded to the nearest level,
+// ties to the larger magnitude.
 
-/// The exponent of the largest level of a weight, and of a row's.
+/// Exponents of the largest level of weights and of rows.
 inline constexpr int kTopExponent = 7;
 inline constexpr int kTopRowExponent = 6;
 
-/// How scales of logarithmic vectors are found.
+/// How the scale of a logarithmic vector is chosen.
 enum class ScaleFit : std::uint8_t {
-  largest,  ///< the largest level is the largest magnitude
-  fitted    ///< the least squared error that expectation-maximization finds from there
+  largest,  ///< the largest level equals the largest magnitude
+  fitted    ///< minimizes the squared error by expectation-maximization, starting there
 };
 
-/// The e of the 2^e nearest to q ≥ 0, between `least` and `most`.
+/// The exponent e, between `least` and `most`, of the power 2^e nearest to q ≥ 0.
 int nearest_exponent(float q, int least, int most);
 
-/// The least exponent of numbers of `bits` bits, 1 to 4: one is the sign, and the levels are the
+/// The minimum exponent of numbers of `bits` bits, 1 to 4. One bit is the sign; the levels are the
 /// upper 2^(bits - 1).
 int least_exponent(int bits);
 
-/// A scale for the k numbers at x, the largest of which is `top` in magnitude; all are finite. It
-/// is a number that bf16 holds unless only the exact one, top / 128, reproduces all of x. A fitted
-/// scale alternates between the nearest levels and the scale of least squared error for them, until
-/// neither changes or 20 times; its squared error is never above that of `largest`.
+/// A scale for the k finite numbers at x with maximum magnitude `top`. It is representable in bf16,
+/// unless only the exact scale top / 128 reproduces all of x. `fitted` alternates between assigning
+/// the nearest levels and computing the least-squares scale for them, until neither changes, at
+/// most 20 times; its squared error never exceeds the error of `largest`.
 float logarithmic_scale(ScaleFit fit, int bits, const float* x, std::int64_t k, float top);
 
 /// Element i of packed nibbles: bit 3 is the sign, bits 0 to 2 are the exponent, and the low nibble

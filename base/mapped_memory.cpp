@@ -32,11 +32,11 @@ Pages allocate_pages(std::size_t bytes) {
                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
     throw Error("cannot get {} bytes of memory: {}", bytes, std::strerror(ENOMEM));
-  // The pages beside the aligned ones are never touched, and so cost nothing.
+  // The pages outside of the aligned block are never touched, so they cost nothing.
   const Pages all = owned(pages, reserved);
   const auto address = reinterpret_cast<std::uintptr_t>(pages);
   const std::size_t skipped = (alignment - address % alignment) % alignment;
-  // Where the system has no huge pages, small ones serve.
+  // Without huge pages the system uses small ones.
   if (bytes >= kHugePage) ::madvise(all.get() + skipped, bytes, MADV_HUGEPAGE);
   return {all, all.get() + skipped};
 }
@@ -57,7 +57,7 @@ MappedFile map_file(const std::string& path) {
     throw Error("cannot read {}: it is {}, a file is needed", path,
                 S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
   const auto size = static_cast<std::size_t>(status.st_size);
-  // An empty file cannot be mapped, and needs not be.
+  // An empty file cannot be mapped.
   if (size == 0) return {};
   void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
   if (pages == MAP_FAILED) throw Error("cannot read {}: {}", path, std::strerror(errno));
@@ -67,7 +67,7 @@ MappedFile map_file(const std::string& path) {
 Pages map_shared(const Descriptor& file, std::size_t bytes) {
   void* pages = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.get(), 0);
   if (pages == MAP_FAILED) return nullptr;
-  // One call reads all pages; where the system does not know it, they come when they are looked at.
+  // One call reads all pages. A system without MADV_POPULATE_READ reads them on access.
   ::madvise(pages, bytes, MADV_POPULATE_READ);
   return owned(pages, bytes);
 }

@@ -8,31 +8,31 @@
 
 namespace fuselage {
 
-/// Memory of the system's own pages, given back with the last owner.
+/// Memory mapped from the system in whole pages, unmapped with the last owner.
 using Pages = std::shared_ptr<std::byte[]>;
 
-/// `bytes` zeros. From 2 MiB on they begin at a multiple of that, and lie in huge pages where the
-/// system has some to give. Throws Error when there is no room.
+/// Allocates `bytes` zeroed bytes. Blocks of 2 MiB or more are aligned to 2 MiB and use huge pages
+/// if available. Throws Error if memory is exhausted.
 Pages allocate_pages(std::size_t bytes);
 
-/// Gives those pages back to the system that lie within a block of memory, of whatever allocator,
-/// whose content nobody needs any more.
+/// Returns to the system the pages that lie entirely within a block of memory, from any allocator,
+/// whose content is no longer needed.
 void give_back_pages(std::byte* block, std::size_t bytes);
 
-/// The content of a file, which is read when it is looked at and shared by all processes that map
-/// it. What is written to it here changes neither the file nor what others see.
+/// The content of a file, read on access and shared by all processes that map it. Writes through
+/// this mapping change neither the file nor other mappings.
 struct MappedFile {
   Pages bytes;
   std::size_t size = 0;
 };
 
-/// Maps a regular file. It must not become shorter while it is mapped, which
-/// write_file_atomically never makes it. Throws Error with the path and the system's reason.
+/// Maps a regular file. The file must not be truncated while it is mapped; write_file_atomically
+/// never truncates one. Throws Error with the path and the system's reason.
 MappedFile map_file(const std::string& path);
 
-/// The first `bytes` bytes of an open file, to be read only, in memory that all processes share
-/// which map the file. They are read at once, as far as the system can. Null, with errno set, where
-/// it cannot be mapped. The file must not become shorter while it is mapped.
+/// Maps the first `bytes` bytes of an open file read-only, shared by all processes that map the
+/// file. Prefetches them if the system can. Returns null with errno set if it cannot be mapped. The
+/// file must not be truncated while it is mapped.
 Pages map_shared(const Descriptor& file, std::size_t bytes);
 
 }  // namespace fuselage

@@ -5,14 +5,14 @@
 
 namespace fuselage {
 
-/// Physical memory of a process, in bytes; 0 for what the system does not tell.
+/// Physical memory of a process, in bytes; 0 for values that the system does not report.
 struct ProcessMemory {
-  std::uint64_t peak = 0;      ///< most that was ever resident
-  std::uint64_t resident = 0;  ///< now
-  std::uint64_t files = 0;     ///< of it, pages of mapped files, which all processes share
+  std::uint64_t peak = 0;      ///< maximum resident size so far
+  std::uint64_t resident = 0;  ///< current resident size
+  std::uint64_t files = 0;     ///< part of `resident` in mapped files, shared by all processes
 };
 
-/// That of this process.
+/// The memory of this process.
 ProcessMemory process_memory();
 
 /// The same from the text of a /proc/PID/status.

@@ -10,7 +10,7 @@ namespace {
 
 static_assert(sizeof(Sha256) == SHA256_DIGEST_SIZE);
 
-/// Enough of a digest to tell two apart in a message.
+/// The first digits of a digest, for messages.
 std::string shortened(const Sha256& digest) { return to_hex(digest).substr(0, 12) + "…"; }
 
 }  // namespace

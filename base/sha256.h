@@ -16,14 +16,14 @@ Sha256 sha256(std::string_view bytes);
 /// 64 lower-case hexadecimal digits, as sha256sum prints them.
 std::string to_hex(const Sha256& digest);
 
-/// The digest that a file must have.
+/// An expected digest and its source.
 struct ListedDigest {
   Sha256 digest{};
-  std::string listed_in;  ///< the file that says so, for messages
+  std::string listed_in;  ///< the file that lists it, for messages
 };
 
-/// Throws Error with `path`, the file that `bytes` come from, and both digests, unless it is
-/// theirs.
+/// Throws Error with `path` and both digests unless `bytes`, the content of `path`, have the
+/// expected digest.
 void expect_digest(std::string_view bytes, const std::string& path, const ListedDigest& expected);
 
 }  // namespace fuselage

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxName = 64;
 constexpr std::size_t kMinPart = 3;
 constexpr std::size_t kMaxQuote = 80;
 
-/// Insertions, deletions and replacements that turn `a` into `b`.
+/// The minimum number of insertions, deletions and replacements that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -34,7 +34,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-/// The candidate with the fewest differences, at most one in three characters; "" for none.
+/// The candidate at the smallest edit distance, at most one edit per three characters; "" if none.
 std::string_view near(std::string_view name, std::span<const std::string_view> candidates) {
   const std::size_t cutoff = std::max<std::size_t>(1, name.size() / 3);
   std::size_t best = std::numeric_limits<std::size_t>::max();
@@ -49,8 +49,7 @@ std::string_view near(std::string_view name, std::span<const std::string_view> c
   return nearest;
 }
 
-/// The shortest candidate that begins with `part` or, when none does, has it elsewhere; "" for
-/// none.
+/// The shortest candidate that begins with `part` or, if none does, contains it; "" if none.
 std::string_view shortest_with(std::string_view part,
                                std::span<const std::string_view> candidates) {
   std::string_view begins, has;
@@ -69,7 +68,7 @@ std::string_view shortest_with(std::string_view part,
 std::string did_you_mean(std::string_view name, std::span<const std::string_view> candidates) {
   if (name.empty() || name.size() > kMaxName) return "";
   std::string_view nearest = near(name, candidates);
-  // A part of a name is what people type who remember its beginning, or one of its words.
+  // Users often type the beginning of a name or one of its words.
   if (nearest.empty() && name.size() >= kMinPart) nearest = shortest_with(name, candidates);
   return nearest.empty() ? "" : fmt::format("; did you mean {}?", in_quotes(nearest));
 }

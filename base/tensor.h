@@ -11,17 +11,17 @@
 
 namespace fuselage {
 
-/// A dense row-major array in memory. Copies share the bytes, so a Tensor is cheap to pass on;
-/// whoever fills one does so before sharing it.
+/// A dense row-major array in memory. Copies share the bytes, so a Tensor is cheap to copy; fill it
+/// before sharing it.
 class Tensor {
  public:
   Tensor() = default;
 
-  /// Allocates zeroed storage, aligned to 64 bytes. Throws Error when the size overflows or a
+  /// Allocates zeroed storage, aligned to 64 bytes. Throws Error if the size overflows or a
   /// dimension is negative.
   Tensor(DType dtype, std::vector<std::int64_t> shape);
 
-  /// Bytes that are there already, as many as shape and type take.
+  /// Wraps existing bytes; their number must match shape and type.
   Tensor(DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<std::byte[]> bytes);
 
   DType dtype() const { return dtype_; }
@@ -34,7 +34,7 @@ class Tensor {
   const std::byte* bytes() const { return data_.get(); }
   std::byte* mutable_bytes() { return data_.get(); }
 
-  /// The elements as T, whose size must be the dtype's.
+  /// The elements as T, which must have the size of the dtype.
   template <typename T>
   const T* data() const {
     return reinterpret_cast<const T*>(data_.get());
@@ -44,7 +44,7 @@ class Tensor {
     return reinterpret_cast<T*>(data_.get());
   }
 
-  /// The same bytes under another shape of the same size.
+  /// The same bytes with another shape of the same size.
   Tensor reshaped(std::vector<std::int64_t> shape) const;
 
   /// The same numbers as f32, from any dtype.
@@ -66,11 +66,11 @@ class Tensor {
 /// Tensors by parameter name.
 using TensorMap = std::map<std::string, Tensor>;
 
-/// IEEE 754 half precision, round to nearest even.
+/// Conversions of IEEE 754 half precision; rounds to nearest even.
 float half_to_float(std::uint16_t half);
 std::uint16_t float_to_half(float value);
 
-/// The upper half of a float, round to nearest even; a NaN stays one.
+/// Conversions of bfloat16, the upper half of a float; rounds to nearest even, NaN stays NaN.
 float bfloat16_to_float(std::uint16_t upper);
 std::uint16_t float_to_bfloat16(float value);
 

@@ -18,13 +18,13 @@
 namespace fuselage {
 namespace {
 
-/// What a node takes, with its aliases expanded.
+/// Size of a node, with its aliases expanded.
 struct Extent {
   std::size_t nodes = 0;
   std::size_t bytes = 0;
 };
 
-/// Follows the events of a document without building it.
+/// Checks the limits on the parser's events, without building the document.
 class LimitChecker : public YAML::EventHandler {
  public:
   LimitChecker(const std::string& name, const YamlLimits& limits) : name_(name), limits_(limits) {}
@@ -69,12 +69,12 @@ class LimitChecker : public YAML::EventHandler {
   void OnMapEnd() override { end_collection(); }
 
  private:
-  /// A collection whose end has not come.
+  /// A collection that has not ended.
   struct Open {
     bool is_map = false;
     bool key_is_next = true;
     YAML::anchor_t anchor = YAML::NullAnchor;
-    Extent before;  ///< of the document up to here
+    Extent before;  ///< size of the document before the collection
     std::unordered_set<std::string> keys;
   };
 
@@ -89,7 +89,7 @@ class LimitChecker : public YAML::EventHandler {
   }
 
   void add(const YAML::Mark& mark, YAML::anchor_t anchor, const Extent& extent) {
-    // Both sums stay small: neither term is beyond its limit.
+    // No overflow: neither term exceeds its limit.
     total_.nodes += extent.nodes;
     total_.bytes += extent.bytes;
     if (total_.nodes > limits_.nodes)
@@ -126,7 +126,7 @@ class LimitChecker : public YAML::EventHandler {
   bool started_ = false;
   Extent total_;
   std::vector<Open> open_;
-  std::unordered_map<YAML::anchor_t, Extent> anchors_;  ///< of nodes that have ended
+  std::unordered_map<YAML::anchor_t, Extent> anchors_;  ///< sizes of complete nodes
 };
 
 void check_limits(const std::string& text, const std::string& name, const YamlLimits& limits) {

@@ -8,19 +8,19 @@
 
 namespace fuselage {
 
-// For .cpp files only: the header shows yaml-cpp.
+// For .cpp files only: this header includes yaml-cpp.
 
-/// What a YAML text may take, with each alias counted as a copy of what its anchor names.
+/// Limits on a YAML text. Each alias counts as a copy of its anchor's node.
 struct YamlLimits {
   std::size_t bytes = std::size_t{1} << 20;  ///< of the text, and of all scalars
-  std::size_t depth = 64;                    ///< of collections in one another
+  std::size_t depth = 64;                    ///< nesting of collections
   std::size_t nodes = 100'000;               ///< scalars and collections
 };
 
-/// The one document of a YAML text; `name` is its file, for messages. The keys of each mapping are
-/// scalars and differ. Takes time linear in the text, before anything is built. Throws Error with
-/// the line for invalid YAML, a second document, a key that is repeated or no scalar, an alias
-/// within its own anchor, and what is beyond the limits.
+/// Loads a YAML text of one document; `name` is its file, for messages. The keys of each mapping
+/// are distinct scalars. The checks take linear time and run before anything is built. Throws Error
+/// with the line for invalid YAML, a second document, a repeated or non-scalar key, an alias within
+/// its own anchor, and a text beyond the limits.
 YAML::Node load_yaml(std::string_view text, const std::string& name, const YamlLimits& limits = {});
 
 }  // namespace fuselage
