@@ -1,4 +1,4 @@
-// How matrices lie in panels. Compiled once a target, hence the unusual guard.
+// The panel layout of matrices. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_PANEL_INL_H_
 #undef FUSELAGE_CPU_KERNELS_PANEL_INL_H_
