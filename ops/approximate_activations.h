@@ -7,10 +7,10 @@
 namespace fuselage {
 
 // Logistic function and hyperbolic tangent at reduced accuracy. Kernels compute the same operations
-// in the same order from the same constants, so their results are bitwise those of these functions.
-// The functions are odd about their midpoint, reach their limits exactly, map NaN to NaN, and are
-// monotone except for rounding and the steps between the lines of the table: 4e-5 in sigmoid, 8e-5
-// in tanh. tanh is 2 sigmoid(2 x) - 1 throughout.
+// in the same order from the same constants, so their results are bitwise equal. The functions are
+// odd about their midpoint, reach their limits exactly, map NaN to NaN, and are monotone except for
+// rounding and the steps between the lines of the table: 4e-5 in sigmoid, 8e-5 in tanh. tanh is 2
+// sigmoid(2 x) - 1 throughout.
 
 /// tanh(x) = x P(x^2) / Q(x^2), minimax on [-limit, limit]; exactly 1 at the limit.
 struct FastTanh {

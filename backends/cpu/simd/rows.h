@@ -5,10 +5,10 @@
 
 namespace fuselage::cpu {
 
-/// A float32 matrix operand whose rows may be read through an index: row r is, with `rows`,
-/// `fallback` where rows[r] < 0 and data + rows[r] * stride elsewhere; without, data + r * stride.
-/// A null fallback reads as zeros. Stride 0 repeats one row. `columns` is the number of columns, or
-/// 1 to repeat one element over each row where a kernel says that it takes that.
+/// A float32 matrix operand whose rows may be read through an index: with `rows`, row r is data +
+/// rows[r] * stride, or `fallback` if rows[r] < 0; without, data + r * stride. A null fallback
+/// reads as zeros. Stride 0 repeats one row. `columns` is the number of columns, or 1 to broadcast
+/// one element over each row if the kernel supports it.
 struct RowsIn {
   const float* data = nullptr;
   std::size_t stride = 0;

@@ -135,7 +135,7 @@ struct KernelTable {
                     const RowsOut& out) = nullptr;
 
   /// The k largest of each row, largest first and the lower column first among equals: values and
-  /// ids [rows, k]. NaN counts as -infinity. Where k > cols the rest is -infinity with id -1.
+  /// ids [rows, k]. NaN counts as -infinity. If k > cols the rest is -infinity with id -1.
   void (*k_best)(const RowsIn& x, size_t rows, size_t cols, size_t k, float* values,
                  std::int32_t* ids) = nullptr;
 

@@ -1,5 +1,5 @@
-// Element operations of the matrix product, for each type of matrix. Compiled once a target, hence
-// the unusual guard.
+// Element operations of the matrix product, for each type of matrix. Compiled once per target,
+// hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_
 #undef FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_
@@ -22,7 +22,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // An arithmetic is a range of panels of a matrix and the operations of its products. The terms of a
 // sum are divided into groups; a step multiplies a group of a row by the same group of each column.
 //
-//     kGroupBytes         what a column's group takes in the matrix
+//     kGroupBytes         bytes of a column's group in the matrix
 //     kDecodes            whether `right` is more than a load
 //     skip(vectors)       makes a run that begins with a panel begin with a later vector
 //     start(v)            the first value of the sums of the run's vector v of columns

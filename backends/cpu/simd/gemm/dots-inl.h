@@ -1,4 +1,4 @@
-// Products of some rows with some columns of a matrix stored by columns. Compiled once a target,
+// Products of some rows with some columns of a matrix stored by columns. Compiled once per target,
 // hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_DOTS_INL_H_

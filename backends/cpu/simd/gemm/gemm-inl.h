@@ -41,7 +41,7 @@ struct Block {
   float* c[kTallTileRows];
   // The numbers of the first row and of the first column that has no product.
   std::size_t row = 0, end = 0;
-  // Where the matrix is prefetched: so many bytes behind the first step's, then so many a step.
+  // Prefetch distance in bytes: `ahead` of the first step, then `stride` per step.
   std::size_t ahead = 0, stride = 0;
 };
 
@@ -79,14 +79,14 @@ HWY_INLINE void prefetch_group(const std::byte* group) {
   }
 }
 
-/// The groups of vector v of columns, of a run of panels whose first one is at b.
+/// The groups of vector v of columns, in panels that start at b.
 template <class Arithmetic>
 HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {
   return Arithmetic::right(b + groups_before(v, panels.groups) * Arithmetic::kGroupBytes);
 }
 
-/// One step of all sums: group i of the rows at `a` times that of the panels' columns at b. All the
-/// columns stay in registers while the rows go over them.
+/// One step of all sums: group i of the rows at `a` times group i of the panels' columns at b. All
+/// the columns stay in registers while the rows go over them.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                 const std::byte* b, const std::byte* next,

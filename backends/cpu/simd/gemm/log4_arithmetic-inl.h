@@ -53,8 +53,8 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
 using ByteTag = hn::Repartition<std::uint8_t, Tag>;
 using ByteVector = hn::Vec<ByteTag>;
 
-/// Adds the products of unsigned and of signed bytes, by fours, to each sum. Where the sums of two
-/// are shorts they fit: the unsigned ones are at most 128.
+/// Adds the products of unsigned and of signed bytes, four per sum. Intermediate sums of two
+/// products fit in shorts, since the unsigned bytes are at most 128.
 HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
 #if defined(FUSELAGE_VNNI)
   return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, magnitudes.raw, row.raw)});

@@ -1,4 +1,4 @@
-// Shared by output layers: blocks of logits, and their rankings and sums. Compiled once a target,
+// Shared by output layers: blocks of logits, and their rankings and sums. Compiled once per target,
 // hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_
@@ -110,7 +110,7 @@ struct Ranking {
 
  private:
   HWY_NOINLINE void take_larger(const Logits& logits) {
-    // While there are fewer than k, so many lanes tell what the best k exceed.
+    // With fewer than k candidates, the k-th largest lane maximum is a lower bound of the k best.
     float threshold = best.threshold();
     if (threshold == kLowest)
       threshold = std::nextafter(logits.tops->nth_largest(best.k()), kLowest);

@@ -72,8 +72,8 @@ inline float scale_at(const void* vector) {
   return scale;
 }
 
-// The products of up to kDotRows rows of a with a chunk's columns; those of row r begin at
-// out + r * kChunk.
+// The products of up to kDotRows rows of a with a chunk's columns; row r of products begins at out
+// + r * kChunk.
 template <class Dot>
 void multiply(const RowsIn& a, std::size_t rows, const Columns& columns, const Chunk& chunk,
               float* out) {
