@@ -16,7 +16,7 @@
 namespace fuselage {
 namespace {
 
-/// An option, as messages name it, and whether options have another value than the default.
+/// An option with its name in messages and a test for a non-default value.
 struct OptionUse {
   BackendOption option;
   std::string_view name;
@@ -38,7 +38,7 @@ constexpr OptionUse kOptions[] = {
     {BackendOption::eager, "eager", [](const CompileOptions& o) { return o.cuda.eager; }},
 };
 
-/// "the cpu or reference back-end": those for which `can` holds.
+/// "the cpu or reference back-end": lists the back-ends for which `can` holds.
 template <typename Can>
 std::string backends_that(const Can& can) {
   std::vector<std::string_view> names;

@@ -12,7 +12,7 @@
 namespace fuselage {
 namespace {
 
-/// Puts a stored weight in the place of each result of the load program.
+/// Replaces each result of the load program by a stored weight.
 void store_results(Rewriter& rewriter, const Programs& programs) {
   const auto& origins = programs.origins[static_cast<std::size_t>(BindingTime::load)];
   for (const Output& output : programs.load.outputs()) {
@@ -45,7 +45,7 @@ TensorMap parameters_of(const Graph& graph, const TensorMap& values) {
 void bake(Graph& graph, TensorMap& weights, const CompileOptions& options) {
   verify(graph);
   Optimizer optimizer = make_optimizer(options);
-  // Fusions come later, when a search has been put behind the model.
+  // Fusions run later, after the search head is added.
   std::erase_if(optimizer.passes, [](const Pass& pass) { return !pass.for_tables; });
   run_passes(optimizer.passes, graph, optimizer.options);
   const Programs programs = split_by_binding_time(graph);

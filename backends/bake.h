@@ -6,11 +6,10 @@
 
 namespace fuselage {
 
-/// Computes now what a model computes each time it is loaded: runs the passes for tables, as
-/// `options` say, then the load program, and turns its results into weights.
-/// What nothing reads any more is dropped. The graph stays one that any search, pass and back-end
-/// takes; its outputs stay as they are. The numbers are those of the CPU back-end at the active
-/// instruction-set level.
+/// Precomputes the load-time work of a model: runs the passes for tables with `options`, then the
+/// load program, and stores its results as weights. Drops weights without readers. The graph keeps
+/// its outputs and remains valid for any search, pass and back-end. The numbers are computed by the
+/// CPU back-end at the active instruction-set level.
 void bake(Graph& graph, TensorMap& weights, const CompileOptions& options);
 
 }  // namespace fuselage

@@ -26,11 +26,11 @@ struct OutputRows {
   }
 };
 
-/// How a back-end runs a node of a program, for people to look at.
+/// How a back-end runs a node of a program, for display.
 struct PlannedNode {
   NodeId node;
   std::string kernel;
-  bool launched = false;  ///< false: a view, which costs nothing
+  bool launched = false;  ///< false: a view without cost
 };
 
 /// Time that a worker spent, by index of a program's nodes.
@@ -43,9 +43,9 @@ struct Profile {
   std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
 };
 
-/// How well a table of the most frequent rows of a vocabulary serves, for all workers together.
+/// Hit statistics of a table of frequent rows, summed over all workers.
 struct TableUse {
-  std::string product;       ///< what it holds rows of, by the name in the model's graph
+  std::string product;       ///< the product whose rows it holds, by name in the model's graph
   std::int64_t rows = 0;     ///< in the table
   std::int64_t entries = 0;  ///< of the vocabulary
   std::uint64_t lookups = 0, hits = 0;
@@ -55,26 +55,26 @@ struct TableUse {
 struct MemoryUse {
   std::size_t matrices = 0;         ///< packed for products
   std::size_t rows = 0;             ///< other weights: tables of rows to look up, and vectors
-  std::string file;                 ///< from which both are mapped; empty: they are its own
-  std::vector<std::size_t> arenas;  ///< most that the values of each worker up to now have taken
+  std::string file;                 ///< the cache file that both are mapped from; empty: none
+  std::vector<std::size_t> arenas;  ///< maximum size of each worker's values so far
 };
 
-/// Runs batches of sentences through an executable, one batch at a time. Owns all memory that a run
-/// needs; not thread-safe, but workers of one executable are independent.
+/// Runs an executable on one batch at a time. Owns all memory of a run. Not thread-safe, but
+/// workers of one executable are independent.
 class Worker {
  public:
   virtual ~Worker() = default;
 
-  /// Runs the source program on a batch and makes room for its steps. A graph with a shortlist
-  /// domain takes the words that each sentence's translation may use, ascending.
+  /// Runs the source program on a batch and allocates memory for its steps. A graph with a
+  /// shortlist domain needs each sentence's shortlist, in ascending order.
   virtual void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
                      const StepLimits& limits) = 0;
-  /// The same for a graph without.
+  /// The same for a graph without a shortlist domain.
   void begin(std::span<const WordIds> sentences, const StepLimits& limits) {
     begin(sentences, {}, limits);
   }
 
-  /// Runs the step program once. Allocates nothing in back-ends that promise so.
+  /// Runs the step program once. Allocates nothing in back-ends that guarantee it.
   virtual void step(const StepInput& input) = 0;
 
   /// Runs the whole search of the batch that begin() took, with the outputs kBestScores and
@@ -87,8 +87,8 @@ class Worker {
   virtual OutputRows<float> floats(std::size_t output) const = 0;
   virtual OutputRows<std::int32_t> integers(std::size_t output) const = 0;
 
-  /// Size of the memory in which the values of a program live during this batch; 0 when nobody
-  /// counts it.
+  /// Size in bytes of the memory of a program's values during this batch; 0 if the back-end does
+  /// not count it.
   virtual std::size_t arena_bytes(BindingTime) const { return 0; }
 };
 
@@ -99,20 +99,20 @@ class Executable {
 
   virtual std::unique_ptr<Worker> make_worker() const = 0;
 
-  /// Number of the output of that name, for Worker; Error when the graph has none.
+  /// The number of the output `name`, for Worker. Throws Error if the graph has none.
   virtual std::size_t output(std::string_view name) const = 0;
 
-  /// How the nodes of a program are run, in that order; empty for a back-end without a plan.
+  /// The plan of a program, in execution order; empty for a back-end without plans.
   virtual std::vector<PlannedNode> plan(BindingTime) const { return {}; }
 
-  /// What a user should know about how it came about.
+  /// Notes for the user from compilation.
   virtual std::vector<std::string> notes() const { return {}; }
 
-  /// Where memory went up to now; nothing for a back-end that does not count it.
+  /// Memory used so far; zero for a back-end that does not count it.
   virtual MemoryUse memory() const { return {}; }
 
-  /// How the tables of frequent rows have served up to now; empty where there are none, and for a
-  /// back-end that does not count.
+  /// Hit statistics of the tables of frequent rows so far; empty without tables, and for a back-end
+  /// that does not count.
   virtual std::vector<TableUse> table_use() const { return {}; }
 };
 

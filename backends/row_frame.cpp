@@ -251,7 +251,7 @@ void RowFrame::extend_prefix(DomainId id) {
   for (std::size_t h = 0; h < parent.size(); ++h) {
     const std::int32_t before = previous[static_cast<std::size_t>(parent[h])];
     newest.push_back(static_cast<std::int32_t>(rows.first_new + static_cast<std::int64_t>(h)));
-    // All prefix domains have the same rows: the first one has made the chain longer.
+    // All prefix domains share their rows: the first one has already extended the chain.
     if (std::ssize(prefix_previous_) > newest.back()) continue;
     prefix_previous_.push_back(before < 0 ? -1
                                           : static_cast<std::int32_t>(last_first_new + before));

@@ -18,8 +18,8 @@ std::string read_file(const std::string& path,
 /// never a part. On failure throws Error with the path, the file that failed and the system's
 /// reason, and leaves `path` unchanged.
 void write_file_atomically(const std::string& path, std::string_view bytes);
-/// The same for the concatenation of several byte ranges, and with permissions `mode`, which the
-/// umask restricts.
+/// The same for the concatenation of several byte ranges, and with `permissions`, which the umask
+/// restricts.
 void write_file_atomically(const std::string& path, std::span<const std::string_view> parts,
                            unsigned permissions = 0666);
 

@@ -9,7 +9,7 @@ namespace fuselage {
 struct ProcessMemory {
   std::uint64_t peak = 0;      ///< maximum resident size so far
   std::uint64_t resident = 0;  ///< current resident size
-  std::uint64_t files = 0;     ///< part of `resident`: pages of mapped files, shared by all processes
+  std::uint64_t files = 0;     ///< part of `resident` in mapped files, shared by all processes
 };
 
 /// The memory of this process.

@@ -62,7 +62,7 @@ void verify_logarithms(const Quantizer& quantizer) {
     throw Error("powers of two in rows are qint8 up to {}, not {} up to {}", 1 << kTopRowExponent,
                 to_string(to), largest);
   if (to != DType::qlog4) return;
-  if (bits < 1 || bits > 4) throw Error("numbers of qlog4 have 1 to 4 bits, not {}", bits);
+  if (bits < 1 || bits > 4) throw Error("qlog4 numbers have 1 to 4 bits, not {}", bits);
   if (largest != 1 << kTopExponent || largest_sum != 0)
     throw Error("integers of qlog4 go up to {}, without a bound on their sum, not up to {} and {}",
                 1 << kTopExponent, largest, largest_sum);
@@ -77,8 +77,8 @@ void Quantizer::verify() const {
     throw Error("integers of {} go up to {}, not {}", to_string(to), range_of(to), largest);
   if (largest_sum < 0) throw Error("a sum of magnitudes is bounded by {}", largest_sum);
   if (scale != 0 && !(scale >= kLeastScale && std::isfinite(scale)))
-    throw Error("a scale of {}: choose one of at least {}, or 0 for one of each vector's own",
-                scale, kLeastScale);
+    throw Error("a scale of {}: choose at least {}, or 0 for a scale per vector", scale,
+                kLeastScale);
   if (scale != 0 && largest_sum != 0)
     throw Error("a scale of {} is given, so sums cannot be bounded by {}: choose one of them",
                 scale, largest_sum);

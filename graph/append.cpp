@@ -24,7 +24,7 @@ class Appender {
 
   std::vector<ValueId> append() {
     domains_[part_.none().index] = whole_.none();
-    // Which vocabularies are the same follows from the rows that words lead from.
+    // Vocabularies come last: they are matched by the domains that their word maps start from.
     for (const bool vocabularies : {false, true})
       for (std::uint32_t i = 1; i < part_.domain_count(); ++i)
         if ((part_.domain(DomainId{i}).kind == DomainKind::vocabulary) == vocabularies)
@@ -38,7 +38,7 @@ class Appender {
  private:
   DomainId in_whole(DomainId id) const { return id.valid() ? domains_.at(id.index) : id; }
 
-  /// True when a domain of the part has become `id`.
+  /// Whether a domain of the part is already placed at `id`.
   bool taken(DomainId id) const {
     return std::find(domains_.begin(), domains_.end(), id) != domains_.end();
   }
@@ -59,9 +59,9 @@ class Appender {
     return same.valid() ? same : declare(domain);
   }
 
-  /// A domain of the whole that has the rows of `wanted`; invalid when there is none.
+  /// A domain of the whole with the same rows as `wanted`; invalid if there is none.
   DomainId find_rows(const Domain& wanted) const {
-    // What a loop needs may come out of another one, so that two cannot run as one.
+    // One scan may depend on the result of another, so scans cannot be merged.
     if (wanted.kind == DomainKind::scan) return {};
     for (std::uint32_t i = 1; i < whole_.domain_count(); ++i) {
       const Domain& domain = whole_.domain(DomainId{i});
@@ -72,7 +72,7 @@ class Appender {
     return {};
   }
 
-  /// A vocabulary of the whole to which words lead as they do to vocabulary `id` of the part.
+  /// A vocabulary of the whole with a word map from the same domain as vocabulary `id` of the part.
   DomainId find_vocabulary(DomainId id) const {
     for (std::uint32_t i = 0; i < part_.map_count(); ++i) {
       const RowMap& words = part_.map(MapId{i});
@@ -115,7 +115,7 @@ class Appender {
     return {};
   }
 
-  /// The map of the whole that leads as `map` does. Only word maps need to be declared.
+  /// The map of the whole equivalent to `map`. Only word maps need to be declared.
   MapId place_map(const RowMap& map) {
     const DomainId from = in_whole(map.from);
     const DomainId to = in_whole(map.to);
@@ -166,7 +166,7 @@ class Appender {
   Graph& whole_;
   const Graph& part_;
   const std::string& prefix_;
-  std::vector<DomainId> domains_;  ///< of the whole, by index in the part
+  std::vector<DomainId> domains_;  ///< ids in the whole, by index in the part
   std::vector<MapId> maps_;
   std::vector<ValueId> values_;
 };

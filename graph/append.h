@@ -7,13 +7,13 @@
 
 namespace fuselage {
 
-/// Appends the nodes of `part`, another graph, to `whole`, and returns where its values are now, by
-/// their index in `part`. Its outputs are not taken over.
+/// Appends the nodes of `part`, another graph, to `whole`. Returns the id in `whole` of each value,
+/// indexed by its index in `part`. Outputs of `part` are not copied.
 ///
-/// Domains that always have the same rows become one: those of a kind that belong to the same rows,
-/// and vocabularies of one size to which words lead from the same rows. Two domains of `part` stay
-/// two, and each scan stays a loop of its own. What has to be declared anew keeps its name where no
-/// domain or map of `whole` has it; `prefix` goes in front of those that are taken, and of the
+/// Domains that always have the same rows are merged: domains of the same kind with the same owner,
+/// and vocabularies of the same size with word maps from the same domain. Two domains of `part` are
+/// never merged with each other, and scans are never merged. A newly declared domain or map keeps
+/// its name unless `whole` uses it; then `prefix` is prepended. `prefix` is also prepended to the
 /// names of all values, parameters and imports.
 std::vector<ValueId> append_graph(Graph& whole, const Graph& part, const std::string& prefix);
 

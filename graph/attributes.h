@@ -23,10 +23,10 @@ namespace fuselage {
 //       }
 //     };
 //
-// A struct without a name is a group of attributes that several ops have. The definition (OpDef)
-// takes name and attributes from the struct, so that each of them is spelled once.
+// A struct without a name is a group of attributes shared by several ops. The definition (OpDef)
+// takes name and attributes from the struct, so that each is spelled once.
 
-/// An attribute that is a member of `Struct` or of a base.
+/// An attribute: a member of `Struct` or of a base.
 template <typename Struct, typename T>
 struct AttrField {
   using Member = T Struct::*;
@@ -35,19 +35,19 @@ struct AttrField {
   bool is_required;
   std::string_view former_name = {};
 
-  /// The same with a spelling that older text graphs have.
+  /// The same attribute with a former name, for older text graphs.
   constexpr AttrField formerly(std::string_view former) const {
     return {name, member, is_required, former};
   }
 };
 
-/// An attribute that a text graph must write.
+/// An attribute without a default: a text graph must write it.
 template <typename Struct, typename T>
 constexpr AttrField<Struct, T> required(std::string_view name, T Struct::*member) {
   return {name, member, true};
 }
 
-/// An attribute that has the member's initial value where it is not written.
+/// An attribute whose default is the member's initial value.
 template <typename Struct, typename T>
 constexpr AttrField<Struct, T> defaulted(std::string_view name, T Struct::*member) {
   return {name, member, false};
@@ -70,13 +70,13 @@ constexpr void for_each_attribute(F&& f) {
     std::apply([&](const auto&... field) { (f(field), ...); }, S::attributes());
 }
 
-/// The alternative of Attr that a member type is.
+/// The AttrKind of a member type.
 template <typename T>
 constexpr AttrKind attr_kind() {
   return static_cast<AttrKind>(Attr(std::in_place_type<T>).index());
 }
 
-/// The declarations of S's attributes.
+/// The attribute declarations (AttrSpec) of S.
 template <AttrStruct S>
 std::vector<AttrSpec> attribute_specs() {
   std::vector<AttrSpec> specs;
@@ -101,7 +101,7 @@ bool declares(const OpDef& op) {
   return all;
 }
 
-/// The values of S's attributes, in order.
+/// The attribute values of an S, in order.
 template <AttrStruct S>
 AttrList attribute_values(const S& values) {
   AttrList list;
@@ -114,11 +114,11 @@ AttrList attribute_values(const S& values) {
 
 /// The attribute of ops with Trait::external.
 struct ExternalName {
-  std::string name;  ///< of the value outside of the graph, as of a weight
+  std::string name;  ///< of the value outside of the graph, such as a weight
   static constexpr auto attributes() { return std::tuple(required("name", &ExternalName::name)); }
 };
 
-/// `definition` with the name and the attributes of the op that S declares.
+/// `definition` with the name and attributes declared by S.
 template <OpStruct S>
 OpDef define(OpDef definition) {
   definition.name = S::kName;

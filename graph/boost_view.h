@@ -1,9 +1,9 @@
 #pragma once
 
-// A read-only view of a Graph for the Boost Graph Library: vertices are live nodes, an edge goes
-// from a node to the producer of each of its operands, in operand order. It models VertexListGraph
-// and IncidenceGraph. Nothing is stored: Boost's own containers would lose operand order and
-// repeated operands. Include it only in a .cpp file.
+// A read-only view of a Graph for the Boost Graph Library: vertices are live nodes, out-edges lead
+// from a node to the producers of its operands, in operand order. It models VertexListGraph and
+// IncidenceGraph. It stores nothing: Boost's own containers would lose operand order and repeated
+// operands. Include it only in .cpp files.
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
@@ -78,7 +78,7 @@ struct NodeIndexMap {
 
 inline NodeIndexMap get(boost::vertex_index_t, const BoostView&) { return {}; }
 
-// Free functions in the names that the BGL concepts ask for, found by argument-dependent look-up.
+// Free functions required by the BGL concepts, found by argument-dependent look-up.
 inline std::pair<BoostView::VertexIterator, BoostView::VertexIterator> vertices(
     const BoostView& view) {
   const Graph* graph = &view.graph();

@@ -14,7 +14,7 @@
 namespace fuselage {
 namespace {
 
-/// Names of these are searched one by one.
+/// Limits, since names of domains and maps are searched linearly.
 constexpr std::size_t kMaxDomains = 10'000;
 constexpr std::size_t kMaxMaps = 30'000;
 
@@ -62,13 +62,13 @@ void check_operand_count(const OpDef& op, std::size_t count) {
                 count);
 }
 
-/// Only what the text form can write may name a domain, a map or an output.
+/// Names of domains, maps and outputs must be valid in the text form.
 void check_name(std::string_view what, std::string_view name) {
   if (!valid_name(name))
     throw Error("{} name {} must be made of letters, digits, '_' and '.'", what, in_quotes(name));
 }
 
-/// Keeps every size in bytes far from overflow, whatever the attributes of a file say.
+/// Bounds the size of a result, so that sizes in bytes cannot overflow whatever a file contains.
 void check_size(const Graph& graph, const Node& node, const Type& type) {
   constexpr std::int64_t kMaxSize = std::int64_t{1} << 36;
   const Domain& domain = graph.domain(type.domain);

@@ -22,8 +22,8 @@ struct Location {
   std::uint32_t line = 0;
 };
 
-/// Where a node comes from: names of the nodes of the user's graph that it stands for, and the
-/// rules that made it out of them, oldest first.
+/// The origin of a node: names of the nodes of the user's graph that it replaces, and the rules
+/// that derived it from them, oldest first.
 struct Provenance {
   std::vector<std::string> origins;
   std::vector<std::string> rules;
@@ -49,24 +49,24 @@ struct Node {
 
   bool has(Trait trait) const { return op->has(trait); }
 
-  /// Whether it is the op that S declares.
+  /// Whether the node's op is the op declared by S.
   template <OpStruct S>
   bool is() const {
     return op->name == S::kName;
   }
 
-  /// Whether its op has all attributes of the group S.
+  /// Whether the node's op has all attributes of the group S.
   template <AttrStruct S>
   bool has() const {
     return declares<S>(*op);
   }
 
-  /// The path through which a result row reads rows of an operand (OperandSpec::through), or
-  /// nullptr.
+  /// The path through which operand i is read (OperandSpec::through), or nullptr if it is read row
+  /// by row.
   const MapPath* path_of_operand(std::size_t i) const;
 
-  /// Its attributes: S declares its op, or a group of attributes that its op has. Anything else is
-  /// an internal error.
+  /// The attributes as an S, which declares the node's op or a group of attributes that the op has.
+  /// Any other S is an internal error.
   template <AttrStruct S>
   S as() const {
     if constexpr (OpStruct<S>) expect_op(S::kName);
@@ -87,12 +87,12 @@ struct Node {
 struct Value {
   Type type;
   NodeId producer;
-  std::uint32_t result = 0;  ///< which result of the producer
-  std::vector<Use> uses;     ///< in the order in which they were made
-  std::string name;          ///< may be empty; the text form then numbers it
+  std::uint32_t result = 0;  ///< index among the producer's results
+  std::vector<Use> uses;     ///< in order of creation
+  std::string name;          ///< may be empty; the text form then uses a number
 };
 
-/// A value that leaves the graph under a name.
+/// A named result of the graph.
 struct Output {
   std::string name;
   ValueId value;
@@ -100,12 +100,12 @@ struct Output {
 
 /// A computation: domains, maps between them, nodes and the values between the nodes. Loops (over
 /// source positions, over target positions) are declared as domains, not as nested graphs: the body
-/// of a loop is whatever lives in its domain, a `state` carries a value from one iteration to the
-/// next, and operand edges stay free of cycles.
+/// of a loop is all nodes in its domain, a `state` carries a value from one iteration to the next,
+/// and operand edges are acyclic.
 ///
-/// Ids and references to nodes and values stay good while a graph is edited, until the node is
-/// removed. An id of something removed, or of another graph, is an internal error where it can be
-/// told.
+/// Ids of and references to nodes and values stay valid while the graph is edited, until the node
+/// is removed. Using the id of a removed node or of another graph is an internal error if it is
+/// detected.
 class Graph {
  public:
   explicit Graph(std::string name = "");
@@ -113,8 +113,8 @@ class Graph {
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
 
-  /// A graph with the same name, domains and maps, and nothing else. Ids of domains and maps mean
-  /// the same in both.
+  /// A graph with the same name, domains and maps, but no nodes. Ids of domains and maps are valid
+  /// in both.
   Graph declarations() const;
 
   // Domains and maps. They are only added, never removed.
@@ -126,11 +126,12 @@ class Graph {
   DomainId add_sentences(std::string name);
   /// Source tokens; declares the map `name.sentence`.
   DomainId add_source(std::string name, DomainId sentences);
-  /// Words that each sentence's translation may use; declares the map `name.sentence`.
+  /// Shortlisted words of each sentence; declares the map `name.sentence`.
   DomainId add_shortlist(std::string name, DomainId sentences);
   /// A loop over the positions of `source`; declares `name.source`.
   DomainId add_scan(std::string name, DomainId source, bool reversed);
-  /// Hypotheses of the last step; declares `name.sentence`.
+  /// Parents: the distinct hypotheses of the last step that have children; declares
+  /// `name.sentence`.
   DomainId add_parents(std::string name, DomainId sentences);
   /// Hypotheses of this step; declares `name.parent`.
   DomainId add_hypotheses(std::string name, DomainId parents);
@@ -143,27 +144,27 @@ class Graph {
 
   std::size_t domain_count() const { return domains_.size(); }
   const Domain& domain(DomainId id) const;
-  DomainId find_domain(std::string_view name) const;  ///< invalid when there is none
+  DomainId find_domain(std::string_view name) const;  ///< invalid if there is none
   std::size_t map_count() const { return maps_.size(); }
   const RowMap& map(MapId id) const;
-  MapId find_map(std::string_view name) const;  ///< invalid when there is none
-  /// The structural, left or right map of `domain`; an internal error when there is none.
+  MapId find_map(std::string_view name) const;  ///< invalid if there is none
+  /// The map of `domain` of kind structural, left or right; an internal error if there is none.
   MapId map_of(DomainId domain, MapKind kind) const;
-  /// The structural path from `from` to the domain `to` that its rows belong to, if there is one.
+  /// The path of structural maps from `from` to its direct or indirect owner `to`, if there is one.
   std::optional<MapPath> structural_path(DomainId from, DomainId to) const;
-  /// Whether a path leads nowhere for some rows: one of its maps is partial.
+  /// Whether one of the path's maps is partial.
   bool is_partial(const MapPath& path) const;
-  /// The sentence domain that the rows of `id` belong to; invalid for load-time domains.
+  /// The sentence domain that owns the rows of `id`; invalid for load-time domains.
   DomainId sentences_of(DomainId id) const;
 
   // Nodes and values.
 
-  /// Adds a node and its results, whose types `infer` makes. `attrs` lists name and value of what
-  /// differs from the default. Throws Error when operands or attributes do not fit.
+  /// Adds a node; `infer` computes its result types. `attrs` lists the attributes that differ from
+  /// the default. Throws Error if operands or attributes are invalid.
   NodeId add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs = {},
                   Location location = {});
 
-  /// Adds a node with a full list of attributes, in the op's order.
+  /// The same with all attributes, in the op's order.
   NodeId add_node_with_attrs(const OpDef& op, std::vector<ValueId> operands,
                              std::vector<Attr> attrs, Location location = {});
 
@@ -174,7 +175,7 @@ class Graph {
   ValueId result(NodeId id, std::size_t i = 0) const { return node(id).results.at(i); }
   const Node& producer(ValueId id) const { return node(value(id).producer); }
 
-  /// One past the largest node index ever used; walk it with alive().
+  /// One past the largest node index ever used; indexes below may be of removed nodes (alive()).
   std::uint32_t node_limit() const { return static_cast<std::uint32_t>(nodes_.size()); }
   std::uint32_t value_limit() const { return static_cast<std::uint32_t>(values_.size()); }
   std::size_t node_count() const { return live_nodes_; }
@@ -190,22 +191,23 @@ class Graph {
   void add_output(std::string name, ValueId id);
   void clear_outputs() { outputs_.clear(); }
   bool is_output(ValueId id) const;
-  /// The output of that name; invalid when there is none.
+  /// The value of the output `name`; invalid if there is none.
   ValueId find_output(std::string_view name) const;
 
-  // Edits. Passes make them through a Rewriter only.
+  // Edits. Passes use them only through a Rewriter.
 
-  /// Puts `to`, of the same type, in the place of `from` in every use and output.
+  /// Replaces `from` by `to`, of the same type, in every use and output.
   void replace_uses(ValueId from, ValueId to);
-  /// Exchanges one operand. The node's result types must stay as they are.
+  /// Replaces one operand. The node's result types must not change.
   void set_operand(Use use, ValueId id);
-  /// Removes a node that has no uses; an internal error otherwise.
+  /// Removes a node; an internal error if it has uses.
   void remove_node(NodeId id);
 
-  /// When the value is known: its domain's binding time.
+  /// The binding time of the value's domain.
   BindingTime binding(ValueId id) const { return domain(value(id).type.domain).binding; }
 
-  /// When a node can run: the binding time of its results, or of what a sink takes in.
+  /// The binding time at which a node runs: the binding time of its results, or of a sink's
+  /// operands.
   BindingTime binding(NodeId id) const;
 
   /// Shape of the tensor that stores a value known at load: its dimensions, behind the number of
@@ -220,7 +222,7 @@ class Graph {
 
  private:
   DomainId add_domain(Domain domain);
-  /// Adds a domain and the map to the one that its rows belong to, which must be of kind `owner`.
+  /// Adds a domain and the map to its owner, which must be of kind `owner`.
   DomainId add_owned(Domain domain, DomainKind owner);
   MapId add_map(RowMap map);
   Value& mutable_value(ValueId id);
@@ -229,7 +231,7 @@ class Graph {
   std::string name_;
   std::vector<Domain> domains_;
   std::vector<RowMap> maps_;
-  // A reference to one of them stays good while others are added.
+  // A deque, so that references stay valid when nodes are added.
   std::deque<Node> nodes_;
   std::deque<Value> values_;
   std::vector<Output> outputs_;

@@ -5,8 +5,8 @@
 
 namespace fuselage {
 
-/// A 32-bit index that names one kind of thing in one graph and converts to no other kind. Slots
-/// are never used again after a removal, so an id of a removed thing is recognised as stale.
+/// A typed 32-bit index of an object in one graph. Indexes are never reused, so the id of a removed
+/// object can be recognized as stale.
 template <typename Tag>
 struct Id {
   static constexpr std::uint32_t kInvalid = 0xffffffffu;

@@ -28,7 +28,7 @@ std::vector<std::string_view> attribute_names(const OpDef& op) {
   return names;
 }
 
-/// Reads tokens off one line. All failures name the line.
+/// Reads the tokens of one line. All errors name the line.
 class LineReader {
  public:
   LineReader(std::string_view text, const std::string& where, std::uint32_t line)
@@ -46,7 +46,7 @@ class LineReader {
   bool accept(std::string_view token) {
     skip_blanks();
     if (text_.substr(at_, token.size()) != token) return false;
-    // A word ends where no further name character follows.
+    // A keyword must not be followed by another name character.
     const std::size_t end = at_ + token.size();
     if (valid_name(token) && end < text_.size() && valid_name(text_.substr(end, 1))) return false;
     at_ = end;
@@ -179,7 +179,7 @@ class GraphParser {
     } catch (const LocatedError&) {
       throw;
     } catch (const Error& error) {
-      // Rules of the graph do not know the text; say where it stood.
+      // Errors of the graph do not know the text: add the line.
       in.fail(error.what());
     }
   }

@@ -61,7 +61,7 @@ std::string print_domain(const Graph& graph, const Domain& domain) {
   return text + "\n";
 }
 
-/// A name for each value: its own where that is unique and can be written, else a number.
+/// A name for each value: its own name if it is unique and valid, else a number.
 std::vector<std::string> value_names(const Graph& graph, const std::vector<NodeId>& order) {
   std::vector<std::string> names(graph.value_limit());
   std::unordered_set<std::string> taken;
@@ -113,7 +113,8 @@ bool valid_name(std::string_view name) {
 }
 
 std::string print_declarations(const Graph& graph) {
-  // A domain declares maps of its own. Each `map` line stands where it gets back the id it has.
+  // Domains declare maps too, so each `map` line is placed where the parser assigns the same map
+  // id.
   std::string text;
   std::uint32_t next_domain = 1;
   const auto print_domains_to = [&](std::uint32_t last) {

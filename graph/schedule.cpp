@@ -40,7 +40,7 @@ std::vector<ScheduleItem> schedule(const Graph& graph) {
     items[item].nodes.push_back(id);
     item_of[id.index] = item;
   }
-  // Order the items; among those that are ready, the one that was met first.
+  // Order the items; among ready items, the first one found.
   std::vector<std::vector<std::size_t>> users(items.size());
   std::vector<std::size_t> waiting(items.size(), 0);
   for (std::size_t i = 0; i < items.size(); ++i)

@@ -12,12 +12,12 @@ struct ScheduleItem {
   std::vector<NodeId> nodes;  ///< the node, or the loop's body
 };
 
-/// An order in which to run a graph: producers before users, and everything that belongs to one
-/// scan (its rows, its next values, the collection of its results) together. `collect` is part of
-/// the body, for each iteration writes its rows of the collected value.
+/// An execution order: producers before users, and all nodes of a scan together (its values, `next`
+/// and `collect` nodes). `collect` is part of the body, because each iteration writes its rows of
+/// the collected value.
 std::vector<ScheduleItem> schedule(const Graph& graph);
 
-/// The scan that a node belongs to; invalid for nodes outside of any.
+/// The scan that a node belongs to; invalid for nodes outside of all scans.
 DomainId scan_of(const Graph& graph, NodeId id);
 
 }  // namespace fuselage

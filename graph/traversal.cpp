@@ -17,8 +17,8 @@
 namespace fuselage {
 namespace {
 
-/// Nodes numbered in the order of a depth-first walk over operands, from outputs, then sinks, then
-/// whatever else there is: an order that does not depend on ids as long as everything is live.
+/// Depth-first post-order over operands, from outputs, then sinks, then all other nodes. It does
+/// not depend on ids if all nodes are live.
 std::vector<NodeId> canonical_order(const Graph& graph) {
   std::vector<NodeId> order;
   std::vector<std::uint8_t> seen(graph.node_limit(), 0);
@@ -41,7 +41,8 @@ std::vector<NodeId> canonical_order(const Graph& graph) {
       stack.emplace_back(producer, 0);
     }
   };
-  // A sink comes up behind the value that it takes first, so that sinks have no order of their own.
+  // A sink is visited after its first operand, so the order of sinks among themselves does not
+  // matter.
   std::size_t walked = 0;
   const auto visit_with_sinks = [&](NodeId root) {
     visit(root);
@@ -73,7 +74,7 @@ bool same_bits(double a, double b) {
   return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
 }
 
-/// Equality by which NaN is NaN and -0 is not 0, as in the text form.
+/// Equality as in the text form: NaN equals NaN, and -0 differs from 0.
 bool same_attr(const Attr& a, const Attr& b) {
   if (a.index() != b.index()) return false;
   if (const auto* real = std::get_if<double>(&a)) return same_bits(*real, std::get<double>(b));

@@ -8,22 +8,22 @@
 
 namespace fuselage {
 
-/// Live nodes with every producer before its users; nodes that are in such an order already keep
-/// it. Throws InternalError when operand edges form a cycle.
+/// Live nodes with every producer before its users; stable for nodes that are already in such an
+/// order. Throws InternalError if operand edges form a cycle.
 std::vector<NodeId> topological_order(const Graph& graph);
 
-/// Which nodes `roots` depend on, themselves included; indexed by node index.
+/// Whether `roots` depend on a node, by node index; true for the roots themselves.
 std::vector<bool> reachable(const Graph& graph, const std::vector<NodeId>& roots);
 
-/// Nodes that are live by themselves: producers of outputs, and sinks.
+/// Nodes that are always live: producers of outputs, and sinks.
 std::vector<NodeId> root_nodes(const Graph& graph);
 
-/// True when both graphs compute the same: the same domains, maps and outputs, and the same ops,
-/// operands, attributes and types met in a canonical ordered traversal. Value names, locations,
-/// provenance and the order of unrelated nodes do not count.
+/// Whether two graphs are structurally equal: same domains, maps and outputs, and same ops,
+/// operands, attributes and types in a canonical ordered traversal. Ignores value names, locations,
+/// provenance and the order of unrelated nodes.
 bool same_graph(const Graph& a, const Graph& b);
 
-/// A hash that is equal for graphs that are the same_graph.
+/// A structural hash, equal for graphs that are equal by same_graph.
 std::uint64_t structural_hash(const Graph& graph);
 
 /// Graphviz source of the graph: nodes with op, type and name; edges from producers to users.

@@ -12,8 +12,8 @@ namespace fuselage {
 /// Dimensions of one row, leading first.
 using Dims = std::vector<std::int64_t>;
 
-/// The type of a value: a row of shape `dims` for each row of `domain`. How many rows there are is
-/// symbolic: it is known when the domain's binding time comes.
+/// The type of a value: a row of shape `dims` for each row of `domain`. The number of rows is
+/// symbolic; it is known at the domain's binding time.
 struct Type {
   DType dtype = DType::f32;
   DomainId domain;  ///< never invalid in a graph; the graph's `none()` for a value without rows

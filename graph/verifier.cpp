@@ -41,8 +41,7 @@ void verify_types(const Graph& graph) {
   }
 }
 
-/// Each state is followed by exactly one `next`; a `next` is the loop sink whose first operand is
-/// the state.
+/// Each state has exactly one `next`, the loop sink whose first operand is the state.
 void verify_loops(const Graph& graph) {
   std::map<NodeId, int> next_count;
   for (const NodeId id : graph.nodes()) {
@@ -62,7 +61,7 @@ void verify_loops(const Graph& graph) {
   }
 }
 
-/// A scan runs as a whole, so what leaves it must not come back into it.
+/// A scan runs as a whole, so a result computed from it outside must not be read inside.
 void verify_scans(const Graph& graph) {
   for (std::uint32_t i = 1; i < graph.domain_count(); ++i) {
     const DomainId scan{i};

@@ -6,24 +6,24 @@
 
 namespace fuselage {
 
-// Logistic function and hyperbolic tangent at less than full accuracy. Kernels compute the same
-// operations in the same order, from the same numbers, so that the functions here are what they
-// give. They are odd about their middle, exactly at their limits far out, NaN for NaN, and monotone
-// but for rounding and steps between the lines of a table, of 4e-5 in sigmoid and 8e-5 in tanh.
-// tanh is 2 sigmoid(2 x) - 1 throughout.
+// Logistic function and hyperbolic tangent at reduced accuracy. Kernels compute the same operations
+// in the same order from the same constants, so their results are bitwise equal. The functions are
+// odd about their midpoint, reach their limits exactly, map NaN to NaN, and are monotone except for
+// rounding and the steps between the lines of the table: 4e-5 in sigmoid, 8e-5 in tanh. tanh is 2
+// sigmoid(2 x) - 1 throughout.
 
-/// tanh(x) = x P(x^2) / Q(x^2), minimax on [-limit, limit], where it reaches 1 exactly.
+/// tanh(x) = x P(x^2) / Q(x^2), minimax on [-limit, limit]; exactly 1 at the limit.
 struct FastTanh {
   static constexpr float kLimit = 5.24136066f;
   static constexpr std::array<float, 3> kNumerator = {0.000631662551f, 0.100903086f, 0.999755561f};
   static constexpr std::array<float, 3> kDenominator = {0.0123987403f, 0.433548719f, 1.0f};
 };
 
-/// sigmoid(x) - 1/2 for x >= 0 by a line in each of 32 intervals, that with the least largest
-/// error: interval i is where x is nearest to i * kStep, the first line goes through 0 and the last
-/// one is 1/2. Beyond kLimit is as at kLimit. A table of 32 entries for the symmetric half follows
-/// the report of Bergamot (D5.1, section 5), which takes its entries as they are; with lines the
-/// error is 5e-4 in the place of 3e-2.
+/// sigmoid(x) - 1/2 for x >= 0, approximated by the minimax line in each of 32 intervals. Interval
+/// i holds the x nearest to i * kStep; the first line passes through 0, the last line is 1/2. x is
+/// clamped to kLimit. A table of 32 entries for the symmetric half follows the report of Bergamot
+/// (D5.1, section 5), which uses the entries without interpolation; lines reduce the error from
+/// 3e-2 to 5e-4.
 struct SigmoidTable {
   static constexpr std::size_t kEntries = 32;
   static constexpr float kStep = 0.25f;

@@ -1,5 +1,5 @@
-// Attention: scores of several heads (Vaswani et al. 2017, section 3.2), and additive attention
-// (Bahdanau et al. 2015, appendix A.1.2) as one op.
+// Dot-product attention (Vaswani et al. 2017, section 3.2) and additive attention (Bahdanau et al.
+// 2015, appendix A.1.2).
 
 #include "ops/attention.h"
 
@@ -46,7 +46,7 @@ void evaluate_head_dot(EvalContext<T>& context) {
   }
 }
 
-/// tanh(q + k) out of exp(q) and exp(k).
+/// tanh(q + k) computed from exp(q) and exp(k).
 ValueId tanh_of_factors(Decomposition& in, ValueId query, ValueId key) {
   const auto number = [&in](double value) { return in.add(op::Constant{.values = {value}}); };
   const ValueId root = in.add(op::Mul{}, {query, key});

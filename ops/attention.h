@@ -12,7 +12,7 @@ namespace fuselage {
 
 namespace op {
 
-/// scale × dot product of the operands within each of `heads` contiguous slices.
+/// scale × dot product of the operands, for each of `heads` contiguous slices of a row.
 struct HeadDot {
   static constexpr std::string_view kName = "head_dot";
   std::int64_t heads = 0;
@@ -22,8 +22,8 @@ struct HeadDot {
   }
 };
 
-/// Softmax over the pairs of a left row of scale × dot product of query and key, head by head, and
-/// the values mixed by these weights; operands query, keys, values.
+/// Dot-product attention, per head: weights are the softmax of scale × (query · key) over the pairs
+/// of a left row, and mix the values. Operands query, keys, values.
 struct DotAttention : QuantizedResults {
   static constexpr std::string_view kName = "dot_attention";
   MapPath left;
@@ -39,7 +39,7 @@ struct DotAttention : QuantizedResults {
   }
 };
 
-/// The same of v · tanh(q + k); operands exp(q), exp(k), v, values.
+/// The same with the score v · tanh(q + k); operands exp(q), exp(k), v, values.
 struct AdditiveAttention : QuantizedResults {
   static constexpr std::string_view kName = "additive_attention";
   MapPath left;
@@ -51,7 +51,7 @@ struct AdditiveAttention : QuantizedResults {
   }
 };
 
-/// How an op cuts vectors into heads, and what it multiplies their scores by.
+/// The number of heads, and the factor of their scores.
 struct Heads {
   std::int64_t heads = 0;
   double scale = 1;
@@ -71,8 +71,8 @@ struct PairMembers {
 
 }  // namespace op
 
-/// Attention: scores of several heads (Vaswani et al. 2017, section 3.2), and additive attention
-/// (Bahdanau et al. 2015, appendix A.1.2) as one op.
+/// Multi-head dot-product attention (Vaswani et al. 2017, section 3.2) and additive attention
+/// (Bahdanau et al. 2015, appendix A.1.2) as single ops, and the scores of several heads.
 std::span<const OpDef> attention_ops();
 
 }  // namespace fuselage

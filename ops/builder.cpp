@@ -23,13 +23,13 @@ namespace {
   throw Error("{}:{}: {}", x.location.file_name(), x.location.line(), message);
 }
 
-/// The builder of a value; a number alone does not say in which graph it stands.
+/// The builder of a value; a number alone has none.
 Builder& builder_of(const Operand& x) {
   if (!x.expr.valid()) fail(x, "this needs a value of a graph, not a number or an empty Expr");
   return x.expr.builder();
 }
 
-/// The map of that kind of x's rows.
+/// The map of kind `kind` from x's domain.
 MapPath map_of_rows(const Operand& x, MapKind kind) {
   Builder& builder = builder_of(x);
   const Graph& graph = builder.graph();
@@ -57,7 +57,7 @@ Expr binary(const Operand& a, const Operand& b) {
   return builder.add(Op{}, {value(a), value(b)}, a.location);
 }
 
-/// Path from pairs through one member on to the domain of x; empty if x has no such rows.
+/// The path from pairs through one member to the domain of x; empty if there is none.
 MapPath member_path(const Graph& graph, DomainId pairs, MapKind member, DomainId to) {
   const Domain& domain = graph.domain(pairs);
   auto path = graph.structural_path(member == MapKind::left ? domain.left : domain.right, to);

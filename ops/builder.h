@@ -30,10 +30,10 @@ class Expr {
   Builder& builder() const { return *builder_; }
   ValueId id() const { return id_; }
   const Type& type() const;
-  /// Length of the last dimension; 1 for a scalar a row.
+  /// Length of the last dimension; 1 for one scalar per row.
   std::int64_t width() const;
 
-  /// Gives the value a name, for dumps and messages.
+  /// Names the value, for dumps and messages.
   const Expr& named(std::string_view name) const;
 
  private:
@@ -41,7 +41,7 @@ class Expr {
   ValueId id_;
 };
 
-/// An operand together with the line that gave it; a number stands for a constant.
+/// An operand and the source line that passed it; a number becomes a constant.
 struct Operand {
   Operand(Expr e, CodeLocation l = CodeLocation::current())  // NOLINT
       : expr(e), location(l) {}
@@ -66,30 +66,31 @@ class Builder {
   /// The finished graph; the builder is empty afterwards.
   Graph take() { return std::move(graph_); }
 
-  /// A stored weight. `domain` is for tables with a row per vocabulary entry.
+  /// A stored weight. A table with a row per vocabulary entry has a vocabulary `domain`.
   Expr param(const std::string& name, Dims dims, DomainId domain = DomainId{0},
              DType dtype = DType::f32, CodeLocation at = CodeLocation::current());
-  /// `number` in all of `dims`.
+  /// A constant of shape `dims` filled with `number`.
   Expr constant(double number, Dims dims = {}, CodeLocation at = CodeLocation::current());
   /// Position of each row of a source or hypothesis domain.
   Expr position(DomainId domain, CodeLocation at = CodeLocation::current());
-  /// A value carried through the loop of `domain` (scan or parent); first it is `init`.
+  /// A value carried through the loop of `domain` (scan or parent), initially `init`.
   Expr state(Expr init, DomainId domain, CodeLocation at = CodeLocation::current());
-  /// Gives `state` its value for the next iteration.
+  /// Sets the value of `state` in the next iteration.
   void next(Expr state, Expr value, CodeLocation at = CodeLocation::current());
   void output(std::string name, Expr value) { graph_.add_output(std::move(name), value.id()); }
 
-  /// How dot and dot_transposed multiply by a weight that is stored in integers.
+  /// Quantized form of a weight, used by dot and dot_transposed.
   struct IntegerProduct {
-    /// The weight's quantized columns, each a vector along the last dimension.
+    /// The quantized columns, each a vector along the last dimension.
     Expr columns;
-    /// One number for all rows, by which they are quantized to the same type; may be left out.
+    /// The scale by which all rows are quantized to the same type; may be invalid (a scale per
+    /// row).
     Expr scale;
   };
-  /// From now on products with `weight` are computed in this way.
+  /// Products with `weight` use this form from now on.
   void multiply_in_integers(Expr weight, const IntegerProduct& product);
 
-  /// x Wᵀ if `transposed` or if W is quantized, whose vectors are its columns; else x W.
+  /// x Wᵀ if `transposed` or if W is quantized (its vectors are the columns); else x W.
   Expr product(Expr x, Expr w, bool transposed, CodeLocation at);
 
   /// Adds an op; returns its first result.
@@ -98,7 +99,7 @@ class Builder {
     return add(op_def<Op>(), operands, attribute_values(op), at);
   }
 
-  /// While it lives, new values without a name are named after it.
+  /// During its lifetime unnamed new values are named after the scope.
   class Scope {
    public:
     Scope(Builder& builder, std::string name);
@@ -127,8 +128,7 @@ Expr operator-(Operand a, Operand b);
 Expr operator*(Operand a, Operand b);
 Expr operator/(Operand a, Operand b);
 
-/// x W, row by row; W [in, out], known at load time. A quantized W is stored as its columns,
-/// [out, in].
+/// x W, row by row; W [in, out], known at load time. A quantized W is stored by columns, [out, in].
 Expr dot(Operand x, Expr w);
 /// x Wᵀ; W [out, in] or a table with `out` vocabulary rows.
 Expr dot_transposed(Operand x, Expr w);
@@ -141,31 +141,30 @@ Expr gelu(Operand x);
 Expr softmax(Operand x);
 Expr log_softmax(Operand x);
 
-/// Layer normalization over a row; `bias` may be left out (an Expr that is not valid).
+/// Layer normalization over a row; `bias` may be an invalid Expr: no bias.
 Expr layer_norm(Operand x, Expr gain, Expr bias, double epsilon);
 Expr rms_norm(Operand x, Expr gain, double epsilon);
 
-/// Side by side, along the last dimension.
+/// Concatenation along the last dimension.
 Expr concat(const std::vector<Expr>& parts, CodeLocation at = CodeLocation::current());
 /// Elements begin … end-1 of each row.
 Expr slice(Operand x, std::int64_t begin, std::int64_t end);
 
-/// Row via(r) of x, for each row r of the domain where the path starts; zeros where it leads
-/// nowhere.
+/// Row via(r) of x, for each row r of the domain where the path starts; zeros for unmapped rows.
 Expr select_rows(Operand x, MapPath via);
-/// x for each row of `domain`, whose rows belong to rows of x's domain: a sentence's value for each
-/// of its hypotheses, a parent's for each child. For pairs, that member's rows which x has.
+/// Broadcasts x to `domain`, which x's domain owns: a sentence's value to each of its hypotheses, a
+/// parent's value to each child. For pairs, x is a value of the left or right member.
 Expr broadcast(Operand x, DomainId domain);
-/// The rows of all iterations of a scan, each at its source position.
+/// Collects the rows of all iterations of a scan at their source positions.
 Expr collect(Operand x);
-/// A hypothesis value kept for every token generated so far.
+/// Keeps a hypothesis value for every token generated so far.
 Expr history(Operand x, DomainId prefix);
 /// Mean over the source tokens of each sentence.
 Expr mean_rows(Operand x);
 
-/// Left member's value x for each pair.
+/// The value x of the left member of each pair.
 Expr left(Operand x, DomainId pairs);
-/// Right member's value x for each pair.
+/// The value x of the right member of each pair.
 Expr right(Operand x, DomainId pairs);
 /// Softmax over the pairs of each left member.
 Expr softmax_over_right(Operand scores);
@@ -173,7 +172,7 @@ Expr softmax_over_right(Operand scores);
 Expr mix(Operand weights, Expr right_values);
 /// scale × dot product within each head.
 Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale);
-/// [sin … | cos …] of a position.
+/// Sinusoidal position encoding [sin … | cos …] of `dim` elements.
 Expr sinusoid(Operand position, std::int64_t dim);
 
 }  // namespace fuselage

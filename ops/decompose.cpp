@@ -13,14 +13,14 @@
 namespace fuselage {
 namespace {
 
-/// The plain nodes that a fused node stands for, with an import in the place of each operand.
+/// The decomposition of a fused node as a graph, with an import for each operand.
 struct Plain {
   Graph graph;
   std::size_t imports = 0;
   std::vector<ValueId> results;
 };
 
-/// Quantizes the results that the node says, behind all others.
+/// Appends the quantized vectors of the results listed in the node's `quantized`.
 void add_quantized_results(Decomposition& in, const Node& node, std::vector<ValueId>& results) {
   const std::size_t own = results.size();
   for (const std::int64_t number : quantized_results(node)) {

@@ -11,8 +11,8 @@
 
 namespace fuselage {
 
-/// What OpDef::decompose gets: a fused node, with operands as they are called in the graph that the
-/// plain nodes go to.
+/// Argument of OpDef::decompose: a fused node, with operands as ids of the graph that receives the
+/// plain nodes.
 class Decomposition {
  public:
   Decomposition(Graph& graph, const Node& node, std::vector<ValueId> operands)
@@ -22,13 +22,13 @@ class Decomposition {
   const std::vector<ValueId>& operands() const { return operands_; }
   const Type& type(std::size_t operand) const { return graph_.value(operands_.at(operand)).type; }
 
-  /// The attributes of the fused node, as Node::as.
+  /// The attributes of the fused node; see Node::as.
   template <AttrStruct S>
   S as() const {
     return node_.as<S>();
   }
 
-  /// Throws Error: the fused op, where it was defined, and `message`.
+  /// Throws Error with the fused op, its location and `message`.
   [[noreturn]] void fail(const std::string& message) const;
 
   /// Adds a plain node.
@@ -54,15 +54,15 @@ class Decomposition {
   std::vector<ValueId> operands_;
 };
 
-/// Reference evaluation of a fused op: that of the plain ops that it stands for, one after another.
+/// Reference evaluation of a fused op: evaluates its plain ops in order.
 template <typename T>
 void evaluate_decomposed(EvalContext<T>& context);
 
 extern template void evaluate_decomposed(EvalContext<float>&);
 extern template void evaluate_decomposed(EvalContext<double>&);
 
-/// Work of a fused op: the arithmetic of the plain ops and the weights that they read, but only the
-/// rows of the fused op's own operands and results.
+/// Cost of a fused op: arithmetic and weight traffic of the plain ops, but row traffic only of the
+/// fused op's own operands and results.
 Cost cost_decomposed(const InferContext& in);
 
 /// The types of the plain results.

@@ -1,6 +1,6 @@
 #pragma once
 
-// Eigen views of reference arrays. Include it only in a .cpp file.
+// Eigen views of reference arrays. Include it only in .cpp files.
 
 #include <Eigen/Core>
 
@@ -29,7 +29,7 @@ MatrixView<T> view(Array<T>& array) {
   return {array.data.data(), array.rows, array.cols};
 }
 
-/// A result's row r.
+/// Row r of a result.
 template <typename T>
 RowView<T> row_view(Array<T>& array, std::int64_t r) {
   return {array.row(r), array.cols};
@@ -38,14 +38,14 @@ RowView<T> row_view(Array<T>& array, std::int64_t r) {
 template <typename T>
 using RowArray = Eigen::Array<T, 1, Eigen::Dynamic>;
 
-/// A copy of an operand's row r, for what is rounded by where it lies in memory, as Eigen's sums
-/// and functions of a view are: copies all lie alike.
+/// A copy of row r of an operand. The rounding of Eigen's sums and functions depends on the
+/// alignment of a view; copies are aligned alike.
 template <typename T>
 RowArray<T> row_copy(const EvalContext<T>& context, std::size_t operand, std::int64_t r) {
   return ConstRowView<T>(context.operand_row(operand, r), context.operands[operand]->cols);
 }
 
-/// An operand's row r (its only row for an operand without rows).
+/// Row r of an operand (the only row of an operand without rows).
 template <typename T>
 ConstRowView<T> row_view(const EvalContext<T>& context, std::size_t operand, std::int64_t r) {
   return {context.operand_row(operand, r), context.operands[operand]->cols};

@@ -18,7 +18,7 @@ namespace {
 using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
-/// Deep enough for any cell, and no danger to the stack.
+/// Enough for any cell, and safe for the stack.
 constexpr int kMaxDepth = 200;
 constexpr std::uint32_t kMaxOperands = 1000;
 
@@ -110,7 +110,7 @@ class Parser {
 
   Argument call(const std::string& name, int depth) {
     const OpDef* op = all_ops().find(name);
-    // An expression in an expression is written out.
+    // Expressions do not nest: an op with an expression attribute is inlined.
     if (!op || !op->has(Trait::elementwise) || declares<op::Expression>(*op))
       fail(fmt::format("{} is no elementwise op", in_quotes(name)));
     ElementwiseExpression::Step step{.op = op};

@@ -9,9 +9,10 @@
 
 namespace fuselage {
 
-/// What a chain of elementwise ops computes for one element: steps over the elements of operands,
-/// numbers and earlier steps. As text, operand i is `x<i>`, a step is written where it is used, and
-/// one that is used several times gets a name first; what stands without a name is a result:
+/// The computation of a chain of elementwise ops for one element: steps whose arguments are
+/// elements of operands, numbers and earlier steps. In the text form operand i is `x<i>`, a step
+/// used once is written inline, and a step used several times is named first. Unnamed expressions
+/// are results:
 ///
 ///     t0 = sigmoid(add(x0, x1)); add(mul(sub(1, t0), tanh(x2)), mul(t0, x3))
 struct ElementwiseExpression {
@@ -30,10 +31,10 @@ struct ElementwiseExpression {
   std::vector<Argument> results;  ///< steps
 };
 
-/// The expression that `text` writes. Throws Error saying where it is wrong.
+/// Parses an expression. Throws Error with the position of a mistake.
 ElementwiseExpression parse_expression(std::string_view text);
 
-/// The text of an expression; that of a parsed text in the normal form is the text itself.
+/// The text of an expression, in normal form: printing a parsed normal form gives the same text.
 std::string print_expression(const ElementwiseExpression& expression);
 
 /// One more than the highest operand that an expression reads.

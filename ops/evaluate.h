@@ -8,8 +8,8 @@
 
 namespace fuselage {
 
-/// The value of a graph value in the reference evaluation: a row-major matrix with one row per row
-/// of its domain (a value without rows has one). Integers are kept as T; they are small enough.
+/// A value in the reference evaluation: a row-major matrix with one row per row of its domain (one
+/// row for a value without rows). Integers are stored as T; they are small enough to be exact.
 template <typename T>
 struct Array {
   std::int64_t rows = 0;
@@ -23,7 +23,7 @@ struct Array {
   const T* row(std::int64_t r) const { return data.data() + r * cols; }
 };
 
-/// What an op's reference evaluation gets and gives. `results` arrive with their size and zeros.
+/// Operands and results of a reference evaluation. `results` are preallocated and zeroed.
 template <typename T>
 struct EvalContext {
   const Graph& graph;
@@ -34,7 +34,7 @@ struct EvalContext {
 
   const Type& operand_type(std::size_t i) const { return graph.value(node.operands[i]).type; }
 
-  /// Row r of an operand, which stays the same row for an operand without rows.
+  /// Row r of an operand; the only row of an operand without rows.
   const T* operand_row(std::size_t i, std::int64_t r) const {
     return operands[i]->row(operands[i]->rows == 1 ? 0 : r);
   }

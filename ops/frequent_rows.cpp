@@ -1,5 +1,5 @@
-// Products of looked-up rows where a table holds those of the most frequent vocabulary entries
-// (Devlin 2017, section 4.2, for vocabularies whose whole product would be too large).
+// Products of looked-up rows, with a precomputed table for the most frequent vocabulary entries
+// (Devlin 2017, section 4.2, for vocabularies too large for a complete table).
 
 #include "ops/frequent_rows.h"
 
@@ -15,7 +15,7 @@
 namespace fuselage {
 namespace {
 
-/// Throws unless operand i, when it is there, is an i32 for each row of operand 0.
+/// Throws if operand i exists and is not one i32 per row of operand 0.
 void expect_ranks(const InferContext& in, std::size_t i) {
   if (in.operand_count() <= i) return;
   const Type& rank = in.operand(i);
@@ -24,7 +24,7 @@ void expect_ranks(const InferContext& in, std::size_t i) {
                         in.show({DType::i32, in.operand(0).domain, {}}), in.show(rank)));
 }
 
-/// Throws unless operand 0 has a row per vocabulary entry; returns how many.
+/// Throws unless operand 0 has a vocabulary domain; returns its number of entries.
 std::int64_t expect_vocabulary(const InferContext& in) {
   const Domain& domain = in.graph().domain(in.operand(0).domain);
   if (domain.kind != DomainKind::vocabulary)
@@ -80,7 +80,7 @@ std::vector<Type> infer_lookup_matmul(const InferContext& in) {
   return types;
 }
 
-/// Only the rows that the table lacks are computed.
+/// Counts only the rows that the table lacks.
 Cost cost_lookup_matmul(const InferContext& in) {
   Cost cost = cost_decomposed(in);
   cost.flop *=

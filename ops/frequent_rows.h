@@ -11,14 +11,14 @@ namespace fuselage {
 
 namespace op {
 
-/// The first `count` rows of a value with a row per vocabulary entry, as a matrix.
+/// The first `count` rows of a vocabulary value, as a matrix.
 struct LeadingRows {
   static constexpr std::string_view kName = "leading_rows";
   std::int64_t count = 0;
   static constexpr auto attributes() { return std::tuple(required("count", &LeadingRows::count)); }
 };
 
-/// select_rows(x, via) W, or Wᵀ; operand 2, a table, has the products of x's leading rows.
+/// select_rows(x, via) W, or Wᵀ; operand 2, a table, holds the products of x's leading rows.
 struct LookupMatmul {
   static constexpr std::string_view kName = "lookup_matmul";
   bool transposed = false;
@@ -31,11 +31,11 @@ struct LookupMatmul {
 
 }  // namespace op
 
-/// Products of looked-up rows where a table holds those of the most frequent vocabulary entries.
+/// Products of looked-up rows, with a precomputed table for the most frequent vocabulary entries.
 std::span<const OpDef> frequent_row_ops();
 
-/// The share of look-ups in a vocabulary of `size` entries that its `count` most frequent ones take
-/// by Zipf's law: entry r is met 1 / r times as often as the first.
+/// The share of look-ups that the `count` most frequent of `size` vocabulary entries receive by
+/// Zipf's law: the frequency of entry r is proportional to 1 / r.
 double expected_hit_rate(std::int64_t count, std::int64_t size);
 
 }  // namespace fuselage

@@ -1,4 +1,4 @@
-// Ops that stand for chains of others.
+// Fused elementwise chains, products and normalizations.
 
 #include "ops/fused.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 using Argument = ElementwiseExpression::Argument;
 
-/// Adds an expression's steps over `operands`; returns its results.
+/// Adds the steps of an expression over `operands`; returns its results.
 std::vector<ValueId> add_steps(Decomposition& in, const ElementwiseExpression& expression,
                                const std::vector<ValueId>& operands) {
   std::vector<ValueId> steps;
@@ -36,7 +36,7 @@ std::vector<ValueId> add_steps(Decomposition& in, const ElementwiseExpression& e
   return results;
 }
 
-/// The expression attribute; it must read as many operands as there are.
+/// Parses the expression attribute and checks that it reads `operands` operands.
 ElementwiseExpression expression_of(const Decomposition& in, std::size_t operands) {
   const std::string text = in.as<op::Expression>().expression;
   ElementwiseExpression expression;

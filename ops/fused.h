@@ -12,7 +12,7 @@ namespace fuselage {
 
 namespace op {
 
-/// A chain of elementwise ops as one; the operands are x0, x1, … of its expression.
+/// A fused chain of elementwise ops; the operands are x0, x1, … of its expression.
 struct Pointwise : QuantizedResults {
   static constexpr std::string_view kName = "pointwise";
   std::string expression;
@@ -36,7 +36,7 @@ struct Linear : QuantizedResults {
   }
 };
 
-/// layer_norm of a + b, and a + b.
+/// Results: layer_norm(a + b), and a + b.
 struct AddLayerNorm : QuantizedResults {
   static constexpr std::string_view kName = "add_layer_norm";
   double epsilon = 0;
@@ -56,7 +56,7 @@ struct Expression {
 
 }  // namespace op
 
-/// Ops that stand for chains of others.
+/// Fused elementwise chains, products and normalizations.
 std::span<const OpDef> fused_ops();
 
 }  // namespace fuselage

@@ -10,9 +10,9 @@
 
 namespace fuselage {
 
-// Rules for types that several families share. All throw Error through the context.
+// Type checks shared by several families. All throw Error through the context.
 
-/// The one domain that the operands have besides none.
+/// The common domain of the operands that have rows; none if no operand has rows.
 inline DomainId common_domain(const InferContext& in) {
   DomainId domain = in.none();
   std::size_t from = 0;
@@ -42,14 +42,14 @@ inline void expect_real(const InferContext& in, std::size_t i) {
     in.fail(fmt::format("operand {} must be f32 or quantized, not {}", i, in.show(in.operand(i))));
 }
 
-/// Throws for floats of 16 bits in rows that are there at run time: only weights have such types.
+/// Throws for a 16-bit float type in a run-time domain: only weights have such types.
 inline void expect_weights_if_half(const InferContext& in, DType dtype, DomainId domain) {
   if (is_half(dtype) && in.graph().domain(domain).binding != BindingTime::load)
     in.fail(fmt::format("{} numbers are known at load time, not in rows of '{}'", to_string(dtype),
                         in.graph().domain(domain).name));
 }
 
-/// Throws unless operand i is a vector of f32 a row; returns its length.
+/// Throws unless operand i has one f32 vector per row; returns its length.
 inline std::int64_t expect_vector(const InferContext& in, std::size_t i) {
   expect_f32(in, i);
   if (in.operand(i).dims.size() != 1)
@@ -57,7 +57,7 @@ inline std::int64_t expect_vector(const InferContext& in, std::size_t i) {
   return in.operand(i).dims[0];
 }
 
-/// Throws unless operand i is a parameter-like row [length].
+/// Throws unless operand i is a vector [length] without rows.
 inline void expect_gain(const InferContext& in, std::size_t i, std::int64_t length) {
   expect_f32(in, i);
   const Type& type = in.operand(i);
@@ -66,14 +66,14 @@ inline void expect_gain(const InferContext& in, std::size_t i, std::int64_t leng
         fmt::format("operand {} must be f32[{}] without rows, not {}", i, length, in.show(type)));
 }
 
-/// An op that gives its first operand's type back.
+/// For ops whose result has the type of the first operand.
 inline std::vector<Type> same_as_first(const InferContext& in) {
   expect_f32(in, 0);
   return {in.operand(0)};
 }
 
-/// Checks the dimensions that an op declares by attribute: positive, and small enough that sizes in
-/// bytes cannot overflow.
+/// Checks the dimensions given by an attribute: positive, and small enough that sizes in bytes
+/// cannot overflow.
 inline void expect_dims(const InferContext& in, const Dims& dims) {
   constexpr std::int64_t kMaxSize = std::int64_t{1} << 36;
   std::int64_t size = 1;
@@ -84,7 +84,8 @@ inline void expect_dims(const InferContext& in, const Dims& dims) {
   }
 }
 
-/// Checks that the maps of a path meet end to end; returns its first and last domain.
+/// Checks that each map of a path starts where the previous one ends; returns the first and last
+/// domain.
 inline std::pair<DomainId, DomainId> path_ends(const InferContext& in, const MapPath& path) {
   if (path.empty()) in.fail("its path of maps is empty");
   const Graph& graph = in.graph();
@@ -96,7 +97,7 @@ inline std::pair<DomainId, DomainId> path_ends(const InferContext& in, const Map
   return {graph.map(path.front()).from, graph.map(path.back()).to};
 }
 
-/// The map along which an op gathers rows; only maps with contiguous rows qualify.
+/// The map by which an op groups rows; the rows of a group must be contiguous.
 inline const RowMap& grouping_map(const InferContext& in) {
   const MapPath path = in.as<op::Segments>().to;
   path_ends(in, path);

@@ -1,4 +1,4 @@
-// Values that come from outside the graph: parameters, constants, results of an earlier program.
+// Ops without operands: parameters, constants, results of an earlier program.
 
 #include "ops/leaf.h"
 
@@ -8,7 +8,7 @@
 namespace fuselage {
 namespace {
 
-/// The type of a value from outside, as its attributes say.
+/// Attributes that give the type of an external value.
 struct ExternalType {
   DomainId domain;
   Dims dims;

@@ -38,7 +38,7 @@ struct Import {
   }
 };
 
-/// Numbers written in the graph; one number fills all dimensions.
+/// Numbers written in the graph; a single number fills all dimensions.
 struct Constant {
   static constexpr std::string_view kName = "constant";
   std::vector<double> values;
@@ -50,7 +50,7 @@ struct Constant {
 
 }  // namespace op
 
-/// Values from outside of a graph: weights, constants, results of an earlier program.
+/// Ops without operands: weights, constants, results of an earlier program.
 std::span<const OpDef> leaf_ops();
 
 }  // namespace fuselage

@@ -1,5 +1,5 @@
-// The contract of loops over source positions (scan) and over target positions (the decoder step).
-// An executor gives these ops their meaning; see docs/architecture.md, "Loops are domains".
+// Loops over source positions (scan) and over target positions (the decoder step). Executors
+// implement these ops; see docs/architecture.md, "Loops are domains".
 
 #include "ops/loop.h"
 
@@ -30,7 +30,8 @@ std::vector<Type> infer_next(const InferContext& in) {
   const Type& state = in.operand(0);
   const Type& value = in.operand(1);
   const Domain& value_domain = domain_of(in, 1);
-  // A decoder state is continued by hypotheses, of which some become the next step's parents.
+  // The next value of a decoder state has a row per hypothesis; some of them become parents of the
+  // next step.
   const bool decoder = domain_of(in, 0).kind == DomainKind::parent;
   const bool same_rows =
       decoder ? value_domain.kind == DomainKind::hypothesis && value_domain.of == state.domain

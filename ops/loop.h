@@ -10,14 +10,14 @@ namespace fuselage {
 
 namespace op {
 
-/// A value carried from one iteration of a loop to the next; first it is its operand.
+/// A value carried from one iteration of a loop to the next, initially its operand.
 struct State {
   static constexpr std::string_view kName = "state";
   DomainId domain;
   static constexpr auto attributes() { return std::tuple(required("domain", &State::domain)); }
 };
 
-/// Gives a state (operand 0) its value for the next iteration (operand 1).
+/// Sets the value of a state (operand 0) in the next iteration (operand 1).
 struct Next {
   static constexpr std::string_view kName = "next";
 };
@@ -36,7 +36,7 @@ struct History {
 
 }  // namespace op
 
-/// The contract of loops; see docs/architecture.md, "Loops are domains".
+/// Loop ops; see docs/architecture.md, "Loops are domains".
 std::span<const OpDef> loop_ops();
 
 }  // namespace fuselage

@@ -12,7 +12,7 @@ struct WeightShape {
   std::int64_t in = 0, out = 0;
 };
 
-/// Rows and columns of the weight operand; a value with a row per vocabulary entry is a matrix too.
+/// Rows and columns of the weight operand; a vocabulary value counts as a matrix.
 WeightShape weight_shape(const InferContext& in) {
   if (!is_half(in.operand(1).dtype)) expect_real(in, 1);
   const Type& weight = in.operand(1);
@@ -67,7 +67,7 @@ void evaluate_matmul(EvalContext<T>& context) {
   const ConstMatrixView<T> plain(w, weight.in, weight.out);
   const ConstMatrixView<T> transposed(w, weight.out, weight.in);
   const bool is_transposed = context.node.template as<op::Matmul>().transposed;
-  // Row by row: a product of matrices would round a row by how many others there are.
+  // Row by row: in a matrix product the rounding of a row would depend on the number of rows.
   for (std::int64_t r = 0; r < rows; ++r) {
     if (is_transposed)
       c.row(r).noalias() = a.row(r) * transposed.transpose();

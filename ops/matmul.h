@@ -19,7 +19,7 @@ struct Matmul {
   }
 };
 
-/// Whether a product takes the transpose of its matrix; an attribute of all ops that multiply.
+/// Whether a product uses the transpose of its matrix; an attribute of all ops with a product.
 struct Transposed {
   bool transposed = false;
   static constexpr auto attributes() {

@@ -1,5 +1,5 @@
-// Layer normalization (Ba et al. 2016, section 3.1) and its form without the mean (Zhang and
-// Sennrich 2019).
+// Layer normalization (Ba et al. 2016, section 3.1) and RMS normalization (Zhang and Sennrich
+// 2019).
 
 #include "ops/normalization.h"
 

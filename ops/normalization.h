@@ -10,7 +10,7 @@ namespace fuselage {
 
 namespace op {
 
-/// Layer normalization (Ba et al. 2016, section 3.1); operands x, gain and perhaps bias.
+/// Layer normalization (Ba et al. 2016, section 3.1); operands x, gain and optionally bias.
 struct LayerNorm {
   static constexpr std::string_view kName = "layer_norm";
   double epsilon = 0;
@@ -19,14 +19,14 @@ struct LayerNorm {
   }
 };
 
-/// The same without the mean and the bias (Zhang and Sennrich 2019).
+/// RMS normalization, without mean and bias (Zhang and Sennrich 2019).
 struct RmsNorm {
   static constexpr std::string_view kName = "rms_norm";
   double epsilon = 0;
   static constexpr auto attributes() { return std::tuple(required("epsilon", &RmsNorm::epsilon)); }
 };
 
-/// What a normalization adds to the variance.
+/// The number that a normalization adds to the variance.
 struct Epsilon {
   double epsilon = 0;
   static constexpr auto attributes() { return std::tuple(required("epsilon", &Epsilon::epsilon)); }

@@ -1,4 +1,4 @@
-// Output layers as one node.
+// Fused output layers.
 
 #include "ops/output.h"
 
@@ -32,14 +32,14 @@ ValueId logits_of(Decomposition& node, const MemberOperands& member) {
   return member.bias ? node.add(op::Add{}, {product, operands[*member.bias]}) : product;
 }
 
-/// The bias of an op for one model.
+/// The operand number of the bias of an op for one model.
 std::optional<std::size_t> bias_of(const Decomposition& node) {
   return node.operands().size() > 2 ? std::optional<std::size_t>(2) : std::nullopt;
 }
 
-/// Words are in the order of the logits, also where several have one score after rounding. In a row
-/// without a finite log-sum-exp no word is better than another, as all its log-probabilities are
-/// NaN: 0 * log_sum_exp, else 0, says so to the ranking.
+/// Words are ranked by their logits, even if several scores are equal after rounding. In a row
+/// without a finite log-sum-exp all log-probabilities are NaN and no word is better than another:
+/// adding 0 * log_sum_exp, otherwise 0, makes the ranking see that.
 std::vector<ValueId> decompose_linear_k_best(Decomposition& node) {
   const auto [k, transposed, log_softmax] = node.as<op::LinearKBest>();
   const ValueId logits =
@@ -56,8 +56,8 @@ std::vector<ValueId> decompose_linear_k_best(Decomposition& node) {
   return {scores, node.graph().result(words, 1)};
 }
 
-/// The same for the words of each row's shortlist, of which a log-probability may be -infinity by
-/// itself: 0 times that is NaN, which ranks as -infinity does.
+/// The same for the words of each row's shortlist. A single log-probability may be -infinity; 0
+/// times it is NaN, which ranks like -infinity.
 std::vector<ValueId> decompose_shortlist_k_best(Decomposition& node) {
   const auto layer = node.as<op::ShortlistKBest>();
   const auto best_of = [&](ValueId scores) {
@@ -89,7 +89,7 @@ void check_flags(const Decomposition& node, std::string_view name, const Dims& f
     if (flag != 0 && flag != 1) node.fail(fmt::format("{} has {}, not 0 or 1", name, flag));
 }
 
-/// The node's members. Throws Error where its attributes and operands do not fit.
+/// The node's members. Throws Error if its attributes and operands do not fit.
 std::vector<MemberOperands> checked_members(const Decomposition& node) {
   const auto ensemble = node.as<op::EnsembleKBest>();
   const std::vector<double>& weights = ensemble.weights;
@@ -107,15 +107,15 @@ std::vector<MemberOperands> checked_members(const Decomposition& node) {
   return members;
 }
 
-/// Adds `weight` times `value` to `sum`, which is invalid at first.
+/// Adds `weight` times `value` to `sum`, which may be invalid (empty).
 void accumulate(Decomposition& node, ValueId& sum, double weight, ValueId value) {
   if (weight != 1) value = node.add(op::Mul{}, {value, number(node, weight)});
   sum = sum.valid() ? node.add(op::Add{}, {sum, value}) : value;
 }
 
-/// Words are in the order of the weighted sum of the logits. From that sum, as log_softmax does,
-/// first the largest logits are subtracted and then the logarithms of what is left, weighted too.
-/// Both are one number a row. Where they are not finite, no word is better than another.
+/// Words are ranked by the weighted sum of the logits. As in log_softmax, the weighted maxima are
+/// subtracted from the sum first, then the weighted logarithms of the sums of exponentials. Both
+/// are one number per row. If they are not finite, no word is better than another.
 std::vector<ValueId> decompose_ensemble_k_best(Decomposition& node) {
   ValueId logits, tops, logs;
   Dims columns;

@@ -14,8 +14,8 @@ namespace fuselage {
 
 namespace op {
 
-/// The k largest elements of x W + b and where they stand, as log-probabilities where log_softmax
-/// is set; operands x, W and perhaps b.
+/// The k largest elements of x W + b and their indexes, as log-probabilities if log_softmax is set;
+/// operands x, W and optionally b.
 struct LinearKBest {
   static constexpr std::string_view kName = "linear_k_best";
   std::int64_t k = 0;
@@ -28,7 +28,7 @@ struct LinearKBest {
   }
 };
 
-/// The same among the words to which `words` leads from the pairs of a row (`to`).
+/// The same restricted to a shortlist: `to` maps pairs to their row, `words` maps them to words.
 struct ShortlistKBest {
   static constexpr std::string_view kName = "shortlist_k_best";
   std::int64_t k = 0;
@@ -45,7 +45,7 @@ struct ShortlistKBest {
 };
 
 /// The k largest elements of the weighted sum of several models' log-probabilities. `biased` and
-/// `transposed` have 0 or 1 for each weight, or are empty for 0 throughout.
+/// `transposed` have 0 or 1 per model; empty: all 0.
 struct EnsembleKBest {
   static constexpr std::string_view kName = "ensemble_k_best";
   std::int64_t k = 0;
@@ -68,13 +68,13 @@ struct Scores {
   }
 };
 
-/// Number of the best that an op gives.
+/// The number k of results that an op selects.
 struct BestCount {
   std::int64_t k = 0;
   static constexpr auto attributes() { return std::tuple(required("k", &BestCount::k)); }
 };
 
-/// The words of each row's shortlist: the map from pairs to their row, and the path to their words.
+/// The shortlist of each row: the map from pairs to their row, and the path to their words.
 struct ShortlistWords {
   MapPath to;
   MapPath words;
@@ -86,10 +86,10 @@ struct ShortlistWords {
 
 }  // namespace op
 
-/// Output layers as one node.
+/// Fused output layers.
 std::span<const OpDef> output_ops();
 
-/// Where the operands of a member of an ensemble_k_best node stand, and what its scores count for.
+/// The operand numbers of a member of an ensemble_k_best node, and its weight.
 struct MemberOperands {
   double weight = 1;
   bool transposed = false;

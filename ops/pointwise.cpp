@@ -1,4 +1,4 @@
-// Functions of single elements, of one or of two values.
+// Elementwise ops with one or two operands.
 
 #include "ops/pointwise.h"
 
@@ -12,7 +12,7 @@
 namespace fuselage {
 namespace {
 
-/// Both operands have the same dimensions, or one of them has one element a row.
+/// Both operands have the same dimensions, or one of them has one element per row (broadcast).
 std::vector<Type> infer_binary(const InferContext& in) {
   expect_f32(in, 0);
   expect_f32(in, 1);
@@ -54,7 +54,7 @@ void evaluate_unary(EvalContext<T>& context, F f) {
   std::transform(in.begin(), in.end(), context.results[0].data.begin(), f);
 }
 
-/// The definition of an op by a lambda that works in float and in double.
+/// Defines an op by a generic lambda for float and double.
 template <typename Op, typename F>
 OpDef unary(std::string_view summary, Traits traits, F) {
   return define<Op>({.summary = summary,
@@ -104,7 +104,7 @@ const OpDef kOps[] = {
     binary<op::Sub>("a - b", kElementwise, [](auto a, auto b) { return a - b; }),
     binary<op::Mul>("a b, element by element", kCommutative, [](auto a, auto b) { return a * b; }),
     binary<op::Div>("a / b", kElementwise, [](auto a, auto b) { return a / b; }),
-    // Not commutative: which operand is taken matters for NaN and for zeros of both signs.
+    // Not commutative: for NaN and zeros of both signs the operand order matters.
     binary<op::Max>("The larger of a and b.", kElementwise,
                     [](auto a, auto b) { return a > b ? a : b; }),
     binary<op::Min>("The smaller of a and b.", kElementwise,

@@ -9,7 +9,7 @@ namespace fuselage {
 
 namespace op {
 
-// Of one operand; definitions in pointwise.cpp.
+// Unary ops; definitions in pointwise.cpp.
 
 struct Neg {
   static constexpr std::string_view kName = "neg";
@@ -54,7 +54,7 @@ struct Abs {
   static constexpr std::string_view kName = "abs";
 };
 
-// Of two operands.
+// Binary ops.
 
 struct Add {
   static constexpr std::string_view kName = "add";
@@ -77,7 +77,7 @@ struct Min {
 
 }  // namespace op
 
-/// Functions of single elements, of one or of two values.
+/// Elementwise ops with one or two operands.
 std::span<const OpDef> pointwise_ops();
 
 }  // namespace fuselage

@@ -1,4 +1,4 @@
-// Positions of tokens in their sentences, and the signal that encodes them.
+// Positions of tokens in their sentences, and their sinusoidal encoding.
 
 #include "ops/positions.h"
 
@@ -33,8 +33,8 @@ std::vector<Type> infer_sinusoid(const InferContext& in) {
   return {{DType::f32, in.operand(0).domain, {dim}}};
 }
 
-// The angle is rounded to float in both precisions: at position 500 its rounding is what decides
-// whether two implementations agree to 1e-4.
+// The angle is rounded to float in both precisions: at position 500 its rounding alone can make two
+// implementations differ by 1e-4.
 template <typename T>
 void evaluate_sinusoid(EvalContext<T>& context) {
   Array<T>& out = context.results[0];

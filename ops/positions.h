@@ -18,7 +18,7 @@ struct Position {
   static constexpr auto attributes() { return std::tuple(required("domain", &Position::domain)); }
 };
 
-/// The signal of a position (Vaswani et al. 2017, section 3.5), all sines first.
+/// The sinusoidal encoding of a position (Vaswani et al. 2017, section 3.5), all sines first.
 struct Sinusoid {
   static constexpr std::string_view kName = "sinusoid";
   std::int64_t dim = 0;
@@ -27,7 +27,7 @@ struct Sinusoid {
 
 }  // namespace op
 
-/// Positions of tokens in their sentences, and the signal that encodes them.
+/// Positions of tokens in their sentences, and their sinusoidal encoding.
 std::span<const OpDef> position_ops();
 
 }  // namespace fuselage

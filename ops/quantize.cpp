@@ -1,4 +1,4 @@
-// Numbers in fewer bits: as integers with a scale, and as floats with a shorter mantissa.
+// Quantization to integers with a scale, conversion to 16-bit floats, and transposition.
 
 #include "ops/quantize.h"
 
@@ -51,7 +51,7 @@ Cost cost_quantize(const InferContext& in) {
   return {.flop = 4 * size, .bytes = 4 * size + static_cast<double>(row_bytes(result))};
 }
 
-/// In float also where the rest is evaluated in double: the integers are what is meant.
+/// Computed in float even if the rest is evaluated in double, so that the integers are the same.
 template <typename T>
 void evaluate_quantize(EvalContext<T>& context) {
   Quantizer quantizer = quantizer_of(context.node);
@@ -87,7 +87,7 @@ Cost cost_dequantize(const InferContext& in) {
   return {.flop = size, .bytes = 4 * size + static_cast<double>(row_bytes(in.operand(0)))};
 }
 
-/// In the reference evaluation quantized values are the numbers that they stand for.
+/// In the reference evaluation a quantized value is stored as the numbers that it represents.
 template <typename T>
 void evaluate_dequantize(EvalContext<T>& context) {
   context.results[0].data = context.operands[0]->data;
@@ -113,13 +113,13 @@ Cost cost_cast(const InferContext& in) {
   return {.flop = size, .bytes = 6 * size};
 }
 
-/// The nearest number of a type, as a float.
+/// x rounded to the type `to`, as a float.
 float rounded_to(DType to, float x) {
   if (to == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
   return to == DType::f16 ? half_to_float(float_to_half(x)) : x;
 }
 
-/// As in quantize, numbers of 16 bits are those nearest to the floats also in double.
+/// As in quantize, double values are converted to float before they are rounded to 16 bits.
 template <typename T>
 void evaluate_cast(EvalContext<T>& context) {
   const auto& x = context.operands[0]->data;

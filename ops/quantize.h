@@ -12,7 +12,7 @@ namespace fuselage {
 
 namespace op {
 
-/// How an op quantizes vectors; see Quantizer.
+/// Parameters of quantization; see Quantizer.
 struct Quantization {
   DType to = DType::qint8;
   std::int64_t largest = 127;
@@ -26,14 +26,14 @@ struct Quantization {
   }
 };
 
-/// Each vector as integers that share a scale: the least possible, or operand 1 where it is
+/// Quantizes each vector to integers with a scale: the minimum possible, or operand 1 if it is
 /// positive.
 struct Quantize : Quantization {
   static constexpr std::string_view kName = "quantize";
 };
 
-/// Attributes of a fused op that may quantize its results: it gives the quantized vectors of the
-/// results that `quantized` lists, as further results behind all others.
+/// Attributes of a fused op that may quantize its results: the quantized vectors of the results
+/// listed in `quantized` are appended as further results.
 struct QuantizedResults : Quantization {
   Dims quantized;
   static constexpr auto attributes() {
@@ -42,36 +42,36 @@ struct QuantizedResults : Quantization {
   }
 };
 
-/// The numbers that quantized vectors stand for.
+/// Quantized vectors converted to f32.
 struct Dequantize {
   static constexpr std::string_view kName = "dequantize";
 };
 
-/// Weights as the nearest numbers of bf16 or f16, ties to even, or these as f32.
+/// Converts weights to bf16 or f16, ties to even, or back to f32.
 struct Cast {
   static constexpr std::string_view kName = "cast";
   DType to = DType::bf16;
   static constexpr auto attributes() { return std::tuple(defaulted("to", &Cast::to)); }
 };
 
-/// A matrix a row, with its dimensions exchanged.
+/// Transposes the matrix in each row.
 struct Transpose {
   static constexpr std::string_view kName = "transpose";
 };
 
 }  // namespace op
 
-/// Numbers in fewer bits.
+/// Conversions between element types, and transposition.
 std::span<const OpDef> quantize_ops();
 
-/// The quantizer of a node that quantizes. Where `quantize` is given a scale (operand 1), the
-/// quantizer does not have it.
+/// The quantizer of a node that quantizes. It does not include the scale of operand 1 of
+/// `quantize`.
 Quantizer quantizer_of(const Node& node);
 
 /// A quantizer as attributes.
 op::Quantization quantization_of(const Quantizer& quantizer);
 
-/// The results that a node quantizes, as numbers of results; empty where its op cannot.
+/// Indexes of the results that a node quantizes; empty if its op cannot quantize.
 Dims quantized_results(const Node& node);
 
 }  // namespace fuselage

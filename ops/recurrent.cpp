@@ -1,5 +1,5 @@
-// Whole recurrent layers over source positions. Cells are those of cuDNN's API (cudnnRNNMode_t,
-// CUDNN_GRU and CUDNN_LSTM), with the gates side by side in its order.
+// Whole recurrent layers over source positions. Cells as in cuDNN's API (cudnnRNNMode_t, CUDNN_GRU
+// and CUDNN_LSTM), with the gates concatenated in its order.
 
 #include "ops/recurrent.h"
 
@@ -13,7 +13,7 @@
 namespace fuselage {
 namespace {
 
-// Numbers of operands.
+// Operand numbers.
 constexpr std::size_t kX = 0;
 constexpr std::size_t kW = 1;
 constexpr std::size_t kU = 2;
@@ -35,7 +35,7 @@ std::pair<std::int64_t, std::int64_t> expect_matrix(const InferContext& in, std:
   return {type.dims[0], type.dims[1]};
 }
 
-/// Length of the state, for which the columns of `u` are `gates` times its rows.
+/// Size of the state; checks that `u` has `gates` times as many columns as rows.
 std::int64_t state_size(const InferContext& in, std::int64_t gates) {
   const auto [size, columns] = expect_matrix(in, kU);
   if (columns != gates * size)
@@ -89,8 +89,8 @@ RowArray<T> tanhs(const RowArray<T>& x) {
   return x.unaryExpr([](T v) { return std::tanh(v); });
 }
 
-/// Takes a GRU's state `h` one row further: `a` is what the row gives to each gate, `v` what the
-/// state does.
+/// Advances a GRU's state `h` by one row: `a` are the input's contributions to the gates, `v` the
+/// state's.
 template <typename T>
 void advance_gru(const RowArray<T>& a, const RowArray<T>& v, RowArray<T>& h) {
   const Eigen::Index n = h.size();
@@ -100,7 +100,7 @@ void advance_gru(const RowArray<T>& a, const RowArray<T>& v, RowArray<T>& h) {
   h = (1 - update) * candidate + update * h;
 }
 
-/// The same for an LSTM, whose state has a second part, the cell.
+/// The same for an LSTM, with the cell state as a second part.
 template <typename T>
 void advance_lstm(const RowArray<T>& a, const RowArray<T>& v, RowArray<T>& h, RowArray<T>& cell) {
   const Eigen::Index n = h.size();
@@ -112,7 +112,7 @@ void advance_lstm(const RowArray<T>& a, const RowArray<T>& v, RowArray<T>& h, Ro
   h = sigmoids<T>(gates.tail(n)) * tanhs<T>(cell);
 }
 
-/// An operand that is a matrix; arrays have the elements of a value without rows side by side.
+/// An operand as a matrix; an array stores a value without rows in one row.
 template <typename T>
 ConstMatrixView<T> matrix_view(const EvalContext<T>& context, std::size_t operand) {
   const Dims& dims = context.operand_type(operand).dims;

@@ -12,12 +12,12 @@ namespace fuselage {
 
 namespace op {
 
-/// The states of a GRU or LSTM over the rows of each sentence, from zeros; operands x, w, u, b, c,
-/// the gates of the latter four side by side. Cells are those of cuDNN (cudnnRNNMode_t).
+/// The states of a GRU or LSTM over the rows of each sentence, starting from zeros; operands x, w,
+/// u, b, c. The gates are concatenated in the latter four. Cells as in cuDNN (cudnnRNNMode_t).
 struct RecurrentLayer {
   static constexpr std::string_view kName = "recurrent_layer";
   std::string cell;  ///< "gru" or "lstm"
-  DomainId over;     ///< the scan whose order it follows
+  DomainId over;     ///< the scan that gives the order of rows
   static constexpr auto attributes() {
     return std::tuple(required("cell", &RecurrentLayer::cell),
                       required("over", &RecurrentLayer::over));
@@ -35,13 +35,13 @@ enum class RecurrentCell : std::uint8_t {
   lstm,  ///< gates input, forget, candidate, output
 };
 
-/// Its name in the attribute `cell`.
+/// The name of a cell in the attribute `cell`.
 std::string_view to_string(RecurrentCell cell);
 
 /// The cell of a recurrent_layer node.
 RecurrentCell recurrent_cell(const Node& node);
 
-/// Number of vectors, each as long as the state, that a cell computes from its input and its state.
+/// Number of gates, vectors of the state's size that a cell computes from its input and state.
 std::int64_t gate_count(RecurrentCell cell);
 
 }  // namespace fuselage

@@ -4,21 +4,21 @@
 
 namespace fuselage {
 
-/// Every op of Fuselage. To add one, write its struct and its definition beside its family, and
-/// list a new family in registry.cpp; see docs/add-an-op.md.
+/// All ops of Fuselage. To add an op, write its struct and definition in the files of its family,
+/// and list a new family in registry.cpp; see docs/add-an-op.md.
 const OpRegistry& all_ops();
 
-/// The op of that name; an internal error when there is none.
+/// The op named `name`; an internal error if there is none.
 const OpDef& find_op(std::string_view name);
 
-/// The definition of the op that Op declares.
+/// The definition of the op declared by Op.
 template <OpStruct Op>
 const OpDef& op_def() {
   static const OpDef& definition = find_op(Op::kName);
   return definition;
 }
 
-/// Adds a node to a graph. Throws Error when operands or attributes do not fit.
+/// Adds a node to a graph. Throws Error if operands or attributes are invalid.
 template <OpStruct Op>
 NodeId add_node(Graph& graph, const Op& op, std::vector<ValueId> operands = {},
                 Location location = {}) {

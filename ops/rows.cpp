@@ -1,4 +1,4 @@
-// The two ways in which a value changes its row domain: selecting rows and mixing them.
+// Selecting and mixing rows: the ops that change the row domain of a value.
 
 #include "ops/rows.h"
 

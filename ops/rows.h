@@ -10,15 +10,14 @@ namespace fuselage {
 
 namespace op {
 
-/// Row r is row via(r) of operand 0; the default row (operand 1, else zeros) where `via` leads
-/// nowhere.
+/// Row r is row via(r) of operand 0, or the default row (operand 1, else zeros) if r is unmapped.
 struct SelectRows {
   static constexpr std::string_view kName = "select_rows";
   MapPath via;
   static constexpr auto attributes() { return std::tuple(required("via", &SelectRows::via)); }
 };
 
-/// Softmax over the rows that `to` maps to one row, column by column.
+/// Softmax over each group of rows with the same image under `to`, column by column.
 struct SegmentSoftmax {
   static constexpr std::string_view kName = "segment_softmax";
   MapPath to;
@@ -41,7 +40,7 @@ struct MixRows {
   }
 };
 
-/// Mean of the rows that `to` maps to one row.
+/// Mean over each group of rows with the same image under `to`.
 struct MeanRows {
   static constexpr std::string_view kName = "mean_rows";
   MapPath to;
@@ -54,7 +53,7 @@ struct Via {
   static constexpr auto attributes() { return std::tuple(required("via", &Via::via)); }
 };
 
-/// The map, a path of one, whose rows an op takes together: those with one image.
+/// The map (a path of length one) that groups rows: a group has one image.
 struct Segments {
   MapPath to;
   static constexpr auto attributes() { return std::tuple(required("to", &Segments::to)); }
@@ -62,7 +61,7 @@ struct Segments {
 
 }  // namespace op
 
-/// Selecting and mixing rows: the ways in which a value changes its row domain.
+/// Ops that select or mix rows, changing the row domain of a value.
 std::span<const OpDef> row_ops();
 
 }  // namespace fuselage

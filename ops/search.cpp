@@ -1,4 +1,4 @@
-// What a search asks of a step.
+// Ops of the beam search.
 
 #include "ops/search.h"
 

@@ -11,7 +11,7 @@ namespace fuselage {
 
 namespace op {
 
-/// The k largest elements of a row, and where they stand.
+/// The k largest elements of a row, and their indexes.
 struct KBest {
   static constexpr std::string_view kName = "k_best";
   std::int64_t k = 0;
@@ -20,7 +20,7 @@ struct KBest {
 
 }  // namespace op
 
-/// What a search asks of a step.
+/// Ops of the beam search.
 std::span<const OpDef> search_ops();
 
 }  // namespace fuselage

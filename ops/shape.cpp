@@ -1,4 +1,4 @@
-// Parts of rows, put side by side or cut out.
+// Concatenation and slicing.
 
 #include "ops/shape.h"
 
@@ -15,7 +15,7 @@ Type replace_last(Type type, std::int64_t last) {
   return type;
 }
 
-/// All operands agree but for their last dimension.
+/// All operands agree except for their last dimension.
 std::vector<Type> infer_concat(const InferContext& in) {
   std::int64_t width = 0;
   for (std::size_t i = 0; i < in.operand_count(); ++i) {
@@ -44,7 +44,7 @@ std::vector<Type> infer_slice_leading(const InferContext& in) {
   expect_f32(in, 0);
   Type type = in.operand(0);
   const auto [begin, end] = in.as<op::Range>();
-  // What has one dimension is cut by slice; one spelling is enough.
+  // Vectors use `slice`, so that there is one way to write it.
   if (type.dims.size() < 2)
     in.fail(fmt::format("it needs two dimensions or more, not {}", in.show(type)));
   if (begin < 0 || begin >= end || end > type.dims.front())
@@ -62,7 +62,7 @@ Cost cost_copy(const InferContext& in) {
 
 std::int64_t last_dim(const Type& type) { return type.dims.back(); }
 
-// Leading dimensions only repeat the last one, so they count as further rows.
+// Leading dimensions are treated as further rows.
 template <typename T>
 void evaluate_concat(EvalContext<T>& context) {
   Array<T>& out = context.results[0];

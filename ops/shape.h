@@ -11,12 +11,12 @@ namespace fuselage {
 
 namespace op {
 
-/// Operands side by side, along the last dimension.
+/// Concatenation of the operands along the last dimension.
 struct Concat {
   static constexpr std::string_view kName = "concat";
 };
 
-/// Elements begin to end of the last dimension.
+/// Elements begin … end-1 of the last dimension.
 struct Slice {
   static constexpr std::string_view kName = "slice";
   std::int64_t begin = 0;
@@ -26,7 +26,7 @@ struct Slice {
   }
 };
 
-/// Elements begin to end of the leading dimension: some rows of a matrix.
+/// Elements begin … end-1 of the leading dimension: rows of a matrix.
 struct SliceLeading {
   static constexpr std::string_view kName = "slice_leading";
   std::int64_t begin = 0;
@@ -36,7 +36,7 @@ struct SliceLeading {
   }
 };
 
-/// The part that an op cuts out; an attribute group of ops with Trait::slices.
+/// The range [begin, end) of a slice; an attribute group of ops with Trait::slices.
 struct Range {
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -47,7 +47,7 @@ struct Range {
 
 }  // namespace op
 
-/// Parts of rows, put side by side or cut out.
+/// Concatenation and slicing.
 std::span<const OpDef> shape_ops();
 
 }  // namespace fuselage

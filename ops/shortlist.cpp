@@ -1,4 +1,4 @@
-// Scores of the words of a shortlist: a pair of a hypothesis and a word for each.
+// Scores of shortlisted words: a row is a pair of a hypothesis and a word.
 
 #include "ops/shortlist.h"
 
@@ -62,7 +62,7 @@ std::vector<Type> infer_segment_k_best(const InferContext& in) {
   return {{DType::f32, map.to, {k}}, {DType::i32, map.to, {k}}};
 }
 
-/// Writes the k best of x [count] and where they stand; a place that is left is -infinity and -1.
+/// Writes the k largest elements of x [count] and their indexes; missing ones are -infinity and -1.
 template <typename T>
 void take_best(const T* x, std::int64_t count, std::int64_t k, T* values, T* places) {
   const auto key = [x](std::int64_t i) {

@@ -11,7 +11,7 @@ namespace fuselage {
 
 namespace op {
 
-/// Row r is element number element(r) of row row(r) of the operand.
+/// Row r is element `element(r)` of row `row(r)` of the operand.
 struct SelectElements {
   static constexpr std::string_view kName = "select_elements";
   MapPath row;
@@ -22,7 +22,8 @@ struct SelectElements {
   }
 };
 
-/// The k largest numbers of the rows that `to` maps to one row, and where `words` leads from these.
+/// The k largest numbers in each group of rows with the same image under `to`, and their words, the
+/// images under `words`.
 struct SegmentKBest {
   static constexpr std::string_view kName = "segment_k_best";
   std::int64_t k = 0;
@@ -36,7 +37,7 @@ struct SegmentKBest {
 
 }  // namespace op
 
-/// Scores of the words of a shortlist: a pair of a hypothesis and a word for each.
+/// Scores of shortlisted words: a row is a pair of a hypothesis and a word.
 std::span<const OpDef> shortlist_ops();
 
 }  // namespace fuselage

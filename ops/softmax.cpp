@@ -49,7 +49,7 @@ void evaluate_log_sum_exp(EvalContext<T>& context) {
   for (std::int64_t r = 0; r < context.results[0].rows; ++r) {
     const RowArray<T> x = row_copy(context, 0, r);
     const T max = x.maxCoeff();
-    // The maximum of -infinity alone would make NaN of it.
+    // If all elements are -infinity, subtracting the maximum would give NaN.
     const T center = std::isinf(max) && max < 0 ? T{0} : max;
     context.results[0].row(r)[0] = std::log((x - center).exp().sum()) + center;
   }

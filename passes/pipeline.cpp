@@ -40,7 +40,7 @@ std::vector<PipelineStep> cleaning_steps(const PipelineOptions& options) {
       {merge_common_subexpressions(), "equal values are one value, so that uses can be counted"},
       {remove_dead_code(), "nothing is planned, moved or fused that no output needs"},
   };
-  // A layer would hide products that are to be computed in fewer bits.
+  // A fused layer would hide products from the quantizer.
   if (options.recurrent_kernels && options.precision == Precision::fp32)
     steps.push_back({fuse_recurrence(), "loops are still as their model has them"});
   return steps;
@@ -97,7 +97,7 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
     steps.insert(steps.end(), more.begin(), more.end());
   };
   append(moving_steps(options));
-  // Fusions come when it is known what search stands behind the model.
+  // Fusions depend on the search head, so they come after the passes for tables.
   for (PipelineStep& step : steps) step.pass.for_tables = true;
   append(fusing_steps(options));
   std::map<std::string_view, std::size_t> occurrences;
@@ -107,7 +107,7 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
 
 namespace {
 
-/// '-' and '_' are the same in names of passes and rules.
+/// '-' and '_' are equivalent in names of passes and rules.
 std::string with_underscores(std::string_view name) {
   std::string result(name);
   std::replace(result.begin(), result.end(), '-', '_');
@@ -128,7 +128,7 @@ std::string numbered_name(const Pass& pass) {
   return fmt::format("{}.{}", pass.name, pass.occurrence);
 }
 
-/// Names of passes, then of their rules, then of single occurrences.
+/// Names of passes, then names of their rules, then names of single occurrences.
 std::vector<std::string> names_of(const std::vector<PipelineStep>& steps) {
   const std::vector<std::string_view> passes = pass_names(steps);
   std::vector<std::string> names(passes.begin(), passes.end());
@@ -138,7 +138,7 @@ std::vector<std::string> names_of(const std::vector<PipelineStep>& steps) {
   return names;
 }
 
-/// Whether a pass or rule of that name is in the pipeline for back-ends that can do everything.
+/// Whether the pipeline of a back-end with all capabilities contains a pass or rule of that name.
 bool runs_elsewhere(const std::string& name) {
   const std::vector<PipelineStep> steps =
       default_pipeline({.recurrent_kernels = true, .quantizing_kernels = true});
@@ -146,8 +146,8 @@ bool runs_elsewhere(const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Appends the pass of that name, or the pass of the rule of that name with this rule alone; false
-/// when there is neither.
+/// Appends the pass named `name`, or the pass of the rule `name` with only this rule; false if
+/// there is neither.
 bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& steps,
                   const std::string& name) {
   for (const PipelineStep& step : steps)
@@ -165,7 +165,7 @@ bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& 
   return false;
 }
 
-/// Takes the pass or rule of that name out of the selection; false when it is not there.
+/// Removes the pass or rule `name` from the selection; false if it is not there.
 bool leave_out(std::vector<Pass>& selected, const std::string& name) {
   std::size_t left_out = std::erase_if(
       selected, [&](const Pass& pass) { return pass.name == name || numbered_name(pass) == name; });

@@ -11,30 +11,30 @@
 
 namespace fuselage {
 
-/// Settings of passes that have some.
+/// Options of the passes.
 struct PipelineOptions {
   CommuteOptions commute;
   RankWeights ranks;
   Precision precision = Precision::fp32;
   Activations activations = Activations::exact;
-  bool recurrent_kernels = false;  ///< what runs the graph has kernels for whole recurrent layers
-  bool quantizing_kernels = true;  ///< what runs the graph can quantize results as it makes them
+  bool recurrent_kernels = false;  ///< the back-end has kernels for whole recurrent layers
+  bool quantizing_kernels = true;  ///< the back-end's kernels can quantize their results
 };
 
-/// A line of the pipeline: a pass, and why it stands where it stands.
+/// A step of the pipeline: a pass, and the reason for its position.
 struct PipelineStep {
   Pass pass;
   std::string_view reason;
 };
 
-/// The passes over a whole graph, in order: those for tables first. Splitting by binding time comes
-/// after them and is no choice of the user's.
+/// The passes over a whole graph in order, passes for tables first. Splitting by binding time
+/// follows them and cannot be deselected.
 std::vector<PipelineStep> default_pipeline(const PipelineOptions& options = {});
 
-/// The passes that `names` asks for, run in that order: "none", or with commas between "all", names
-/// of passes, names of rules, which stand for their pass with this rule alone, and "-NAME", which
-/// leaves a pass or a rule out of what stands before it, even if only other options bring it. '-'
-/// and '_' are the same within names. Throws Error naming what is unknown.
+/// The selected passes, in the order of `names`: "none", or a comma-separated list of "all", names
+/// of passes, names of rules (their pass with only this rule), and "-NAME", which removes a pass or
+/// rule from the list so far, even one that only other options enable. '-' and '_' are equivalent
+/// within names. Throws Error for unknown names.
 std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& options = {});
 
 }  // namespace fuselage

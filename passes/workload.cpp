@@ -7,7 +7,7 @@ namespace {
 
 double hypotheses(const Workload& workload) { return workload.beam * workload.target_length; }
 
-/// Right members of one left member of a pair: half of the words of a prefix are there on average.
+/// Number of right members per left member of a pair; on average a prefix has half of its words.
 double partners(const Graph& graph, DomainId right, const Workload& workload) {
   if (graph.domain(right).kind == DomainKind::prefix) return workload.target_length / 2;
   return graph.domain(right).kind == DomainKind::shortlist ? workload.candidates

@@ -27,8 +27,8 @@ class CpuBackend : public Backend {
   KernelSet kernels(BindingTime) const override { return cpu::kernel_set(); }
 
   BatchBounds fastest_batches(std::size_t beam_size) const override {
-    // So many rows are enough for products to be fast. With more, the values of small models leave
-    // the caches; beyond so many sentences these are the encoder's.
+    // kRows rows are enough for fast products. With more, the values of small models no longer fit
+    // the caches; with more than kMaxSentences sentences, the encoder's values do not.
     constexpr std::size_t kRows = 64, kMaxSentences = 16;
     return {.sentences = std::clamp(kRows / std::max<std::size_t>(1, beam_size), std::size_t{1},
                                     kMaxSentences),

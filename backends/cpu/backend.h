@@ -4,7 +4,7 @@
 
 namespace fuselage {
 
-/// The back-end for the processors of this machine, which compile_cpu lowers to.
+/// The back-end for the processors of this machine; it compiles with compile_cpu.
 const Backend& cpu_backend();
 
 }  // namespace fuselage

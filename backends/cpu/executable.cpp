@@ -119,7 +119,7 @@ class CpuWorker : public Worker {
   std::atomic<std::size_t>& arena_;
 };
 
-/// Runs the load program once, at the active level; its results join the weights.
+/// Runs the load program once, at the active level; adds its results to the weights.
 TensorMap run_load_program(const Graph& program, TensorMap weights,
                            std::vector<PlannedNode>& planned) {
   if (program.outputs().empty()) return weights;
@@ -146,9 +146,9 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   return weights;
 }
 
-/// All that the bytes of a region depend on: what they are made from, and the code that makes them,
-/// which the build ID stands for. Floating-point products differ between levels, and so do tables
-/// of them. The C library has functions that the load program calls.
+/// Hashes everything that the bytes of a region depend on: the weights, the programs and the code,
+/// identified by the build ID. The level is included since floating-point products, and so tables,
+/// differ between levels; the C library, since the load program calls its functions.
 ContentHash content_of(const Programs& programs, const TensorMap& weights,
                        const cpu::WeightRegion& region, std::string_view build_id) {
   ContentHash hash;
@@ -261,17 +261,17 @@ class CpuExecutable : public Executable {
     if (!note.empty()) notes_.push_back(note);
   }
 
-  /// Of the level that was active when it was compiled, whose layout the packed weights have.
+  /// The kernels of the level active at compilation, which determines the layout of packed weights.
   const cpu::KernelTable& kernels_;
   cpu::WeightRegion weights_;
-  std::vector<PlannedNode> load_;  ///< of the load program, which has run already
+  std::vector<PlannedNode> load_;  ///< plan of the load program, which has already run
   std::unique_ptr<Program> source_, step_;
   Profile* profile_;
-  std::size_t threads_;  ///< of a worker
+  std::size_t threads_;  ///< per worker
   std::vector<std::string> notes_;
-  std::string cache_file_;  ///< that the weights are mapped from
+  std::string cache_file_;  ///< the file that weights are mapped from
   mutable std::mutex mutex_;
-  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< of each worker that was ever made
+  mutable std::deque<std::atomic<std::size_t>> arenas_;  ///< bytes by worker, in order of creation
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace fuselage {
 namespace {
 
-/// Why a kernel cannot run a node; empty: it can.
+/// The reason why a kernel cannot run a node; empty: it can.
 std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& node) {
   if (!kernel.quantizes && !quantized_results(node).empty()) return "it does not quantize results";
   return kernel.refuse ? kernel.refuse(graph, node) : "";

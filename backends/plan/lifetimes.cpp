@@ -14,7 +14,7 @@ void touch(std::vector<Buffer>& buffers, const BufferView& view, std::uint32_t a
   }
 }
 
-/// From the first instruction that has it as operand or result to the last.
+/// Live range of each buffer: from its first to its last use as operand or result.
 void find_uses(ProgramPlan& plan) {
   for (Buffer& buffer : plan.buffers) {
     buffer.first = kForever;
@@ -31,7 +31,7 @@ void keep_in(const Loop& loop, Buffer& buffer) {
   buffer.last = std::max(buffer.last, loop.end - 1);
 }
 
-/// What an iteration reads or writes, and something outside does too, lives in all iterations.
+/// A buffer used both inside and outside of a loop is live during the whole loop.
 void keep_where_it_crosses(const Loop& loop, Buffer& buffer) {
   const bool inside = buffer.last >= loop.begin && buffer.first < loop.end;
   const bool crosses = buffer.first < loop.begin || buffer.last >= loop.end;

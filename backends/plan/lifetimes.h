@@ -7,15 +7,14 @@
 
 namespace fuselage {
 
-/// A buffer that keeps a value from one iteration to the next, for the state that an instruction
-/// reads.
+/// A buffer that carries a value to the next iteration, and the instruction of its state.
 struct CarriedBuffer {
   std::uint32_t buffer = 0;
-  std::uint32_t state = 0;  ///< number of the instruction
+  std::uint32_t state = 0;  ///< index of the instruction
 };
 
-/// Sets `first` and `last` of all buffers of a plan whose instructions, loops and outputs are
-/// complete.
+/// Computes live ranges: sets `first` and `last` of all buffers. The plan's instructions, loops and
+/// outputs must be complete.
 void find_lifetimes(ProgramPlan& plan, std::span<const CarriedBuffer> carried);
 
 }  // namespace fuselage

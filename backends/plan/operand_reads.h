@@ -7,14 +7,14 @@
 
 namespace fuselage {
 
-/// How a kernel can read the rows of an operand. Each way includes those before it.
+/// How a kernel can read the rows of an operand. Each way includes the preceding ones.
 enum class Reads : std::uint8_t {
   whole,  ///< all columns of a buffer, row after row
-  slice,  ///< some columns of a buffer: for operands that the kernel indexes by itself
-  view,   ///< some columns of a buffer, through any index
+  slice,  ///< a range of columns; for operands that the kernel itself indexes
+  view,   ///< a range of columns, through any index
 };
 
-/// How a kernel reads each of its operands: the first ones as listed, all others whole.
+/// How a kernel reads its operands: the first ones as listed, all others whole.
 class OperandReads {
  public:
   constexpr OperandReads() = default;
@@ -23,7 +23,7 @@ class OperandReads {
     for (const Reads reads : first) listed_.at(count_++) = reads;
   }
 
-  /// The same with another way for the operands that are not listed.
+  /// The same with `rest` for the operands that are not listed.
   constexpr OperandReads then_all(Reads rest) const {
     OperandReads reads = *this;
     reads.rest_ = rest;
@@ -41,7 +41,7 @@ class OperandReads {
   Reads rest_ = Reads::whole;
 };
 
-/// All operands alike.
+/// The same way for all operands.
 constexpr OperandReads all_operands(Reads reads) { return OperandReads().then_all(reads); }
 
 }  // namespace fuselage

@@ -16,7 +16,7 @@
 namespace fuselage {
 namespace {
 
-/// What a `constant` node holds.
+/// The value of a `constant` node.
 Tensor constant_tensor(const Graph& graph, const Node& node) {
   const Type& type = graph.value(node.results[0]).type;
   const RowTable rows(graph);
@@ -55,11 +55,11 @@ class Planner {
  private:
   const Graph& graph() const { return plan_.graph; }
 
-  /// Nodes in running order. States come first in their loop: they read what the last iteration
-  /// left, before anything of this one is written.
+  /// Nodes in execution order. States come first in their loop: they read carried values before
+  /// this iteration overwrites them.
   void order_nodes() {
     std::vector<ScheduleItem> items = schedule(graph());
-    // Leaves and, in a step program, its states are ready before anything else.
+    // Leaves and, in a step program, states come first.
     std::stable_partition(items.begin(), items.end(), [this](const ScheduleItem& item) {
       const Node& node = graph().node(item.nodes.front());
       return !item.scan.valid() && (node.operands.empty() || is_step_state(node));
@@ -74,7 +74,7 @@ class Planner {
     }
   }
 
-  /// A decoder state whose initial value is there from the beginning.
+  /// A decoder state whose initial value needs no computation in the program.
   bool is_step_state(const Node& node) const {
     return node.has(Trait::loop_state) && graph().producer(node.operands[0]).operands.empty();
   }
@@ -94,8 +94,7 @@ class Planner {
                 fmt::join(nodes_without_kernel(graph(), kernels_), "; "));
   }
 
-  /// A value of prefix rows is kept for all tokens only where something else than the same rows
-  /// reads it.
+  /// A prefix value is kept for all tokens only if nodes read it other than row by row.
   void mark_history(NodeId id) {
     const Node& node = graph().node(id);
     for (const ValueId result : node.results) {
@@ -169,8 +168,8 @@ class Planner {
     plan_.instructions.push_back(std::move(in));
   }
 
-  /// The domain whose rows a node computes; what puts rows under another domain goes over those
-  /// that it is given.
+  /// The domain of the rows that a node computes; ops that change the domain iterate over the rows
+  /// of their operand.
   DomainId computed_rows(const Node& node) const {
     const ValueId value = node.has(Trait::loop_next)        ? node.operands[1]
                           : node.has(Trait::changes_domain) ? node.operands[0]
@@ -191,7 +190,7 @@ class Planner {
     return graph().domain(graph().value(id).type.domain).kind == DomainKind::prefix;
   }
 
-  /// Operands that are read through maps of the node itself.
+  /// Adds indexes of operands that the node itself reads through maps.
   void add_indexes(const Node& node, PlannedInstruction& in) {
     for (std::size_t i = 0; i < node.operands.size(); ++i)
       if (const MapPath* path = node.path_of_operand(i)) in.operands[i].index = index_slot(*path);
@@ -204,7 +203,8 @@ class Planner {
     }
   }
 
-  /// The default row of a selection, zeros where it has none; kNone when every row leads somewhere.
+  /// The buffer of a selection's default row, a zero row if none is given; kNone if the path is
+  /// total.
   std::int32_t fallback_buffer(const Node& node) {
     if (node.operands.size() > 1)
       return static_cast<std::int32_t>(places_[node.operands[1].index].buffer);
@@ -220,13 +220,13 @@ class Planner {
     return std::make_shared<Tensor>(DType::f32, std::vector{size});
   }
 
-  /// Whether some rows of the result of a selection are its default row.
+  /// Whether a selection can give its default row.
   bool has_default_rows(const Node& select) const {
     return graph().is_partial(*select.path_of_operand(0));
   }
 
-  /// Whether a use can read some columns of a buffer, and with `indexed` through an index too. A
-  /// default row has no further columns.
+  /// Whether a use can read a range of columns and, if `indexed`, through an index. A default row
+  /// has no further columns.
   bool reads_place(const Use& use, bool indexed) const {
     const KernelInfo* user = kernel_of_[use.node.index];
     if (!user) return false;
@@ -236,8 +236,8 @@ class Planner {
     return reads == Reads::slice && !(node.has(Trait::selects_rows) && has_default_rows(node));
   }
 
-  /// Makes the result of a selection or slice a place in its operand's buffer, if all that read it
-  /// can read such a place.
+  /// Makes the result of a selection or slice a view of its operand's buffer, if all its users can
+  /// read such a view.
   bool try_view(const Node& node) {
     const bool is_slice = node.has(Trait::slices);
     if (!node.has(Trait::selects_rows) && !is_slice) return false;
@@ -262,8 +262,7 @@ class Planner {
     return true;
   }
 
-  /// Connects a state with what its `next` leaves: the value's own buffer where that is possible, a
-  /// copy elsewhere.
+  /// Connects a state with its carried value: the buffer of the new value if possible, else a copy.
   void place_carried(NodeId id) {
     const Node& node = graph().node(id);
     if (!node.has(Trait::loop_next)) return;
@@ -283,7 +282,7 @@ class Planner {
     plan_.instructions[instruction_of_.at(state)].operands.push_back(carried);
   }
 
-  /// Loops by instructions: nodes that are stored have none.
+  /// Converts loops from nodes to instructions; stored nodes have no instruction.
   void place_loops() {
     for (const Loop& loop : loops_) {
       const auto instruction = [&](std::uint32_t at) {

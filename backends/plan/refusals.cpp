@@ -25,7 +25,7 @@ bool has_one_column(const Graph& graph, const Node& product) {
   return graph.value(product.results[0]).type.dims.back() == 1;
 }
 
-/// One element a column of a matrix with `k` rows, the same for all rows.
+/// Whether `bias` has one element per column of a matrix with `k` rows, and no row domain.
 bool is_bias_of(const Graph& graph, ValueId bias, ValueId matrix, std::int64_t k) {
   const Type& type = graph.value(bias).type;
   return type.domain == graph.none() && row_size(type) == matrix_columns(graph, matrix, k);

@@ -86,7 +86,7 @@ class ReferenceBackend : public Backend {
 
   KernelSet kernels(BindingTime) const override { return {}; }
 
-  /// It computes row by row, so that only memory matters.
+  /// It computes row by row, so only memory matters.
   BatchBounds fastest_batches(std::size_t beam_size) const override {
     return cpu_backend().fastest_batches(beam_size);
   }

@@ -4,10 +4,10 @@
 
 namespace fuselage {
 
-/// The oracle of the others: interprets a graph as it stands, in float and op by op. Slow.
+/// The oracle for tests: interprets a graph op by op in float. Slow.
 const Backend& reference_backend();
 
-/// Its executable, for tests that take no passes. All workers tell `observer`, if there is one.
+/// Its executable without passes, for tests. All workers call `observer`, if there is one.
 std::unique_ptr<Executable> compile_reference(Graph graph, TensorMap weights,
                                               NodeObserver observer = nullptr);
 

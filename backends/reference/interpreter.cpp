@@ -98,8 +98,8 @@ void Interpreter<T>::run_state(const Node& node, NodeId id, const RowTable& rows
   values_[node.results[0].index] = std::move(value);
 }
 
-/// collect: rows of this iteration go to their source positions. history: rows of this step go
-/// behind those of earlier steps.
+/// collect: writes rows of this iteration to their source positions. history: appends rows of this
+/// step to rows of earlier steps.
 template <typename T>
 void Interpreter<T>::run_domain_change(const Node& node, const RowTable& rows) {
   const Array<T>& x = values_[node.operands[0].index];

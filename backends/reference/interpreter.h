@@ -12,19 +12,19 @@
 
 namespace fuselage {
 
-/// The oracle: runs a graph node by node through the ops' own reference evaluation, in float or in
-/// double, without sharing, caching or reusing anything. Slow and obvious on purpose.
+/// The oracle: runs a graph node by node by the ops' reference evaluation, in float or double,
+/// without caching or reusing anything. Deliberately slow and simple.
 template <typename T>
 class Interpreter {
  public:
-  /// `weights` holds every `param` by name; both arguments must outlive the interpreter. Throws
-  /// Error when a parameter is missing or of another size.
+  /// `weights` contains every `param` by name; both arguments must outlive the interpreter. Throws
+  /// Error if a parameter is missing or has another size.
   Interpreter(const Graph& graph, const TensorMap& weights);
 
-  /// Gives the `import` node of that name its value; it is copied.
+  /// Sets the value of the `import` node `name`.
   void set_import(const std::string& name, Array<T> value) { imports_[name] = std::move(value); }
 
-  /// From now on `observer` sees each node that has a reference evaluation, when it is evaluated.
+  /// Calls `observer` for each later evaluation of a node with a reference evaluation.
   using Observer = std::function<void(const EvalContext<T>&)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
 
@@ -32,7 +32,7 @@ class Interpreter {
   /// begin_step of the frame.
   void run(BindingTime time, RowFrame& frame);
 
-  /// What the last run made of a value; for a value in a scan, its last iteration.
+  /// The value from the last run; for a value in a scan, from its last iteration.
   const Array<T>& value(ValueId id) const { return values_[id.index]; }
 
  private:

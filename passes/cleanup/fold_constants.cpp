@@ -13,7 +13,7 @@
 namespace fuselage {
 namespace {
 
-/// A constant is written out number by number in the text form, so large ones are better computed.
+/// The text form lists every number of a constant, so large results are not folded.
 constexpr std::int64_t kMaxElements = 4096;
 
 bool has_constant_operands(const Graph& graph, const Node& node) {
@@ -46,7 +46,7 @@ std::optional<std::string> too_large(const Match& match) {
   return fmt::format("it would compute with {} elements; the limit is {}", largest, kMaxElements);
 }
 
-// Numbers that do not equal themselves would make equal graphs differ.
+// NaN is not equal to itself, so equal graphs would differ.
 std::optional<std::string> not_finite(const Match& match) {
   if (too_large(match)) return std::nullopt;
   for (const float value : evaluate(match.graph(), match.root()).data)

@@ -4,7 +4,7 @@
 
 namespace fuselage {
 
-/// Computes what depends on small constants alone, by the ops' own evaluation in f32.
+/// Evaluates nodes that depend only on small constants, by the reference evaluation in f32.
 Pass fold_constants();
 
 }  // namespace fuselage

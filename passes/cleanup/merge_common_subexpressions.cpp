@@ -10,10 +10,10 @@
 namespace fuselage {
 namespace {
 
-/// Numbers nodes so that nodes of one number compute the same. It begins with all nodes of one op
-/// and attributes in one class and splits classes until the operands of their members, and the next
-/// values of states, agree. Starting from "equal until shown otherwise" is what finds equal states,
-/// whose operands depend on themselves.
+/// Partitions nodes into classes of equal value. Initially a class holds all nodes with the same op
+/// and attributes; classes are split until the operands of their members, and the next values of
+/// states, are in the same classes. Starting from the coarsest partition finds equal states, which
+/// depend on themselves.
 class Classes {
  public:
   explicit Classes(const Graph& graph) : graph_(graph), order_(topological_order(graph)) {
@@ -35,8 +35,8 @@ class Classes {
   const std::vector<NodeId>& order() const { return order_; }
 
  private:
-  /// Gives nodes with equal keys one number; returns how many numbers there are. Numbers do not
-  /// depend on ids: they count up along the topological order.
+  /// Assigns a class number to each distinct key; returns the number of classes. Numbers follow the
+  /// topological order, so they do not depend on ids.
   template <typename KeyOf>
   std::size_t split(KeyOf key_of) {
     std::map<decltype(key_of(NodeId{})), std::size_t> numbers;
@@ -47,8 +47,8 @@ class Classes {
     return numbers.size();
   }
 
-  /// Op, attributes and types; real numbers count by their bits, so that 0 is not -0. Types count
-  /// because a commutative op may give one operand's dimensions to its result.
+  /// Op, attributes and types. Real numbers are compared by their bits, so 0 differs from -0. Types
+  /// are included because a commutative op may take the dimensions of its result from one operand.
   std::string description(NodeId id) const {
     const Node& node = graph_.node(id);
     std::string text{node.op->name};
@@ -78,7 +78,7 @@ class Classes {
     for (const ValueId operand : node.operands) key.push_back(value_key(operand));
     if (node.has(Trait::commutative)) std::sort(key.begin(), key.end());
     if (const ValueId next = next_value_[id.index]; next.valid()) key.push_back(value_key(next));
-    // The class so far, so that classes are only ever split.
+    // The current class is part of the key, so classes are only split.
     key.push_back(class_of_[id.index]);
     return key;
   }
@@ -92,7 +92,7 @@ class Classes {
   const Graph& graph_;
   std::vector<NodeId> order_;
   std::vector<std::size_t> class_of_;  ///< by node index
-  std::vector<ValueId> next_value_;    ///< of states, by node index
+  std::vector<ValueId> next_value_;    ///< next values of states, by node index
 };
 
 bool run(Rewriter& rewriter) {

@@ -4,9 +4,9 @@
 
 namespace fuselage {
 
-/// Computes equal things once. Equal are nodes of one op with equal attributes and equal operands,
-/// and states that begin equal and go on equal: two recurrences that cannot be told apart become
-/// one.
+/// Common subexpression elimination. Nodes are equal if their ops, attributes and operands are
+/// equal; states are equal if their initial and next values are, so identical recurrences are
+/// merged.
 Pass merge_common_subexpressions();
 
 }  // namespace fuselage

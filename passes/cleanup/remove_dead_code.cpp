@@ -14,7 +14,7 @@ std::vector<NodeId> nexts_of_states(const Graph& graph) {
   return nexts;
 }
 
-/// Which nodes the outputs depend on, loops followed; by node index.
+/// The nodes that outputs depend on, directly or through loops; by node index.
 std::vector<bool> live_nodes(const Graph& graph) {
   const std::vector<NodeId> nexts = nexts_of_states(graph);
   std::vector<bool> live(graph.node_limit());

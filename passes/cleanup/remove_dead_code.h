@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// Removes what no output depends on. A state is needed only where an output depends on it, however
-/// long the way through the loop; a state that only feeds itself goes.
+/// Removes nodes that no output depends on, directly or through loops. A state that only feeds
+/// itself is removed.
 Pass remove_dead_code();
 
 }  // namespace fuselage

@@ -18,7 +18,7 @@ constexpr Capture kC{"c"}, kX{"x"}, kInner{"inner"}, kParts{"parts"}, kOnce{"onc
 
 using Build = std::function<void(Rewriter&, const Match&)>;
 
-/// A builder that puts a captured value in the place of the root.
+/// A builder that replaces the root by a captured value.
 Build keep(Capture capture) {
   return [capture](Rewriter& rewriter, const Match& match) {
     rewriter.replace(match.result(), match[capture]);
@@ -27,7 +27,7 @@ Build keep(Capture capture) {
 
 // --- Order of operands ---
 
-/// Constants stand rightmost, then values without rows, then the rest.
+/// From right to left: constants, values without rows, other values.
 int operand_rank(const Graph& graph, ValueId value) {
   if (graph.value(value).type.domain != graph.none()) return 0;
   return is_constant(graph.producer(value)) ? 2 : 1;
@@ -38,7 +38,7 @@ bool out_of_order(const Graph& graph, const Node& node) {
          operand_rank(graph, node.operands[0]) > operand_rank(graph, node.operands[1]);
 }
 
-/// Where both operands have one element a row, the result has the first one's dimensions.
+/// If both operands have one element per row, the result has the dimensions of the first.
 std::optional<std::string> exchange_changes_dims(const Match& match) {
   const Graph& graph = match.graph();
   const Type& right = graph.value(match.root_node().operands[1]).type;
@@ -102,7 +102,7 @@ struct Part {
   std::int64_t offset = 0;
 };
 
-/// The part that a slice of a concatenation begins in.
+/// The operand of a concatenation in which a slice of it begins.
 Part part_of(const Match& match) {
   std::int64_t offset = 0;
   for (const ValueId part : match.node(kParts).operands) {
@@ -140,7 +140,7 @@ void flatten_concat(Rewriter& rewriter, const Match& match) {
 
 bool is_slice(const Node& node) { return node.is<op::Slice>(); }
 
-/// Where the second of two slices of one value begins, the first one ends.
+/// Whether the second of two slices of one value begins at the end of the first.
 bool adjacent(const Graph& graph, ValueId first, ValueId second) {
   const Node& a = graph.producer(first);
   const Node& b = graph.producer(second);
@@ -181,7 +181,7 @@ bool leads_everywhere(const Graph& graph, const Node& select) {
   return std::none_of(via.begin(), via.end(), [&](MapId id) { return graph.map(id).partial; });
 }
 
-// All rows of the outer selection lead on, so that a default can come from the inner one only.
+// The outer path is total, so default rows come only from the inner selection.
 void select_of_select(Rewriter& rewriter, const Match& match) {
   const Node& inner = match.node(kInner);
   MapPath via = match.root_node().as<op::Via>().via;
@@ -209,7 +209,7 @@ std::vector<Rule> rules() {
        .guards = {{"same_dims", exchange_changes_dims}},
        .build = exchange_operands},
 
-      // Arithmetic that gives an operand back.
+      // Arithmetic identities.
       {.name = "multiply_by_one",
        .pattern = op<op::Mul>({any(kX), number(1)}),
        .guards = {same_type(kX)},

@@ -4,9 +4,9 @@
 
 namespace fuselage {
 
-/// Removes what changes nothing and gives every computation one spelling: constants stand on the
-/// right, a path of row maps is one selection, parts are cut out of what they were put together
-/// from. Later patterns then need to know one form only.
+/// Removes identities and normalizes the graph: constants are right operands, a chain of selections
+/// is one selection along a path, slices of concatenations are slices of the operands. Later
+/// patterns need only the normal form.
 Pass simplify();
 
 }  // namespace fuselage

@@ -16,7 +16,7 @@ namespace {
 using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
-/// The number that a constant without dimensions holds, if it can be written in an expression.
+/// The number of a constant without dimensions, if an expression can contain it.
 std::optional<double> number_of(const Graph& graph, ValueId value) {
   const Node& node = graph.producer(value);
   if (!is_constant(node) || !graph.value(value).type.dims.empty()) return std::nullopt;
@@ -32,8 +32,7 @@ std::uint32_t operand_index(BoundExpression& bound, ValueId value) {
   return index;
 }
 
-/// Appends `part` to `whole`, with `replaced` standing for some of its operands; returns the
-/// results.
+/// Appends `part` to `whole`, replacing some of its operands by `replaced`; returns the results.
 template <typename Replace>
 std::vector<Argument> append(BoundExpression& whole, const BoundExpression& part, Replace replace) {
   const auto first = static_cast<std::uint32_t>(whole.expression.steps.size());
@@ -54,7 +53,7 @@ std::vector<Argument> append(BoundExpression& whole, const BoundExpression& part
   return results;
 }
 
-/// Without steps that no result needs, and with operands in the order in which the text reads them.
+/// Removes unused steps and orders operands by their first use in the text.
 BoundExpression in_normal_form(const BoundExpression& bound) {
   BoundExpression normal{.expression = parse_expression(print_expression(bound.expression))};
   for (ElementwiseExpression::Step& step : normal.expression.steps)
@@ -81,7 +80,7 @@ BoundExpression bind_expression(const Graph& graph, const Node& node) {
     plain.expression.steps.push_back(std::move(step));
     plain.expression.results.push_back({.kind = Kind::step, .index = 0});
   }
-  // A value without rows may come from constants alone, and a node needs an operand.
+  // A value without rows may depend only on constants, but a node needs an operand.
   const bool has_rows = graph.value(node.results[0]).type.domain != graph.none();
   BoundExpression bound;
   bound.expression.results = append(bound, plain, [&](ValueId value) -> std::optional<Argument> {

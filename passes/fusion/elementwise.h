@@ -8,26 +8,27 @@
 
 namespace fuselage {
 
-/// Whether a node computes elements from those in their places alone, as an expression does. One
-/// that quantizes its results sees whole vectors.
+/// Whether a node computes element i of its results only from elements i of its operands, so that
+/// an expression can represent it. False for nodes that quantize results, since they read whole
+/// vectors.
 bool is_elementwise(const Graph& graph, const Node& node);
 
-/// An expression with the values that it reads: operand i of the expression is operands[i].
+/// An expression and its operand values: operand i of the expression is operands[i].
 struct BoundExpression {
   ElementwiseExpression expression;
   std::vector<ValueId> operands;
 };
 
-/// What an elementwise node computes: its own expression, or its op as the only step. Where it has
-/// rows, constants without dimensions are written into the expression as numbers.
+/// The expression of an elementwise node: its own, or its op as the only step. If the node has
+/// rows, constants without dimensions become numbers of the expression.
 BoundExpression bind_expression(const Graph& graph, const Node& node);
 
-/// `outer` with the results of the elementwise node `inner` written out in it; `kept`, some of
-/// these results, become results of the whole, after those of `outer`.
+/// Inlines the elementwise node `inner` into `outer`. The results `kept` of `inner` become results
+/// of the whole, after the results of `outer`.
 BoundExpression inline_expression(const Graph& graph, const BoundExpression& outer,
                                   const Node& inner, const std::vector<ValueId>& kept);
 
-/// The same expression with `value`, one of its operands, as operand 0.
+/// Reorders the operands so that `value`, one of them, is operand 0.
 BoundExpression with_first_operand(const BoundExpression& bound, ValueId value);
 
 }  // namespace fuselage

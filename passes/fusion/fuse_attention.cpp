@@ -17,10 +17,10 @@ namespace {
 constexpr Capture kWeights{"weights"}, kValues{"values"}, kV{"v"}, kQuery{"query"}, kKey{"key"},
     kScore{"score"};
 
-/// Beyond this the exponential of a float and of its negative are not both normal numbers.
+/// For x up to this bound both exp(x) and exp(-x) are normal floats.
 constexpr double kLargest = 87;
 
-/// What a selection's path crosses behind `path`; nothing where it does not begin with that.
+/// The rest of a selection's path after the prefix `path`; nullopt if it has another prefix.
 std::optional<MapPath> rest_of_path(const Match& match, Capture selection, const MapPath& path) {
   const auto via = match.node(selection).as<op::SelectRows>().via;
   if (via.size() < path.size() || !std::equal(path.begin(), path.end(), via.begin()))
@@ -48,7 +48,7 @@ std::optional<std::string> default_rows(const Match& match) {
   return std::nullopt;
 }
 
-/// Weights may mix something that another mixture by the same weights has led to.
+/// The values of a mixture may depend on another mixture with the same weights.
 std::optional<std::string> values_after_weights(const Match& match) {
   const Graph& graph = match.graph();
   const std::vector<bool> before = reachable(graph, {graph.value(match[kValues]).producer});
@@ -56,10 +56,10 @@ std::optional<std::string> values_after_weights(const Match& match) {
   return "the values come after the weights";
 }
 
-/// Makes the operand of the fused node out of a query or key, before its rows are selected.
+/// Computes an operand of the fused node from a query or key, before its rows are selected.
 using Prepare = ValueId (*)(Rewriter&, ValueId);
 
-/// The query or the key for each member of the pairs on its side.
+/// The query or key of each left or right member of the pairs.
 ValueId member(Rewriter& rewriter, const Match& match, Capture selection, const MapPath& side,
                Prepare prepare) {
   const MapPath rest = rest_of_path(match, selection, side).value();
@@ -67,7 +67,7 @@ ValueId member(Rewriter& rewriter, const Match& match, Capture selection, const 
   return rest.empty() ? x : rewriter.add(op::SelectRows{.via = rest}, {x});
 }
 
-/// Puts `attention`, an op of query, key and `more`, in the place of weights and mixture.
+/// Replaces weights and mixture by the op `attention` of query, key and `more`.
 template <OpStruct Op>
 void fuse(Rewriter& rewriter, const Match& match, Op attention, Prepare prepare,
           const std::vector<ValueId>& more) {
@@ -84,12 +84,12 @@ void fuse(Rewriter& rewriter, const Match& match, Op attention, Prepare prepare,
 
 // --- Additive attention ---
 
-/// exp(x), with x bounded so that the product of two of them is a number.
+/// exp(x) with x clamped, so that the product of two factors is finite.
 ValueId factor(Rewriter& rewriter, ValueId x) {
   const auto number = [&rewriter](double value) {
     return rewriter.add(op::Constant{.values = {value}});
   };
-  // The second operand stays when it is NaN.
+  // Max returns its second operand if that is NaN.
   const ValueId above = rewriter.add(op::Max{}, {number(-kLargest), x});
   return rewriter.add(op::Exp{}, {rewriter.add(op::Min{}, {number(kLargest), above})});
 }
@@ -98,7 +98,7 @@ void fuse_additive(Rewriter& rewriter, const Match& match) {
   fuse(rewriter, match, op::AdditiveAttention{}, factor, {match[kV], match[kValues]});
 }
 
-/// A row selected through a map of this kind.
+/// A selection through a map of kind `kind`.
 Pattern selected(Capture capture, MapKind kind) {
   const auto crosses = [kind](const Graph& graph, const Node& node) {
     return graph.map(node.as<op::SelectRows>().via.front()).kind == kind;

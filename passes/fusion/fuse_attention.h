@@ -4,10 +4,10 @@
 
 namespace fuselage {
 
-/// Attention (score, softmax, mix) becomes one node, additive or by dot products. In additive
-/// attention a tanh for each pair of a query and a key is most of the work; as exp(q + k) is
-/// exp(q) exp(k), exponentials for each query and for each key take its place, and the keys' are
-/// known before the first step.
+/// Fuses attention (score, softmax, mixture) into one node, additive or with dot products. In
+/// additive attention one tanh per pair of query and key dominates the cost. Since exp(q + k) =
+/// exp(q) exp(k), one exponential per query and per key replaces it; the exponentials of keys are
+/// computed before the first step.
 Pass fuse_attention();
 
 }  // namespace fuselage

@@ -15,21 +15,22 @@
 namespace fuselage {
 namespace {
 
-/// One model's part of a sum: log_softmax(product + bias) times weight.
+/// One model's term of the sum: weight times log_softmax(product + bias).
 struct Member {
   NodeId product;
   std::optional<ValueId> bias;
   std::optional<ValueId> weight;
 };
 
-/// A sum of several models' scores.
+/// A weighted sum of several models' scores.
 struct Ensemble {
   std::vector<Member> members;
-  std::vector<ValueId> scores;  ///< sums and what is summed
-  std::vector<NodeId> nodes;    ///< what computes all that, products included
+  std::vector<ValueId> scores;  ///< the sums and their terms
+  std::vector<NodeId> nodes;    ///< all nodes that compute them, products included
 };
 
-/// The operand number of a node that an op makes, where another is `other`; the last such.
+/// Of a node with two operands, the last one that is a result of Op, if `other` accepts the other
+/// operand.
 template <OpStruct Op, class Other>
 std::optional<std::size_t> operand_by(const Graph& graph, const Node& node, const Other& other) {
   for (std::size_t i = node.operands.size(); i-- > 0;)
@@ -42,7 +43,7 @@ bool is_bias(const Graph& graph, ValueId bias, ValueId sum) {
   return type.domain == graph.none() && type.dims == graph.value(sum).type.dims;
 }
 
-/// Reads the logits of a member; false when they are no product with or without a bias.
+/// Reads the logits of a member; false unless they are a product with an optional bias.
 bool read_logits(const Graph& graph, ValueId logits, Member& member, std::vector<NodeId>& nodes) {
   const Node& node = graph.producer(logits);
   nodes.push_back(graph.value(logits).producer);
@@ -61,7 +62,7 @@ bool read_logits(const Graph& graph, ValueId logits, Member& member, std::vector
   return true;
 }
 
-/// Reads the scores of a member, weighted or not; false when they are something else.
+/// Reads the scores of a member, with an optional weight; false if they have another form.
 bool read_member(const Graph& graph, ValueId scores, Ensemble& into) {
   Member member;
   const Node* node = &graph.producer(scores);
@@ -80,7 +81,7 @@ bool read_member(const Graph& graph, ValueId scores, Ensemble& into) {
   return true;
 }
 
-/// Reads a sum and the sums in it, in order.
+/// Reads a sum and its nested sums, in order.
 bool read_sum(const Graph& graph, ValueId sum, Ensemble& into) {
   const Node& node = graph.producer(sum);
   into.scores.push_back(sum);
@@ -98,7 +99,7 @@ std::optional<Ensemble> ensemble_of(const Graph& graph, const Node& k_best) {
 
 const Ensemble& ensemble_of(const Match& match) { return match.analysis<Ensemble>(); }
 
-/// Everything is part of the sum alone, and once.
+/// All nodes are used only by the sum, and only once.
 std::optional<std::string> used_elsewhere(const Match& match) {
   const Graph& graph = match.graph();
   for (const NodeId id : ensemble_of(match).nodes) {
@@ -131,7 +132,7 @@ std::optional<std::string> other_biases(const Match& match) {
   return std::nullopt;
 }
 
-/// The number that a constant is.
+/// The number of a scalar constant.
 double number_of(const Graph& graph, ValueId constant) {
   return graph.producer(constant).as<op::Constant>().values.front();
 }

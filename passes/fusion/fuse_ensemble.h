@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// Makes one node of the output layers of several models whose weighted log-probabilities are added
-/// before the k best of them are taken. Its kernel writes neither logits nor probabilities.
+/// Fuses the output layers of several models into one node, if k_best reads the weighted sum of
+/// their log-probabilities. Its kernel writes neither logits nor probabilities.
 Pass fuse_ensemble();
 
 }  // namespace fuselage

@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// A product with a matrix takes in the elementwise computation that alone reads it: bias,
-/// activation, residual, gate. They run on each tile of the product while it is in the cache.
+/// Fuses a product with its only reader, an elementwise computation: bias, activation, residual,
+/// gate. It runs on each tile of the product while the tile is in the cache.
 Pass fuse_linear();
 
 }  // namespace fuselage

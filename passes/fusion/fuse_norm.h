@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// A layer normalization takes in the sum that it normalizes, as behind a residual connection; the
-/// sum is a second result for others that read it.
+/// Fuses a layer normalization with the sum that it normalizes, as after a residual connection. The
+/// sum is a second result for its other readers.
 Pass fuse_norm();
 
 }  // namespace fuselage

@@ -23,7 +23,7 @@ Pattern biased_product() {
   return match::op<op::Add>({product(), match::any(kBias)}).commutative();
 }
 
-/// An element for each column, known before there are rows.
+/// The bias has one element per column and no rows.
 Guard bias_of_columns() {
   const auto refuse = [](const Match& match) -> std::optional<std::string> {
     const Graph& graph = match.graph();
@@ -36,13 +36,13 @@ Guard bias_of_columns() {
   return {"bias_of_columns", refuse};
 }
 
-/// Which of the parts that a search may or may not ask for stand between the product and its best.
+/// The optional parts between product and k_best.
 struct Parts {
   bool bias = false;
   bool log_softmax = false;
 };
 
-/// Puts `fused_op`, an op of the product's operands, in the place of root and product.
+/// Replaces root and product by `fused_op` of the product's operands.
 template <OpStruct Op>
 void fuse(Rewriter& rewriter, const Match& match, Parts parts, const Op& fused_op) {
   const NodeId root = match.root();
@@ -79,7 +79,7 @@ Rule best_words(std::string name, Parts parts) {
 
 // --- Shortlists ---
 
-/// What is ranked for a row are the elements of that row, and the words are theirs.
+/// The ranked elements of a row come from that row, and the words are theirs.
 std::optional<std::string> other_elements(const Match& match) {
   const auto elements = match.node(kElements).as<op::SelectElements>();
   const auto best = match.root_node().as<op::SegmentKBest>();

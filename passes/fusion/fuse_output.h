@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// Makes one node of an output layer: product, bias, log-softmax and k best, the last two also
-/// alone. Its kernel needs a tile of the logits at a time, so that they are never written.
+/// Fuses an output layer into one node: product, k best, and optionally bias and log-softmax. Its
+/// kernel processes the logits in tiles and never writes all of them.
 Pass fuse_output();
 
 }  // namespace fuselage

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Capture kInner{"inner"};
 
-/// Steps that one node may have: more than any cell, and little enough to be read.
+/// Maximum steps of one node: more than any cell has, and still readable.
 constexpr std::size_t kMaxSteps = 128;
 
 std::optional<std::string> other_rows(const Match& match) {
@@ -40,7 +40,7 @@ std::optional<std::string> too_long(const Match& match) {
   return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
 }
 
-/// True when something else than the root that reads the inner node leads to the root.
+/// Whether another user of the inner node leads to the root: fusion would make a cycle.
 bool leads_to_root(const Match& match) {
   const Graph& graph = match.graph();
   std::vector<NodeId> open;

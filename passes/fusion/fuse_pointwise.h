@@ -4,9 +4,9 @@
 
 namespace fuselage {
 
-/// Chains of elementwise ops over the same rows become one `pointwise` node, so that values between
-/// them stay in the cache: any cell of a recurrent network, without a pattern for any. A value that
-/// others need too becomes a further result.
+/// Fuses chains of elementwise ops over the same rows into one `pointwise` node, so that
+/// intermediate values stay in the cache. Any recurrent cell fuses without a pattern of its own. An
+/// intermediate value with other users becomes a further result.
 Pass fuse_pointwise();
 
 }  // namespace fuselage

@@ -19,7 +19,7 @@ std::optional<std::string> other_integers(const Match& match) {
   return fmt::format("{} quantizes to other integers already", match.graph().describe(producer));
 }
 
-/// The attributes by which the producer quantizes the root's operand too.
+/// Attributes with which the producer also quantizes the root's operand.
 op::QuantizedResults quantizing_attributes(const Match& match) {
   const Node& producer = match.node(kX);
   op::QuantizedResults attributes{match.root_node().as<op::Quantization>(),

@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// What computes a value also quantizes it, vector by vector while it is in the cache, if its op
-/// can.
+/// Fuses `quantize` with the producer of its operand, if the producer's op supports it: each vector
+/// is quantized while it is in the cache.
 Pass fuse_quantize();
 
 }  // namespace fuselage

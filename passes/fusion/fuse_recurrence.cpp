@@ -24,7 +24,7 @@ bool collects_a_state(const Graph& graph, const Node& node) {
   return next_of(graph, node.operands[0]).valid();
 }
 
-/// A guard that only has something to say of plain cells.
+/// A guard that checks only matches whose cell is plain.
 Guard of_layer(std::string name, Reason (*refuse)(const Match&, const PlainLayer&)) {
   return {std::move(name), [refuse](const Match& match) -> Reason {
             const auto& found = match.analysis<CellFinding>();
@@ -45,7 +45,7 @@ Reason other_start(const Match& match, const PlainLayer& layer) {
   return std::nullopt;
 }
 
-/// Whatever depends on the states must go with the loop.
+/// Refuses if the loop has users that the fused node would not serve.
 Reason other_users(const Match& match, const PlainLayer& layer) {
   const Graph& graph = match.graph();
   std::vector<NodeId> open = layer.states;
@@ -85,12 +85,12 @@ Reason other_matrices(const Match& match, const PlainLayer& layer) {
   return std::nullopt;
 }
 
-/// Makes the weights of the op out of those of the gates.
+/// Builds the weights of the op from the weights of the gates.
 class WeightBuilder {
  public:
   WeightBuilder(Rewriter& rewriter, const PlainLayer& layer) : rewriter_(rewriter), layer_(layer) {}
 
-  /// The matrices of all gates side by side.
+  /// The matrices of all gates, concatenated.
   ValueId matrix(std::vector<MatrixPart> GateWeights::*parts) {
     std::vector<ValueId> gates;
     for (const GateWeights& gate : layer_.gates) {
@@ -101,7 +101,7 @@ class WeightBuilder {
     return rewriter_.add(op::Concat{}, gates);
   }
 
-  /// Their biases, zeros where there are none.
+  /// The biases of all gates, concatenated; zeros for gates without bias.
   ValueId bias(std::vector<Columns> GateWeights::*parts) {
     std::vector<ValueId> gates;
     for (const GateWeights& gate : layer_.gates) {

@@ -4,7 +4,7 @@
 
 namespace fuselage {
 
-/// A loop over source positions whose cell is a plain GRU or LSTM becomes one recurrent_layer.
+/// Replaces a loop over source positions with a plain GRU or LSTM cell by one recurrent_layer.
 Pass fuse_recurrence();
 
 }  // namespace fuselage

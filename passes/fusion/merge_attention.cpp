@@ -13,7 +13,7 @@ namespace {
 
 constexpr Capture kQuery{"query"};
 
-/// The map that the query's selection crosses first.
+/// The first map of the query's selection path.
 const RowMap& crossed(const Match& match) {
   return match.graph().map(match.node(kQuery).as<op::SelectRows>().via.front());
 }
@@ -31,7 +31,7 @@ std::optional<std::string> needs_weights(const Match& match) {
                      graph.describe(graph.value(weights).uses.front().node));
 }
 
-/// The words of a hypothesis are not those of its parent.
+/// Refuses prefixes: a hypothesis and its parent have different words.
 std::optional<std::string> of_prefixes(const Match& match) {
   const Graph& graph = match.graph();
   const Domain& attended = graph.domain(graph.domain(pairs_of(match)).right);
@@ -57,7 +57,7 @@ std::optional<std::string> not_fewer(const Match& match, const Workload& workloa
                      graph.domain(map.to).name, there, here, graph.domain(map.from).name);
 }
 
-/// The pairs of two domains; declared where the graph has none.
+/// The pairs domain of two domains; declared if the graph has none.
 DomainId find_or_add_pairs(Rewriter& rewriter, DomainId left, DomainId right) {
   const Graph& graph = rewriter.graph();
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {

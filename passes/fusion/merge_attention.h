@@ -5,9 +5,9 @@
 
 namespace fuselage {
 
-/// The law of row domains for whole attention: where the query of each hypothesis is that of its
-/// parent, the pairs are those of parents, and siblings share scores and mixture (Devlin 2017,
-/// section 4.5, for a decoder that attends from its previous state).
+/// The law of row domains for fused attention: if hypotheses take their query from their parents,
+/// attention runs once per parent, and siblings share scores and mixture (Devlin 2017, section 4.5,
+/// for a decoder that attends from its previous state).
 Pass merge_attention(const Workload& workload = {});
 
 }  // namespace fuselage

@@ -34,7 +34,7 @@ Polynomial times(const Polynomial& a, const Polynomial& b) {
   return product;
 }
 
-/// The number that all elements of a constant are.
+/// The common value of all elements of a constant, if they are equal.
 std::optional<double> uniform(const Node& node) {
   if (!is_constant(node)) return std::nullopt;
   const auto values = node.as<op::Constant>().values;

@@ -10,29 +10,28 @@
 
 namespace fuselage {
 
-/// Columns of a value, from `begin` on.
+/// Columns of a value, starting at `begin`.
 struct Columns {
   ValueId value;
   std::int64_t begin = 0;
   friend auto operator<=>(const Columns&, const Columns&) = default;
 };
 
-/// A sum of products: the coefficient of each product, whose factors stand in order.
+/// A sum of products: maps each product, a sorted list of factors, to its coefficient.
 using Polynomial = std::map<std::vector<Columns>, double>;
 
-/// Writes values out as sums of products, so that one computation has one form however it is
-/// spelled: sums, differences and products of elements are multiplied out; slices, concatenations
-/// and selections along `via` are looked through. Factors are what else there is. Constants of
-/// which all elements are one number are coefficients.
+/// Expands values into sums of products, a normal form of equivalent computations. Elementwise
+/// sums, differences and products are multiplied out; slices, concatenations and selections along
+/// `via` are transparent; uniform constants are coefficients. All other values are factors.
 class Expansion {
  public:
   Expansion(const Graph& graph, MapId via) : graph_(graph), via_(via) {}
 
-  /// `width` columns of a vector; nothing when the columns do not come from values of such a width,
-  /// or the sum would be very long.
+  /// Expands `width` columns of a vector. Returns nullopt if the columns do not come from values of
+  /// that width, or if the sum is too long.
   std::optional<Polynomial> expand(Columns columns, std::int64_t width);
 
-  /// Nodes that were looked at.
+  /// Nodes visited by expand().
   const std::set<NodeId>& met() const { return met_; }
 
  private:
@@ -42,7 +41,7 @@ class Expansion {
   const Graph& graph_;
   MapId via_;
   std::set<NodeId> met_;
-  int budget_ = 1000;  // values to look at; shared ones are met many times
+  int budget_ = 1000;  // maximum visits; shared values are visited repeatedly
 };
 
 }  // namespace fuselage

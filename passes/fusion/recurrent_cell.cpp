@@ -14,8 +14,8 @@ namespace {
 
 using Factors = std::vector<Columns>;
 
-/// Reads a cell off the next value of a state. Each step returns false where the cell is another
-/// one, with the reason in `reason_`.
+/// Recognizes a cell from the next value of a state. Each step returns false with `reason_` set if
+/// the cell differs.
 class CellFinder {
  public:
   CellFinder(const Graph& graph, NodeId next)
@@ -112,7 +112,8 @@ class CellFinder {
 
   // --- Gates ---
 
-  /// A gate is a function of a sum of a product with the input, one with the state and biases.
+  /// A gate is Function of the sum of a product with the input, a product with the state, and
+  /// biases.
   template <OpStruct Function>
   bool read_gate(Columns gate, GateWeights& weights) {
     if (!is<Function>(gate)) return other_state();
@@ -125,8 +126,8 @@ class CellFinder {
     return has_products(gate, weights);
   }
 
-  /// The weights of a GRU's candidate, and its reset gate, by which every term of the state is
-  /// multiplied and no other term.
+  /// The weights of a GRU's candidate, and its reset gate, a factor of all terms with the state and
+  /// of no other terms.
   bool read_candidate(Columns candidate, GateWeights& weights, Columns& reset_gate) {
     std::set<Columns> resets;
     GateWeights reset_part, other_part;
@@ -172,7 +173,7 @@ class CellFinder {
     return true;
   }
 
-  /// The operand of a product, taken apart where the loop concatenates it.
+  /// The parts of a product's operand, if the loop concatenates it; else the operand itself.
   std::vector<ValueId> parts_side_by_side(ValueId value) {
     const Node& node = graph_.producer(value);
     if (!node.is<op::Concat>() || graph_.value(value).type.domain != scan_) return {value};
@@ -224,7 +225,7 @@ class CellFinder {
 
   ValueId argument(Columns columns) const { return graph_.producer(columns.value).operands[0]; }
 
-  /// The one factor, of the two of a term, that Op produces.
+  /// The only factor of a two-factor term that is a result of Op.
   template <OpStruct Op>
   std::optional<Columns> factor_by(const Polynomial::value_type& term) const {
     const auto& [factors, coefficient] = term;

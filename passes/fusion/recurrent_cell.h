@@ -11,15 +11,15 @@
 
 namespace fuselage {
 
-/// What a loop over source positions reads of what there is at each position: `operands[0]` itself
-/// when `via` is empty, else what select_rows(operands) gives along it.
+/// The input of a loop over source positions: `operands[0]` if `via` is empty, else
+/// select_rows(operands) along `via`.
 struct LoopInput {
   std::vector<ValueId> operands;
   MapPath via;
   friend auto operator<=>(const LoopInput&, const LoopInput&) = default;
 };
 
-/// A part of the matrix of a product: the columns of a gate, the rows that multiply one operand.
+/// A block of a product's matrix: the columns of one gate, the rows of one operand.
 struct MatrixPart {
   ValueId matrix;
   bool transposed = false;
@@ -27,7 +27,7 @@ struct MatrixPart {
   std::int64_t first_column = 0;
 };
 
-/// Parts that are added up, of the weights of one gate.
+/// The weights of one gate; the parts of each list are summed.
 struct GateWeights {
   std::vector<MatrixPart> input, state;
   std::vector<Columns> input_bias, state_bias;
@@ -39,23 +39,23 @@ struct PlainLayer {
   std::int64_t size = 0;  ///< of the state
   DomainId scan;
   std::vector<NodeId> states;      ///< the state, and an LSTM's cell
-  std::vector<NodeId> nexts;       ///< of each of them
+  std::vector<NodeId> nexts;       ///< the `next` node of each state
   std::vector<GateWeights> gates;  ///< in the order of the op
-  std::set<LoopInput> inputs;      ///< one, if the layer is an op's
-  std::set<NodeId> body;           ///< all that was looked at, from the states on
+  std::set<LoopInput> inputs;      ///< exactly one, if recurrent_layer can represent the layer
+  std::set<NodeId> body;           ///< all visited nodes that depend on the states
 };
 
-/// What a value in a loop was found to be: a layer's state, or why it is none.
+/// The result of find_recurrent_cell: a layer, or the reason for its absence.
 struct CellFinding {
   std::optional<PlainLayer> layer;
   std::string reason;
 };
 
-/// Looks whether `value`, the next value of a state, is that of a plain GRU or LSTM. How sums are
-/// spelled, and which gates are computed together, does not matter.
+/// Checks whether `value`, the next value of a state, is computed by a plain GRU or LSTM cell.
+/// Independent of the form of sums and of which gates are computed together.
 CellFinding find_recurrent_cell(const Graph& graph, ValueId value);
 
-/// The node that makes `value` the next value of a state; none if there is none.
+/// The `next` node that reads `value`; invalid if there is none.
 NodeId next_of(const Graph& graph, ValueId value);
 
 }  // namespace fuselage

@@ -22,7 +22,8 @@ struct Extent {
   std::size_t begin = 0, end = 0;
 };
 
-/// The beginning of the smallest gap between the extents that holds `size`, else the end of all.
+/// The offset of the smallest gap between the extents that fits `size`, else the end of the last
+/// one.
 std::size_t best_gap(std::vector<Extent> taken, std::size_t size) {
   std::sort(taken.begin(), taken.end(),
             [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
@@ -39,7 +40,7 @@ std::size_t best_gap(std::vector<Extent> taken, std::size_t size) {
 }  // namespace
 
 std::size_t most_live_bytes(std::span<const BufferLifetime> buffers) {
-  // What is added at each step, and taken away one step after the last.
+  // Bytes allocated at each step, and bytes freed one step after the last use.
   std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> changes;
   for (const BufferLifetime& buffer : buffers) {
     changes[buffer.first].first += aligned(buffer.size_bytes);

@@ -25,7 +25,7 @@ class Splitter {
                                                     : fmt::format("{}.{}", graph.name(), time));
     }
     for (const Output& output : graph.outputs()) taken_names_.insert(output.name);
-    // Weights and what the load program gives are found by name alike.
+    // Weights and results of the load program share one namespace.
     for (const NodeId id : graph.nodes())
       if (graph.node(id).has(Trait::external))
         taken_names_.insert(graph.node(id).as<ExternalName>().name);
@@ -53,8 +53,8 @@ class Splitter {
  private:
   struct Part {
     Graph graph;
-    std::unordered_map<ValueId, ValueId> values;  ///< of the whole graph, as they are known here
-    std::vector<NodeId> origins;                  ///< by index of a node here
+    std::unordered_map<ValueId, ValueId> values;  ///< whole-graph value to value in the part
+    std::vector<NodeId> origins;                  ///< by node index in the part
 
     void add_origin(NodeId here, NodeId whole) {
       origins.resize(here.index + 1);
@@ -64,7 +64,8 @@ class Splitter {
 
   Part& part(BindingTime time) { return parts_[static_cast<std::size_t>(time)]; }
 
-  /// What every part may have for itself: parameters, constants and the graph's own imports.
+  /// Nodes copied into each part that reads them: parameters, constants and the graph's own
+  /// imports.
   bool is_leaf(const Node& node) const {
     return node.operands.empty() && !node.results.empty() &&
            graph_.binding(node.results[0]) == BindingTime::load;
@@ -85,7 +86,7 @@ class Splitter {
     }
   }
 
-  /// A value of the whole graph inside of a part: computed there, copied or imported.
+  /// The value in part `to` of a whole-graph value: computed there, copied or imported.
   ValueId value_in(Part& to, ValueId id) {
     if (const auto found = to.values.find(id); found != to.values.end()) return found->second;
     if (is_leaf(graph_.producer(id)))
@@ -110,8 +111,8 @@ class Splitter {
     to.values.emplace(id, to.graph.result(import));
   }
 
-  /// The name under which a value goes from part to part: that of an output which it is anyway, or
-  /// its own made unique, so that it depends on the graph alone.
+  /// The name of a value passed between parts: the name of an output that it is already, or its own
+  /// name made unique. Depends only on the graph.
   const std::string& export_name(ValueId id) {
     for (const auto& [value, name] : exports_)
       if (value == id) return name;
@@ -134,7 +135,7 @@ class Splitter {
 
   const Graph& graph_;
   std::array<Part, 3> parts_;
-  std::vector<std::pair<ValueId, std::string>> exports_;  ///< in the order of their first use
+  std::vector<std::pair<ValueId, std::string>> exports_;  ///< in order of first use
   std::set<std::string> taken_names_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace fuselage {
 
-/// A graph cut into what runs once per model, once per batch of sentences and once per decoding
-/// step. Each part declares the same domains and maps under the same ids. A computed value that a
-/// later part reads is an output of the earlier one and an `import` of that name in the later;
-/// parameters and constants stand in every part that reads them.
+/// A graph split into programs that run once per model, once per batch and once per decoding step.
+/// All parts declare the same domains and maps under the same ids. A computed value read by a later
+/// part is an output of the earlier part and an `import` of that name in the later; parameters and
+/// constants are copied into every part that reads them.
 struct Programs {
   Graph load, source, step;
   /// By binding time, then by index of a part's node: the node of the whole graph that it copies
@@ -18,7 +18,7 @@ struct Programs {
   std::array<std::vector<NodeId>, 3> origins;
 };
 
-/// Cuts a graph by the binding times of its nodes. Outputs stay in the part that computes them,
+/// Splits a graph by the binding times of its nodes. Outputs stay in the part that computes them,
 /// under their names.
 Programs split_by_binding_time(const Graph& graph);
 

@@ -18,8 +18,8 @@ bool has_rows(const Graph& graph, ValueId value) {
 
 MapPath path_of(const Node& select) { return select.as<op::Via>().via; }
 
-/// The selection that feeds a row-wise node: every operand that has rows is one along the same
-/// path. nullptr where that is not so.
+/// The selection that feeds a row-wise node, if every operand with rows is a selection along the
+/// same path; else nullptr.
 const Node* common_selection(const Graph& graph, const Node& node) {
   if (!node.has(Trait::row_wise) || node.results.size() != 1) return nullptr;
   const Node* common = nullptr;
@@ -35,16 +35,16 @@ const Node* common_selection(const Graph& graph, const Node& node) {
 
 // --- Selections ---
 
-/// A way to move a node: past the first `crossed` maps of its path.
+/// A move of a node past the first `crossed` maps of its path.
 struct Move {
   std::size_t crossed = 0;
-  DomainId domain;  ///< where the node goes
+  DomainId domain;  ///< target domain of the node
   double seconds = 0;
 };
 
-/// The ways to move a node that save time, the fastest first.
+/// The moves of a node that save time, fastest first.
 struct Moves {
-  double stay = 0;  ///< seconds where it is
+  double stay = 0;  ///< seconds without a move
   std::vector<Move> faster;
 };
 
@@ -74,14 +74,15 @@ bool makes_table(const Graph& graph, const Move& move) {
   return graph.domain(move.domain).kind == DomainKind::vocabulary;
 }
 
-/// A table that could be made for a node's result.
+/// A candidate table of a node's result.
 struct Table {
   NodeId node;
   TableCost cost;
-  double saved = 0;  ///< seconds a sentence, over the next best place
+  double saved = 0;  ///< seconds per sentence, over the next best move
 };
 
-/// Memory of the table that a node reads now and would be the only one to read.
+/// Memory of the table that the node reads now, if it is the only reader: the new table replaces
+/// it.
 double replaced_bytes(const Graph& graph, const Node& select) {
   const Value& table = graph.value(select.operands[0]);
   const Domain& domain = graph.domain(table.type.domain);
@@ -91,7 +92,7 @@ double replaced_bytes(const Graph& graph, const Node& select) {
   return goes ? static_cast<double>(domain.size) * static_cast<double>(row_bytes(table.type)) : 0;
 }
 
-/// Tables that would be made if there were no budget, those first that save most for their size.
+/// Tables that would be made without a budget, by decreasing time saved per byte.
 std::vector<Table> wished_tables(const CostModel& model) {
   std::vector<Table> tables;
   for (const NodeId id : model.graph.nodes()) {
@@ -113,8 +114,8 @@ std::vector<Table> wished_tables(const CostModel& model) {
   return tables;
 }
 
-/// Why no table must be made for a node, beside those that are there and those that save more for
-/// their size; empty when it may.
+/// The reason why a node's table exceeds the budget, given present tables and tables that save more
+/// per byte; empty if it fits.
 std::string beyond_budget(const CostModel& model, NodeId id) {
   TableCost spent = present_tables(model.graph, model.options.target);
   for (const Table& table : wished_tables(model)) {
@@ -134,7 +135,7 @@ std::string beyond_budget(const CostModel& model, NodeId id) {
   return "";
 }
 
-/// What a move crosses last: what a rule is named after.
+/// Whether the last map that a move crosses is of a rule's kind.
 using Crossing = bool (*)(const Graph&, const RowMap&);
 
 bool crosses_words(const Graph&, const RowMap& map) { return map.kind == MapKind::word; }
@@ -150,7 +151,7 @@ bool crosses_other(const Graph& graph, const RowMap& map) {
          !crosses_attended(graph, map);
 }
 
-/// The moves of one rule: those that save time and cross last what it is named after.
+/// The moves of one rule: they save time, and their last crossed map is of the rule's kind.
 Moves moves_across(Crossing crossing, const CostModel& model, NodeId id) {
   const Graph& graph = model.graph;
   const MapPath path = path_of(*common_selection(graph, graph.node(id)));
@@ -161,12 +162,12 @@ Moves moves_across(Crossing crossing, const CostModel& model, NodeId id) {
   return moves;
 }
 
-/// What a rule can do with a node.
+/// The options of a rule for a node.
 struct Choice {
-  Moves moves;  ///< across what the rule is named after
-  /// Why no table may be made; empty where one may, or where none is wanted.
+  Moves moves;  ///< across maps of the rule's kind
+  /// The reason why no table may be made; empty if one may, or if none is wanted.
   std::string beyond_budget;
-  std::optional<Move> best;  ///< the fastest of the moves that the budget allows
+  std::optional<Move> best;  ///< the fastest move within the budget
 };
 
 Choice choose_move(Crossing crossing, const CostModel& model, NodeId id) {
@@ -193,7 +194,7 @@ std::optional<std::string> over_budget(const Match& match) {
   return choice.beyond_budget;
 }
 
-/// The operands with which a node runs before the selections that feed it.
+/// The operands of a node moved before its selections.
 struct Operands {
   std::vector<ValueId> moved;
   std::vector<ValueId> of_default_row;  ///< empty: zeros give zeros
@@ -243,8 +244,8 @@ void move_past_selection(Rewriter& rewriter, const Match& match, const Move& mov
   rewriter.replace(match.result(), rewriter.add(op::SelectRows{.via = outer}, std::move(selected)));
 }
 
-/// A rule that moves a node past the selections that feed it. A table costs no sentence anything,
-/// so that only its size can speak against it; everywhere else a node must become faster.
+/// A rule that moves a node past the selections that feed it. A table costs sentences no time, so
+/// only the budget limits it; all other moves must save time.
 Rule past_selection(std::string name, Crossing crossing, const CommuteOptions& options) {
   const auto crosses = [crossing](const Graph& graph, const Node& node) {
     const Node* select = common_selection(graph, node);
@@ -271,7 +272,7 @@ Rule past_selection(std::string name, Crossing crossing, const CommuteOptions& o
 
 // --- Mixtures ---
 
-/// The mixture that a linear node takes as its first operand, if it has no other operand with rows.
+/// The mixture that is the first operand of a linear node, if no other operand has rows.
 const Node* mixture(const Graph& graph, const Node& node) {
   if (!node.has(Trait::row_wise) || !node.has(Trait::linear) || node.results.size() != 1)
     return nullptr;
@@ -292,7 +293,7 @@ std::optional<std::string> mixing_not_cheaper(const Match& match, const CommuteO
   const Cost cost = cost_of(graph, match.root());
   const DomainId pairs = graph.value(mix.operands[0]).type.domain;
   const Type& mixed = graph.value(mix.operands[1]).type;
-  // What else reads the mixture keeps it.
+  // Other users keep the mixture alive.
   const bool goes = graph.value(mix.results[0]).uses.size() == 1;
   const double stay = model.seconds(cost, match.result_type().domain) +
                       (goes ? model.seconds(cost_of_mixing(mixed), pairs) : 0);

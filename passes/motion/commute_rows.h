@@ -5,8 +5,8 @@
 
 namespace fuselage {
 
-/// The law of row domains. A row-wise function commutes with a selection of rows, the default row
-/// mapped too,
+/// The law of row domains. A row-wise function commutes with a selection of rows, if it is also
+/// applied to the default row,
 ///
 ///     f(select_rows(x, path)) = select_rows(f(x), path)
 ///
@@ -14,11 +14,11 @@ namespace fuselage {
 ///
 ///     f(mix_rows(a, x)) = mix_rows(a, f(x)),
 ///
-/// so work can move to the domain where it costs least: along a whole path of maps or a part of it.
-/// Each use is decided on its own by the expected time. The rules differ only in what is crossed,
-/// and bear the names under which the literature knows them: `embeddings` (Devlin 2017,
-/// section 4.2), `attention` (4.3), `merge_states` (4.5), `input_projections`, `caches` (keys and
-/// values of attention, once per token) and `hoist` for anything else.
+/// so work can move along a path of maps, or a prefix of it, to the domain where it costs least.
+/// Each use is decided separately by the expected time. The rules differ only in the kind of map
+/// crossed and have the names of the literature: `embeddings` (Devlin 2017, section 4.2),
+/// `attention` (4.3), `merge_states` (4.5), `input_projections`, `caches` (keys and values of
+/// attention, once per token), and `hoist` for all other maps.
 Pass commute_rows(const CommuteOptions& options = {});
 
 }  // namespace fuselage

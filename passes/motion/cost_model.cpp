@@ -7,7 +7,7 @@
 namespace fuselage {
 namespace {
 
-/// True where a value is what an op looks frequent rows up in.
+/// Whether a value is the table of a lookup_matmul.
 bool is_partial_table(const Graph& graph, const Value& value) {
   return std::any_of(value.uses.begin(), value.uses.end(), [&graph](const Use& use) {
     return use.operand == 2 && graph.node(use.node).is<op::LookupMatmul>();
@@ -49,7 +49,7 @@ TableCost present_tables(const Graph& graph, const Target& target) {
     const Domain& domain = graph.domain(value.type.domain);
     const bool partial = is_partial_table(graph, value);
     if (domain.kind != DomainKind::vocabulary && !partial) continue;
-    // All rows of a partial table are one row of a value without a domain.
+    // A partial table has no domain: its value counts as one row.
     TableCost cost = table_cost(graph, id, partial ? 1 : static_cast<double>(domain.size), target);
     if (!is_read_later(graph, value)) cost.bytes = 0;
     total += cost;

@@ -15,11 +15,11 @@ namespace {
 
 constexpr Capture kRows{"rows"}, kW{"w"};
 
-/// A table that is expected to serve a smaller share of look-ups is not worth its bookkeeping.
+/// The minimum expected share of look-ups that a table must serve to pay for its overhead.
 constexpr double kLeastHitRate = 0.5;
 
-/// True for products of rows that are looked up in a value with a row per vocabulary entry. A
-/// product with one column is a sum in another order, and as cheap as looking it up.
+/// Whether the rows of a product are looked up in a vocabulary value. False for one column: the
+/// kernel would sum in another order, and the product is as cheap as a look-up.
 bool is_lookup(const Graph& graph, const Node& product) {
   const Node& select = graph.producer(product.operands[0]);
   if (!select.has(Trait::selects_rows)) return false;
@@ -28,19 +28,19 @@ bool is_lookup(const Graph& graph, const Node& product) {
          graph.value(product.results[0]).type.dims[0] > 1;
 }
 
-/// Entries of the vocabulary that a product's rows are looked up in.
+/// The number of vocabulary entries of a look-up product.
 std::int64_t entries(const Graph& graph, const Node& product) {
   const Node& select = graph.producer(product.operands[0]);
   return graph.domain(graph.value(select.operands[0]).type.domain).size;
 }
 
-/// Seconds a sentence that a complete table would save.
+/// Seconds per sentence that a complete table would save.
 double saved_seconds(const Graph& graph, NodeId id, const CommuteOptions& options) {
   return expected_seconds(graph, cost_of(graph, id), graph.value(graph.result(id)).type.domain,
                           options.workload, options.target);
 }
 
-/// The part of what is left of the budget that falls to a product.
+/// The share of a product in the remaining budget.
 double share_of_budget(const Graph& graph, NodeId product, const CommuteOptions& options) {
   double total = 0;
   for (const NodeId id : graph.nodes()) {
@@ -50,7 +50,7 @@ double share_of_budget(const Graph& graph, NodeId product, const CommuteOptions&
   return total > 0 ? saved_seconds(graph, product, options) / total : 0;
 }
 
-/// Rows that its table can have; at most all.
+/// The number of table rows that the share of the budget allows, at most all.
 std::int64_t affordable_rows(const Match& match, const CommuteOptions& options) {
   const Graph& graph = match.graph();
   const TableCost present = present_tables(graph, options.target);

@@ -8,19 +8,18 @@
 
 namespace fuselage {
 
-/// By the name of a vocabulary's domain: the weight that has the rank of each entry, an i32, 0 for
-/// the most frequent one. Without it entries count as sorted by frequency.
+/// Maps the name of a vocabulary domain to the name of the weight with the rank of each entry: i32,
+/// 0 for the most frequent. Vocabularies without such a weight must be sorted by frequency.
 using RankWeights = std::map<std::string, std::string>;
 
-/// Where the product of a looked-up row with a matrix is too large to be made for a whole
-/// vocabulary, it is made for the most frequent entries, and only the others are computed:
+/// If a table of the products of all vocabulary rows with a matrix exceeds the budget, makes a
+/// table for the most frequent entries and computes only the others at run time:
 ///
 ///     matmul(select_rows(E, path), W) =
 ///         lookup_matmul(E, W, matmul(leading_rows(E), W))
 ///
-/// It takes what the tables of commute_rows leave of the budget. By Zipf's law the last rows of two
-/// tables save the same for their size when memory is shared in proportion to what the complete
-/// tables would save.
+/// It uses the budget left by the tables of commute_rows, divided in proportion to the savings of
+/// complete tables. Then, by Zipf's law, the last rows of all tables save the same time per byte.
 Pass frequent_rows(const CommuteOptions& options = {}, const RankWeights& ranks = {});
 
 }  // namespace fuselage

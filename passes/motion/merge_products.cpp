@@ -17,7 +17,7 @@ constexpr Capture kX{"x"}, kW{"w"}, kWeights{"weights"}, kProduct{"product"};
 
 using Test = std::function<bool(const Node&)>;
 
-/// The users of a value, as operand number `operand`, that pass a test, in the order of its uses.
+/// The nodes that use a value as operand number `operand` and pass a test, in order of its uses.
 std::vector<NodeId> users(const Graph& graph, ValueId value, std::uint32_t operand,
                           const Test& test) {
   std::vector<NodeId> found;
@@ -30,7 +30,7 @@ std::int64_t width(const Graph& graph, ValueId value) {
   return graph.value(value).type.dims.back();
 }
 
-/// Puts parts of `merged` in the place of the nodes' results.
+/// Replaces the nodes' results by slices of `merged`.
 void replace_by_slices(Rewriter& rewriter, const std::vector<NodeId>& nodes, ValueId merged) {
   std::int64_t begin = 0;
   for (const NodeId id : nodes) {
@@ -52,16 +52,16 @@ bool is_mergeable(const Graph& graph, const Node& product) {
   return has_plain_matrix(graph, product) && width(graph, product.results[0]) > 1;
 }
 
-/// The products that `product` can be merged with, itself included where nothing but its operand
-/// speaks against that.
+/// The products that can be merged with `product`, which share its operand; includes `product`
+/// itself if it can be merged.
 std::vector<NodeId> mergeable_products(const Graph& graph, const Node& product) {
   return users(graph, product.operands[0], 0, [&](const Node& other) {
     return other.op == product.op && is_mergeable(graph, other);
   });
 }
 
-/// One product of each set of siblings is enough: the second. One that cannot be merged is asked
-/// about wherever it stands, so that it hears why.
+/// The pattern matches only the second product of each set of siblings, since one rewrite merges
+/// the set. It also matches every product that cannot be merged, so that guards report the reason.
 bool has_sibling_product(const Graph& graph, const Node& product) {
   const std::vector<NodeId> found = mergeable_products(graph, product);
   if (!is_mergeable(graph, product)) return !found.empty();
@@ -96,8 +96,8 @@ void merge_all_products(Rewriter& rewriter, const Match& match) {
 
 // --- Mixtures ---
 
-/// True when a value can be known only after a node of `nodes` has run. All nodes of a scan run
-/// together, so what needs one of them needs them all.
+/// Whether a value depends on one of `nodes`. All nodes of a scan run together, so a dependence on
+/// one is a dependence on all.
 bool depends_on(const Graph& graph, ValueId value, const std::vector<NodeId>& nodes) {
   const std::set<NodeId> sought(nodes.begin(), nodes.end());
   std::vector<NodeId> stack{graph.value(value).producer};
@@ -129,7 +129,7 @@ bool has_earlier_mixture(const Graph& graph, const Node& mix) {
   return sibling_mixtures(graph, mix)[0] != graph.value(mix.results[0]).producer;
 }
 
-/// Parts of one value in their order, so that beside each other they are one part of it again.
+/// Orders slices of one value by their position, so that their concatenation is one slice again.
 void order_by_source(const Graph& graph, std::vector<NodeId>& mixtures) {
   const auto source = [&graph](NodeId id) {
     const ValueId x = graph.node(id).operands[1];
@@ -141,7 +141,7 @@ void order_by_source(const Graph& graph, std::vector<NodeId>& mixtures) {
                    [&](NodeId a, NodeId b) { return source(a) < source(b); });
 }
 
-/// The root and those siblings that can run at the same time as it and each other.
+/// The root and its siblings that depend neither on the root nor on each other.
 std::vector<NodeId> mergeable_mixtures(const Graph& graph, NodeId root) {
   std::vector<NodeId> together{root};
   for (const NodeId id : sibling_mixtures(graph, graph.node(root))) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Capture kChain{"chain"};
 
-/// All that reads the chain are slices of different columns.
+/// All users of the chain are slices of different columns.
 std::optional<std::string> not_only_slices(const Match& match) {
   const Graph& graph = match.graph();
   const Value& chain = graph.value(match[kChain]);
@@ -50,7 +50,7 @@ Rule narrow() {
     return node.has(Trait::elementwise) && node.results.size() == 1 &&
            graph.value(node.results[0]).type.dims.size() == 1;
   };
-  // One element stands for all columns of the others, and so could not be told from them.
+  // A slice of one column could not be told from an operand that is broadcast over the columns.
   const auto several_columns = [](const Graph& graph, const Node& node) {
     return row_size(graph.value(node.results[0]).type) > 1;
   };

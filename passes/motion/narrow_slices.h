@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// Slices of an elementwise value move to its operands, where all that is read of it are slices: so
-/// gates that were computed as one value can go where they are used.
+/// Moves slices of an elementwise value to its operands, if all its users are slices: gates
+/// computed as one value can then be fused into their users.
 Pass narrow_slices();
 
 }  // namespace fuselage

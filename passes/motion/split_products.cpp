@@ -14,26 +14,27 @@ namespace {
 
 constexpr Capture kW{"w"}, kWhole{"whole"};
 
-/// The products that this pass splits are of floats.
+/// This pass splits products of floats.
 constexpr double kFloatBytes = sizeof(float);
 
-/// Costs of products of values with a matrix of so many columns.
+/// Costs of products with a matrix of `columns` columns.
 struct ProductCosts : CostModel {
   std::int64_t columns = 0;
-  int levels = 8;  ///< of sums and concatenations to look into; shared ones are met many times
+  int levels = 8;  ///< maximum nesting of sums and concatenations
 
   const Type& type(ValueId value) const { return graph.value(value).type; }
 
-  /// Vectors of a row of x.
+  /// Number of vectors in a row of x.
   double vectors(ValueId x) const {
     const std::int64_t count = row_size(type(x)) / type(x).dims.back();
     return static_cast<double>(count);
   }
 
-  /// Elements of a row of the product with x.
+  /// Number of elements in a row of the product with x.
   double result_size(ValueId x) const { return vectors(x) * static_cast<double>(columns); }
 
-  /// The product with some elements of x's last dimension, for the rows of a domain.
+  /// Seconds of the product with `elements` elements of x's last dimension, for the rows of a
+  /// domain.
   double product(ValueId x, std::int64_t elements, DomainId domain) const {
     const auto k = static_cast<double>(elements);
     const auto n = static_cast<double>(columns);
@@ -52,7 +53,7 @@ struct ProductCosts : CostModel {
   }
 };
 
-/// True when a table of the product for each entry of a vocabulary may be too much to keep or load.
+/// Whether a table of the product for each vocabulary entry may exceed the memory or load budget.
 bool beyond_budget(const ProductCosts& costs, ValueId x, DomainId domain) {
   const Domain& vocabulary = costs.graph.domain(domain);
   if (vocabulary.kind != DomainKind::vocabulary) return false;
@@ -84,8 +85,8 @@ double behind_mixture(const ProductCosts& costs, const Node& mix, double stay) {
   return std::min(stay, costs.product(mix.results[0], costs.type(mix.operands[1]).domain) + mixing);
 }
 
-/// Operands that have the dimensions of the result, so that a product with each of them has the
-/// dimensions of the whole.
+/// Whether an operand is broadcast: its dimensions differ from the result's, so products with the
+/// operands would not add up to the whole.
 bool spreads_operand(const Graph& graph, const Node& sum) {
   const Dims& dims = graph.value(sum.results[0]).type.dims;
   return std::any_of(sum.operands.begin(), sum.operands.end(),
@@ -102,13 +103,13 @@ double split_sum_seconds(const ProductCosts& costs, const Node& sum) {
   return seconds;
 }
 
-/// Neighbours of a concatenation that share one product.
+/// Adjacent operands of a concatenation that share one product.
 struct Piece {
   std::vector<ValueId> parts;
   std::int64_t begin = 0, end = 0;  ///< rows of the matrix
 };
 
-/// Cuts a concatenation where a part's product can be computed for less than here.
+/// Splits a concatenation at operands whose product costs less elsewhere.
 std::vector<Piece> pieces_of(const ProductCosts& costs, const Node& concat) {
   std::vector<Piece> pieces;
   bool open = false;
@@ -138,7 +139,7 @@ double split_concat_seconds(const ProductCosts& costs, const Node& concat,
   return seconds;
 }
 
-/// Seconds of the product with x where it costs least, as far as splitting and commuting can see.
+/// Minimum seconds of the product with x over all splits and moves within the search depth.
 double cheapest(ProductCosts costs, ValueId x) {
   const Node& node = costs.graph.producer(x);
   const double stay = costs.product(x);
@@ -234,7 +235,7 @@ Pass split_products(const CommuteOptions& options) {
   const auto sum_cheaper = [options](const Match& match) -> std::optional<std::string> {
     const ProductCosts costs = costs_of(match, options);
     const Node& whole = match.node(kWhole);
-    // Another guard refuses these, whose operands may be no vectors.
+    // Another guard refuses broadcast sums, whose operands may not be vectors.
     if (spreads_operand(match.graph(), whole)) return std::nullopt;
     return not_cheaper(costs, match[kWhole], split_sum_seconds(costs, whole));
   };

@@ -15,7 +15,7 @@ constexpr Capture kX{"x"};
 constexpr std::array<std::string_view, 3> kNames{"exact", "fast", "table"};
 static_assert(kNames.size() == static_cast<std::size_t>(Activations::table) + 1);
 
-/// Puts Approximation in the place of Function; results differ by no more than `tolerance`.
+/// Replaces Function by Approximation; results differ by at most `tolerance`.
 template <OpStruct Function, OpStruct Approximation>
 Rule approximate(double tolerance) {
   const auto build = [](Rewriter& rewriter, const Match& match) {

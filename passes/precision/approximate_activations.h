@@ -8,11 +8,11 @@
 
 namespace fuselage {
 
-/// How sigmoid and tanh are computed.
+/// Accuracy of sigmoid and tanh; errors are absolute.
 enum class Activations : std::uint8_t {
-  exact,  ///< to the last bits
-  fast,   ///< by quotients of polynomials: to within 3e-5 and 6e-5
-  table,  ///< by lines between the entries of a table: to within 5e-4 and 1e-3
+  exact,  ///< full float accuracy
+  fast,   ///< rational functions: errors up to 3e-5 and 6e-5
+  table,  ///< piecewise linear by a table: errors up to 5e-4 and 1e-3
 };
 
 /// "exact", "fast", "table": the names of all kinds, in the order of the enumeration.
@@ -23,9 +23,9 @@ std::string_view to_string(Activations activations);
 /// The inverse of to_string. Throws Error for an unknown name, with the nearest one.
 Activations activations_from_string(std::string_view name);
 
-/// sigmoid and tanh become sigmoid_fast and tanh_fast, or sigmoid_table and tanh_table
-/// (ops/approximate_activations.h). Exponentials, as of a softmax, stay as they are. With exact the
-/// pass does nothing.
+/// Replaces sigmoid and tanh by sigmoid_fast and tanh_fast, or by sigmoid_table and tanh_table
+/// (ops/approximate_activations.h). Softmax keeps its exponential. With `exact` the pass does
+/// nothing.
 Pass approximate_activations(Activations activations = Activations::exact);
 
 }  // namespace fuselage

@@ -21,7 +21,7 @@ Quantizer for_columns(DType to) {
   return {.to = to};
 }
 
-/// How rows are quantized that are multiplied with columns of a type.
+/// The quantizer of rows that are multiplied with columns of a type.
 Quantizer for_rows(DType columns, Precision precision) {
   if (columns == DType::qint16) return {.to = columns, .largest = kLargestOfInt16Rows};
   if (columns == DType::qlog4 && precision == Precision::int4_log)
@@ -60,7 +60,7 @@ bool stored_in_integers(const Type& x, const Type& w) {
   return x.dtype == DType::f32 && is_quantized(w.dtype);
 }
 
-/// The columns of a product's matrix, as rows.
+/// The columns of a product's matrix, as rows (transposed if necessary).
 ValueId columns_of(Rewriter& rewriter, const Match& match) {
   const ValueId w = match[kW];
   if (match.root_node().as<op::Matmul>().transposed) return w;
@@ -98,7 +98,7 @@ Rule stored_integers(Precision precision) {
           .build = build};
 }
 
-/// The type of a precision that rounds matrices.
+/// The matrix type of precisions bf16 and fp16; nullopt for others.
 std::optional<DType> half_type(Precision precision) {
   if (precision == Precision::bf16) return DType::bf16;
   return precision == Precision::fp16 ? std::optional(DType::f16) : std::nullopt;
@@ -126,7 +126,7 @@ std::optional<std::string> other_type(const Match& match) {
                      match.graph().show(match.result_type()));
 }
 
-/// Those that are stored may be any of their type.
+/// Refuses quantizers with a smaller bound: stored integers may use the full range of their type.
 std::optional<std::string> smaller_integers(const Match& match) {
   const auto largest = match.root_node().as<op::Quantization>().largest;
   if (largest == for_columns(match.result_type().dtype).largest) return std::nullopt;
@@ -145,7 +145,7 @@ Rule stored_vectors() {
           .build = build};
 }
 
-/// Numbers of 16 bits are the same as f32 and back.
+/// Conversion of 16-bit floats to f32 and back is the identity.
 Rule stored_halves(DType to) {
   const auto casts_to = [](DType dtype) {
     return [dtype](const Graph&, const Node& node) { return node.as<op::Cast>().to == dtype; };

@@ -16,7 +16,7 @@
 namespace fuselage {
 namespace {
 
-/// Rules by the op of their root, in the order of the rule set.
+/// Rules indexed by the op of their root, in the order of the rule set.
 class RuleIndex {
  public:
   void add(const Rule& rule) {
@@ -38,7 +38,7 @@ class RuleIndex {
   }
 
   bool empty_at(const OpDef* op) const { return any_root_.empty() && !by_op_.contains(op); }
-  /// How many nodes deep any pattern looks.
+  /// The maximum depth of all patterns, in nodes.
   std::size_t depth() const { return depth_; }
 
  private:
@@ -85,8 +85,8 @@ class Driver {
     queue_.push_back(id);
   }
 
-  /// A pattern may look from a root down to any touched node, so users come again up to the depth
-  /// of the patterns.
+  /// A touched node may be an inner node of a match, so users up to the depth of the patterns are
+  /// enqueued again.
   void enqueue_touched() {
     std::vector<NodeId> level = rewriter_.take_touched();
     std::set<NodeId> seen(level.begin(), level.end());
@@ -102,7 +102,7 @@ class Driver {
     }
   }
 
-  /// True when a rule was applied.
+  /// Returns whether a rule was applied.
   bool apply_at(NodeId id) {
     for (const Rule* rule : index_.at(graph_.node(id).op)) {
       std::vector<Refusal> refusals;

@@ -6,10 +6,10 @@
 
 namespace fuselage {
 
-/// Applies rules until none fits any more, in an order that depends on the graph alone: nodes from
-/// producers to users, for each node the rules as listed, and what a rewrite touched again. Fills
-/// in the rewrites, refusals and skipped rules of `record`. Throws InternalError, naming the rules
-/// at work, when there is no end to it.
+/// Applies rules until none applies, in an order that depends only on the graph: producers before
+/// users, for each node the rules as listed, then again all nodes touched by a rewrite. Fills in
+/// the rewrites, refusals and skipped rules of `record`. Throws InternalError with the active rules
+/// if the maximum number of rewrites is exceeded.
 void apply_rules(const std::vector<Rule>& rules, Rewriter& rewriter, const PassOptions& options,
                  PassRecord& record);
 

@@ -7,11 +7,11 @@
 
 namespace fuselage {
 
-/// Runs one pass and checks on it as the options say. Throws InternalError, naming the pass, when
-/// it leaves a graph that does not verify, or reports something else than it did.
+/// Runs one pass with the checks of `options`. Throws InternalError with the name of the pass if
+/// the resulting graph does not verify, or if the pass misreports whether it changed the graph.
 PassRecord run_pass(const Pass& pass, Graph& graph, const PassOptions& options = {});
 
-/// Runs passes one after the other.
+/// Runs passes in order.
 std::vector<PassRecord> run_passes(std::span<const Pass> passes, Graph& graph,
                                    const PassOptions& options = {});
 

@@ -14,8 +14,8 @@
 
 namespace fuselage {
 
-/// A name for a value that a pattern captures. Patterns, guards and builders of a rule share the
-/// object, so that a misspelt capture does not compile.
+/// A name for a captured value. Pattern, guards and builder of a rule share the object, so a
+/// misspelt capture does not compile.
 struct Capture {
   std::string_view name;
 };
@@ -25,8 +25,8 @@ class Match;
 /// Analyzes a match, for guards and builder; see Rule::analyze.
 using Analyze = std::function<std::any(const Match&)>;
 
-/// Where a pattern was found: its root, the values that it captured, and the nodes that it covers.
-/// Once the graph is edited only the ids hold.
+/// A match of a pattern: its root, captured values and covered nodes. After an edit of the graph
+/// only the ids are valid.
 class Match {
  public:
   Match(const Graph& graph, NodeId root) : graph_(&graph), root_(root) {}
@@ -38,19 +38,19 @@ class Match {
   ValueId result() const { return graph_->result(root_); }
   const Type& result_type() const { return graph_->value(result()).type; }
 
-  /// A captured value; an internal error when the pattern does not capture it.
+  /// A captured value; an internal error if the pattern does not capture it.
   ValueId operator[](Capture capture) const;
   const Type& type(Capture capture) const { return graph_->value((*this)[capture]).type; }
   /// The node that produces a captured value.
   const Node& node(Capture capture) const { return graph_->producer((*this)[capture]); }
 
-  /// The result of the rule's analysis, which runs when it is first asked for; `T` is its type.
+  /// The result of the rule's analysis, of type `T`; computed on first use.
   template <typename T>
   const T& analysis() const {
     return *std::any_cast<T>(&analyzed());
   }
 
-  /// The nodes that op patterns cover, root first.
+  /// The nodes covered by op patterns, root first.
   const std::vector<NodeId>& nodes() const { return nodes_; }
   /// The covered nodes that the rewrite consumes, so that nothing else may use them.
   const std::vector<NodeId>& consumed() const { return consumed_; }
@@ -72,16 +72,16 @@ class Match {
 /// A test on a node beyond its op and operands.
 using NodePredicate = std::function<bool(const Graph&, const Node&)>;
 
-/// The shape of a part of a graph, seen from its last node. Patterns are made by the functions in
-/// `match` and refined by chained calls:
+/// The shape of a subgraph that ends in a root node. Patterns are made by the functions in `match`
+/// and refined by chained calls:
 ///
 ///     match::op<op::Slice>({match::op<op::Concat>().named(kParts).shared()})
 ///
-/// A pattern says nothing about other users of inner nodes: the guard single_use() refuses them,
-/// except for nodes that are declared shared().
+/// A pattern does not restrict the users of inner nodes; the guard single_use() does, except for
+/// nodes declared shared().
 class Pattern {
  public:
-  /// Captures the value, or the node's first result. One capture twice requires the same value.
+  /// Captures the value, or the node's first result. Repeating a capture requires the same value.
   Pattern named(Capture capture) &&;
   /// The matched inner node may have other users: the rewrite leaves it in place.
   Pattern shared() &&;
@@ -94,16 +94,16 @@ class Pattern {
   /// The node must pass a test.
   Pattern where(NodePredicate test) &&;
 
-  /// Ops that the root may be; empty: any.
+  /// Allowed ops of the root; empty: any.
   const std::vector<const OpDef*>& root_ops() const { return ops_; }
   /// Names of all captures.
   std::vector<std::string_view> captures() const;
-  /// Number of nodes on the longest path from the root to something matched.
+  /// Number of nodes on the longest path from the root to a matched value.
   std::size_t depth() const;
   /// Whether the rewrite consumes some inner node.
   bool consumes_inner() const;
 
-  /// All ways in which the pattern fits at `root`.
+  /// All matches of the pattern at `root`.
   std::vector<Match> find(const Graph& graph, NodeId root) const;
 
  private:
@@ -119,7 +119,7 @@ class Pattern {
   bool capture(Match& match, ValueId value) const;
   void add_captures(std::vector<std::string_view>& names) const;
 
-  bool leaf_ = true;  ///< fits any value that passes the tests and covers no node
+  bool leaf_ = true;  ///< matches any value that passes the tests and covers no node
   std::vector<const OpDef*> ops_;
   std::optional<std::vector<Pattern>> operands_;
   std::vector<Pattern> having_;
@@ -136,7 +136,7 @@ namespace match {
 
 /// Any value.
 Pattern any(Capture capture);
-/// A result of one of the ops that Ops declare; without a list, its operands may be anything.
+/// A result of one of the ops declared by Ops; without a list of operands any operands match.
 template <OpStruct... Ops>
 Pattern op() {
   return make_node({&op_def<Ops>()...}, std::nullopt);
@@ -145,18 +145,18 @@ template <OpStruct... Ops>
 Pattern op(std::vector<Pattern> operands) {
   return make_node({&op_def<Ops>()...}, std::move(operands));
 }
-/// A result of any op that passes a test; without a list, its operands may be anything.
+/// A result of any node that passes a test; without a list of operands any operands match.
 Pattern node(NodePredicate test);
 Pattern node(NodePredicate test, std::vector<Pattern> operands);
 /// A constant.
 Pattern constant(Capture capture);
-/// A constant whose elements all are this number, with this sign of zero.
+/// A constant with all elements equal to `number`, including the sign of zero.
 Pattern number(double number);
 
 }  // namespace match
 
 bool is_constant(const Node& node);
-/// The same, and all elements have the bits of `number` as f32.
+/// The same, and all elements equal `number` as f32 bit for bit.
 bool is_constant(const Node& node, double number);
 
 }  // namespace fuselage

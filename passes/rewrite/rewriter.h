@@ -12,9 +12,9 @@
 
 namespace fuselage {
 
-/// The only way in which a pass edits a graph. Edits come in rewrites: begin() says which rule
-/// works on which nodes, finish() clears away what the rewrite left without users. New nodes
-/// inherit the provenance and the location of the nodes that they stand for.
+/// The only interface through which passes edit a graph. Edits are grouped into rewrites: begin()
+/// names the rule and the matched nodes, finish() removes nodes left without users. New nodes
+/// inherit provenance and location from the matched nodes.
 class Rewriter {
  public:
   explicit Rewriter(Graph& graph) : graph_(graph) {}
@@ -25,13 +25,13 @@ class Rewriter {
 
   /// Starts a rewrite by `rule` of the nodes `matched`, its root first.
   void begin(std::string_view rule, std::span<const NodeId> matched);
-  /// Counts another node among those that the rewrite works on.
+  /// Adds a node to the matched nodes of the current rewrite.
   void include(NodeId id);
-  /// Ends it and removes nodes that lost their last user in it; true if the rewrite edited
-  /// anything.
+  /// Ends the rewrite and removes nodes that lost their last user in it; returns whether it edited
+  /// the graph.
   bool finish();
 
-  /// Adds a node. Throws Error when operands or attributes do not fit.
+  /// Adds a node. Throws Error if operands or attributes are invalid.
   template <OpStruct Op>
   NodeId add_node(const Op& op, std::vector<ValueId> operands = {}) {
     return add_node(op_def<Op>(), std::move(operands), attribute_values(op));
@@ -41,7 +41,7 @@ class Rewriter {
   ValueId add(const Op& op, std::vector<ValueId> operands = {}) {
     return graph_.result(add_node(op, std::move(operands)));
   }
-  /// Adds a node of the op of `node` with its attributes and other operands.
+  /// Adds a copy of `node` with other operands.
   NodeId clone(const Node& node, std::vector<ValueId> operands) {
     return clone(node, std::move(operands), AttrList{});
   }
@@ -49,26 +49,26 @@ class Rewriter {
   ValueId apply(const Node& node, std::vector<ValueId> operands) {
     return graph_.result(clone(node, std::move(operands)));
   }
-  /// As clone(), with a group of attributes changed.
+  /// As clone(), with a changed group of attributes.
   template <AttrStruct S>
   NodeId clone(const Node& node, std::vector<ValueId> operands, const S& changed) {
     return clone(node, std::move(operands), attribute_values(changed));
   }
-  /// Declares the pairs of two domains.
+  /// Declares a pairs domain.
   DomainId add_pairs(std::string name, DomainId left, DomainId right);
-  /// Puts `to`, of the same type, in the place of `from` in every use and output. A `to` without a
-  /// name gets the name of `from`.
+  /// Replaces `from` by `to`, of the same type, in every use and output. An unnamed `to` gets the
+  /// name of `from`.
   void replace(ValueId from, ValueId to);
-  /// Exchanges one operand; the types of the node's results must stay as they are.
+  /// Replaces one operand; the node's result types must not change.
   void set_operand(Use use, ValueId value);
-  /// Lets `kept` stand for the matched nodes too, as when it takes the place of an equal node.
+  /// Adds the matched nodes to the provenance of `kept`, which replaces them.
   void absorb_matched(NodeId kept);
-  /// Removes a node that nothing uses: a sink, or what is dead.
+  /// Removes a node without users: a sink or dead code.
   void remove(NodeId id);
 
   /// Number of edits since the beginning.
   std::size_t changes() const { return changes_; }
-  /// How many rewrites of each rule edited something.
+  /// Number of rewrites with edits, by rule.
   const std::map<std::string, std::size_t>& rewrites() const { return rewrites_; }
   /// Live nodes whose operands or users changed since the last call, each once, in order of id.
   std::vector<NodeId> take_touched();
@@ -84,7 +84,7 @@ class Rewriter {
   Graph& graph_;
   bool open_ = false;
   std::string rule_;
-  Provenance provenance_;  ///< of what the present rewrite makes, but for its rule
+  Provenance provenance_;  ///< of new nodes in this rewrite, without the rule
   Location location_;
   std::vector<NodeId> perhaps_dead_;
   std::vector<NodeId> touched_;
@@ -93,8 +93,8 @@ class Rewriter {
   std::map<std::string, std::size_t> rewrites_;
 };
 
-/// The names of the user's nodes that a node stands for: its origins, or its own name if it is the
-/// user's, or "op#index" when that has none.
+/// The names of the user's nodes that a node replaces: its origins; for a user's node its own name,
+/// or "op#index" if it is unnamed.
 std::vector<std::string> origins_of(const Graph& graph, NodeId id);
 
 }  // namespace fuselage

@@ -42,7 +42,7 @@ std::vector<Guard> all_guards(const Rule& rule) {
 
 namespace {
 
-/// The guard's answer; a mistake of it is an internal error that names it.
+/// The guard's answer. An exception in a guard is an internal error with its name.
 std::optional<std::string> ask(const Rule& rule, const Guard& guard, const Match& match) {
   try {
     return guard.refuse(match);

@@ -12,29 +12,29 @@
 
 namespace fuselage {
 
-/// What a rule does to numbers.
+/// The effect of a rule on numeric results.
 enum class NumericClass : std::uint8_t {
   exact,         ///< the same bits for all inputs (any NaN counts as any other)
   reassociates,  ///< equal in real arithmetic; rounding or the sign of a zero may differ
-  approximates,  ///< differs by a stated tolerance; runs only when asked
-  quantizes,     ///< differs by what a stated metric allows; runs only when asked
+  approximates,  ///< differs by a stated tolerance; runs only on request
+  quantizes,     ///< differs within a stated metric; runs only on request
 };
 
 std::string_view to_string(NumericClass numeric_class);
 
-/// A rule's numeric class, and what it promises where that is not bits.
+/// A rule's numeric class and, unless exact, its promise.
 struct Numerics {
   NumericClass kind = NumericClass::exact;
-  double tolerance = 0;  ///< largest difference relative to the larger of 1 and the value
+  double tolerance = 0;  ///< maximum difference relative to max(1, |value|)
   std::string promise;   ///< in words: what may differ, or the metric of a quantization
 };
 
-/// A condition on a match. `refuse` returns the reason when it refuses. Guards are independent: all
-/// of them are asked about every match.
+/// A condition on a match. `refuse` returns the reason for a refusal, else nullopt. Guards are
+/// independent: every match is checked by all of them.
 struct Guard {
   std::string name;
   std::function<std::optional<std::string>(const Match&)> refuse;
-  /// Captures that it reads besides those of its rule's file, as a guard that rules share does.
+  /// Captures that the guard reads, for check_rule(); set by guards shared between files.
   std::vector<Capture> reads = {};
 };
 
@@ -52,8 +52,8 @@ struct Rule {
 /// All matches of a rule at `root`.
 std::vector<Match> find_matches(const Rule& rule, const Graph& graph, NodeId root);
 
-/// Throws InternalError with the rule's name when a guard reads a capture that the pattern does not
-/// have, or the rule cannot build.
+/// Throws InternalError with the rule's name if a guard reads a capture that the pattern lacks, or
+/// if the rule has no builder.
 void check_rule(const Rule& rule);
 
 /// A match that a guard refused.
@@ -64,15 +64,15 @@ struct Refusal {
   std::string reason;
 };
 
-/// The rule's guards, and single_use() when it consumes inner nodes.
+/// The rule's guards, plus single_use() if it consumes inner nodes.
 std::vector<Guard> all_guards(const Rule& rule);
 
-/// Asks all guards; empty when the rule may be applied.
+/// The refusals of all guards; empty if the rule may be applied.
 std::vector<Refusal> ask_guards(const Rule& rule, const Match& match);
 
-// Guards that many rules share.
+// Guards shared by many rules.
 
-/// No inner node that the rule consumes has a user outside of the match or is an output.
+/// No consumed inner node is an output or has users outside of the match.
 Guard single_use();
 /// The captured value has the type of the root's result.
 Guard same_type(Capture capture);

@@ -1,5 +1,5 @@
-// Attention: as one node, in which scores, softmax and mixture follow one another by the functions
-// that single nodes use, and as those.
+// Attention: fused nodes, and separate nodes for scores, softmax and mixture. Both use the same
+// functions.
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
@@ -20,7 +20,7 @@ RowsIn through_index(const PlannedInstruction& in, const Run& run, std::size_t o
   return rows;
 }
 
-/// Left rows first … last - 1 of some segments; their pairs keep their numbers.
+/// The segments of left rows first … last - 1; pairs keep their numbers.
 Segments share_of(const Segments& segments, std::size_t first, std::size_t last) {
   return {segments.begin + first, last - first};
 }
@@ -33,12 +33,11 @@ class Attention : public Kernel {
       : map_(binding.node.as<op::PairMembers>().left.front()), quantized_(in, binding) {}
 
  protected:
-  /// Calls f(all segments, first, last) for shares of the left rows, which computes the scores of
-  /// left rows first … last - 1 into the place of the weights; then mixes the values of operand
-  /// `values`.
+  /// For shares of the left rows: f(all segments, first, last) writes the scores of left rows first
+  /// … last - 1 into the weights' buffer; then mixes the values of operand `values`.
   template <typename F>
   void attend(const PlannedInstruction& in, const Run& run, std::size_t values, const F& f) const {
-    // In multiply-adds: an exponential or the like for each column of a pair, or a few of them.
+    // Multiply-adds per column of a pair, the cost of about one exponential.
     constexpr std::size_t kWorkOfAColumn = 8;
     const Segments segments = segments_of(map_, run);
     const auto pairs = static_cast<std::size_t>(segments.begin[segments.count] - segments.begin[0]);
@@ -51,8 +50,8 @@ class Attention : public Kernel {
   }
 
  private:
-  /// Turns the scores of a share, which are where the weights go, into weights, mixes the values by
-  /// them and quantizes the mixture if that is asked for.
+  /// Converts the scores of a share into weights in place, mixes the values, and quantizes the
+  /// mixture if the node has quantized results.
   void soften_and_mix(const PlannedInstruction& in, const Run& run, const RowsIn& values,
                       std::size_t first, std::size_t last) const {
     const Segments share = share_of(segments_of(map_, run), first, last);
@@ -66,7 +65,7 @@ class Attention : public Kernel {
     quantized_.quantize(in, run, first, last);
   }
 
-  MapId map_;  ///< along which pairs are gathered
+  MapId map_;  ///< groups pairs by left row
   QuantizedResults quantized_;
 };
 
@@ -84,7 +83,7 @@ class AdditiveAttention final : public Attention {
   }
 };
 
-/// The attributes of scores that are dot products.
+/// Attributes of dot-product scores.
 struct DotScores {
   std::size_t heads;
   float scale;
@@ -130,7 +129,7 @@ class HeadDot final : public Kernel {
   DotScores scores_;
 };
 
-/// A kernel that goes over the pairs of left rows.
+/// A kernel that iterates over the pairs of left rows.
 class OverPairs : public Kernel {
  public:
   OverPairs(const PlannedInstruction&, const Binding& binding)

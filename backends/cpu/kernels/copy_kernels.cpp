@@ -1,4 +1,4 @@
-// Rows that are copied or counted.
+// Copies of rows, and positions.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ void run_copy(const PlannedInstruction& in, const Run& run) {
   copy_rows(rows_in(in, run, 0), rows_of(in, run), cols_of(in), rows_out(in, run));
 }
 
-/// A slice is a copy of some columns.
+/// slice: copies a range of columns.
 class Slice final : public Kernel {
  public:
   Slice(const PlannedInstruction&, const Binding& binding)
@@ -36,7 +36,7 @@ class Slice final : public Kernel {
   std::int64_t begin_;
 };
 
-/// The rows of several values side by side.
+/// concat.
 void run_concat(const PlannedInstruction& in, const Run& run) {
   RowsOut out = rows_out(in, run);
   for (std::size_t i = 0; i < in.operands.size(); ++i) {
@@ -46,7 +46,7 @@ void run_concat(const PlannedInstruction& in, const Run& run) {
   }
 }
 
-/// The positions of words, and their sines.
+/// position.
 void run_position(const PlannedInstruction& in, const Run& run) {
   const auto positions = run.rows.positions(in.domain);
   std::copy(positions.begin(), positions.end(), result_at<std::int32_t>(in, run));

@@ -1,4 +1,4 @@
-// Elementwise ops and chains of them, alone and behind a product.
+// Elementwise ops and expressions, alone or after a product.
 
 #include <algorithm>
 #include <array>
@@ -53,13 +53,13 @@ ElementwiseExpression expression_of(const Node& node) {
   return parse_expression(node.as<op::Expression>().expression);
 }
 
-/// Why the expression of a node cannot run, whose operands but `matrix` are elements of it.
+/// The reason why a node's expression cannot run; operand `matrix` is not part of the expression.
 std::string refuse_expression(const Graph& graph, const Node& node, std::size_t matrix) {
   if (std::string reason = refuse_elements(graph, node, matrix); !reason.empty()) return reason;
   return ElementwiseTiles::refuse(expression_of(node));
 }
 
-/// `first`: the operand of the node that is x0, or where the product of a linear node stands.
+/// `first`: the node operand that is x0; for a linear node, the position of the product.
 ElementwiseTiles make_tiles(const PlannedInstruction& in, const Binding& binding,
                             std::size_t first) {
   std::vector<bool> scalar;
@@ -80,7 +80,7 @@ class Pointwise final : public Kernel {
     for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
     for (std::size_t i = 0; i < tiles_.result_count(); ++i) results[i] = rows_out(in, run, i);
     const std::size_t rows = rows_of(in, run);
-    // So many rows are still in the L1 cache when they are quantized.
+    // A block of 8 rows is still in the L1 cache when it is quantized.
     const std::size_t step = quantized_.empty() ? rows : 8;
     for (std::size_t r = 0; r < rows; r += step) {
       const std::size_t n = std::min(step, rows - r);
@@ -100,7 +100,7 @@ std::string refuse_pointwise(const Graph& graph, const Node& node) {
   return refuse_expression(graph, node, node.operands.size());
 }
 
-// --- Products and the expressions behind them ---
+// --- Products with expressions ---
 
 class Linear : public Kernel {
  public:
@@ -108,7 +108,7 @@ class Linear : public Kernel {
       : tiles_(make_tiles(in, binding, 1)), quantized_(in, binding) {}
 
  protected:
-  /// Rows are quantized when all their columns are there.
+  /// Rows are quantized once all their columns are computed.
   void run_with(const PlannedInstruction& in, const Run& run, const PackedMatrix& matrix) const {
     constexpr std::size_t kRows = 96;
     const std::size_t rows = rows_of(in, run);
@@ -124,8 +124,8 @@ class Linear : public Kernel {
   }
 
  private:
-  /// Panels first … last - 1 of the layer for `n` rows from `r` on, in tiles of columns: the
-  /// product, then the expression on it while it is in the cache.
+  /// Computes panels first … last - 1 for `n` rows from `r` on, in tiles of columns: the product,
+  /// then the expression while the tile is in the cache.
   void run_tiles(const PlannedInstruction& in, const Run& run, const PackedMatrix& matrix,
                  std::size_t first, std::size_t last, std::size_t r, std::size_t n) const {
     constexpr std::size_t kColumns = 256;
@@ -153,7 +153,7 @@ class Linear : public Kernel {
   QuantizedResults quantized_;
 };
 
-/// With a stored matrix, which is packed when the program is made.
+/// With a stored matrix, packed when the program is made.
 class PackedLinear final : public Linear {
  public:
   PackedLinear(const PlannedInstruction& in, const Binding& binding)
@@ -172,7 +172,8 @@ std::string refuse_packed_linear(const Graph& graph, const Node& node) {
   return refuse_expression(graph, node, 1);
 }
 
-/// With a computed matrix. Only a load program has those, and it runs once.
+/// With a computed matrix, packed at run time. Only a load program has such matrices, and it runs
+/// once.
 class PackingLinear final : public Linear {
  public:
   PackingLinear(const PlannedInstruction& in, const Binding& binding)

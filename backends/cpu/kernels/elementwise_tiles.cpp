@@ -13,8 +13,8 @@ namespace {
 
 using Kind = ElementwiseExpression::Argument::Kind;
 
-constexpr std::size_t kTile = 256;     ///< columns; a slot then takes 1 KB of the L1 cache
-constexpr std::size_t kMaxSlots = 16;  ///< values that are live at once
+constexpr std::size_t kTile = 256;     ///< columns; a slot takes 1 KB of the L1 cache
+constexpr std::size_t kMaxSlots = 16;  ///< simultaneously live values
 
 constexpr std::pair<std::string_view, Unary> kUnary[] = {{"neg", Unary::neg},
                                                          {"sigmoid", Unary::sigmoid},
@@ -42,7 +42,7 @@ std::optional<Op> named(std::string_view name,
   return std::nullopt;
 }
 
-/// A slot for each step's value; a slot is free again after the last step that reads it. Results
+/// Assigns a slot to each step's value. A slot is freed after the last step that reads it; results
 /// keep theirs. Returns the number of slots.
 std::size_t plan_slots(const ElementwiseExpression& expression,
                        std::vector<std::uint32_t>& slot_of_step) {
@@ -57,7 +57,8 @@ std::size_t plan_slots(const ElementwiseExpression& expression,
   std::vector<bool> taken;
   slot_of_step.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    // What is read here for the last time makes room for the result: rows may be written in place.
+    // Arguments read here for the last time free their slot for the result: rows may be written in
+    // place.
     for (const auto& argument : expression.steps[i].arguments)
       if (argument.kind == Kind::step && last_use[argument.index] == i)
         taken[slot_of_step[argument.index]] = false;
@@ -143,7 +144,7 @@ void ElementwiseTiles::run_columns(const RowsIn* operands, std::size_t rows, std
         else
           step.binary(row(step.a), row(step.b), n, slots[step.slot]);
       }
-      // Only now, since an operand may lie there.
+      // Written last, since a result may alias an operand.
       for (std::size_t i = 0; i < results_.size(); ++i)
         std::copy_n(slots[results_[i]], n, results[i].data + r * results[i].stride + begin);
     }

@@ -10,22 +10,22 @@
 
 namespace fuselage::cpu {
 
-/// The kernel operation of an op; nothing when it has none of that many operands.
+/// The unary or binary kernel operation of an op; nullopt if there is none.
 std::optional<Unary> unary_named(std::string_view op);
 std::optional<Binary> binary_named(std::string_view op);
 
-/// An expression ready to run at the active instruction-set level: tile by tile, so that what goes
-/// from step to step stays in the L1 cache. An element is computed by the same operations as by
-/// unary and binary kernels one after another, and so has the same bits.
+/// An expression compiled for the active instruction-set level. It runs in tiles, so that
+/// intermediate values stay in the L1 cache. Results equal those of separate unary and binary
+/// kernels bit for bit, since the operations are the same.
 class ElementwiseTiles {
  public:
-  /// `scalar[i]`: operand i has one element a row, which stands for all columns.
+  /// `scalar[i]`: operand i has one element per row, which is broadcast over the columns.
   ElementwiseTiles(const ElementwiseExpression& expression, const std::vector<bool>& scalar);
 
-  /// Why no kernel can be made; empty: one can.
+  /// The reason why no kernel can be made; empty: one can.
   static std::string refuse(const ElementwiseExpression& expression);
 
-  /// results[i] [rows, cols]. A result may lie where an operand does, when their rows coincide.
+  /// Computes results[i] [rows, cols]. A result may alias an operand if their rows coincide.
   void run(const RowsIn* operands, std::size_t rows, std::size_t cols,
            const RowsOut* results) const;
 

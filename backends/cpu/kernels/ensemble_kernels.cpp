@@ -1,4 +1,4 @@
-// The output layers of several models as one.
+// Fused output layers of ensembles.
 
 #include <array>
 #include <vector>
@@ -14,7 +14,7 @@
 namespace fuselage::cpu {
 namespace {
 
-/// ensemble_k_best. Threads share the rows.
+/// ensemble_k_best. Rows are divided among threads.
 class OutputLayers final : public Kernel {
  public:
   OutputLayers(const PlannedInstruction& in, const Binding& binding)

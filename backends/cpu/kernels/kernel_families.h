@@ -6,7 +6,7 @@
 
 namespace fuselage::cpu {
 
-// One function a file of kernels: its entries, the best first where several are for one op.
+// One function per file of kernels returns its entries, best first for each op.
 std::span<const KernelEntry> product_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> normalization_kernels();
@@ -21,7 +21,7 @@ std::span<const KernelEntry> reference_kernels();
 
 using KernelFamily = std::span<const KernelEntry> (*)();
 
-/// In order of preference: the reference evaluation runs what no other kernel takes.
+/// In order of preference; the reference evaluation is the last resort.
 inline constexpr KernelFamily kKernelFamilies[] = {
     product_kernels,   elementwise_kernels, normalization_kernels, attention_kernels,
     copy_kernels,      loop_kernels,        quantize_kernels,      output_kernels,

@@ -6,8 +6,9 @@
 
 namespace fuselage::cpu {
 
-/// The kernels that a plan chooses from, best first: those of the caller, then the back-end's own,
-/// the reference evaluation last. All are of type KernelEntry. `first` must outlive the plan.
+/// The kernels that a plan chooses from, best first: the caller's kernels `first`, then the
+/// back-end's, the reference evaluation last. All are of type KernelEntry. `first` must outlive the
+/// plan.
 KernelSet kernel_set(std::span<const KernelEntry> first = {});
 
 }  // namespace fuselage::cpu

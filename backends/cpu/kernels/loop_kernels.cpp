@@ -1,4 +1,4 @@
-// What goes from one iteration of a loop to the next, and the rows of all iterations together.
+// Loop ops: carried values, and collections of the rows of all iterations.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@
 namespace fuselage::cpu {
 namespace {
 
-/// Operand 0 is the initial value, operand 1 what the last iteration left.
+/// Operand 0 is the initial value, operand 1 the carried value.
 void run_state(const PlannedInstruction& in, const Run& run) {
   const auto previous = run.rows.previous(in.domain);
   const RowsIn init = rows_in(in, run, 0);
@@ -26,12 +26,12 @@ void run_state(const PlannedInstruction& in, const Run& run) {
   }
 }
 
-/// Operand 0 is the new value; the result is what the next iteration reads.
+/// Operand 0 is the new value; the result is the carried value.
 void run_next(const PlannedInstruction& in, const Run& run) {
   copy_rows(rows_in(in, run, 0), rows_of(in, run), cols_of(in), rows_out(in, run));
 }
 
-/// Puts the rows of an iteration where they belong among those of all.
+/// Writes the rows of an iteration to their source positions.
 class Collect final : public Kernel {
  public:
   Collect(const PlannedInstruction& in, const Binding& binding)
@@ -49,7 +49,7 @@ class Collect final : public Kernel {
   MapId map_;
 };
 
-/// Appends the rows of a step to those of the steps before.
+/// Appends the rows of a step to the rows of earlier steps.
 void run_history(const PlannedInstruction& in, const Run& run) {
   const DomainId prefix = domain_of(in.results[0], run);
   copy_rows(rows_in(in, run, 0), rows_of(in, run), cols_of(in),

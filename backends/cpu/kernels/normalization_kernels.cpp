@@ -1,4 +1,4 @@
-// Softmax and normalization: functions of whole rows.
+// Softmax and normalization.
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
@@ -25,7 +25,7 @@ void run_log_sum_exp(const PlannedInstruction& in, const Run& run) {
                           static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
-/// A kernel of normalization, whose gain is operand kGain and whose bias, if any, the next one.
+/// A normalization with gain as operand kGain and an optional bias as the next operand.
 template <std::size_t kGain>
 class Norm : public Kernel {
  public:
@@ -63,7 +63,7 @@ class RmsNorm final : public Norm<1> {
   }
 };
 
-/// Row by row, so that a row's sum is read again while it is in the cache.
+/// Row by row, so that the sum is still in the cache when it is normalized.
 class AddLayerNorm final : public Norm<2> {
  public:
   AddLayerNorm(const PlannedInstruction& in, const Binding& binding)

@@ -1,4 +1,4 @@
-// The k best of rows, and output layers that find them without storing logits.
+// k_best, and fused output layers, which do not store logits.
 
 #include <algorithm>
 #include <vector>
@@ -21,7 +21,7 @@ void run_k_best(const PlannedInstruction& in, const Run& run) {
                      result_at(in, run, 0), result_at<std::int32_t>(in, run, 1));
 }
 
-/// An output layer for the rows of a run.
+/// The operands of an output layer in one run.
 struct Layer {
   RowsIn x;
   std::size_t rows;
@@ -40,7 +40,7 @@ struct Layer {
   }
 };
 
-/// What the parts of a layer come to, which are the threads' that take part.
+/// Partial results of a layer, one part per thread.
 class Parts {
  public:
   void make(const Layer& layer, std::size_t count) {

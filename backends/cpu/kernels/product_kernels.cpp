@@ -16,8 +16,8 @@
 namespace fuselage::cpu {
 namespace {
 
-/// matmul. Leading dimensions of a row count as further rows; such values are no views, so that all
-/// their vectors follow one another.
+/// matmul. Leading dimensions of a row count as further rows; such values are never views, so their
+/// vectors are contiguous.
 class Product : public Kernel {
  public:
   Product(const PlannedInstruction&, const Binding& binding)
@@ -41,7 +41,7 @@ class Product : public Kernel {
   std::size_t vectors_;
 };
 
-/// With a stored matrix, which is packed when the program is made.
+/// With a stored matrix, packed when the program is made.
 class PackedGemm final : public Product {
  public:
   PackedGemm(const PlannedInstruction& in, const Binding& binding)
@@ -60,7 +60,8 @@ std::string refuse_packed_gemm(const Graph& graph, const Node& node) {
   return refuse_packed_matrix(graph, node);
 }
 
-/// With a computed matrix. Only a load program has those, and it runs once.
+/// With a computed matrix, packed at run time. Only a load program has such matrices, and it runs
+/// once.
 class PackingGemm final : public Product {
  public:
   PackingGemm(const PlannedInstruction& in, const Binding& binding)
@@ -74,7 +75,7 @@ class PackingGemm final : public Product {
   MatrixShape shape_;
 };
 
-/// lookup_matmul: looked-up rows, of which a table has the products of the most frequent ones.
+/// lookup_matmul: products of looked-up rows, with a table for the most frequent entries.
 class LookupGemm final : public Kernel {
  public:
   LookupGemm(const PlannedInstruction& in, const Binding& binding)
@@ -107,13 +108,13 @@ std::string refuse_lookup_gemm(const Graph& graph, const Node& node) {
   return refuse_one_column(graph, node);
 }
 
-/// matmul with a matrix of f32 that has one column.
+/// matmul with an f32 matrix of one column.
 void run_row_dot(const PlannedInstruction& in, const Run& run) {
   run.kernels.head_dot(rows_in(in, run, 0), rows_in(in, run, 1), 1, 1.0f, rows_of(in, run),
                        static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
-/// The rows of a vocabulary that a table is made of.
+/// leading_rows: the rows of a vocabulary value for a table.
 void run_leading_rows(const PlannedInstruction& in, const Run& run) {
   const RowsIn x = all_rows(in, run, 0);
   const auto* rank =
@@ -121,7 +122,7 @@ void run_leading_rows(const PlannedInstruction& in, const Run& run) {
   const std::size_t count = cols_of(in) / x.columns;
   const auto entries = static_cast<std::size_t>(run.rows.rows(domain_of(in.operands[0], run)));
   for (std::size_t entry = 0; entry < entries; ++entry) {
-    // As unsigned, so that a negative rank is beyond the end.
+    // Unsigned, so that a negative rank is out of range.
     const auto row = static_cast<std::uint32_t>(rank ? rank[entry] : static_cast<int>(entry));
     if (row < count)
       std::copy_n(x.data + entry * x.stride, x.columns, result_at(in, run) + row * x.columns);

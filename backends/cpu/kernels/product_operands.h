@@ -7,21 +7,21 @@
 
 namespace fuselage::cpu {
 
-// The operands of products with a matrix: how kernels read the matrix, and which they refuse.
+// Shapes and refusals of the matrix operands of products.
 
-/// How the product of x and w reads a packed w: as the type of w, but f32 for f16, and where w is
-/// quantized and x is not.
+/// The packed form of w in the product of x and w: of the type of w, but f32 if w is f16, or if w
+/// is quantized and x is not.
 MatrixShape packed_shape(const Graph& graph, ValueId x, ValueId w, bool transposed);
 /// The same for the first two operands of a node with the attribute `transposed`.
 MatrixShape packed_shape(const Binding& binding);
 
-/// How a kernel packs the matrix of such a node when it runs: as it is.
+/// The form in which a kernel packs the matrix of such a node at run time: its own type.
 MatrixShape packing_shape(const Binding& binding);
 
-/// A matrix that is packed when the program is made.
+/// Refuses a matrix that cannot be packed when the program is made.
 std::string refuse_packed_matrix(const Graph& graph, const Node& node);
 
-/// A matrix that is packed each time the kernel runs.
+/// Refuses a matrix that cannot be packed at each run of the kernel.
 std::string refuse_packing_matrix(const Graph& graph, const Node& node);
 
 }  // namespace fuselage::cpu

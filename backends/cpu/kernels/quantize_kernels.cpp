@@ -1,4 +1,4 @@
-// Values in other types: quantized vectors, and numbers of 16 bits.
+// Conversions: quantized vectors and 16-bit floats.
 
 #include <algorithm>
 #include <cstring>
@@ -31,7 +31,7 @@ Vectors as_vectors(const PlannedInstruction& in, const Run& run, std::size_t vec
   return all;
 }
 
-/// quantize, by a function that takes the quantizer of the node.
+/// quantize: base of the kernels below.
 class Quantize : public Kernel {
  public:
   Quantize(const PlannedInstruction&, const Binding& binding)
@@ -43,7 +43,7 @@ class Quantize : public Kernel {
     return as_vectors(in, run, vectors_);
   }
 
-  /// With the scale, where that is the second operand.
+  /// The node's quantizer, with the scale of operand 1 if there is one.
   Quantizer quantizer(const PlannedInstruction& in, const Run& run) const {
     Quantizer quantizer = quantizer_;
     if (in.operands.size() > 1) quantizer.scale = *plain_in<const float>(in, run, 1);
@@ -55,7 +55,7 @@ class Quantize : public Kernel {
   Quantizer quantizer_;
 };
 
-/// Without a bound on sums or a scale to be fitted, vectorized.
+/// Vectorized; without bounds on sums or fitted scales.
 class QuantizeRows final : public Quantize {
  public:
   using Quantize::Quantize;
@@ -65,7 +65,7 @@ class QuantizeRows final : public Quantize {
   }
 };
 
-/// Any quantization, a number after the other.
+/// Scalar; supports any quantizer.
 class QuantizeEach final : public Quantize {
  public:
   using Quantize::Quantize;
@@ -95,7 +95,7 @@ class Dequantize final : public Kernel {
   std::size_t vectors_;
 };
 
-/// Numbers of bf16 or f16 from those of f32 or back, all of them at once.
+/// cast: converts all elements between f32 and bf16 or f16.
 class Cast final : public Kernel {
  public:
   Cast(const PlannedInstruction&, const Binding& binding)

@@ -8,9 +8,8 @@
 
 namespace fuselage::cpu {
 
-/// The results of a node that are the quantized vectors of its other results (ops/quantize.h),
-/// which stand behind those. A kernel quantizes rows that it has just made, while they are in the
-/// cache.
+/// The trailing results of a node that are quantized vectors of its other results (ops/quantize.h).
+/// A kernel quantizes rows right after computing them, while they are in the cache.
 class QuantizedResults {
  public:
   QuantizedResults(const PlannedInstruction& in, const Binding& binding);
@@ -18,7 +17,7 @@ class QuantizedResults {
   std::size_t size() const { return results_.size(); }
   bool empty() const { return results_.empty(); }
 
-  /// Quantizes rows first … last - 1 of those that the instruction computes.
+  /// Quantizes rows first … last - 1 of the instruction's rows.
   void quantize(const PlannedInstruction& in, const Run& run, std::size_t first,
                 std::size_t last) const;
   /// The same for all rows.
@@ -26,15 +25,15 @@ class QuantizedResults {
 
  private:
   struct Result {
-    std::size_t of = 0, at = 0;  ///< numbers of results
-    std::size_t vectors = 1;     ///< in a row
+    std::size_t of = 0, at = 0;  ///< result numbers of source and quantized vectors
+    std::size_t vectors = 1;     ///< per row
   };
 
   void quantize(const Result& result, const PlannedInstruction& in, const Run& run,
                 std::size_t first, std::size_t last) const;
 
   Quantizer quantizer_;
-  bool vectorized_ = true;  ///< there is a vector kernel for the quantizer
+  bool vectorized_ = true;  ///< quantize_rows supports the quantizer
   std::vector<Result> results_;
 };
 

@@ -1,4 +1,4 @@
-// The reference evaluation of an op, for nodes that no other kernel takes.
+// The reference evaluation of an op, for nodes that no other kernel can run.
 
 #include <algorithm>
 #include <vector>

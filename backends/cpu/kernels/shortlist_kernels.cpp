@@ -1,5 +1,4 @@
-// The output layer for the words of shortlists: of a stored matrix, whose columns are read where
-// they are.
+// The output layer with shortlists. Reads columns of the stored matrix in place.
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/runtime/make_kernel.h"
@@ -14,8 +13,8 @@
 namespace fuselage::cpu {
 namespace {
 
-/// shortlist_k_best. Threads share the rows; neighbouring rows of one sentence go over its words
-/// together.
+/// shortlist_k_best. Rows are divided among threads; adjacent rows of a sentence share passes over
+/// its words.
 class ShortlistOutput final : public Kernel {
  public:
   ShortlistOutput(const PlannedInstruction& in, const Binding& binding)
@@ -31,7 +30,7 @@ class ShortlistOutput final : public Kernel {
     const float* bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
     const RowsIn x = rows_in(in, run, 0);
     const std::size_t k = cols_of(in);
-    // The words of a row follow one another, so that the first says which they are.
+    // The words of a row are contiguous, so the first pair and their number determine them.
     const auto words_of = [&](std::size_t row) -> std::span<const std::int32_t> {
       const auto begin = static_cast<std::size_t>(pairs.begin[row]);
       const auto count = static_cast<std::size_t>(pairs.begin[row + 1]) - begin;
@@ -61,16 +60,16 @@ class ShortlistOutput final : public Kernel {
         words_(binding.node.as<op::ShortlistWords>().words),
         log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
 
-  /// Multiply-adds for the rows of all pairs.
+  /// Multiply-adds of the products of all pairs.
   std::size_t work_of(const Segments& pairs) const {
     const auto count = static_cast<std::size_t>(pairs.begin[pairs.count] - pairs.begin[0]);
     return count * columns_.k;
   }
 
-  std::shared_ptr<const Tensor> matrix_;  ///< a row for each column
-  MatrixColumns columns_;                 ///< but for where they are
+  std::shared_ptr<const Tensor> matrix_;  ///< transposed: a row per column
+  MatrixColumns columns_;                 ///< without data
   MapId to_;
-  MapPath words_;  ///< from pairs to shortlists, and from these to words
+  MapPath words_;  ///< from pairs through shortlists to words
   bool log_softmax_;
 };
 

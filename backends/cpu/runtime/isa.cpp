@@ -28,8 +28,8 @@ std::string lower(std::string text) {
 
 Level make_level(std::int64_t target) {
   Level level{lower(hwy::TargetName(target)), target, {}};
-  // The dispatch reads the process-wide chosen target, so each level's functions are picked up
-  // under it once and kept.
+  // The dispatch reads a process-wide target, so the functions of each level are looked up once and
+  // kept.
   hwy::GetChosenTarget().Update(target);
   for (const FillFamily fill : kFillFamilies)
     check(fill(level.table) == target, "a kernel family lacks an instruction-set level");
@@ -44,7 +44,7 @@ bool has_vnni() {
 #endif
 }
 
-/// Adds the level above AVX3 that differs from it in the products of integers.
+/// Adds the level above AVX3, which differs from AVX3 only in its integer products.
 void add_vnni(std::vector<Level>& levels) {
   if (levels.back().target != HWY_AVX3 || !has_vnni()) return;
   Level level = levels.back();

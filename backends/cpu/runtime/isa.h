@@ -6,20 +6,20 @@
 
 namespace fuselage::cpu {
 
-/// The instruction-set levels that this machine runs and this binary holds, weakest first: of
-/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx3", "avx3_vnni" (AVX-512-VNNI for the
-/// products of integers).
+/// The instruction-set levels supported by both machine and binary, weakest first: a subset of
+/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx3", "avx3_vnni" (AVX-512-VNNI for integer
+/// products).
 std::vector<std::string> supported_isas();
 
-/// The level whose kernels kernels() hands out.
+/// The level of the kernels that kernels() returns.
 std::string active_isa();
 
-/// Makes `name` the active level. Tables handed out before stay valid and keep their level. Throws
-/// Error, listing supported_isas(), when the machine lacks it or the name is unknown.
+/// Makes `name` the active level. Tables returned before stay valid and keep their level. Throws
+/// Error with supported_isas() if the level is unknown or unsupported.
 void force_isa(std::string_view name);
 
-/// Chooses the level once a process: FUSELAGE_ISA when the environment sets it (Error as from
-/// force_isa), else the strongest. Does nothing after force_isa. kernels() calls it.
+/// Chooses the level once per process: the environment variable FUSELAGE_ISA if set (throws Error
+/// as force_isa does), else the strongest level. Does nothing after force_isa. Called by kernels().
 void init_isa();
 
 }  // namespace fuselage::cpu

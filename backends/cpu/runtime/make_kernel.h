@@ -6,7 +6,7 @@
 
 namespace fuselage::cpu {
 
-/// A kernel that needs nothing of its node beside operands and results.
+/// A kernel without state: it needs only operands and results.
 template <void (*kRun)(const PlannedInstruction&, const Run&)>
 class PlainKernel final : public Kernel {
  public:
@@ -15,7 +15,7 @@ class PlainKernel final : public Kernel {
   void run(const PlannedInstruction& in, const Run& run) const override { kRun(in, run); }
 };
 
-/// What a KernelEntry calls to make a kernel of class K.
+/// The factory function of a KernelEntry for kernel class K.
 template <class K>
 std::unique_ptr<Kernel> make_kernel(const PlannedInstruction& in, const Binding& binding) {
   return std::make_unique<K>(in, binding);

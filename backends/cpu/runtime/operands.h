@@ -9,8 +9,7 @@
 
 namespace fuselage::cpu {
 
-// Where an instruction finds its operands and results when it runs: the rows that it computes, and
-// for operands the rows that those depend on.
+// Access of kernels to operands and results of an instruction.
 
 inline std::int64_t first_row(const Run& run, DomainId domain) {
   return run.rows.first_new(domain);
@@ -33,7 +32,7 @@ inline DomainId domain_of(const BufferView& view, const Run& run) {
   return run.plan_buffers[view.buffer].domain;
 }
 
-/// First element of a view, of row `row` of its buffer.
+/// The first element of a view in row `row` of its buffer.
 template <typename T>
 T* data_at(const BufferView& view, const Run& run, std::int64_t row) {
   const Buffer& buffer = run.plan_buffers[view.buffer];
@@ -41,7 +40,7 @@ T* data_at(const BufferView& view, const Run& run, std::int64_t row) {
   return reinterpret_cast<T*>(run.buffers[view.buffer]) + view.offset + row * view.stride;
 }
 
-/// An operand as kernels take it, for the rows that the instruction computes.
+/// An operand, for the rows that the instruction computes.
 inline RowsIn rows_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
   const std::int64_t row = first_row(run, in.domain);
@@ -66,7 +65,7 @@ T* plain_in(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   return data_at<T>(view, run, view.stride == 0 ? 0 : first_row(run, in.domain));
 }
 
-/// All rows of an operand that another domain's rows are gathered from.
+/// All rows of an operand from which an instruction gathers or selects rows of another domain.
 inline RowsIn all_rows(const PlannedInstruction& in, const Run& run, std::size_t operand) {
   const BufferView& view = in.operands[operand];
   return {.data = data_at<const float>(view, run, 0),
@@ -84,7 +83,7 @@ inline RowsOut rows_out(const PlannedInstruction& in, const Run& run, std::size_
   return {result_at(in, run, result), static_cast<std::size_t>(in.results[result].stride)};
 }
 
-/// Vectors in a row: leading dimensions count as further rows.
+/// Number of vectors in a row: leading dimensions count as further rows.
 inline std::size_t vectors_in(const Type& type) {
   return static_cast<std::size_t>(row_size(type) / type.dims.back());
 }
@@ -93,21 +92,21 @@ inline std::size_t cols_of(const PlannedInstruction& in) {
   return static_cast<std::size_t>(in.results[0].cols);
 }
 
-/// The rows of one domain that a map gathers under each row of another.
+/// The segments of a map: the rows of its domain grouped by target row.
 inline Segments segments_of(MapId map, const Run& run) {
   const auto begin = run.rows.segments(map);
   return {begin.data(), begin.size() - 1};
 }
 
-/// Whether there are threads to share `work`, in multiply-adds, and it is worth that: below,
-/// handing out the parts takes longer than a part.
+/// Whether `work`, in multiply-adds, should be divided among threads. Below the threshold,
+/// distributing the parts takes longer than a part.
 inline bool is_worth_parts(const Run& run, std::size_t work) {
   return run.team && work >= std::size_t{1} << 16;
 }
 
-/// Calls f(first, last) for shares of `count` things, in several threads where `work`, in about as
-/// many multiply-adds, is worth it. The same thread always takes the same share, whose part of a
-/// matrix so stays in its cache.
+/// Calls f(first, last) for shares of `count` items, on several threads if `work`, in
+/// multiply-adds, is large enough. A thread always gets the same share, so its part of a matrix
+/// stays in its cache.
 template <typename F>
 void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
   if (!is_worth_parts(run, work)) {
@@ -118,12 +117,12 @@ void in_parts(const Run& run, std::size_t count, std::size_t work, const F& f) {
   run.team->run([&](std::size_t part) { f(count * part / parts, count * (part + 1) / parts); });
 }
 
-/// Multiply-adds of a product.
+/// Number of multiply-adds of a product.
 inline std::size_t work_of(const PackedMatrix& matrix, std::size_t rows) {
   return rows * matrix.k() * matrix.n();
 }
 
-/// The same for the panels of a matrix that so many rows are multiplied with.
+/// The same for the panels of a matrix multiplied with `rows` rows.
 template <typename F>
 void in_panels(const Run& run, const PackedMatrix& matrix, std::size_t rows, const F& f) {
   in_parts(run, matrix.panel_count(), work_of(matrix, rows), f);

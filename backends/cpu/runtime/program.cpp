@@ -5,7 +5,7 @@
 namespace fuselage::cpu {
 namespace {
 
-/// What a buffer is filled with must be there when the program runs.
+/// Requests the weight of buffer `number`.
 void ask_for_weight(Program& program, WeightRegion& weights, std::uint32_t number) {
   const Buffer& buffer = program.plan.buffers[number];
   if (buffer.kind != Buffer::Kind::weight || buffer.constant) return;
@@ -44,7 +44,7 @@ std::unique_ptr<Program> make_program(Graph graph, WeightRegion& weights,
   for (std::size_t i = 0; i < program->weights.size(); ++i)
     program->weights[i] = plan.buffers[i].constant;
   program->kernels.resize(plan.instructions.size());
-  // What `next` copies is read last.
+  // `next` reads its operand last.
   for (const bool is_next : {false, true})
     for (std::size_t i = 0; i < plan.instructions.size(); ++i)
       if (plan.graph.node(plan.instructions[i].node).has(Trait::loop_next) == is_next)

@@ -17,7 +17,7 @@ std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
           [](std::byte* p) { ::operator delete[](p, kAlignment); }};
 }
 
-/// More than a process can have: an arena of so much is planned, but never made.
+/// More than a process can address: such an arena can be planned, but not allocated.
 constexpr std::int64_t kMaxBufferBytes = std::int64_t{1} << 47;
 
 std::size_t buffer_bytes(std::int64_t rows, std::int64_t row_elements) {
@@ -149,7 +149,7 @@ const std::byte* ProgramRunner::output(std::size_t number) const {
 
 std::shared_ptr<std::byte[]> ProgramRunner::take_output(std::size_t number,
                                                         std::size_t bytes) const {
-  // Whoever takes it is the only one who knows it.
+  // The caller becomes the only user of the block.
   auto* block = const_cast<std::byte*>(output(number));
   if (const auto& weight = program_.weights[plan_.outputs[number].buffer]) return {weight, block};
   return {block, [arena = arena_, bytes](std::byte* p) { give_back_pages(p, bytes); }};

@@ -11,37 +11,36 @@
 
 namespace fuselage::cpu {
 
-/// Memory and pointers with which one worker runs a program.
+/// Runs a program for one worker: owns its arena and pointers.
 class ProgramRunner {
  public:
-  /// `kernels` are those of the level that the program was made for. They, the program and the
-  /// team, if any, must outlive the runner.
+  /// `kernels` are of the level that the program was made for. Program, kernels and team (may be
+  /// null) must outlive the runner.
   ProgramRunner(const Program& program, const KernelTable& kernels, Team* team = nullptr);
 
-  /// Places all buffers for the row counts that the frame can reach in this batch; arena_bytes() is
-  /// what they take.
+  /// Places all buffers for the maximum row counts of the frame in this batch; sets arena_bytes().
   void plan_batch(const RowFrame& frame);
-  /// Makes room for what was planned. The only place that allocates.
+  /// Allocates the planned arena. No other member function allocates.
   void begin_batch(const RowFrame& frame);
 
-  /// Where the results of an earlier program are, by name.
+  /// Sets the address of the result `name` of an earlier program.
   void set_import(std::string_view name, const std::byte* data);
 
   /// Runs the program once.
   void run(RowFrame& frame);
 
-  /// Adds up the time of each node from now on, by its index; nullptr: no more.
+  /// Accumulates the time of each later node run, by node index; nullptr: stops.
   void set_profile(std::vector<NodeTime>* times);
 
-  /// First element of an output, by its number; rows follow one another without gaps.
+  /// The first element of output `number`; rows are contiguous.
   const std::byte* output(std::size_t number) const;
-  /// The same, `bytes` of it, which stays after the runner, and whose memory goes with its last
-  /// owner. The program must not run again then.
+  /// The same as shared memory of `bytes` bytes that outlives the runner. The program must not run
+  /// again afterwards.
   std::shared_ptr<std::byte[]> take_output(std::size_t number, std::size_t bytes) const;
   std::int64_t output_cols(std::size_t number) const { return plan_.outputs[number].cols; }
 
   std::size_t arena_bytes() const { return arena_bytes_; }
-  /// The most that a batch up to now has needed.
+  /// The maximum arena size of all batches so far, in bytes.
   std::size_t capacity() const { return capacity_; }
 
  private:
@@ -54,7 +53,7 @@ class ProgramRunner {
   const KernelTable& kernels_;
   Team* team_;
   std::shared_ptr<std::byte[]> arena_;
-  std::vector<std::size_t> offsets_;  ///< of the buffers that are in the arena, else 0
+  std::vector<std::size_t> offsets_;  ///< of arena buffers; 0 for others
   std::size_t arena_bytes_ = 0;
   std::size_t capacity_ = 0;
   std::vector<std::byte*> buffers_;

@@ -8,10 +8,10 @@
 namespace fuselage::cpu {
 namespace {
 
-// About a millisecond: longer than the parts of a step that one thread does alone.
+// About a millisecond: longer than the single-threaded parts of a step.
 constexpr int kLooks = 40000;
 
-/// Leaves the core to its other thread for a moment.
+/// Spin-wait hint: yields the core to its other hardware thread.
 void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -20,7 +20,7 @@ void pause() {
 #endif
 }
 
-/// Waits until `value` is no longer `old`: looks at it for a while, then sleeps.
+/// Waits until `value` differs from `old`: spins for a while, then sleeps.
 void await_change(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
   for (int i = 0; i < kLooks; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
@@ -51,7 +51,7 @@ void Team::dismiss() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-/// True for the first who asks, as long as the job is not over. It then stays until the part ends.
+/// Returns true to the first caller while the job is running; the job then waits for that part.
 bool Team::claim(std::size_t part, std::uint32_t round) {
   std::uint32_t before = round - 1;
   return claims_[part].round.compare_exchange_strong(before, round, std::memory_order_acq_rel);

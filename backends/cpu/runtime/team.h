@@ -11,12 +11,12 @@
 
 namespace fuselage::cpu {
 
-/// Threads that do parts of one job together, many times a millisecond. Between jobs they look out
-/// for the next one for a while, and then sleep. One thread at a time gives jobs, and takes part.
+/// A thread team for fork-join jobs of a few microseconds. Between jobs threads spin for a while,
+/// then sleep. One thread at a time submits jobs and takes part in them.
 class Team {
  public:
-  /// A team of `size` with the caller, at least 1. Throws Error when the system does not give so
-  /// many threads.
+  /// A team of `size` threads, at least 1, the caller included. Throws Error if the system cannot
+  /// create the threads.
   explicit Team(std::size_t size);
   ~Team();
   Team(const Team&) = delete;
@@ -24,9 +24,9 @@ class Team {
 
   std::size_t size() const { return threads_.size() + 1; }
 
-  /// Calls f(part) for all parts from 0 to size() - 1, and returns when all have ended. A part is
-  /// always its own thread's, unless that comes too late, as where others have its processor: then
-  /// the caller does it. Throws the first error that a part threw.
+  /// Calls f(part) for all parts from 0 to size() - 1 and waits for them. Each part runs on its own
+  /// thread; if that thread is late, for example because its processor is busy, the caller runs the
+  /// part. Rethrows the first exception of a part.
   template <typename F>
   void run(const F& f) {
     run({[](const void* context, std::size_t part) { (*static_cast<const F*>(context))(part); },
@@ -45,14 +45,14 @@ class Team {
   void do_part(std::size_t part);
   void dismiss();
 
-  /// Number of the newest job of which someone does the part.
+  /// Number of the newest job whose part is claimed.
   struct alignas(64) Claim {
     std::atomic<std::uint32_t> round{0};
   };
 
-  // Each on a cache line of its own, so that who waits for one is not disturbed by the other.
+  // Each on its own cache line, to avoid false sharing.
   alignas(64) std::atomic<std::uint32_t> round_{0};    ///< number of the newest job
-  alignas(64) std::atomic<std::uint32_t> unended_{0};  ///< parts of it
+  alignas(64) std::atomic<std::uint32_t> unended_{0};  ///< unfinished parts of the newest job
   alignas(64) Job job_;
   std::vector<Claim> claims_;  ///< by part
   std::atomic<bool> dismissed_{false};

@@ -5,7 +5,7 @@
 namespace fuselage::cpu {
 namespace {
 
-/// The weight of an operand, which the instruction no longer reads as it is stored.
+/// The weight of an operand; marks that the instruction does not read its buffer.
 WeightType own_form_of(const PlannedInstruction& in, const Binding& binding, std::size_t operand) {
   binding.has_own_form[operand] = true;
   return weight_type(binding.graph, binding.plan.buffers[in.operands[operand].buffer]);

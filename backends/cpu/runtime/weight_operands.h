@@ -10,15 +10,15 @@
 
 namespace fuselage::cpu {
 
-// A stored matrix operand in a form of the kernel's own, which it reads in the place of the
-// operand's buffer. Kernels ask when they are bound; the numbers are there when they run.
+// A kernel's own form of a stored matrix operand, read instead of the operand's buffer. Kernels
+// request it when they are bound; it is filled before they run.
 
 /// The matrix packed for the active instruction-set level.
 std::shared_ptr<const PackedMatrix> packed_operand(const PlannedInstruction& in,
                                                    const Binding& binding, std::size_t operand,
                                                    const MatrixShape& shape);
 
-/// A row for each column of the matrix, [n, k].
+/// The transposed matrix, [n, k]: a row per column.
 std::shared_ptr<const Tensor> columns_operand(const PlannedInstruction& in, const Binding& binding,
                                               std::size_t operand, const MatrixShape& shape);
 

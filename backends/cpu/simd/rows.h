@@ -5,10 +5,10 @@
 
 namespace fuselage::cpu {
 
-/// A float32 matrix operand whose rows may be read through an index: row r is, with `rows`,
-/// `fallback` where rows[r] < 0 and data + rows[r] * stride elsewhere; without, data + r * stride.
-/// A null fallback reads as zeros. Stride 0 repeats one row. `columns` is the number of columns, or
-/// 1 to repeat one element over each row where a kernel says that it takes that.
+/// A float32 matrix operand whose rows may be read through an index: with `rows`, row r is data +
+/// rows[r] * stride, or `fallback` if rows[r] < 0; without, data + r * stride. A null fallback
+/// reads as zeros. Stride 0 repeats one row. `columns` is the number of columns, or 1 to broadcast
+/// one element over each row if the kernel supports it.
 struct RowsIn {
   const float* data = nullptr;
   std::size_t stride = 0;
@@ -23,15 +23,15 @@ struct RowsOut {
   std::size_t stride = 0;
 };
 
-/// Runs of pairs, one run a left row: the pairs of left row i are begin[i] … begin[i + 1] - 1.
-/// `begin` has count + 1 non-decreasing entries; begin[0] need not be 0, so {begin + i, n} is the
-/// share of n rows from row i on, with pair numbers as before.
+/// Pairs grouped by left row: the pairs of left row i are begin[i] … begin[i + 1] - 1. `begin` has
+/// count + 1 non-decreasing entries; begin[0] need not be 0, so {begin + i, n} are the segments of
+/// n rows from row i on, with unchanged pair numbers.
 struct Segments {
   const std::int32_t* begin = nullptr;
   std::size_t count = 0;
 };
 
-/// At least `columns` zeros, valid until the thread asks for more.
+/// At least `columns` zeros, valid until the thread requests more.
 const float* zero_row(std::size_t columns);
 
 /// Row r of `in`, `columns` wide.

@@ -33,8 +33,8 @@ enum class Unary : std::uint8_t {
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
 using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
 
-/// The output layer of a model of an ensemble: its logits, a * matrix + bias, and what they count
-/// for. bias is [matrix->n()] or null; the weight is finite and not negative.
+/// The output layer of an ensemble member: logits a * matrix + bias, and their weight. bias is
+/// [matrix->n()] or null; the weight is finite and not negative.
 struct WeightedLayer {
   RowsIn a;
   const PackedMatrix* matrix = nullptr;
@@ -42,8 +42,8 @@ struct WeightedLayer {
   float weight = 1;
 };
 
-/// The columns of a matrix, each of which lies by itself: `k` numbers of type f32 or bf16, or a
-/// quantized vector, at data + column * stride, in bytes.
+/// A matrix stored by columns: column c is `k` numbers of type f32 or bf16, or a quantized vector,
+/// at data + c * stride (bytes).
 struct MatrixColumns {
   const std::byte* data = nullptr;
   std::size_t stride = 0;
@@ -51,32 +51,32 @@ struct MatrixColumns {
   DType dtype = DType::f32;
 };
 
-/// Members that ensemble_k_best takes at most.
+/// Maximum number of members of ensemble_k_best.
 inline constexpr std::size_t kMaxEnsemble = 32;
 
-/// The vector kernels of one instruction-set level. Every kernel computes a row by one order of
-/// operations, whatever the other rows are, so a row's result is the same alone and in any batch.
-/// Unless it says otherwise a kernel needs columns == cols in its operands, and may write over an
-/// operand that is not read through an index when their rows coincide.
+/// The vector kernels of one instruction-set level. Every kernel computes a row in a fixed order of
+/// operations, so a row's result does not depend on the other rows. Unless it says otherwise a
+/// kernel needs columns == cols in its operands, and may write over an operand that is not read
+/// through an index when their rows coincide.
 struct KernelTable {
   using size_t = std::size_t;
 
-  /// What PackedMatrix uses for this level.
+  /// The layout of PackedMatrix at this level.
   PanelLayout panel_layout;
 
   /// c [rows, b.n()] = a [rows, b.k()] * b; a.columns is b.row_elements(), and c must not overlap
-  /// a. Each output is a chain of multiply-adds over k from 0, of floats also where b is of type
-  /// bf16. Where b is quantized, rows of a are quantized vectors of type row_type_of(b.dtype()),
-  /// and an output is the sum of the products of integers, which must fit 32 bits, as a float,
-  /// times the column's scale, times the row's.
+  /// a. Each output is a chain of float multiply-adds over k from 0, also if b is bf16. If b is
+  /// quantized, rows of a are quantized vectors of type row_type_of(b.dtype()), and an output is
+  /// the integer dot product, which must fit 32 bits, as a float, times the column's scale, times
+  /// the row's scale.
   void (*gemm)(const RowsIn& a, size_t rows, const PackedMatrix& b, const RowsOut& c) = nullptr;
 
-  /// The columns of c that belong to panels first … last - 1 of b, into the same places as gemm.
+  /// The part of gemm for panels first … last - 1 of b: writes only their columns of c.
   void (*gemm_panels)(const RowsIn& a, size_t rows, const PackedMatrix& b, size_t first,
                       size_t last, const RowsOut& c) = nullptr;
 
-  /// out: the quantized vectors of the rows of x, with the bits of quantize_vector. The quantizer
-  /// has no bound on sums and is not one to qlog4. out must not overlap x.
+  /// out: the rows of x quantized, bitwise equal to quantize_vector. Not for qlog4 or quantizers
+  /// with a bound on sums. out must not overlap x.
   void (*quantize_rows)(const Quantizer& quantizer, const RowsIn& x, size_t rows, size_t cols,
                         const RowsOut& out) = nullptr;
 
@@ -88,14 +88,14 @@ struct KernelTable {
   /// one, with the error function.
   void (*unary)(Unary op, const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
-  /// The same for single rows, to be called many times; a scalar operand is one element.
+  /// The row function of unary, for repeated calls; a scalar operand is one element.
   UnaryRow (*unary_row)(Unary op, bool scalar) = nullptr;
   BinaryRow (*binary_row)(Binary op, bool scalar_a, bool scalar_b) = nullptr;
 
-  /// Softmax over the columns of each row. A row of -infinity alone gives zeros.
+  /// Softmax over the columns of each row. A row of only -infinity gives zeros.
   void (*softmax)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
-  /// Its logarithm: (x - max) - log(sum(exp(x - max))). A row of -infinity alone stays as it is.
+  /// Its logarithm: (x - max) - log(sum(exp(x - max))). A row of only -infinity is unchanged.
   void (*log_softmax)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 
   /// gain * (x - mean) / sqrt(variance + eps) + bias over the columns of each row, with the
@@ -113,13 +113,13 @@ struct KernelTable {
                    size_t cols, const RowsOut& out) = nullptr;
 
   /// out [pairs]: for the pairs p of segment i, the sum over c of -2 v[c] / (1 + (q[i, c] k[p,
-  /// c])^2): the dot product of v and tanh(log q + log k), but for a constant. q and k hold
+  /// c])^2): the dot product of v and tanh(log q + log k), up to a constant. q and k hold
   /// exponentials, positive and finite; v is [cols].
   void (*factored_scores)(const RowsIn& q, const RowsIn& k, const float* v, size_t cols,
                           const Segments& segments, float* out) = nullptr;
 
-  /// Softmax down the pairs of each segment, each head alone; e and out are [pairs, heads] and may
-  /// be the same. As in softmax, -infinity alone gives zeros.
+  /// Softmax over the pairs of each segment, per head; e and out are [pairs, heads] and may be the
+  /// same. As in softmax, only -infinity gives zeros.
   void (*segment_softmax)(const float* e, size_t heads, const Segments& segments,
                           float* out) = nullptr;
 
@@ -135,52 +135,51 @@ struct KernelTable {
                     const RowsOut& out) = nullptr;
 
   /// The k largest of each row, largest first and the lower column first among equals: values and
-  /// ids [rows, k]. NaN counts as -infinity. Where k > cols the rest is -infinity with id -1.
+  /// ids [rows, k]. NaN counts as -infinity. If k > cols the rest is -infinity with id -1.
   void (*k_best)(const RowsIn& x, size_t rows, size_t cols, size_t k, float* values,
                  std::int32_t* ids) = nullptr;
 
-  /// k_best of a * b + bias, whose bits are those of gemm and binary; bias is [b.n()] or null. With
-  /// log_softmax the values are those of the rows' log_softmax, still in the order of a * b + bias;
-  /// a row with NaN or +infinity in it or of -infinity alone gives -infinity and its first columns,
-  /// which is what k_best makes of NaN. No more than a few tiles of logits are ever stored.
+  /// k_best of a * b + bias, bitwise equal to gemm and binary; bias is [b.n()] or null. With
+  /// log_softmax the values are of the rows' log_softmax, still ranked by a * b + bias; a row that
+  /// contains NaN or +infinity, or only -infinity, gives -infinity and its first columns, as k_best
+  /// does for NaN. Stores only a few tiles of logits.
   void (*linear_k_best)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
                         bool log_softmax, size_t k, float* values, std::int32_t* ids) = nullptr;
 
-  /// linear_k_best for some blocks of columns alone, k > 0, with sums of exponentials where there
-  /// is room for them.
+  /// linear_k_best for some blocks of columns, k > 0, with sums of exponentials if part.sums is not
+  /// null.
   void (*output_part)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
                       size_t k, const OutputPart& part) = nullptr;
 
-  /// What linear_k_best gives for one of the rows, to the same bits, from parts of all blocks in
-  /// order, with log_softmax if they have sums. False where the k best are not numbers: then it is
-  /// not known.
+  /// Joins the parts of all blocks, in order, to the bitwise result of linear_k_best for one row,
+  /// with log_softmax if they have sums. Returns false if the k best are not numbers: then the
+  /// result is not known.
   bool (*join_output_parts)(std::span<const OutputPart> parts, size_t row, size_t rows,
                             size_t columns, size_t k, float* values, std::int32_t* ids) = nullptr;
 
   /// k_best of the sum over the layers of weight * logits, in their order, with the bits of gemm
-  /// and binary. From the values are then subtracted the sums of weight * (largest logit of the
-  /// row) and of weight * log(sum(exp(logits - largest))), which makes them weighted sums of the
-  /// layers' log_softmax. A row in which one of these sums is not finite, as where a layer has
-  /// NaN or +infinity or only -infinity, gives -infinity and its first columns. Matrices have one
-  /// number of columns. No more than a few tiles of logits are ever stored.
+  /// and binary. Then subtracts the sums of weight * (largest logit of the row) and of weight *
+  /// log(sum(exp(logits - largest))), giving weighted sums of the layers' log_softmax. A row in
+  /// which one of these sums is not finite, because a layer has NaN, +infinity or only -infinity,
+  /// gives -infinity and its first columns. All matrices have the same number of columns. Stores
+  /// only a few tiles of logits.
   void (*ensemble_k_best)(std::span<const WeightedLayer> layers, size_t rows, size_t k,
                           float* values, std::int32_t* ids) = nullptr;
 
-  /// linear_k_best of some columns of b, in order, as if there were no others; ids are their
-  /// numbers, and bias has an element for each column of b. Rows are of type row_type_of(b.dtype).
-  /// The sums of a product of floats are added up in another order than those of gemm; products of
-  /// quantized vectors are the same.
+  /// linear_k_best restricted to some columns of b, in order; ids are their column numbers, and
+  /// bias has an element per column of b. Rows are of type row_type_of(b.dtype). Float products sum
+  /// in another order than gemm; products of quantized vectors are equal.
   void (*shortlist_k_best)(const RowsIn& a, size_t rows, const MatrixColumns& b, const float* bias,
                            std::span<const std::int32_t> columns, bool log_softmax, size_t k,
                            float* values, std::int32_t* ids) = nullptr;
 
-  /// out [rows, 1]: log(sum(exp(x - max))) + max over the columns of each row. A row of -infinity
-  /// alone gives -infinity.
+  /// out [rows, 1]: log(sum(exp(x - max))) + max over the columns of each row. A row of only
+  /// -infinity gives -infinity.
   void (*log_sum_exp)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;
 };
 
-/// Writes a family's entries for Highway's chosen target and returns the target that the functions
-/// were compiled for. A family is a .cpp file that is compiled once a target (targets.h).
+/// Writes a family's entries for Highway's chosen target; returns the target that the functions
+/// were compiled for. A family is a .cpp file compiled once per target (targets.h).
 using FillFamily = std::int64_t (*)(KernelTable& table);
 
 std::int64_t fill_gemm(KernelTable& table);
@@ -197,10 +196,10 @@ inline constexpr FillFamily kFillFamilies[] = {
     fill_gemm,   fill_quantize, fill_pointwise,       fill_normalize, fill_attention,
     fill_k_best, fill_output,   fill_ensemble_output, fill_shortlist};
 
-/// Replaces entries of an AVX3 table by those for AVX-512-VNNI; false where there are none.
+/// Replaces entries of an AVX3 table by AVX-512-VNNI kernels; false if the binary has none.
 bool fill_vnni(KernelTable& table);
 
-/// The table of the active level (see isa.h). It lives as long as the process.
+/// The table of the active level (see isa.h); lives as long as the process.
 const KernelTable& kernels();
 
 }  // namespace fuselage::cpu

@@ -1,5 +1,5 @@
-// Partial vectors, and arithmetic with the same bits on every target: nothing is contracted, and no
-// order depends on a vector's size. Compiled once a target, hence the unusual guard.
+// Partial vectors, and arithmetic with equal bits on every target: no contraction, and no order of
+// operations depends on the vector size. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_VECTOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_VECTOR_INL_H_
 #undef FUSELAGE_CPU_KERNELS_VECTOR_INL_H_
@@ -13,7 +13,7 @@
 #include "hwy/highway.h"
 
 #ifdef FUSELAGE_SANITIZED
-// A compiler takes many minutes for a file in which what is unrolled has checks as well.
+// With sanitizers, unrolled code takes many minutes to compile.
 #undef HWY_UNROLL
 #define HWY_UNROLL(factor)
 #endif
@@ -55,7 +55,7 @@ HWY_INLINE void store_n(Vector v, float* p, std::size_t n) {
 #endif
 }
 
-/// Makes v stay in a register: g++ loads an operand of two or three instructions again for each.
+/// Keeps v in a register: g++ reloads an operand for each instruction that uses it.
 template <class V>
 HWY_INLINE void hold([[maybe_unused]] V& v) {
 #if HWY_COMPILER_GCC_ACTUAL && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
@@ -84,12 +84,11 @@ HWY_INLINE void for_each_vector(std::size_t n, const F& f) {
   if (i < n) f(i, FirstLanes{n - i});
 }
 
-/// a * b + c, c - a * b: rounded twice, as where no fused instruction is.
+/// a * b + c and c - a * b, rounded twice as without fused instructions.
 HWY_INLINE Vector mul_add(Vector a, Vector b, Vector c) { return hn::Add(hn::Mul(a, b), c); }
 HWY_INLINE Vector neg_mul_add(Vector a, Vector b, Vector c) { return hn::Sub(c, hn::Mul(a, b)); }
 
-/// a > b ? a : b and a < b ? a : b. That is also which zero is taken, and that of NaN and another
-/// number it is b.
+/// a > b ? a : b and a < b ? a : b, also for zeros of both signs; b if either is NaN.
 HWY_INLINE Vector max_of(Vector a, Vector b) {
 #if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
   return hn::IfThenElse(hn::Gt(a, b), a, b);
@@ -110,7 +109,7 @@ HWY_INLINE float max_lanes(Vector v) { return hn::GetLane(hn::MaxOfLanes(Tag(), 
 #if HWY_TARGET == HWY_SCALAR
 HWY_INLINE float sum_lanes(Tag, Vector v) { return hn::GetLane(v); }
 #else
-/// The sum of a vector's lanes: of its lower and its upper half lane by lane, down to one lane.
+/// The sum of a vector's lanes: adds the lower and upper halves repeatedly, down to one lane.
 template <class D>
 HWY_INLINE float sum_lanes(D, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) == 4) {
@@ -123,10 +122,10 @@ HWY_INLINE float sum_lanes(D, hn::Vec<D> v) {
 }
 #endif
 
-/// The lanes that a sum over a row has, whatever a vector has: element i goes to lane i % 16.
+/// Lanes of a sum over a row, independent of the vector size: element i is added to lane i % 16.
 inline constexpr std::size_t kSumLanes = 16;
 
-/// A sum over a row, 0 at first.
+/// A sum over a row, initially 0.
 struct LaneSum {
   static constexpr std::size_t kVectors = kSumLanes / kLanes;
 
@@ -135,7 +134,7 @@ struct LaneSum {
   }
 
   /// Adds n elements, the first of them to the first lane: add(i, lanes, sum) returns `sum` and the
-  /// vector from element i on. What lies behind the last element must add 0.
+  /// vector from element i on. Elements beyond the last one must add 0.
   template <class Add>
   HWY_INLINE void add(std::size_t n, const Add& add) {
     std::size_t i = 0;
@@ -157,7 +156,7 @@ struct LaneSum {
     for (std::size_t v = 0; v < kVectors; ++v) parts[v] = hn::Add(parts[v], other.parts[v]);
   }
 
-  /// The sum of the lanes, halved like a vector of all of them.
+  /// The sum of the lanes, by repeated halving.
   HWY_INLINE float total() const {
     Vector sums[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) sums[v] = parts[v];

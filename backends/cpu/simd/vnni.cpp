@@ -5,7 +5,7 @@
 #if HWY_TARGETS & HWY_AVX3
 
 #include "backends/cpu/simd/gemm/vnni-inl.h"
-// After that, which chooses what they are compiled for.
+// Included after vnni-inl.h, which selects the target.
 #include "backends/cpu/simd/gemm/gemm_family-inl.h"
 #include "backends/cpu/simd/output/ensemble_family-inl.h"
 #include "backends/cpu/simd/output/output_family-inl.h"

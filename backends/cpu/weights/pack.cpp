@@ -10,7 +10,7 @@
 namespace fuselage::cpu {
 namespace {
 
-/// As floats.
+/// Packs an f16 matrix as f32.
 PackedMatrix pack_half(const std::byte* data, MatrixShape shape) {
   const auto* halves = reinterpret_cast<const std::uint16_t*>(data);
   std::vector<float> floats(static_cast<std::size_t>(shape.k * shape.n));

@@ -8,17 +8,17 @@
 
 namespace fuselage::cpu {
 
-/// How a product reads its matrix.
+/// Shape and type of a product's matrix.
 struct MatrixShape {
   std::int64_t k = 0, n = 0;
-  bool transposed = false;  ///< it is stored as [n, k]
+  bool transposed = false;  ///< stored as [n, k]
   DType dtype = DType::f32;
 
   bool operator==(const MatrixShape&) const = default;
 };
 
-/// Packs a matrix that is stored at `data` for the kernels of the active level, f16 as f32. Throws
-/// Error for integers of which products may leave 32 bits.
+/// Packs the matrix at `data` for the kernels of the active level, f16 as f32. Throws Error if
+/// integer sums may exceed 32 bits.
 PackedMatrix pack(const std::byte* data, const MatrixShape& shape);
 
 }  // namespace fuselage::cpu

@@ -19,12 +19,12 @@
 namespace fuselage::cpu {
 namespace {
 
-/// To be raised when the header becomes another.
+/// Increase this when the header changes.
 constexpr std::uint64_t kFormat = 2;
 
 constexpr std::string_view kMagic = "fuselage weights";
 
-/// The first page of a file. The checksum is the hash of all before it.
+/// The first page of a file. The checksum covers all preceding fields.
 struct Header {
   std::array<char, kMagic.size()> magic{};
   std::uint64_t format = kFormat;
@@ -46,7 +46,7 @@ std::array<std::uint64_t, 2> checksum_of(const Header& header) {
   return hash_of(&header, offsetof(Header, checksum));
 }
 
-/// Why an open file is not to be trusted, whatever its content; empty if it is.
+/// The reason not to trust an open file, whatever its content; empty if it is trusted.
 std::string distrust_of(const struct stat& status) {
   if (!S_ISREG(status.st_mode)) return "it is no regular file";
   if (status.st_uid != ::geteuid())
@@ -97,12 +97,13 @@ std::string WeightCache::problem_of(std::string_view file, std::size_t size) con
 }
 
 CachedBytes WeightCache::find(std::size_t size) const {
-  // The name is looked up once, and a pipe is opened without waiting for a writer.
+  // Checks below use the open descriptor, so the name is looked up only once. O_NONBLOCK: opening a
+  // pipe does not wait for a writer.
   constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   const Descriptor file(::open(path_.c_str(), kFlags));
   if (file.get() >= 0) return map(file, size);
   if (errno == ELOOP) return refusal(path_, "it is a symbolic link; remove it");
-  // store() tells what is wrong with the directory.
+  // store() reports problems of the directory.
   if (errno == ENOENT || errno == ENOTDIR) return {};
   return refusal(path_, std::strerror(errno));
 }
@@ -119,8 +120,8 @@ CachedBytes WeightCache::map(const Descriptor& file, std::size_t size) const {
       problem_of({reinterpret_cast<const char*>(pages.get()), file_size}, size);
   if (!problem.empty())
     return {nullptr, fmt::format("cached weights are made anew: {}: {}", path_, problem)};
-  // The least recently used file is the one with the oldest time of modification, since systems
-  // often do not keep the time of access. It may not be changed where nothing may be written.
+  // The time of modification records the last use, since systems often do not keep the time of
+  // access. The update fails on a read-only file system; then it is skipped.
   const std::array<struct timespec, 2> times{{{0, UTIME_OMIT}, {0, UTIME_NOW}}};
   ::futimens(file.get(), times.data());
   return {{pages, pages.get() + kHeaderBytes}, ""};

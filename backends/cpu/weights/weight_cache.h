@@ -12,42 +12,41 @@
 
 namespace fuselage::cpu {
 
-/// What a cache has: null without the file, and a note when the user should know why.
+/// The cached bytes, null if the file is not usable, and a note if the user should know the reason.
 struct CachedBytes {
   Pages bytes;
   std::string note;
-  /// The file is not for this process to replace: it may be another user's.
+  /// This process must not replace the file: it may belong to another user.
   bool refused = false;
 };
 
-/// A file that holds the bytes of a WeightRegion behind a header of one page, so that processes
-/// which would make the same region share one copy of it and need not make it. Its content is
-/// checked by a hash each time that it is mapped. Only a regular file is taken that belongs to the
-/// effective user of this process and that nobody else may write.
+/// A file with the bytes of a WeightRegion after a header of one page. Processes that need the same
+/// region map it instead of making it. Its hash is checked whenever it is mapped. Only a regular
+/// file is accepted that belongs to the effective user and that no other user may write.
 class WeightCache {
  public:
-  /// Most bytes of the cached weights in a directory.
+  /// Maximum bytes of cached weights in a directory.
   static constexpr std::uint64_t kMaxBytes = std::uint64_t{2} << 30;
 
-  /// The file of what `content` stands for, which is all that the bytes depend on.
+  /// `content` is the hash of everything that the bytes depend on; it gives the name of the file.
   WeightCache(std::string directory, const ContentHash& content,
               std::uint64_t max_bytes = kMaxBytes);
 
   const std::string& path() const { return path_; }
 
-  /// Maps the file's bytes, `size` of them, and marks the file as used now. A file that is not what
-  /// store() writes is passed over.
+  /// Maps the `size` bytes of the file and updates its time of use. Ignores a file that store()
+  /// would not write.
   CachedBytes find(std::size_t size) const;
 
-  /// Writes the file and maps it, so that what was written from can be given up. A process that
-  /// does the same at once is not disturbed, nor is one that has mapped the file before. Then
-  /// removes the files of the directory that were used least recently, beyond `max_bytes`.
+  /// Writes the file and maps it, so that the caller can free `bytes`. Safe against other processes
+  /// that store or have mapped the same file. Then removes the least recently used files of the
+  /// directory beyond `max_bytes`.
   CachedBytes store(std::string_view bytes) const;
 
-  /// Bytes of a file's header.
+  /// Size of the header in bytes.
   static constexpr std::size_t kHeaderBytes = 4096;
 
-  /// What is wrong with a file of these bytes; empty for one with `size` bytes behind the header.
+  /// The reason why `file` is invalid; empty for a valid file with `size` bytes after the header.
   std::string problem_of(std::string_view file, std::size_t size) const;
 
  private:

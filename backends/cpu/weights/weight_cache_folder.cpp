@@ -34,7 +34,7 @@ bool is_hexadecimal(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// Whether a name is one of ours, and then whether it is a temporary file's.
+/// Whether a name is of a cache file or its temporary file, and whether it is temporary.
 std::pair<bool, bool> kind_of(std::string_view name) {
   if (name.size() < kDigits || !is_hexadecimal(name.substr(0, kDigits))) return {false, false};
   name.remove_prefix(kDigits);
@@ -52,7 +52,7 @@ std::vector<WeightsFile> weights_files(const std::string& directory, std::error_
   for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
     const auto [ours, temporary] = kind_of(at->path().filename().string());
     struct stat status {};
-    // A file can be gone by now.
+    // The file may have been removed meanwhile.
     if (!ours || ::lstat(at->path().c_str(), &status) != 0) continue;
     if (!S_ISREG(status.st_mode) || status.st_uid != ::geteuid()) continue;
     files.push_back({.path = at->path().string(),

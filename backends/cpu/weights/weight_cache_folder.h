@@ -6,16 +6,16 @@
 
 namespace fuselage::cpu {
 
-/// What the name of a file of cached weights ends with, behind 32 hexadecimal digits.
+/// Suffix of the name of a cache file, after 32 hexadecimal digits.
 inline constexpr std::string_view kWeightsSuffix = ".weights";
 
-/// Age from which a file is removed that write_file_atomically() has left, in seconds.
+/// Age in seconds from which leftover temporary files of write_file_atomically() are removed.
 inline constexpr std::int64_t kMaxTemporaryAge = 3600;
 
-/// Removes files of cached weights, those that were used least recently first, until the others
-/// have `max_bytes` in all, and temporary files of kMaxTemporaryAge. `kept` stays in any case, and
-/// so do files with other names and other users' files. A process that has mapped a file keeps what
-/// it has mapped. Tells what could not be removed; empty otherwise.
+/// Removes cache files, least recently used first, until at most `max_bytes` bytes remain, and
+/// temporary files older than kMaxTemporaryAge. Never removes `kept`, files with other names, or
+/// other users' files. Mappings of removed files stay valid. Returns a message about files that
+/// could not be removed, or "".
 std::string remove_old_weights(const std::string& directory, const std::string& kept,
                                std::uint64_t max_bytes);
 

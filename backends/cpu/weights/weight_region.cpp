@@ -56,7 +56,7 @@ Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
               to_string(wanted.dtype), shape_to_string(wanted.shape));
 }
 
-// --- What planning asks for ---
+// --- Requests ---
 
 std::vector<std::int64_t> WeightRegion::Entry::tensor_shape() const {
   if (form == Form::columns) return {shape.n, shape.k};
@@ -94,7 +94,7 @@ std::shared_ptr<const PackedMatrix> WeightRegion::packed(const WeightType& weigh
   return known.matrix;
 }
 
-// --- Making them ---
+// --- Layout and filling ---
 
 std::size_t WeightRegion::Entry::size_bytes() const {
   if (matrix) return matrix->size_bytes();

@@ -21,53 +21,52 @@ struct WeightType {
   std::string name;
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape;
-  std::string where;  ///< the node that declares it, for messages
+  std::string where;  ///< the declaring node, for messages
 };
 
-/// That of a value whose rows are known at load.
+/// The WeightType of a value known at load.
 WeightType weight_type(const Graph& graph, ValueId value, std::string name);
 
-/// The weight in the declared type. Of its shape only the number of elements counts, and the length
-/// of quantized vectors. Throws Error for what is missing or does not fit.
+/// The weight in the declared type. Its number of elements and the length of quantized vectors must
+/// match, not its dimensions. Throws Error if it is missing or does not fit.
 Tensor checked_weight(const WeightType& wanted, const TensorMap& weights);
 
-/// That which a buffer of a plan holds.
+/// The WeightType of a weight buffer of a plan.
 inline WeightType weight_type(const Graph& graph, const Buffer& buffer) {
   return weight_type(graph, buffer.value, buffer.name);
 }
 
-/// The weights that programs read, each in the forms in which kernels read it: as it is, by
-/// columns, or packed for the active level. Two phases: binding requests weights and gets empty
-/// handles, one for each form however many nodes use it; make() lays them out side by side in the
-/// order of the requests and fills the handles.
+/// The weights of programs in the forms that kernels read: as stored, by columns, or packed for the
+/// active level. Two phases: binding requests weights and gets empty handles, one per weight and
+/// form; make() lays them out contiguously in request order and fills the handles.
 class WeightRegion {
  public:
-  /// The weight as it is, [rows, …].
+  /// The weight as stored, [rows, …].
   std::shared_ptr<const Tensor> stored(const WeightType& weight);
 
-  /// A row for each column of a [k, n] matrix.
+  /// The transposed [n, k] of a [k, n] matrix.
   std::shared_ptr<const Tensor> columns(const WeightType& weight, std::int64_t k, std::int64_t n);
 
   std::shared_ptr<const PackedMatrix> packed(const WeightType& weight, const MatrixShape& shape);
 
-  /// Makes them all in one piece of memory, and lets go of each weight when it has been used for
-  /// the last time. Throws Error for what is missing or does not fit.
+  /// Makes all requested weights in one block of memory and frees each source weight after its last
+  /// use. Throws Error for a weight that is missing or does not fit.
   void make(TensorMap weights);
 
-  /// Makes them each by itself, and what is read as it is no copy but the weight: for a program
+  /// Makes each weight in its own memory, without copying weights read as stored: for a program
   /// that runs once.
   void make_apart(const TensorMap& weights);
 
-  /// They have been made before, and are these: what bytes() was then.
+  /// Fills the handles from `bytes`, an earlier result of bytes() for the same requests.
   void set_bytes(const Pages& bytes);
 
-  /// What make() has made; null before.
+  /// The block made by make(); null before.
   const Pages& bytes() const { return bytes_; }
   std::size_t size_bytes() const;
-  /// Of them, those of packed matrices.
+  /// Bytes of packed matrices in the block.
   std::size_t packed_bytes() const;
 
-  /// Adds what is asked for, in order: all that tells how the bytes are to be read.
+  /// Hashes the requests in order, which determine the layout of the block.
   void add_to(ContentHash& hash) const;
 
  private:

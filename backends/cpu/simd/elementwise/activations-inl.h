@@ -1,5 +1,5 @@
-// Activations at less than full accuracy, with the bits of ops/approximate_activations.h on every
-// target. Compiled once a target, hence the unusual guard.
+// Approximate activations, bitwise equal to ops/approximate_activations.h on every target. Compiled
+// once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_ACTIVATIONS_INL_H_
 #undef FUSELAGE_CPU_KERNELS_ACTIVATIONS_INL_H_
@@ -21,7 +21,7 @@ HWY_INLINE Vector quadratic(const std::array<float, 3>& c, Vector z) {
 }
 
 HWY_INLINE Vector tanh_fast_of(Vector x) {
-  // NaN is beyond neither limit.
+  // NaN passes both limits.
   x = max_of(broadcast(-FastTanh::kLimit), min_of(broadcast(FastTanh::kLimit), x));
   const Vector z = hn::Mul(x, x);
   return hn::Div(hn::Mul(x, quadratic(FastTanh::kNumerator, z)),
@@ -58,12 +58,11 @@ HWY_INLINE Vector look_up(const std::array<float, SigmoidTable::kEntries>& table
 }
 
 HWY_INLINE Vector centered_sigmoid_table_of(Vector x) {
-  // Added to a small number, this rounds it to a multiple of the step and leaves its index in the
-  // low bits.
+  // Adding this rounds a small number to a multiple of the step, with the index in the low bits.
   constexpr float kRound = SigmoidTable::kStep * 12582912.0f;
   const hn::RebindToSigned<Tag> integers;
   const Vector magnitude = min_of(broadcast(SigmoidTable::kLimit), hn::Abs(x));
-  // NaN has any low bits, and stays NaN.
+  // NaN gives an arbitrary index and stays NaN.
   const auto index = hn::And(hn::BitCast(integers, hn::Add(magnitude, broadcast(kRound))),
                              hn::Set(integers, SigmoidTable::kEntries - 1));
   const Vector y = mul_add(look_up(SigmoidTable::kSlopes, index), magnitude,

@@ -1,5 +1,5 @@
-// Functions of a vector of floats, right over the whole range, with the same bits on every target.
-// Compiled once a target, hence the unusual guard.
+// Functions of float vectors, accurate over the whole range, bitwise equal on every target.
+// Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_MATH_INL_H_
 #undef FUSELAGE_CPU_KERNELS_MATH_INL_H_
@@ -22,8 +22,8 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 inline constexpr float kLog2High = 0.693359375f;
 inline constexpr float kLog2Low = -2.12194440e-4f;
 
-// Added to a small number, this rounds it to an integer n and leaves n + 127, the exponent of 2^n,
-// in the low bits.
+// Adding this rounds a small number to an integer n, with n + 127, the biased exponent of 2^n, in
+// the low bits.
 inline constexpr float kRound = 12582912.0f + 127.0f;
 
 /// 2^n for n + kRound.
@@ -52,17 +52,15 @@ struct ReducedExp {
   Vector power;
 };
 
-/// 2^k exp(x) for k = round - kRound, where that has a normal result; the relative error is 1e-7.
-/// NaN stays NaN.
+/// 2^k exp(x) for k = round - kRound, if the result is normal; relative error 1e-7. NaN stays NaN.
 HWY_INLINE Vector scaled_exp(Vector x, Vector round) {
   const ReducedExp e(x, round);
   return hn::Mul(hn::Add(e.less_one, broadcast(1.0f)), e.power);
 }
 
-/// Makes each x exp(x), for numbers that are at most 0, such as scores less the largest one, for
-/// sums beside exp(0): it is 1 at 0, and the error is below 2e-7 of 1 and 3e-7 + 6e-8 |x| of
-/// itself. Below -87 it gives 0. The vectors go step by step together: one after another, they fill
-/// the processor's queues with operations that wait.
+/// Replaces each x <= 0 by exp(x), for sums that contain exp(0), such as a softmax. exp(0) is
+/// exactly 1; the absolute error is below 2e-7, the relative error below 3e-7 + 6e-8 |x|; below -87
+/// the result is 0. The vectors are interleaved step by step to hide latency.
 template <std::size_t kCount>
 HWY_INLINE void exp_of_nonpositive(Vector (&x)[kCount]) {
   // 2^n 2^f with |f| <= 1/2, by y = x / log(2), which is rounded.
@@ -83,30 +81,30 @@ HWY_INLINE void exp_of_nonpositive(Vector (&x)[kCount]) {
     HWY_UNROLL(8)
     for (std::size_t v = 0; v < kCount; ++v) p[v] = mul_add(p[v], f[v], broadcast(coefficient));
   }
-  // NaN is not below -87 and stays.
+  // NaN is not below -87, so it stays.
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v)
     x[v] =
         hn::IfThenZeroElse(hn::Lt(x[v], broadcast(-87.0f)), hn::Mul(p[v], power_of_two(biased[v])));
 }
 
-/// The same of one vector.
+/// The same for one vector.
 HWY_INLINE Vector exp_of_nonpositive(Vector x) {
   Vector one[] = {x};
   exp_of_nonpositive(one);
   return one[0];
 }
 
-/// exp of numbers that are at most 0, down to -infinity; the relative error is 1e-7.
+/// exp of x <= 0, down to -infinity; relative error 1e-7.
 HWY_INLINE Vector small_exp_of(Vector x) {
-  // At -104 the result is 0. A denormal one is rounded once, when what is normal is scaled.
+  // At -104 the result is 0. A denormal result is rounded once, when a normal number is scaled.
   const Vector bounded = max_of(broadcast(-104.0f), x);
   return hn::Mul(scaled_exp(bounded, broadcast(kRound + 64)), broadcast(0x1p-64f));
 }
 
 /// The exponential function; its relative error is 1e-7.
 HWY_INLINE Vector exp_of(Vector x) {
-  // From 89 on the result overflows, and at -104 it is 0. What is scaled comes from nearer to 1.
+  // From 89 on the result overflows; at -104 it is 0. The scaled number is closer to 1.
   const Vector bounded = max_of(broadcast(-104.0f), min_of(broadcast(89.0f), x));
   const auto small = hn::Lt(x, hn::Zero(Tag()));
   const Vector round = hn::IfThenElse(small, broadcast(kRound + 64), broadcast(kRound - 64));
@@ -116,7 +114,7 @@ HWY_INLINE Vector exp_of(Vector x) {
 
 /// The hyperbolic tangent; its relative error is 2e-7.
 HWY_INLINE Vector tanh_of(Vector x) {
-  // With e = exp(2 |x|) it is (e - 1) / (e - 1 + 2), which is 1 from 10 on.
+  // tanh |x| = (e - 1) / (e - 1 + 2) with e = exp(2 |x|); 1 from 10 on.
   const Vector magnitude = min_of(broadcast(10.0f), hn::Abs(x));
   const ReducedExp e(hn::Add(magnitude, magnitude), broadcast(kRound));
   const Vector less_one = mul_add(e.less_one, e.power, hn::Sub(e.power, broadcast(1.0f)));
@@ -147,19 +145,19 @@ HWY_INLINE Vector log_of(Vector x) {
   rest = mul_add(n, broadcast(kLog2Low), hn::Mul(s, hn::Add(half_square, rest)));
   Vector y = hn::Sub(f, hn::Sub(half_square, rest));
   y = mul_add(n, broadcast(kLog2High), y);
-  // None of this means anything outside the positive finite numbers.
+  // The result above is valid only for positive finite numbers.
   y = hn::IfThenElse(hn::Lt(x, broadcast(kInfinity)), y, x);
   y = hn::IfThenElse(hn::Eq(x, zero), broadcast(-kInfinity), y);
   return hn::IfThenElse(hn::Lt(x, zero), broadcast(std::numeric_limits<float>::quiet_NaN()), y);
 }
 
-/// The same of one number.
+/// The same for one number.
 inline float exp_of_nonpositive(float x) { return hn::GetLane(exp_of_nonpositive(broadcast(x))); }
 inline float log_of(float x) { return hn::GetLane(log_of(broadcast(x))); }
 
 /// 1 / (1 + exp(-x)); its relative error is 2e-7.
 HWY_INLINE Vector sigmoid_of(Vector x) {
-  // exp of a non-positive number cannot overflow, and keeps the small results' precision.
+  // exp of a non-positive number cannot overflow and keeps the precision of small results.
   const Vector one = broadcast(1.0f);
   const Vector e = small_exp_of(hn::Neg(hn::Abs(x)));
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(Tag())), e, one), hn::Add(one, e));
@@ -168,7 +166,7 @@ HWY_INLINE Vector sigmoid_of(Vector x) {
 /// x sigmoid(x); its relative error is 3e-7.
 HWY_INLINE Vector swish_of(Vector x) { return hn::Mul(x, sigmoid_of(x)); }
 
-/// x times the normal distribution function of x, to within 7e-7 of itself down to -4.
+/// x times the normal distribution function of x; relative error 7e-7 down to x = -4.
 HWY_INLINE Vector gelu_of(Vector x) {
   // The upper tail at |x| is t * P(t) * exp(-x^2 / 2), t = 1 / (1 + 0.27 |x|), with P interpolated
   // at Chebyshev nodes over |x| <= 14; its relative error is 3e-8 and the tail is 0 beyond.
@@ -181,7 +179,7 @@ HWY_INLINE Vector gelu_of(Vector x) {
   Vector tail = broadcast(kTail[0]);
   for (std::size_t i = 1; i < 9; ++i) tail = mul_add(tail, t, broadcast(kTail[i]));
   const Vector e = small_exp_of(hn::Mul(hn::Mul(broadcast(-0.5f), x), x));
-  // Beyond 20 the exponential is 0, and an infinite factor would make that NaN.
+  // Beyond 20 the exponential is 0; an infinite factor would give NaN.
   const Vector share = hn::Mul(hn::Mul(hn::Mul(tail, t), min_of(broadcast(20.0f), magnitude)), e);
   const Vector positive = hn::Sub(x, share);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(Tag())), hn::Neg(share), positive);

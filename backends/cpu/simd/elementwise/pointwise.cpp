@@ -7,7 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/elementwise/pointwise.cpp"
 #include "hwy/foreach_target.h"
-// Compiled once a target, so after that.
+// Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/elementwise/activations-inl.h"
 #include "backends/cpu/simd/elementwise/math-inl.h"
 
@@ -24,7 +24,7 @@ HWY_INLINE Vector apply(Vector x) {
   if constexpr (kOp == Unary::tanh_fast) return tanh_fast_of(x);
   if constexpr (kOp == Unary::sigmoid_table) return sigmoid_table_of(x);
   if constexpr (kOp == Unary::tanh_table) return tanh_table_of(x);
-  // Not Max, which would turn NaN into 0.
+  // Not hn::Max, which would turn NaN into 0.
   if constexpr (kOp == Unary::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(Tag())), x);
   if constexpr (kOp == Unary::swish) return swish_of(x);
   if constexpr (kOp == Unary::gelu) return gelu_of(x);
@@ -65,7 +65,7 @@ void binary_row(const float* a, const float* b, std::size_t cols, float* out) {
   });
 }
 
-// Rows without gaps are one long row: every lane goes through the same instructions.
+// Contiguous rows are processed as one long row: every lane runs the same instructions.
 bool is_dense(const RowsIn& in, std::size_t cols) {
   return !in.rows && in.stride == cols && in.columns == cols;
 }

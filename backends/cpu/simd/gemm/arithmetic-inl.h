@@ -1,4 +1,4 @@
-// What the matrix product does with its elements, for each type of matrix. Compiled once a target,
+// Element operations of the matrix product, for each type of matrix. Compiled once per target,
 // hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_ARITHMETIC_INL_H_
@@ -19,11 +19,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// An arithmetic is a run of panels of a matrix from one on, and the operations that make products
-// of it. The terms of a sum go in groups; a step multiplies a group of a row by that of each
-// column.
+// An arithmetic is a range of panels of a matrix and the operations of its products. The terms of a
+// sum are divided into groups; a step multiplies a group of a row by the same group of each column.
 //
-//     kGroupBytes         what a column's group takes in the matrix
+//     kGroupBytes         bytes of a column's group in the matrix
 //     kDecodes            whether `right` is more than a load
 //     skip(vectors)       makes a run that begins with a panel begin with a later vector
 //     start(v)            the first value of the sums of the run's vector v of columns
@@ -32,8 +31,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 //     multiply_add        left * right + sum
 //     finish(sum, row, v) the products
 //
-// Some want rows in another form than that in which they come (prepare), of prepared_elements(k)
-// units of 4 bytes.
+// Some need rows in another form (prepare), of prepared_elements(k) units of 4 bytes.
 
 template <class Arithmetic>
 struct Type {

@@ -1,5 +1,5 @@
-// Products of some rows with some columns of a matrix, each of which lies by itself. Compiled once
-// a target, hence the unusual guard.
+// Products of some rows with some columns of a matrix stored by columns. Compiled once per target,
+// hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_DOTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_DOTS_INL_H_
 #undef FUSELAGE_CPU_KERNELS_DOTS_INL_H_
@@ -20,7 +20,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 inline constexpr std::size_t kDotColumns = 4;
 inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
 
-// A dot is what the products of a row and a column do, kStep terms at a time:
+// A Dot defines the operations of a dot product of row and column, kStep terms at a time:
 //
 //     kScaled             whether rows and columns begin with a scale
 //     kDecodes            whether a column's vector becomes several registers
@@ -31,9 +31,9 @@ inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
 //     column(p, i, lanes) zeros behind them
 //     multiply_add        row * column + sum
 //
-// Some want rows in another form than that in which they come, as an arithmetic does.
+// Some need rows in another form, as an arithmetic does.
 
-/// The n elements at p, and zeros behind them.
+/// The n elements at p, padded with zeros.
 template <class T, std::size_t kSize>
 struct Padded {
   Padded(const T* p, std::size_t n) { std::memcpy(elements, p, n * sizeof(T)); }
@@ -93,7 +93,7 @@ struct IntegerDot {
 
 #ifdef FUSELAGE_VNNI
 
-/// The instruction takes unsigned bytes on one side: rows have 128 added.
+/// The instruction needs unsigned bytes on one side: 128 is added to rows.
 struct Int8Dot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = 4 * kLanes;
@@ -126,8 +126,8 @@ using Int8Dot = IntegerDot<std::int8_t>;
 
 #endif
 
-/// Columns are qlog4 vectors. Of 4 bytes of theirs the low nibbles are terms 0, 2, 4 and 6: rows
-/// are prepared in steps of kLanes words of such terms and kLanes of the odd ones.
+/// Columns are qlog4 vectors. The low nibbles of 4 bytes are terms 0, 2, 4 and 6, so rows are
+/// prepared in steps of kLanes words of even terms and kLanes words of odd terms.
 struct Log4Dot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = kLog4Group * kLanes;
@@ -204,7 +204,7 @@ HWY_INLINE void store_sums([[maybe_unused]] D d, hn::Vec<D> a, hn::Vec<D> b, hn:
 #endif
 }
 
-// Where the sums of a row's products with kDotColumns columns go.
+// Stores the products of a row with kDotColumns columns.
 HWY_INLINE void store_products(const Vector (&sums)[kDotColumns], float* out) {
   store_sums(Tag(), sums[0], sums[1], sums[2], sums[3], out);
 }
@@ -220,8 +220,8 @@ HWY_INLINE void subtract(const IntSums (&bias)[kDotColumns], IntSums (&sums)[kDo
     sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
 }
 
-/// Elements of rows and columns, and where the first row's products go; those of the next one are
-/// `stride` further.
+/// Rows and columns of a tile, and the destination of the first row's products; rows of products
+/// are `stride` apart.
 struct DotTile {
   const std::byte* rows[kDotRows];
   const std::byte* columns[kDotColumns];
@@ -235,8 +235,8 @@ HWY_INLINE void add_zero_row(const Column& column, typename Dot::Sum& bias) {
   if constexpr (Dot::kBiased) bias = Dot::multiply_add(Dot::zero_row(), column, bias);
 }
 
-/// Adds the products of the terms from i on, those of a step or the first ones of it, to the sums,
-/// and those of a row of zeros to the bias.
+/// Adds the products of a full or partial step of terms from i on to the sums, and the products of
+/// a row of zeros to the bias.
 template <class Dot, std::size_t kRows, class Lanes>
 HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
                               typename Dot::Sum (&sums)[kRows][kDotColumns],
@@ -267,7 +267,7 @@ HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
   }
 }
 
-// Each product is one chain of sums a lane and one tree of lanes, whatever the tile.
+// Each product is one chain of sums per lane and one tree over lanes, independent of the tile.
 template <class Dot, std::size_t kRows>
 HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
   typename Dot::Sum sums[kRows][kDotColumns];
@@ -293,7 +293,7 @@ void multiply_rows(const DotTile& tile, std::size_t rows, std::size_t k) {
   if constexpr (kRows > 1) multiply_rows<Dot, kRows - 1>(tile, rows, k);
 }
 
-/// Calls f with the dot of columns of a type, as a Type.
+/// Calls f with the Dot of a column type, as a Type.
 template <class F>
 HWY_INLINE void with_dot(DType columns, const F& f) {
   switch (columns) {

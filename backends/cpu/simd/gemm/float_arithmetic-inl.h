@@ -1,4 +1,4 @@
-// Products of floats (arithmetic-inl.h). Compiled once a target, hence the unusual guard.
+// Products of floats (arithmetic-inl.h). Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_FLOAT_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_FLOAT_ARITHMETIC_INL_H_
 #undef FUSELAGE_CPU_KERNELS_FLOAT_ARITHMETIC_INL_H_
@@ -17,7 +17,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-/// Sums of floats; the matrix is in floats or in what becomes floats as it is read.
+/// Float sums; the matrix is stored as f32, or as bf16 that is converted when it is loaded.
 template <std::size_t kBytes>
 struct RealArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
@@ -48,7 +48,7 @@ struct FloatArithmetic : RealArithmetic<4> {
   }
 };
 
-/// Numbers of type bf16, which are the upper halves of floats.
+/// Loads bf16 numbers, the upper halves of floats.
 HWY_INLINE Vector load_halves(const std::uint16_t* p) {
   const hn::RebindToUnsigned<Tag> bits;
   const hn::Rebind<std::uint16_t, Tag> halves;

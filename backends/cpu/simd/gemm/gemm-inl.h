@@ -1,4 +1,4 @@
-// The matrix product, a tile at a time. Compiled once a target, hence the unusual guard.
+// The matrix product, a tile at a time. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_GEMM_INL_H_
 #undef FUSELAGE_CPU_KERNELS_GEMM_INL_H_
@@ -20,33 +20,33 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
 inline constexpr std::size_t kTileRows = 6;
 
-// With 32 registers, up to so many rows go over one half of a panel and then over the other: as two
-// tiles of one panel they would read the matrix twice.
+// With 32 registers, up to this many rows are one tile over half a panel, then over the other half:
+// two tiles over whole panels would read the matrix twice.
 inline constexpr std::size_t kTallTileRows = HWY_CAP_GE512 ? 8 : kTileRows;
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kAhead = 256 * kCacheLine;
 
-// Few rows leave too few chains to hide the latency of a multiply-add, so they take several panels
-// at a time, unless a panel has enough for what the caches deliver. No sum depends on it: each
-// output has its own chain.
+// Few rows have too few chains to hide the latency of a multiply-add, so they use several panels at
+// a time, unless one panel saturates the cache bandwidth. Results do not depend on it: each output
+// has its own chain.
 constexpr std::size_t panels_together(std::size_t rows) {
   if (kPanelVectors == 4 || rows > 2) return 1;  // of 16 registers, 3 rows by two would take 17
   return rows == 1 ? 4 : 2;
 }
 
-/// Rows of the left operand and where their products go.
+/// Rows of the left operand and the destination of their products.
 struct Block {
   const float* a[kTallTileRows];
   float* c[kTallTileRows];
   // The numbers of the first row and of the first column that has no product.
   std::size_t row = 0, end = 0;
-  // Where the matrix is prefetched: so many bytes behind the first step's, then so many a step.
+  // Prefetch distance in bytes: `ahead` of the first step, then `stride` per step.
   std::size_t ahead = 0, stride = 0;
 };
 
-/// What becomes of products before they are stored: nothing. Another epilogue may change kCount
-/// vectors of row `row` from `column` on.
+/// An epilogue transforms products before they are stored: kCount vectors of row `row` from
+/// `column` on. This one does nothing.
 struct NoEpilogue {
   template <std::size_t kCount>
   HWY_INLINE void operator()(Vector (&)[kCount], std::size_t, std::size_t) const {}
@@ -68,8 +68,8 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
   }
 }
 
-// One stream at the hardware's own distance does not reach the memory's bandwidth. Several panels
-// at a time are streams enough.
+// A single stream with hardware prefetching does not reach memory bandwidth; several panels at a
+// time do.
 template <std::size_t kCount, class Arithmetic>
 HWY_INLINE void prefetch_group(const std::byte* group) {
   if constexpr (kCount <= kPanelVectors) {
@@ -79,14 +79,14 @@ HWY_INLINE void prefetch_group(const std::byte* group) {
   }
 }
 
-/// The groups of vector v of columns, of a run of panels whose first one is at b.
+/// The groups of vector v of columns, in panels that start at b.
 template <class Arithmetic>
 HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {
   return Arithmetic::right(b + groups_before(v, panels.groups) * Arithmetic::kGroupBytes);
 }
 
-/// One step of all sums: group i of the rows at `a` times that of the panels' columns at b. All the
-/// columns stay in registers while the rows go over them.
+/// One step of all sums: group i of the rows at `a` times group i of the panels' columns at b. All
+/// the columns stay in registers while the rows go over them.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                 const std::byte* b, const std::byte* next,
@@ -108,8 +108,8 @@ HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arit
   }
 }
 
-/// The same where columns become more registers than they are: each vector of them is done with
-/// before the next.
+/// The same if decoding expands columns into more registers: each column vector is finished before
+/// the next.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                  const std::byte* b, const std::byte* next,
@@ -134,7 +134,7 @@ HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arith
     multiply_loaded<kRows, kCount>(a, i, panels, b, next, sums);
 }
 
-/// kRows rows of the block's columns from `column` on, by the first kCount vectors of an
+/// Computes kRows rows of the block's columns from `column` on with the first kCount vectors of an
 /// arithmetic.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Epilogue>
 HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, std::size_t column,
@@ -164,7 +164,7 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   }
 }
 
-/// Calls f with a number of rows of a tile as a constant.
+/// Calls f with the number of rows of a tile as a compile-time constant.
 template <class F>
 HWY_INLINE void with_tile_rows(std::size_t rows, const F& f) {
   switch (rows) {

@@ -1,4 +1,4 @@
-// The kernels gemm and gemm_panels. Compiled once a target, hence the unusual guard.
+// The kernels gemm and gemm_panels. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_GEMM_FAMILY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_GEMM_FAMILY_INL_H_
 #undef FUSELAGE_CPU_KERNELS_GEMM_FAMILY_INL_H_
@@ -18,12 +18,12 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// Rows that are prepared at once, which bounds the memory for them.
+// Maximum number of rows prepared at once; bounds their memory.
 inline constexpr std::size_t kPreparedRows = 16 * kTileRows;
 
-/// Rows of vectors of k elements in the form that an arithmetic (or a dot) takes; at most
-/// kPreparedRows of them, and valid until the thread asks for more by the same number, where it
-/// prepares any.
+/// Rows of vectors of k elements in the form that an arithmetic (or a Dot) needs; at most
+/// kPreparedRows. If they are prepared, they are valid until the thread's next request with the
+/// same number.
 template <class Arithmetic>
 RowsIn prepared_rows(const RowsIn& a, std::size_t rows, std::size_t k, std::size_t number = 0) {
   if constexpr (!Arithmetic::kPrepares) {
@@ -39,7 +39,7 @@ RowsIn prepared_rows(const RowsIn& a, std::size_t rows, std::size_t k, std::size
   }
 }
 
-/// The same in the form that products with b take.
+/// The same in the form that products with b need.
 inline RowsIn prepared_for(const PackedMatrix& b, const RowsIn& a, std::size_t rows,
                            std::size_t number = 0) {
   RowsIn prepared;
@@ -49,9 +49,9 @@ inline RowsIn prepared_for(const PackedMatrix& b, const RowsIn& a, std::size_t r
   return prepared;
 }
 
-/// Rows that are prepared, times the panels of b from `first` on that `columns` columns take. c
-/// begins with the first of these. It takes long to compile: products-inl.h defines it, and the
-/// files gemm_*.cpp and logits_*.cpp make instances.
+/// Multiplies prepared rows by `columns` columns of b, starting at panel `first`, which is column 0
+/// of c. Slow to compile: defined in products-inl.h and instantiated in gemm_*.cpp and
+/// logits_*.cpp.
 template <class Arithmetic, class Epilogue>
 void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                    std::size_t columns, const RowsOut& c, const Epilogue& epilogue);

@@ -1,4 +1,4 @@
-// Products of integers (arithmetic-inl.h). Compiled once a target, hence the unusual guard.
+// Products of integers (arithmetic-inl.h). Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_
 #undef FUSELAGE_CPU_KERNELS_INTEGER_ARITHMETIC_INL_H_
@@ -42,8 +42,8 @@ HWY_INLINE IntVector as_vector(IntSums s) { return s; }
 
 #endif
 
-/// Sums of integers, exact in 32 bits, times the scales of column and row. A row is a quantized
-/// vector: its scale, then its groups, of 4 bytes each.
+/// Integer sums, exact in 32 bits, times the scales of column and row. A row is a quantized vector:
+/// its scale, then groups of 4 bytes.
 template <std::size_t kBytes>
 struct QuantizedArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
@@ -73,7 +73,7 @@ struct QuantizedArithmetic {
   const float* scales;
 };
 
-/// The same with sums that begin with the matrix's corrections.
+/// The same with sums that start from the matrix's corrections.
 template <std::size_t kBytes>
 struct CorrectedArithmetic : QuantizedArithmetic<kBytes> {
   using Base = QuantizedArithmetic<kBytes>;
@@ -149,8 +149,8 @@ struct Int16Arithmetic : QuantizedArithmetic<4> {
 
 #ifdef FUSELAGE_VNNI
 
-/// The instruction takes unsigned integers on the left: rows have 128 added, of which the start of
-/// the sums makes up for.
+/// The instruction needs unsigned integers on the left: 128 is added to rows, and the initial sums
+/// compensate for it.
 struct Int8Arithmetic : CorrectedArithmetic<4> {
   static constexpr bool kPrepares = true;
   using CorrectedArithmetic::CorrectedArithmetic;
@@ -176,7 +176,7 @@ struct Int8Arithmetic : CorrectedArithmetic<4> {
 
 #else
 
-/// Both sides are widened, rows before and the matrix as it is read: instructions for bytes
+/// Both sides are widened, rows in advance and the matrix when it is loaded: byte instructions
 /// saturate their sums.
 struct Int8Arithmetic : QuantizedArithmetic<2> {
   static constexpr bool kPrepares = true;

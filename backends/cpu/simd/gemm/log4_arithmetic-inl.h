@@ -1,5 +1,5 @@
-// Products of bytes and logarithmic numbers (base/logarithmic.h), which stay packed in the matrix.
-// Compiled once a target, hence the unusual guard.
+// Products of bytes and logarithmic numbers (base/logarithmic.h), which are unpacked when they are
+// loaded. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
 #undef FUSELAGE_CPU_KERNELS_LOG4_ARITHMETIC_INL_H_
@@ -20,8 +20,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// A group has 8 terms. A row's are two words of 4 bytes. A column's are in 4 bytes: the low nibbles
-// are those of the first word, the high ones those of the second.
+// A group has 8 terms: in a row, two words of 4 bytes; in a column, 4 bytes, with the terms of the
+// first word in the low nibbles and of the second word in the high nibbles.
 
 inline constexpr std::size_t kLog4Group = PackedMatrix::kLog4Group;
 inline constexpr std::size_t kLog4Words = kLog4Group / sizeof(float);
@@ -53,8 +53,8 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
 using ByteTag = hn::Repartition<std::uint8_t, Tag>;
 using ByteVector = hn::Vec<ByteTag>;
 
-/// Adds the products of unsigned and of signed bytes, by fours, to each sum. Where the sums of two
-/// are shorts they fit: the unsigned ones are at most 128.
+/// Adds the products of unsigned and of signed bytes, four per sum. Intermediate sums of two
+/// products fit in shorts, since the unsigned bytes are at most 128.
 HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
 #if defined(FUSELAGE_VNNI)
   return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, magnitudes.raw, row.raw)});
@@ -88,7 +88,7 @@ HWY_INLINE ByteVector high_nibbles(ByteVector bytes) {
   return low_nibbles(hn::BitCast(ByteTag(), hn::ShiftRight<4>(hn::BitCast(shorts, bytes))));
 }
 
-/// What a table of 16 has for each nibble.
+/// Looks up each nibble in a table of 16 entries.
 HWY_INLINE ByteVector look_up(const std::uint8_t (&table)[16], ByteVector nibbles) {
   return hn::TableLookupBytes(hn::LoadDup128(ByteTag(), table), nibbles);
 }
@@ -104,7 +104,7 @@ struct Log4Columns {
   ByteVector signs[kLog4Words];  // all bits of a byte
 };
 
-/// Those at b, of any alignment.
+/// Loads the groups at b, of any alignment.
 HWY_INLINE Log4Columns load_log4(const std::byte* b) {
   ByteVector bytes = hn::LoadU(ByteTag(), reinterpret_cast<const std::uint8_t*>(b));
   hold(bytes);
@@ -113,9 +113,9 @@ HWY_INLINE Log4Columns load_log4(const std::byte* b) {
           {look_up(kSigns, low), look_up(kSigns, high)}};
 }
 
-// Signs go to the row: where a column is negative, the row's complement, its negative less 1, is
-// multiplied. What sums lack are the magnitudes of a column's negative numbers; they begin with
-// them.
+// Signs are applied to the row: for a negative number of the column, the complement of the row's
+// number, -x - 1, is multiplied. The sums then lack the magnitudes of the column's negative
+// numbers, so they start from them.
 
 using Log4Base = CorrectedArithmetic<4>;
 
@@ -131,7 +131,7 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
 
 #endif
 
-/// Rows are qint8 vectors, which are prepared with zeros up to a whole group.
+/// Rows are qint8 vectors, padded with zeros to a whole group.
 struct Log4Arithmetic : Log4Base {
   static constexpr bool kPrepares = true;
   static constexpr bool kDecodes = true;

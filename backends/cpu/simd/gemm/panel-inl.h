@@ -1,4 +1,4 @@
-// How matrices lie in panels. Compiled once a target, hence the unusual guard.
+// The panel layout of matrices. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_PANEL_INL_H_
 #undef FUSELAGE_CPU_KERNELS_PANEL_INL_H_
@@ -24,8 +24,8 @@ inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4};
 inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
 #endif
 
-/// Columns' groups from the beginning of a panel, of so many groups a column, to the first group of
-/// vector v of its columns, or beyond them of those of the panels that follow.
+/// Offset, in column groups, from the beginning of a panel with `groups` groups per column to the
+/// first group of column vector v, which may be in a following panel.
 constexpr std::size_t groups_before(std::size_t v, std::size_t groups) {
   return v / kPanelVectors * groups * kPanel + v % kPanelVectors * kLanes;
 }

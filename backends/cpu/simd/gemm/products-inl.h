@@ -1,4 +1,4 @@
-// The definition of multiply_rows (gemm_family-inl.h). Compiled once a target, hence the unusual
+// The definition of multiply_rows (gemm_family-inl.h). Compiled once per target, hence the unusual
 // guard.
 #if defined(FUSELAGE_CPU_KERNELS_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_PRODUCTS_INL_H_
@@ -12,7 +12,7 @@
 
 #include "backends/cpu/simd/gemm/gemm_family-inl.h"
 
-/// Makes an instance, by a matrix of one type.
+/// Instantiates multiply_rows for one type of matrix.
 #define FUSELAGE_INSTANTIATE_PRODUCTS(Arithmetic, Epilogue)                                \
   template void multiply_rows<Arithmetic>(const RowsIn&, std::size_t, const PackedMatrix&, \
                                           std::size_t, std::size_t, const RowsOut&,        \
@@ -33,8 +33,9 @@ struct Tiles {
   std::size_t column, end;
 };
 
-// The first of a few blocks fetches the matrix as it goes, and the others find it in a cache. Of so
-// many, each fetches its share of the next panel: one that fetched all would wait for memory.
+// With few blocks, the first one prefetches the matrix and the others find it in a cache. From this
+// many blocks on, each prefetches its share of the next panel: one block that fetched all would
+// wait for memory.
 inline constexpr std::size_t kSharingBlocks = 4;
 
 // Block i of `tiles`.
@@ -74,7 +75,7 @@ HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::siz
   }
 }
 
-// The same by all columns, for blocks of at most kTallTileRows rows.
+// The same for all columns and blocks of at most kTallTileRows rows.
 template <class Arithmetic, class Epilogue>
 void multiply_blocks(const Tiles& tiles, std::size_t rows, const Epilogue& epilogue) {
   const std::size_t panels = (tiles.end - tiles.column + kPanel - 1) / kPanel;
@@ -101,7 +102,8 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
   const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
   const std::size_t less = rows / blocks;
   const std::size_t larger = rows % blocks;
-  // All rows go over a panel while it is in cache; a lone block has nothing to gain from that.
+  // All rows are multiplied by a panel while it is in the cache; a single block gains nothing from
+  // that.
   const std::size_t step = blocks == 1 ? columns : kPanel;
   for (std::size_t column = 0; column < columns; column += step) {
     Tiles tiles{.a = a,

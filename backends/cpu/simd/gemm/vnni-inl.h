@@ -1,6 +1,6 @@
-// To be included first by a .cpp file that compiles kernels for AVX3 with AVX-512-VNNI, which
-// Highway does not know as a target: its operations are those of AVX3, what is written with them
-// lies in N_AVX3_VNNI, so that nothing of it can be taken for the same function of AVX3.
+// To be included first by a .cpp file that compiles kernels for AVX3 with AVX-512-VNNI, which is
+// not a Highway target. Operations are of AVX3; code that uses them is in namespace N_AVX3_VNNI, so
+// that its functions are distinct from the AVX3 versions.
 #pragma once
 
 #include "backends/cpu/simd/targets.h"

@@ -1,5 +1,5 @@
 // The output layers of several models in one kernel: products, biases, normalizers, and the k best
-// of the weighted sum. Compiled once a target, hence the unusual guard.
+// of the weighted sum. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_ENSEMBLE_FAMILY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_ENSEMBLE_FAMILY_INL_H_
 #undef FUSELAGE_CPU_KERNELS_ENSEMBLE_FAMILY_INL_H_
@@ -29,7 +29,7 @@ struct Member {
   std::array<ExpSum, kMaxRows> sums;
 };
 
-// What members gave for some rows and a block of columns, added up.
+// The weighted sums of the members' logits for some rows and a block of columns.
 class CombinedBlock {
  public:
   void clear(std::size_t rows) { std::fill_n(tops_.begin(), rows, TopLanes()); }
@@ -38,8 +38,7 @@ class CombinedBlock {
     return {sums_, tops_.data(), weight, first, last};
   }
 
-  // A row's sums, once the last member has given its own, which cover the same of `columns`
-  // columns.
+  // The sums of a row, complete after the last member, whose `logits` cover the same columns.
   Logits sums(std::size_t row, const Logits& logits, std::size_t columns) {
     float* sums = sums_ + row * kBlock;
     // -infinity times a weight can be anything.
@@ -53,7 +52,7 @@ class CombinedBlock {
   std::array<TopLanes, kMaxRows> tops_;
 };
 
-// Goes over the logits of some rows, the first of which is row `begin` of each member's.
+// Processes the logits of some rows, starting at row `begin` of each member.
 inline void take_rows(std::span<Member> members, Wanted wanted, std::size_t begin,
                       std::span<Ranking> rankings) {
   LogitBlock block;
@@ -76,9 +75,9 @@ inline void take_rows(std::span<Member> members, Wanted wanted, std::size_t begi
   }
 }
 
-// From weighted sums of logits to those of logarithms of probabilities. As in log_softmax first the
-// largest logits and then the logarithms are subtracted. A row in which a member has no
-// probabilities, all NaN to k_best, gets its first columns.
+// Converts weighted sums of logits to weighted sums of log-probabilities. As in log_softmax, the
+// largest logits are subtracted first, then the logarithms. A row in which a member has no
+// probabilities (all NaN to k_best) gets its first columns.
 inline void finish_scores(std::span<const Member> members, std::size_t r, std::size_t k,
                           float* values, std::int32_t* ids) {
   float tops = 0, logs = 0;
@@ -101,7 +100,8 @@ inline void output_rows(std::span<Member> members, std::size_t k, std::span<Rank
   for (Member& member : members) std::fill_n(member.sums.begin(), rankings.size(), ExpSum());
   take_rows(members, Wanted::best_and_sum, 0, rankings);
   for (std::size_t r = 0; r < rankings.size(); ++r) {
-    // As with one model, columns that never exceed a threshold are looked for when they are wanted.
+    // As with one model, columns that never exceed a threshold are searched only if they are
+    // needed.
     if (rankings[r].best.threshold() == kLowest)
       take_rows(members, Wanted::lowest_columns, r, rankings.subspan(r, 1));
     finish_scores(members, r, k, values + r * k, ids + r * k);

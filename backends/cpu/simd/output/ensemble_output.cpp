@@ -6,7 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/output/ensemble_output.cpp"
 #include "hwy/foreach_target.h"
-// Compiled once a target, so after that.
+// Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/output/ensemble_family-inl.h"
 
 HWY_BEFORE_NAMESPACE();

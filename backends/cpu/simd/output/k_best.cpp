@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/output/k_best.cpp"
 #include "hwy/foreach_target.h"
-// Compiled once a target, so after that.
+// Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +27,7 @@ void k_best_row(const float* x, std::size_t cols, Best& best) {
     if (!hn::AllFalse(Tag(), hn::Or(low, high))) best.insert_larger(x + i, kStep, i);
   }
   best.insert_larger(x + i, cols - i, i);
-  // What is still missing are columns of -infinity or NaN, which never exceed a threshold.
+  // Fill free places with columns of -infinity or NaN, which never exceed a threshold.
   best.append_lowest(x, cols, 0);
 }
 

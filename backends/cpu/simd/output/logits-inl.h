@@ -1,5 +1,5 @@
-// The logits of some rows and a block of columns, and what becomes of them while they are in
-// registers. Compiled once a target, hence the unusual guard.
+// The logits of some rows and a block of columns, and their epilogue in registers. Compiled once
+// per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_LOGITS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_LOGITS_INL_H_
 #undef FUSELAGE_CPU_KERNELS_LOGITS_INL_H_
@@ -22,20 +22,20 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 
 inline constexpr float kLowest = Best::kLowest;
 
-// Columns whose logits are there at a time. The sum of a block's exponentials does not depend on
-// other blocks, and a vocabulary's worth of terms keeps its precision.
+// Columns per block of logits. The sum of a block's exponentials does not depend on other blocks,
+// and sums over a vocabulary keep their precision.
 inline constexpr std::size_t kBlock = kOutputBlock;
 
-// Rows whose logits are there at a time. They go over a panel while it is in the first-level cache,
-// and the second one holds their blocks.
+// Rows per block of logits. A panel stays in the L1 cache for all of them, and their blocks fit the
+// L2 cache.
 inline constexpr std::size_t kMaxRows = 64;
 
-/// The largest logit of a row in each lane of LaneSum. NaN counts as larger than no number.
+/// The largest logit of a row in each lane of LaneSum, ignoring NaN.
 class TopLanes {
  public:
   TopLanes() { std::fill_n(tops_, kSumLanes, kLowest); }
 
-  /// Takes in kCount vectors from `column` on.
+  /// Updates the maxima with kCount vectors from `column` on.
   template <std::size_t kCount>
   HWY_INLINE void take(const Vector (&logits)[kCount], std::size_t column) {
     constexpr std::size_t kVectors = std::min(kCount, LaneSum::kVectors);
@@ -54,7 +54,7 @@ class TopLanes {
     return max_lanes(top);
   }
 
-  /// The k-th largest of them, or -infinity where there are not so many.
+  /// The k-th largest of the lanes, or -infinity if there are fewer.
   float nth_largest(std::size_t k) const {
     if (k > kSumLanes) return kLowest;
     std::array<float, kSumLanes> sorted;
@@ -72,8 +72,8 @@ class TopLanes {
   HWY_ALIGN float tops_[kSumLanes];
 };
 
-/// The weighted logits of an ensemble's members, added up: of kMaxRows rows and kBlock columns. Not
-/// fused, so that the sums have the bits of separate kernels.
+/// The sums of the weighted logits of an ensemble's members, for kMaxRows rows and kBlock columns.
+/// No fused multiply-add, so that the sums equal those of separate kernels bit for bit.
 struct WeightedSums {
   float* sums;
   TopLanes* tops;    // of the sums of each row
@@ -97,7 +97,7 @@ struct WeightedSums {
   }
 };
 
-/// From products to logits.
+/// Epilogue that converts products to logits.
 struct LogitEpilogue {
   const float* bias;                       // or null
   TopLanes* tops;                          // of each row

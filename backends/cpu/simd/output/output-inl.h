@@ -1,4 +1,4 @@
-// What output layers share: blocks of logits, and what is kept of them. Compiled once a target,
+// Shared by output layers: blocks of logits, and their rankings and sums. Compiled once per target,
 // hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_OUTPUT_INL_H_
@@ -24,15 +24,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-/// What is wanted of the logits.
+/// The results to compute from the logits.
 enum class Wanted : std::uint8_t {
   best,           // the k best
   best_and_sum,   // and the sum of their exponentials
-  lowest_columns  // columns of -infinity or NaN for what is missing among the best
+  lowest_columns  // columns of -infinity or NaN for free places among the best
 };
 
-/// A row's logits for a block of columns. Behind the last column is -infinity, up to a multiple of
-/// kSumLanes.
+/// A row's logits for a block of columns, padded with -infinity to a multiple of kSumLanes.
 struct Logits {
   float* data = nullptr;
   std::size_t column = 0;  // the first
@@ -43,11 +42,11 @@ struct Logits {
 
 static_assert(std::tuple_size_v<decltype(ExpSum::lanes)> == kSumLanes);
 
-/// What exponentials are relative to: the largest logit, or 0 while that is -infinity.
+/// The reference of exponentials: the largest logit, or 0 while that is -infinity.
 inline float center_of(float top) { return top == kLowest ? 0.0f : top; }
 
-/// Adds a block's sum lane by lane, which is relative to the largest of its logits. A sum of one
-/// block alone is that of the block.
+/// Adds a block's sum, which is relative to the block's largest logit, lane by lane. The sum of a
+/// single block is the block's sum unchanged.
 HWY_INLINE void add_to(ExpSum& sum, const LaneSum& block, float block_top) {
   const float top = block_top > sum.top ? block_top : sum.top;
   const float center = center_of(top);
@@ -97,11 +96,11 @@ HWY_NOINLINE inline void add_exps(const Logits& logits, ExpSum& sum) {
   add_to(sum, block, logits.top);
 }
 
-/// The best of some of a row's columns.
+/// The k best of the columns of a row seen so far.
 struct Ranking {
   Best best;
 
-  /// Takes those of some logits that are wanted, of `columns` columns in all.
+  /// Inserts candidates from the logits of a block, of `columns` columns in all.
   HWY_INLINE void take(const Logits& logits, Wanted wanted, std::size_t columns) {
     if (wanted == Wanted::lowest_columns)
       append_lowest(logits, columns);
@@ -111,7 +110,7 @@ struct Ranking {
 
  private:
   HWY_NOINLINE void take_larger(const Logits& logits) {
-    // While there are fewer than k, so many lanes tell what the best k exceed.
+    // With fewer than k candidates, the k-th largest lane maximum is a lower bound of the k best.
     float threshold = best.threshold();
     if (threshold == kLowest)
       threshold = std::nextafter(logits.tops->nth_largest(best.k()), kLowest);
@@ -134,8 +133,8 @@ struct Ranking {
   }
 };
 
-/// Calls f(first row, number of rows) for shares of `rows` rows of at most `most`. They are even:
-/// of 7 rows, at most 6, there are 3 and 4.
+/// Calls f(first row, number of rows) for even shares of `rows` rows of at most `most` rows: 7 rows
+/// with a maximum of 6 are shares of 3 and 4.
 template <class F>
 void for_each_share(std::size_t rows, std::size_t most, const F& f) {
   const std::size_t shares = (rows + most - 1) / most;
@@ -145,11 +144,11 @@ void for_each_share(std::size_t rows, std::size_t most, const F& f) {
   }
 }
 
-/// Logits of up to kMaxRows rows, for a block of columns after the other.
+/// Logits of up to kMaxRows rows, one block of columns at a time.
 class LogitBlock {
  public:
-  /// Multiplies rows, which are prepared for the matrix, by its columns from `column` on, a
-  /// multiple of kBlock, and adds a bias unless that is null.
+  /// Multiplies prepared rows by the block of columns from `column` on, a multiple of kBlock, and
+  /// adds the bias unless it is null.
   void multiply(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const float* bias,
                 std::size_t column, const WeightedSums* ensemble = nullptr) {
     const std::size_t columns = std::min(kBlock, b.n() - column);
@@ -175,7 +174,7 @@ class LogitBlock {
  private:
   float* row_at(std::size_t row) { return products_ + row * kBlock; }
 
-  // A bias that makes logits of -infinity behind the last column.
+  // The bias, padded so that logits beyond the last column are -infinity.
   const float* padded(const float* bias, std::size_t columns) {
     std::fill_n(padded_bias_, kBlock, kLowest);
     if (bias)

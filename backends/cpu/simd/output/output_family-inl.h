@@ -20,14 +20,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// What is known of a row after some of its columns.
+// The state of a row after some of its columns.
 struct alignas(64) Row {
   ExpSum sum;
   Ranking ranking;
 };
 
-// Goes over the logits of up to kMaxRows rows, which are prepared for the matrix, in the blocks
-// from `first` to `last`. What becomes of a row: take(logits, row).
+// Computes the logits of up to kMaxRows prepared rows for blocks `first` to `last`, and calls
+// take(logits, row) for each row.
 template <class Take>
 void take_blocks(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const float* bias,
                  std::size_t first, std::size_t last, const Take& take) {
@@ -48,9 +48,9 @@ inline void take_rows(const RowsIn& a, const PackedMatrix& b, const float* bias,
   });
 }
 
-// From logits to logarithms of probabilities, as log_softmax has them: first the largest logit and
-// then the logarithm is subtracted, since their sum would round it away beside a large logit.
-// A row that has no probabilities, all NaN or -infinity to k_best, gets the first of its `columns`.
+// Converts logits to log-probabilities as log_softmax does: first the largest logit is subtracted,
+// then the logarithm, since their sum would round away the logarithm beside a large logit. A row
+// without probabilities (all NaN or -infinity to k_best) gets the first of its `columns`.
 inline void finish_scores(const ExpSum& exp_sum, std::size_t columns, std::size_t k, float* values,
                           std::int32_t* ids) {
   const float sum = value_of(exp_sum);
@@ -68,8 +68,8 @@ inline void output_rows(const RowsIn& a, const PackedMatrix& b, const float* bia
     rows[r] = {.sum = {}, .ranking = {Best(k, values + r * k, ids + r * k)}};
   take_rows(a, b, bias, log_softmax ? Wanted::best_and_sum : Wanted::best, rows);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    // Columns of -infinity or NaN never exceed a threshold. They are rarely wanted, so that
-    // multiplying once more costs less than to keep them.
+    // Columns of -infinity or NaN never exceed a threshold. They are rarely needed, so recomputing
+    // the products costs less than storing them.
     if (rows[r].ranking.best.threshold() == kLowest)
       take_rows(rows_from(a, r), b, bias, Wanted::lowest_columns, rows.subspan(r, 1));
     if (log_softmax) finish_scores(rows[r].sum, b.n(), k, values + r * k, ids + r * k);

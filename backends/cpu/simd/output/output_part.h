@@ -7,17 +7,16 @@
 
 namespace fuselage::cpu {
 
-/// Columns of an output layer that are taken in together.
+/// Columns per block of an output layer.
 inline constexpr std::size_t kOutputBlock = 512;
 
-/// A sum of exponentials of logits, relative to the largest of them, in the lanes of a sum over a
-/// row (LaneSum).
+/// A sum of exponentials of logits relative to the largest logit, in the lanes of LaneSum.
 struct ExpSum {
   std::array<float, 16> lanes{};
   float top = -std::numeric_limits<float>::infinity();
 };
 
-/// Blocks of columns of an output layer, and what some rows' logits there come to.
+/// Partial results of an output layer for some blocks of columns.
 struct OutputPart {
   std::size_t first = 0, last = 0;  ///< the blocks first … last - 1
   float* values = nullptr;          ///< the k best [rows, k]; free places are -infinity

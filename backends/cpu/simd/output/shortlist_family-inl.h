@@ -1,5 +1,5 @@
 // The output layer of a model for a few columns of its matrix: products, bias, normalizer and k
-// best. Compiled once a target, hence the unusual guard.
+// best. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_SHORTLIST_FAMILY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_SHORTLIST_FAMILY_INL_H_
 #undef FUSELAGE_CPU_KERNELS_SHORTLIST_FAMILY_INL_H_
@@ -21,16 +21,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// Columns whose logits are there at a time; they stay in the cache for all rows.
+// Columns per chunk; a chunk stays in the cache for all rows.
 inline constexpr std::size_t kChunk = 128;
 static_assert(kChunk % kSumLanes == 0);
 
-// Rows that go over a chunk together.
+// Rows multiplied by a chunk together.
 inline constexpr std::size_t kRowsTogether = 32;
 
 // --- Logits ---
 
-// A layer's columns that are asked for.
+// The requested columns of a layer.
 struct Columns {
   const MatrixColumns& b;
   const float* bias;
@@ -41,7 +41,7 @@ struct Columns {
   }
 };
 
-// Some columns of the list, and what is added to their products.
+// A chunk of the list of columns, and the bias of its products.
 struct Chunk {
   std::size_t first = 0, count = 0;
   HWY_ALIGN std::array<float, kChunk> bias{};
@@ -72,8 +72,8 @@ inline float scale_at(const void* vector) {
   return scale;
 }
 
-// The products of up to kDotRows rows of a with a chunk's columns; those of row r begin at
-// out + r * kChunk.
+// The products of up to kDotRows rows of a with a chunk's columns; row r of products begins at out
+// + r * kChunk.
 template <class Dot>
 void multiply(const RowsIn& a, std::size_t rows, const Columns& columns, const Chunk& chunk,
               float* out) {
@@ -87,7 +87,7 @@ void multiply(const RowsIn& a, std::size_t rows, const Columns& columns, const C
   for (std::size_t c = 0; c < chunk.count; c += kDotColumns) {
     for (std::size_t i = 0; i < kDotColumns; ++i) {
       tile.columns[i] = columns.at(std::min(chunk.first + c + i, last)) + kScaleBytes;
-      // Only within a column can the processor foresee what comes next.
+      // Hardware prefetching works only within a column.
       hwy::Prefetch(columns.at(std::min(chunk.first + c + i + kDotColumns, last)));
     }
     tile.out = out + c;
@@ -102,7 +102,7 @@ void multiply(const RowsIn& a, std::size_t rows, const Columns& columns, const C
 
 // --- The best of them ---
 
-// Goes over the logits of some rows, chunk by chunk.
+// Computes the logits of some rows, chunk by chunk.
 template <class Dot>
 void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span<Row> rows) {
   HWY_ALIGN float products[kDotRows * kChunk];
@@ -120,7 +120,7 @@ void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span
   }
 }
 
-// From places in the list to columns.
+// Converts indexes into the list to column numbers.
 inline void find_columns(std::span<const std::int32_t> numbers, std::span<std::int32_t> ids) {
   for (std::int32_t& id : ids)
     if (id >= 0) id = numbers[static_cast<std::size_t>(id)];
@@ -133,7 +133,7 @@ void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std
     rows[r] = {.sum = {}, .ranking = {Best(k, values + r * k, ids + r * k)}};
   take_rows<Dot>(a, columns, log_softmax ? Wanted::best_and_sum : Wanted::best, rows);
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    // As in linear_k_best, columns that are rarely wanted are computed once more.
+    // As in linear_k_best, columns that are rarely needed are recomputed.
     if (rows[r].ranking.best.threshold() == kLowest)
       take_rows<Dot>(rows_from(a, r), columns, Wanted::lowest_columns, rows.subspan(r, 1));
     if (log_softmax)

@@ -12,7 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/rows/attention.cpp"
 #include "hwy/foreach_target.h"
-// Compiled once a target, so after that.
+// Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/elementwise/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,10 +29,10 @@ Pairs pairs_of(const Segments& segments, std::size_t i) {
           static_cast<std::size_t>(segments.begin[i + 1])};
 }
 
-// Left rows that go over their right rows together: their mixtures fill the registers.
+// Maximum number of left rows processed together: their mixtures fill the registers.
 constexpr std::size_t kSiblings = HWY_CAP_GE512 ? 6 : 2;
 
-// Calls f with a number of siblings as a constant.
+// Calls f with the number of siblings as a compile-time constant.
 template <class F>
 HWY_INLINE void with_siblings(std::size_t count, const F& f) {
   const auto call = [&]<std::size_t... kI>(std::index_sequence<kI...>) HWY_ATTR {
@@ -41,7 +41,7 @@ HWY_INLINE void with_siblings(std::size_t count, const F& f) {
   call(std::make_index_sequence<kSiblings>());
 }
 
-// Keys and values of hypotheses are scattered rows, of which the processor foresees none.
+// Keys and values of hypotheses are scattered rows, which hardware does not prefetch.
 constexpr std::size_t kRowsAhead = 8;
 
 HWY_INLINE void prefetch(const float* row, std::size_t n) {
@@ -72,7 +72,7 @@ void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, 
 }
 
 HWY_INLINE Vector denominator(Vector q, Vector k) {
-  // Where tanh is 1 to the last bit, the square stays small enough for a product of four.
+  // Clamped where tanh is exactly 1, so that a product of four squares does not overflow.
   const Vector root = min_of(broadcast(3e4f), hn::Mul(q, k));
   return mul_add(root, root, broadcast(1.0f));
 }
@@ -91,8 +91,8 @@ HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
   return hn::Div(mul_add(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
 }
 
-// The left rows from row i on, at most `most`, that are paired with the same right rows, as the
-// hypotheses of a sentence are. What is read for one of them is there for the others.
+// The number of left rows from row i on, at most `most`, that are paired with the same right rows,
+// as the hypotheses of a sentence are. They share the loads of right rows.
 std::size_t siblings(const RowsIn& right, const Segments& segments, std::size_t i,
                      std::size_t most) {
   std::size_t count = 1;
@@ -182,7 +182,7 @@ void softmax_down(const float* e, std::size_t heads, Pairs pairs, Lanes lanes, f
   }
 }
 
-// The same of a lone head, whose pairs lie side by side.
+// The same for a single head, whose pairs are contiguous.
 HWY_INLINE void softmax_along(const float* e, std::size_t pairs, float* out) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   Vector tops = broadcast(-kInfinity);
@@ -214,7 +214,8 @@ void segment_softmax(const float* e, std::size_t heads, const Segments& segments
   }
 }
 
-// The weights of a head for the first pair of kRows siblings, and where their mixtures go.
+// The weights of a head for the first pair of kRows siblings, and the destinations of their
+// mixtures.
 template <std::size_t kRows>
 struct Mixtures {
   const float* weights[kRows];
@@ -278,11 +279,11 @@ HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, c
     mix_last(mixtures.weights[r], heads, x, cols, c, end - c, pairs, mixtures.out[r]);
 }
 
-// Heads whose mixtures of a lone left row are made together, each of kHeadVectors vectors.
+// Heads of a single left row that are mixed together, each of kHeadVectors vectors.
 constexpr std::size_t kHeadsTogether = HWY_CAP_GE512 ? 4 : 2;
 constexpr std::size_t kHeadVectors = 4;
 
-// These mixtures, from `column` on: so the right rows are read in long pieces.
+// Computes these mixtures from `column` on, reading long contiguous pieces of the right rows.
 HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
                             std::size_t cols, std::size_t column, Pairs pairs, float* out) {
   Vector sums[kHeadsTogether][kHeadVectors];
@@ -314,7 +315,7 @@ HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsI
   }
 }
 
-// The mixtures of one left row whose heads are made together.
+// The mixtures of a single left row, several heads at a time.
 void mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
               Pairs pairs, float* out) {
   for (std::size_t h = 0; h < heads; h += kHeadsTogether)

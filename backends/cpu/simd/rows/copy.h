@@ -4,8 +4,8 @@
 
 namespace fuselage::cpu {
 
-/// Copies `rows` x `cols` elements; takes in.columns == 1. Concatenation is one call an operand,
-/// with out.data moved to the operand's first column.
+/// Copies `rows` x `cols` elements; supports in.columns == 1. For concatenation call it once per
+/// operand, with out.data at the operand's first column.
 void copy_rows(const RowsIn& in, std::size_t rows, std::size_t cols, const RowsOut& out);
 
 /// Sinusoidal position encodings, out [rows, dim]: with n = dim / 2 and inc = ln(10000) / (n - 1),

@@ -8,20 +8,19 @@
 namespace fuselage::cpu {
 namespace {
 
-/// Rows that are computed together: enough for a product at full speed.
+/// Rows computed at a time: enough for full speed of a product.
 constexpr std::size_t kBlock = 192;
 
 /// The row of an entry's product, or nullptr.
 const float* find(const FrequentProducts& table, std::int32_t entry, std::size_t columns) {
   const std::int32_t row = table.rank ? table.rank[entry] : entry;
-  // As unsigned, so that a negative rank is beyond the end.
+  // Unsigned, so that a negative rank is out of range.
   if (static_cast<std::uint32_t>(row) >= table.rows) return nullptr;
   return table.data + static_cast<std::size_t>(row) * columns;
 }
 
-/// Computes the products that the table lacks, one after the other from the first row of `out` on,
-/// then moves each down to its own row, the last one first: none is overwritten before it has
-/// moved. Returns how many there were.
+/// Computes the products that the table lacks into the first rows of `out`, then moves each to its
+/// own row, last one first, so that none is overwritten before it is moved. Returns their number.
 std::size_t compute_missing(const KernelTable& kernels, const RowsIn& x, std::size_t rows,
                             const PackedMatrix& matrix, const FrequentProducts& table,
                             const RowsOut& out) {

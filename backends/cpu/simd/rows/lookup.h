@@ -9,23 +9,22 @@
 
 namespace fuselage::cpu {
 
-/// Products of the most frequent entries of a vocabulary: row rank[entry] is that of an entry,
-/// without ranks row `entry`. An entry whose row is not below `rows` has none.
+/// Products of the most frequent vocabulary entries: the row of an entry is rank[entry], without
+/// ranks `entry`. Entries with a row number of `rows` or more have no product.
 struct FrequentProducts {
   const float* data = nullptr;  ///< [rows, columns], without gaps
   std::size_t rows = 0;
   const std::int32_t* rank = nullptr;
 };
 
-/// Looked-up rows, and those of them that were in the table.
+/// Number of looked-up rows, and of table hits.
 struct LookupCount {
   std::size_t lookups = 0, hits = 0;
 };
 
-/// out [rows, matrix.n()]: the product of each row of x, which has an index, with `matrix`, copied
-/// where the table has it and computed elsewhere, with the bits of gemm. Rows that x.rows leaves
-/// out become zeros and count as no look-up; x.fallback must be null. out must not overlap x.
-/// Allocates nothing.
+/// out [rows, matrix.n()]: the product of each row of x, which has an index, with `matrix`: copied
+/// if the table has it, else computed, bitwise equal to gemm. Rows with index -1 become zeros and
+/// do not count as look-ups; x.fallback must be null. out must not overlap x. Allocates nothing.
 LookupCount lookup_products(const KernelTable& kernels, const RowsIn& x, std::size_t rows,
                             const PackedMatrix& matrix, const FrequentProducts& table,
                             const RowsOut& out);

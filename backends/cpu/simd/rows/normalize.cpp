@@ -10,7 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/rows/normalize.cpp"
 #include "hwy/foreach_target.h"
-// Compiled once a target, so after that.
+// Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/elementwise/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -19,8 +19,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Sum of the terms of a row, block by block so that a vocabulary's worth of them keeps its
-// precision. Lanes beyond the columns read as `pad`, whose term must be 0.
+// Sum of the terms of a row, by blocks, to keep precision over a vocabulary. Lanes beyond the
+// columns read as `pad`, whose term must be 0.
 template <class Term>
 HWY_INLINE float sum_terms(const float* x, std::size_t cols, float pad, const Term& term) {
   constexpr std::size_t kBlock = 512;
@@ -53,11 +53,11 @@ struct ExpAround {
   HWY_INLINE Vector operator()(Vector x) const { return exp_of_nonpositive(hn::Sub(x, center)); }
 };
 
-// The largest element, or 0 when that is -infinity: then exp(x - it) is 0 rather than NaN.
+// The largest element, or 0 if that is -infinity: then exp(x - max) is 0 rather than NaN.
 HWY_INLINE float finite_max(const float* x, std::size_t cols) {
   Vector largest = broadcast(-kInfinity);
   for_each_vector(cols, [&](std::size_t i, auto lanes) HWY_ATTR {
-    // NaN is passed over.
+    // NaN is ignored.
     largest = max_of(read(x + i, lanes, -kInfinity), largest);
   });
   const float result = max_lanes(largest);
@@ -121,7 +121,7 @@ void log_softmax(const RowsIn& in, std::size_t rows, std::size_t cols, const Row
     const float* x = row_of(in, r, cols);
     const float largest = finite_max(x, cols);
     const float sum = sum_terms(x, cols, -kInfinity, ExpAround{broadcast(largest)});
-    // One after the other: their sum would round away the logarithm beside a large score.
+    // Subtracted separately: in their sum a large maximum would round away the logarithm.
     const float log_sum = sum == 0.0f ? 0.0f : log_of(sum);
     map_row(x, cols, out.data + r * out.stride,
             SubtractBoth{broadcast(largest), broadcast(log_sum)});

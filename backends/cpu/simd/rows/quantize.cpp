@@ -11,7 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/rows/quantize.cpp"
 #include "hwy/foreach_target.h"
-// Compiled once a target, so after that.
+// Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,8 +21,8 @@ namespace {
 using IntTag = hn::RebindToSigned<Tag>;
 using IntVector = hn::Vec<IntTag>;
 
-// The largest magnitude of a row; NaN or infinity if there is one. As integers, the bits of
-// magnitudes have their order.
+// The largest magnitude of a row; NaN or infinity if the row contains one. Magnitudes are compared
+// by their bits as integers, which have the same order.
 float largest_magnitude(const float* x, std::size_t cols) {
   const IntVector magnitude = hn::Set(IntTag(), 0x7fffffff);
   const auto larger = [&](Vector v, IntVector top) HWY_ATTR {
@@ -39,7 +39,7 @@ float largest_magnitude(const float* x, std::size_t cols) {
 struct Nearest {
   HWY_INLINE IntVector operator()(Vector x) const {
     const Vector bounded = hn::Max(hn::Min(hn::Mul(x, inverse), bound), hn::Neg(bound));
-    // Beside so large a number nothing but integers remain, and they are its last bits.
+    // Adding this rounds to an integer, which is in the last bits.
     const Vector large = broadcast(kLarge);
     return hn::Sub(hn::BitCast(IntTag(), hn::Add(bounded, large)), hn::BitCast(IntTag(), large));
   }
@@ -49,8 +49,8 @@ struct Nearest {
   Vector bound;
 };
 
-// To 0 and powers of two of up to 2^kTopRowExponent by a scale: what is at least half way between
-// two of them goes to the larger one, which is a carry into the exponent.
+// Rounds to 0 and powers of two up to 2^kTopRowExponent by a scale, ties to the larger magnitude:
+// half a mantissa is added, which carries into the exponent.
 struct NearestPower {
   HWY_INLINE IntVector operator()(Vector x) const {
     const IntVector bits = hn::BitCast(IntTag(), hn::Mul(x, inverse));

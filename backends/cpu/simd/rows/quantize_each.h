@@ -7,8 +7,8 @@
 
 namespace fuselage::cpu {
 
-/// out: the quantized vectors of the rows of x [rows, cols], a number after the other, by any
-/// quantizer. out must not overlap x. KernelTable::quantize_rows does the same for most.
+/// out: the rows of x [rows, cols] quantized by any quantizer, with scalar code. out must not
+/// overlap x. KernelTable::quantize_rows is the vectorized version for most quantizers.
 void quantize_each(const Quantizer& quantizer, const RowsIn& x, std::size_t rows, std::size_t cols,
                    const RowsOut& out);
 

@@ -1,5 +1,5 @@
-// Position encodings. The functions are sums written out in double, to 10 digits: those of a
-// library have other bits on other processors.
+// Position encodings. The functions are explicit polynomials in double, accurate to 10 digits,
+// since library functions differ in bits between processors.
 
 #include <cmath>
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace fuselage::cpu {
 namespace {
 
 double nearest_integer(double x) {
-  // Beside so large a number nothing but integers remain.
+  // Adding this rounds to an integer.
   constexpr double kLarge = 0x1.8p52;
   return (x + kLarge) - kLarge;
 }
@@ -67,7 +67,7 @@ void sinusoid(const std::int32_t* positions, std::size_t rows, std::size_t dim,
   for (std::size_t i = 0; i < n; ++i) {
     const auto frequency = static_cast<float>(exp_of(-inc * static_cast<float>(i)));
     for (std::size_t r = 0; r < rows; ++r) {
-      // Rounded to float, as it is where models are trained.
+      // Rounded to float, as in training.
       const float x = static_cast<float>(positions[r]) * frequency;
       const Angle angle = angle_of(x);
       float* to = out.data + r * out.stride;
