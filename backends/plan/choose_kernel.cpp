@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <vector>
 
 #include "backends/plan/plan.h"
+#include "base/error.h"
+#include "base/suggest.h"
 #include "ops/quantize.h"
+#include "ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -15,6 +19,16 @@ std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& no
 }
 
 }  // namespace
+
+void check_kernels(const KernelSet& kernels) {
+  for (const KernelInfo* kernel : kernels) {
+    if (kernel->op == "*" || all_ops().find(kernel->op)) continue;
+    std::vector<std::string_view> known;
+    for (const OpDef* op : all_ops().all()) known.push_back(op->name);
+    throw InternalError(fmt::format("internal error: kernel '{}' runs '{}', which is no op{}",
+                                    kernel->name, kernel->op, did_you_mean(kernel->op, known)));
+  }
+}
 
 KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet& kernels) {
   KernelChoice choice;

@@ -312,6 +312,7 @@ std::int64_t row_elements(const Type& type) {
 }
 
 ProgramPlan plan_program(Graph program, const KernelSet& kernels) {
+  check_kernels(kernels);
   return Planner(std::move(program), kernels).make();
 }
 

@@ -43,6 +43,9 @@ struct KernelChoice {
   const KernelInfo* kernel = nullptr;
   std::vector<Rejection> rejections;
 };
+/// Throws InternalError, with the nearest op, for a kernel of an op that does not exist.
+void check_kernels(const KernelSet& kernels);
+
 KernelChoice choose_kernel(const Graph& graph, const Node& node, const KernelSet& kernels);
 
 /// The choice as dumps show it: "packed_gemm", or "reference (packed_gemm: it works on one vector a

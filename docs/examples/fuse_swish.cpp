@@ -15,7 +15,6 @@ Pass fuse_swish() {
                      .pattern = match::op<op::Mul>(
                                     {match::any(kX), match::op<op::Sigmoid>({match::any(kX)})})
                                     .commutative(),
-                     .guards = {same_rows(), same_type(kX)},
                      .build = build}}};
 }
 

@@ -17,6 +17,7 @@ namespace fuselage {
 /// A name for a captured value. Pattern, guards and builder of a rule share the object, so a
 /// misspelt capture does not compile.
 struct Capture {
+  constexpr explicit Capture(std::string_view text) : name(text) {}
   std::string_view name;
 };
 

@@ -139,7 +139,8 @@ TEST_P(PassFile, GivesWhatIsWritten) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, PassFile, testing::ValuesIn(all_cases()), [](const auto& test) {
-  return test.param.target + "_" + test.param.name;
+  const PassCase& read = test.param;
+  return read.line == 0 ? read.name : read.target + "_" + read.name;
 });
 
 TEST(PassFiles, CoverEveryRuleAndGuard) {

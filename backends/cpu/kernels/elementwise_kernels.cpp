@@ -1,7 +1,10 @@
 // Elementwise ops and expressions, alone or after a product.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "backends/cpu/kernels/elementwise_tiles.h"
 #include "backends/cpu/kernels/kernel_families.h"
@@ -11,6 +14,7 @@
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/plan/refusals.h"
+#include "base/error.h"
 #include "ops/elementwise_expression.h"
 #include "ops/fused.h"
 #include "ops/pointwise.h"
@@ -20,10 +24,19 @@ namespace {
 
 // --- Single ops ---
 
+/// The vector function of a node's op; an op without one in elementwise_tiles.cpp is an internal
+/// error.
+template <typename Function>
+Function function_of(std::optional<Function> function, const Node& node) {
+  if (!function)
+    throw InternalError(fmt::format("internal error: {} has no vector function", node.op->name));
+  return *function;
+}
+
 class UnaryKernel final : public Kernel {
  public:
   UnaryKernel(const PlannedInstruction&, const Binding& binding)
-      : op_(unary_named(binding.node.op->name).value()) {}
+      : op_(function_of(unary_named(binding.node.op->name), binding.node)) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     run.kernels.unary(op_, rows_in(in, run, 0), rows_of(in, run), cols_of(in), rows_out(in, run));
@@ -36,7 +49,7 @@ class UnaryKernel final : public Kernel {
 class BinaryKernel final : public Kernel {
  public:
   BinaryKernel(const PlannedInstruction&, const Binding& binding)
-      : op_(binary_named(binding.node.op->name).value()) {}
+      : op_(function_of(binary_named(binding.node.op->name), binding.node)) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     run.kernels.binary(op_, rows_in(in, run, 0), rows_in(in, run, 1), rows_of(in, run), cols_of(in),

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ops/pointwise.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -16,23 +17,24 @@ using Kind = ElementwiseExpression::Argument::Kind;
 constexpr std::size_t kTile = 256;     ///< columns; a slot takes 1 KB of the L1 cache
 constexpr std::size_t kMaxSlots = 16;  ///< simultaneously live values
 
-constexpr std::pair<std::string_view, Unary> kUnary[] = {{"neg", Unary::neg},
-                                                         {"sigmoid", Unary::sigmoid},
-                                                         {"tanh", Unary::tanh},
-                                                         {"sigmoid_fast", Unary::sigmoid_fast},
-                                                         {"tanh_fast", Unary::tanh_fast},
-                                                         {"sigmoid_table", Unary::sigmoid_table},
-                                                         {"tanh_table", Unary::tanh_table},
-                                                         {"relu", Unary::relu},
-                                                         {"swish", Unary::swish},
-                                                         {"gelu", Unary::gelu},
-                                                         {"exp", Unary::exp},
-                                                         {"log", Unary::log},
-                                                         {"sqrt", Unary::sqrt},
-                                                         {"abs", Unary::abs}};
+constexpr std::pair<std::string_view, Unary> kUnary[] = {
+    {op::Neg::kName, Unary::neg},
+    {op::Sigmoid::kName, Unary::sigmoid},
+    {op::Tanh::kName, Unary::tanh},
+    {op::SigmoidFast::kName, Unary::sigmoid_fast},
+    {op::TanhFast::kName, Unary::tanh_fast},
+    {op::SigmoidTable::kName, Unary::sigmoid_table},
+    {op::TanhTable::kName, Unary::tanh_table},
+    {op::Relu::kName, Unary::relu},
+    {op::Swish::kName, Unary::swish},
+    {op::Gelu::kName, Unary::gelu},
+    {op::Exp::kName, Unary::exp},
+    {op::Log::kName, Unary::log},
+    {op::Sqrt::kName, Unary::sqrt},
+    {op::Abs::kName, Unary::abs}};
 constexpr std::pair<std::string_view, Binary> kBinary[] = {
-    {"add", Binary::add}, {"sub", Binary::sub}, {"mul", Binary::mul},
-    {"div", Binary::div}, {"max", Binary::max}, {"min", Binary::min}};
+    {op::Add::kName, Binary::add}, {op::Sub::kName, Binary::sub}, {op::Mul::kName, Binary::mul},
+    {op::Div::kName, Binary::div}, {op::Max::kName, Binary::max}, {op::Min::kName, Binary::min}};
 
 template <typename Op, std::size_t kSize>
 std::optional<Op> named(std::string_view name,

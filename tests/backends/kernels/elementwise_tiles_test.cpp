@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "backends/plan/plan.h"
+#include "base/error.h"
+#include "ops/fused.h"
+#include "ops/registry.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {
@@ -96,6 +100,27 @@ TEST_P(ElementwiseTilesTest, RefusesWhatItHasNoRoomFor) {
 }
 
 FUSELAGE_TEST_EVERY_LEVEL(ElementwiseTilesTest);
+
+TEST(ElementwiseFunctions, EveryElementwiseOpHasOne) {
+  for (const OpDef* op : all_ops().all()) {
+    if (!op->has(Trait::elementwise) || declares<op::Expression>(*op)) continue;
+    const bool found = op->operands.size() == 1 ? unary_named(op->name).has_value()
+                                                : binary_named(op->name).has_value();
+    EXPECT_TRUE(found) << op->name << ": add it to backends/cpu/simd/elementwise/pointwise.cpp and "
+                       << "to the tables in backends/cpu/kernels/elementwise_tiles.cpp";
+  }
+}
+
+TEST(CheckKernels, NamesAnOpThatDoesNotExist) {
+  const KernelInfo kernel{.op = "sigmod", .name = "fast"};
+  try {
+    check_kernels({&kernel});
+    FAIL() << "no error";
+  } catch (const InternalError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("kernel 'fast' runs 'sigmod'"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("'sigmoid'"));
+  }
+}
 
 }  // namespace
 }  // namespace fuselage::cpu
