@@ -82,8 +82,8 @@ enum class Trait : std::uint32_t {
 class Traits {
  public:
   constexpr Traits() = default;
-  constexpr Traits(Trait trait)
-      : bits_(static_cast<std::uint32_t>(trait)) {}  // NOLINT: a trait is a set
+  constexpr Traits(Trait trait)  // NOLINT: a trait is a set of one
+      : bits_(static_cast<std::uint32_t>(trait)) {}
   constexpr bool has(Trait trait) const { return (bits_ & static_cast<std::uint32_t>(trait)) != 0; }
   friend constexpr Traits operator|(Traits a, Traits b) {
     Traits both;

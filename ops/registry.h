@@ -20,10 +20,9 @@ const OpDef& op_def() {
 
 /// Adds a node to a graph. Throws Error if operands or attributes are invalid.
 template <OpStruct Op>
-NodeId add_node(Graph& graph, const Op& op, std::vector<ValueId> operands = {},
-                Location location = {}) {
-  return graph.add_node(op_def<Op>(), std::move(operands), attribute_values(op),
-                        std::move(location));
+NodeId add_node(Graph& graph, const Op& op, const std::vector<ValueId>& operands = {},
+                const Location& location = {}) {
+  return graph.add_node(op_def<Op>(), operands, attribute_values(op), location);
 }
 
 }  // namespace fuselage

@@ -35,8 +35,8 @@ return y = %b
 
 /// Turns an op of one operand into another.
 template <OpStruct From, OpStruct To>
-Rule exchange(std::string name) {
-  return {.name = std::move(name),
+Rule exchange(const std::string& name) {
+  return {.name = name,
           .pattern = op<From>({any(kX)}),
           .build = [](Rewriter& rewriter, const Match& match) {
             rewriter.replace(match.result(), rewriter.add(To{}, {match[kX]}));
