@@ -15,7 +15,7 @@ std::optional<Unary> unary_named(std::string_view op);
 std::optional<Binary> binary_named(std::string_view op);
 
 /// An expression compiled for the active instruction-set level. It runs in tiles, so that
-/// intermediate values stay in the L1 cache. Results equal those of separate unary and binary
+/// intermediate values stay in the L1 cache. Results equal the results of separate unary and binary
 /// kernels bit for bit, since the operations are the same.
 class ElementwiseTiles {
  public:

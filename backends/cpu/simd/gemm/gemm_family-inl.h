@@ -58,7 +58,7 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
 
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                         std::size_t last, const RowsOut& c) {
-  check(a.columns == b.row_elements(), "gemm: a.columns is not what a row of the matrix takes");
+  check(a.columns == b.row_elements(), "gemm: the rows of a and of the matrix differ in length");
   const std::size_t begin = first * kPanel;
   const std::size_t columns = std::min(last * kPanel, b.n()) - begin;
   with_arithmetic(b, [&](auto type) {

@@ -17,7 +17,8 @@ struct MatrixColumns {
   std::vector<float> scales;       ///< padded_size(n) scales, for integers
 };
 
-/// Converts a matrix from the graph's layout, [k, n] or transposed [n, k], to that of DeviceMatrix.
+/// Converts a matrix from the graph's layout, [k, n] or transposed [n, k], to the layout of
+/// DeviceMatrix.
 /// Quantized matrices must be transposed. Throws Error for integers with products that can overflow
 /// 32 bits; an unsupported type is an internal error.
 MatrixColumns matrix_columns(const Tensor& matrix, const MatrixForm& form);
