@@ -57,7 +57,7 @@ TensorMap weights_of(const Graph& graph) {
   std::mt19937 random(7);
   std::uniform_real_distribution<float> uniform(-1, 1);
   return weights_for(graph, [&](const Type& type, const Dims& shape) {
-    const Tensor weight = tensor_of(shape, [&] { return uniform(random); });
+    Tensor weight = tensor_of(shape, [&] { return uniform(random); });
     if (type.dtype == DType::bf16) return weight.to_bf16();
     if (is_quantized(type.dtype))
       return quantized({.to = type.dtype, .largest = type.dtype == DType::qlog4 ? 128 : 127},
