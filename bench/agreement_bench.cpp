@@ -15,16 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "bench/program.h"
 #include "bench/replay.h"
 #include "bench/trace.h"
 #include "decoding/forced_decoder.h"
-#include "decoding/search_head.h"
 #include "decoding/translator.h"
 #include "decoding/vocabulary_pair.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::size_t kBatch = 32;
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::ifstream input(path);
-  if (!input) throw Error("{}: cannot be read", path);
+  if (!input) throw Error(fmt::format("{}: cannot be read", path));
   std::vector<std::string> lines;
   for (std::string line; std::getline(input, line);) lines.push_back(line);
   return lines;
@@ -105,8 +105,8 @@ void run(const std::vector<std::string>& arguments) {
   const std::vector<std::string> sources = read_lines(arguments[1]);
   const std::vector<std::string> references = read_lines(arguments[2]);
   if (sources.size() != references.size())
-    throw Error("{} has {} lines, but {} has {}; both need the same number", arguments[1],
-                sources.size(), arguments[2], references.size());
+    throw Error(fmt::format("{} has {} lines, but {} has {}; both need the same number",
+                            arguments[1], sources.size(), arguments[2], references.size()));
   const VocabularyPair vocabularies =
       load_vocabulary_pair(model, {.paths = model.vocabularies, .encode_target = true});
   const std::span<const std::string> contestants = std::span(arguments).subspan(3);

@@ -10,17 +10,17 @@
 
 #include <fmt/format.h>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "bench/replay.h"
 #include "bench/roofs.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {

@@ -10,12 +10,12 @@
 #include <sstream>
 
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "decoding/translator.h"
-#include "models/load_model.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {

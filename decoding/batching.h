@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "backends/backend.h"
-#include "passes/workload.h"
+#include "fuselage/backends/backend.h"
+#include "fuselage/passes/workload.h"
 
 namespace fuselage {
 

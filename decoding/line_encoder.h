@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/row_frame.h"
-#include "text/vocabulary.h"
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/text/vocabulary.h"
 
 namespace fuselage {
 

@@ -1,21 +1,24 @@
 #include "decoding/scorer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
 #include "decoding/batch_pipeline.h"
 #include "decoding/line_reader.h"
-#include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
 
 namespace fuselage {
 namespace {
 
 bool read_side(std::istream& input, std::string& line, std::string_view side) {
   if (read_line(input, line)) return true;
-  if (input.bad()) throw Error("cannot read the {} text: the system reports an error", side);
+  if (input.bad())
+    throw Error(fmt::format("cannot read the {} text: the system reports an error", side));
   return false;
 }
 
@@ -26,10 +29,10 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   const bool has_target = read_side(targets, target, "target");
   if (has_source != has_target)
     throw Error(
-        "the {} text ends after {} line{}, but the {} text goes on; both need the same "
-        "number of lines",
-        has_source ? "target" : "source", number, number == 1 ? "" : "s",
-        has_source ? "source" : "target");
+        fmt::format("the {} text ends after {} line{}, but the {} text goes on; both need the same "
+                    "number of lines",
+                    has_source ? "target" : "source", number, number == 1 ? "" : "s",
+                    has_source ? "source" : "target"));
   return has_source;
 }
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
 #include "decoding/batching.h"
 #include "decoding/forced_decoder.h"
 #include "decoding/line_encoder.h"
 #include "decoding/vocabulary_pair.h"
-#include "models/model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

@@ -1,12 +1,14 @@
 #include "decoding/translator.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
-#include "base/error.h"
 #include "decoding/line_reader.h"
-#include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
 #include "models/architectures/scores.h"
 
 namespace fuselage {
@@ -25,14 +27,15 @@ SearchOptions fitted_search(SearchOptions search, const TranslatorOptions& optio
 
 void check_options(const TranslatorOptions& options) {
   if (options.search.beam_size < 1)
-    throw Error("beam-size must be at least 1, not {}", options.search.beam_size);
+    throw Error(fmt::format("beam-size must be at least 1, not {}", options.search.beam_size));
   if (!(options.search.max_length_factor > 0))
-    throw Error("max-length-factor must be above 0, not {}", options.search.max_length_factor);
-  if (options.skip_cost && options.search.beam_size != 1)
     throw Error(
+        fmt::format("max-length-factor must be above 0, not {}", options.search.max_length_factor));
+  if (options.skip_cost && options.search.beam_size != 1)
+    throw Error(fmt::format(
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
         "hypotheses cannot be compared",
-        options.search.beam_size);
+        options.search.beam_size));
 }
 
 /// `text` without line breaks, which words of a vocabulary may contain.

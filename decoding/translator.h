@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
 #include "decoding/batch_pipeline.h"
 #include "decoding/batching.h"
-#include "decoding/beam_search.h"
 #include "decoding/line_encoder.h"
 #include "decoding/vocabulary_pair.h"
-#include "models/model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/models/model.h"
 #include "text/shortlist.h"
 
 namespace fuselage {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/model.h"
-#include "text/vocabulary.h"
+#include "fuselage/models/model.h"
+#include "fuselage/text/vocabulary.h"
 
 namespace fuselage {
 

@@ -9,17 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 #include "fuzz/check_message.h"
 #include "fuzz/model_bundle.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"
 #include "models/architectures/scores.h"
-#include "models/load_model.h"
 
 namespace {
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/formats/safetensors.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "models/formats/quantized_parts.h"
-#include "models/formats/safetensors.h"
 
 /// Changes header and data separately and corrects the header's size in the first 8 bytes.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "fuselage/models/directory/model_directory.h"
+#include "fuselage/models/load_model.h"
 #include "fuzz/model_bundle.h"
 #include "fuzz/weight_cache.h"
 #include "fuzz/zip.h"
-#include "models/directory/model_directory.h"
 #include "models/formats/npz.h"
-#include "models/load_model.h"
 #include "models/quantized/quantize_model.h"
 #include "tests/models/marian_bin_writer.h"
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/text/vocabulary.h"
 #include "fuzz/texts.h"
-#include "text/vocabulary.h"
 
 namespace fuselage {
 

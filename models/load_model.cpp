@@ -1,4 +1,6 @@
-#include "models/load_model.h"
+#include "fuselage/models/load_model.h"
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstring>
@@ -6,9 +8,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "models/directory/model_directory.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "models/finite_weights.h"
 #include "models/marian/marian_loader.h"
 
@@ -21,11 +23,13 @@ constexpr std::string_view kSupported =
 [[noreturn]] void refuse(const std::string& path) {
   const std::string_view extension = file_extension(path);
   if (extension == "ir" || extension == "safetensors" || path.ends_with("config.json"))
-    throw Error("{}: this is one file of a model directory; give the directory that holds it",
-                path);
+    throw Error(fmt::format(
+        "{}: this is one file of a model directory; give the directory that holds it", path));
   if (extension == "yml" || extension == "yaml")
-    throw Error("{}: this is YAML, a configuration or a vocabulary, and not a model", path);
-  throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);
+    throw Error(
+        fmt::format("{}: this is YAML, a configuration or a vocabulary, and not a model", path));
+  throw Error(fmt::format("{}: this is no model format that is known by its extension; {}", path,
+                          kSupported));
 }
 
 /// The precision of a model's stored integers, in which its products run without further loss.
@@ -42,9 +46,9 @@ LoadedModel load_any(const std::string& path, const LoadOptions& options) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found)
-    throw Error("cannot open model {}: {}", path, std::strerror(ENOENT));
+    throw Error(fmt::format("cannot open model {}: {}", path, std::strerror(ENOENT)));
   if (status.type() == std::filesystem::file_type::none)
-    throw Error("cannot open model {}: {}", path, error.message());
+    throw Error(fmt::format("cannot open model {}: {}", path, error.message()));
   if (status.type() == std::filesystem::file_type::directory)
     return load_model_directory(path, options);
   if (const auto extension = file_extension(path); extension != "npz" && extension != "bin")

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/op.h"
+#include "base/exported.h"
+#include "fuselage/graph/op.h"
 
 namespace fuselage {
 
@@ -32,7 +33,7 @@ struct ElementwiseExpression {
 };
 
 /// Parses an expression. Throws Error with the position of a mistake.
-ElementwiseExpression parse_expression(std::string_view text);
+FUSELAGE_EXPORTED ElementwiseExpression parse_expression(std::string_view text);
 
 /// The text of an expression, in normal form: printing a parsed normal form gives the same text.
 std::string print_expression(const ElementwiseExpression& expression);

@@ -1,12 +1,14 @@
 // Elementwise ops with one or two operands.
 
-#include "ops/pointwise.h"
+#include "fuselage/ops/pointwise.h"
+
+#include <fmt/format.h>
 
 #include <cmath>
 
+#include "fuselage/ops/infer.h"
 #include "ops/approximate_activations.h"
 #include "ops/eigen_view.h"
-#include "ops/infer.h"
 #include "ops/sigmoid.h"
 
 namespace fuselage {

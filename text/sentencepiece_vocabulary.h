@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "text/vocabulary.h"
+#include "fuselage/text/vocabulary.h"
 
 namespace fuselage {
 

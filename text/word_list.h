@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/vocabulary.h"
+#include "fuselage/text/vocabulary.h"
 
 namespace fuselage {
 

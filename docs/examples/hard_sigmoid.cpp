@@ -1,7 +1,8 @@
 #include <algorithm>
+#include <string>
 
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 
@@ -21,7 +22,7 @@ namespace {
 std::vector<Type> infer_hard_sigmoid(const InferContext& in) {
   expect_f32(in, 0);
   if (const double slope = in.as<op::HardSigmoid>().slope; !(slope > 0))
-    in.fail(fmt::format("its slope must be positive, not {}", slope));
+    in.fail("its slope must be positive, not " + std::to_string(slope));
   return {in.operand(0)};
 }
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
-#include "base/tensor.h"
-#include "ops/builder.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/builder.h"
 
 namespace fuselage {
 

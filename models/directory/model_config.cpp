@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/formats/json.h"
 
 namespace fuselage {
@@ -34,7 +34,8 @@ void check_keys(const Json& object, std::span<const std::string_view> known,
                 const std::string& where, bool ignore_unknown) {
   for (const auto& [key, value] : object.items())
     if (!ignore_unknown && std::find(known.begin(), known.end(), key) == known.end())
-      throw Error("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known));
+      throw Error(
+          fmt::format("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known)));
 }
 
 /// A value for a message. Lists and objects may be deep, so only their type is shown.
@@ -51,23 +52,25 @@ T get(const Json& object, std::string_view key, T fallback, std::string_view kin
   try {
     return found->template get<T>();
   } catch (const Json::exception&) {
-    throw Error("{}: '{}' must be {}, not {}", where, key, kind, shown(*found));
+    throw Error(fmt::format("{}: '{}' must be {}, not {}", where, key, kind, shown(*found)));
   }
 }
 
 Json parse_object(std::string_view text, const std::string& path) {
   Json config = load_json(text, path);
-  if (!config.is_object()) throw Error("{}: this is no JSON object; the file is damaged", path);
+  if (!config.is_object())
+    throw Error(fmt::format("{}: this is no JSON object; the file is damaged", path));
   return config;
 }
 
 void check_version(const Json& config, const std::string& path) {
   const auto version = config.find("fuselage-model");
   if (version == config.end())
-    throw Error("{}: 'fuselage-model', the version of the format, is missing", path);
+    throw Error(fmt::format("{}: 'fuselage-model', the version of the format, is missing", path));
   if (*version != kFormatVersion)
-    throw Error("{}: version {} of the format is not known, only {}; convert the model again", path,
-                shown(*version), kFormatVersion);
+    throw Error(
+        fmt::format("{}: version {} of the format is not known, only {}; convert the model again",
+                    path, shown(*version), kFormatVersion));
 }
 
 std::map<std::string, std::string> decode_options(const Json& config, const std::string& path,
@@ -75,12 +78,14 @@ std::map<std::string, std::string> decode_options(const Json& config, const std:
   std::map<std::string, std::string> options;
   const auto decode = config.find("decode");
   if (decode == config.end()) return options;
-  if (!decode->is_object()) throw Error("{}: 'decode' must be an object of options", path);
+  if (!decode->is_object())
+    throw Error(fmt::format("{}: 'decode' must be an object of options", path));
   check_keys(*decode, kDecodeKeys, path + ": decode", ignore_unknown);
   for (const auto& [key, value] : decode->items()) {
     if (std::find(kDecodeKeys.begin(), kDecodeKeys.end(), key) == kDecodeKeys.end()) continue;
     if (value.is_structured() || value.is_null())
-      throw Error("{}: decode: '{}' must be a single value, not {}", path, key, shown(value));
+      throw Error(
+          fmt::format("{}: decode: '{}' must be a single value, not {}", path, key, shown(value)));
     options[key] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   return options;
@@ -91,10 +96,11 @@ std::vector<std::string> vocabulary_names(const Json& config, const std::string&
       get<std::vector<std::string>>(config, "vocabularies", {}, "a list of file names", path);
   for (const std::string& name : names)
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-      throw Error("{}: vocabulary {} must be a file in the model directory", path, in_quotes(name));
+      throw Error(fmt::format("{}: vocabulary {} must be a file in the model directory", path,
+                              in_quotes(name)));
   if (!names.empty() && names.size() != 2)
-    throw Error("{}: 'vocabularies' must name two files, source and target, not {}", path,
-                names.size());
+    throw Error(fmt::format("{}: 'vocabularies' must name two files, source and target, not {}",
+                            path, names.size()));
   return names;
 }
 

@@ -1,4 +1,4 @@
-#include "models/directory/model_directory.h"
+#include "fuselage/models/directory/model_directory.h"
 
 #include <fmt/ranges.h>
 
@@ -11,19 +11,19 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
-#include "base/quantized.h"
 #include "base/suggest.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/models/formats/safetensors.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/registry.h"
 #include "models/directory/directory_writer.h"
 #include "models/directory/manifest.h"
 #include "models/directory/model_config.h"
 #include "models/formats/quantized_parts.h"
-#include "models/formats/safetensors.h"
-#include "ops/leaf.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -58,8 +58,9 @@ TensorMap stored_weights(const Model& model, bool half) {
     const auto* numbers = wide.data<float>();
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       if (std::isfinite(numbers[i]) && !std::isfinite(half_to_float(bits[i])))
-        throw Error("parameter {} holds {}, which half precision cannot; store the weights in full",
-                    in_quotes(name), numbers[i]);
+        throw Error(fmt::format(
+            "parameter {} holds {}, which half precision cannot; store the weights in full",
+            in_quotes(name), numbers[i]));
     result.emplace(name, std::move(narrow));
   }
   return result;
@@ -131,10 +132,10 @@ class DirectoryReader {
     if (!manifest_) return std::nullopt;
     const auto found = manifest_->find(std::string(file));
     if (found == manifest_->end())
-      throw Error(
+      throw Error(fmt::format(
           "{}: it does not list {}, which is part of the model; write the list again with "
           "sha256sum",
-          manifest_path_, in_quotes(file));
+          manifest_path_, in_quotes(file)));
     used_.insert(found->first);
     return ListedDigest{found->second, manifest_path_};
   }
@@ -145,8 +146,8 @@ class DirectoryReader {
     for (const auto& [name, digest] : *manifest_) {
       const std::string path = path_in(directory_, name);
       if (std::error_code error; !fs::exists(path, error))
-        throw Error("{}: it lists {}, which is missing from the directory", manifest_path_,
-                    in_quotes(name));
+        throw Error(fmt::format("{}: it lists {}, which is missing from the directory",
+                                manifest_path_, in_quotes(name)));
       if (used_.contains(name)) continue;
       expect_digest(view(map_file(path)), path, {digest, manifest_path_});
     }
@@ -167,11 +168,11 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                    const std::string& path) {
   if (tensor.dtype() == dtype) return tensor;
   if (dtype == DType::f32) return tensor.to_f32();
-  throw Error("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
-              to_string(tensor.dtype()), to_string(dtype),
-              is_quantized(dtype)
-                  ? fmt::format(": integers with their scales in {}", in_quotes(name + ".scale"))
-                  : "");
+  throw Error(fmt::format("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
+                          to_string(tensor.dtype()), to_string(dtype),
+                          is_quantized(dtype) ? fmt::format(": integers with their scales in {}",
+                                                            in_quotes(name + ".scale"))
+                                              : ""));
 }
 
 /// Lengths of the vectors of 4-bit parameters.
@@ -200,12 +201,13 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
     if (found == stored.end()) {
       std::vector<std::string_view> names;
       for (const auto& [known, tensor] : stored) names.push_back(known);
-      throw Error("{}: weight {}, a parameter of {}, is missing{}", path, in_quotes(name),
-                  graph_path, did_you_mean(name, names));
+      throw Error(fmt::format("{}: weight {}, a parameter of {}, is missing{}", path,
+                              in_quotes(name), graph_path, did_you_mean(name, names)));
     }
     if (const auto shape = graph.stored_shape(type); found->second.shape() != shape)
-      throw Error("{}: weight {} has shape {}, but {} declares {}", path, in_quotes(name),
-                  shape_to_string(found->second.shape()), graph_path, shape_to_string(shape));
+      throw Error(fmt::format("{}: weight {} has shape {}, but {} declares {}", path,
+                              in_quotes(name), shape_to_string(found->second.shape()), graph_path,
+                              shape_to_string(shape)));
     if (result.count(name) == 0)
       result.emplace(name, as_declared(found->second, type.dtype, name, path));
   }
@@ -213,8 +215,9 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
   for (const auto& [name, tensor] : stored)
     if (result.count(name) == 0) left_over.push_back(name);
   if (!left_over.empty())
-    throw Error("{}: {} weight{} no parameter of {}: {}", path, left_over.size(),
-                left_over.size() == 1 ? " is" : "s are", graph_path, fmt::join(left_over, ", "));
+    throw Error(fmt::format("{}: {} weight{} no parameter of {}: {}", path, left_over.size(),
+                            left_over.size() == 1 ? " is" : "s are", graph_path,
+                            fmt::join(left_over, ", ")));
   return result;
 }
 
@@ -223,10 +226,12 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
 void expect_vocabulary_name(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
   if (std::find(kFixedFiles.begin(), kFixedFiles.end(), name) != kFixedFiles.end())
-    throw Error("{}: a vocabulary in a model directory cannot be called {}; rename it", path, name);
+    throw Error(fmt::format("{}: a vocabulary in a model directory cannot be called {}; rename it",
+                            path, name));
   if (name.find_first_of("\n\r\\") != std::string::npos)
-    throw Error("{}: {} cannot list a name with a line break or a backslash; rename the vocabulary",
-                in_quotes(path), kManifestFile);
+    throw Error(fmt::format(
+        "{}: {} cannot list a name with a line break or a backslash; rename the vocabulary",
+        in_quotes(path), kManifestFile));
 }
 
 void expect_replaceable(const std::string& directory) {
@@ -234,21 +239,23 @@ void expect_replaceable(const std::string& directory) {
   const fs::file_status status = fs::status(directory, error);
   if (!fs::exists(status)) return;
   if (!fs::is_directory(status))
-    throw Error("cannot make the directory {}: it is a file", directory);
+    throw Error(fmt::format("cannot make the directory {}: it is a file", directory));
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
     names.push_back(entry.path().filename().string());
-  if (error) throw Error("cannot read the directory {}: {}", directory, error.message());
+  if (error)
+    throw Error(fmt::format("cannot read the directory {}: {}", directory, error.message()));
   if (names.empty()) return;
   if (std::find(names.begin(), names.end(), kConfigFile) == names.end())
-    throw Error("{}: the directory holds files but no model; give a new directory", directory);
+    throw Error(
+        fmt::format("{}: the directory holds files but no model; give a new directory", directory));
   const std::set<std::string> files = files_of_model(directory);
   for (const std::string& name : names)
     if (!files.contains(name))
-      throw Error(
+      throw Error(fmt::format(
           "{}: the directory holds {}, which is no part of its model and would be lost; move it "
           "away, or give a new directory",
-          directory, in_quotes(name));
+          directory, in_quotes(name)));
 }
 
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
@@ -289,8 +296,8 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
 
 LoadedModel load_model_directory(const std::string& directory, const LoadOptions& options) {
   if (std::error_code error; !fs::exists(path_in(directory, kConfigFile), error))
-    throw Error("{}: this directory has no {}, so it is no model directory", directory,
-                kConfigFile);
+    throw Error(fmt::format("{}: this directory has no {}, so it is no model directory", directory,
+                            kConfigFile));
   LoadedModel loaded;
   Model& model = loaded.model;
   DirectoryReader reader(directory, options.verify, model.notes);

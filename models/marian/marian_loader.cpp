@@ -1,10 +1,12 @@
 #include "models/marian/marian_loader.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/architectures/marian_options.h"
 #include "models/architectures/parameters.h"
 #include "models/architectures/s2s.h"
@@ -22,16 +24,16 @@ void build_architecture(Parameters& parameters, const MarianOptions& options) {
   else if (options.type == "transformer")
     build_transformer(parameters, options);
   else
-    throw Error("type {} is not supported; it can be s2s, amun, nematus or transformer",
-                in_quotes(options.type));
+    throw Error(fmt::format("type {} is not supported; it can be s2s, amun, nematus or transformer",
+                            in_quotes(options.type)));
 }
 
 /// Throws Error if the configuration's streams or vocabulary sizes differ from the graph's.
 void check_streams(const Graph& graph, const MarianOptions& options) {
   for (const std::string& type : options.input_types)
     if (type != "sequence")
-      throw Error("input-types has {}, which is not supported; inputs must be sequences",
-                  in_quotes(type));
+      throw Error(fmt::format(
+          "input-types has {}, which is not supported; inputs must be sequences", in_quotes(type)));
   std::vector<std::int64_t> sizes;
   for (std::uint32_t i = 0; i < graph.map_count(); ++i)
     if (const RowMap& map = graph.map(MapId{i}); map.kind == MapKind::word)
@@ -39,8 +41,8 @@ void check_streams(const Graph& graph, const MarianOptions& options) {
   const std::vector<std::int64_t>& stated = options.dim_vocabs;
   for (std::size_t i = 0; i < stated.size(); ++i)
     if (stated[i] != 0 && (i >= sizes.size() || stated[i] != sizes[i]))
-      throw Error("dim-vocabs is {}, but the embeddings have {} rows", shape_to_string(stated),
-                  shape_to_string(sizes));
+      throw Error(fmt::format("dim-vocabs is {}, but the embeddings have {} rows",
+                              shape_to_string(stated), shape_to_string(sizes)));
 }
 
 struct StoredModel {
@@ -67,8 +69,8 @@ std::string model_name(const std::string& path) {
 Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   StoredModel file = read_stored(path);
   if (file.config_yaml.empty())
-    throw Error("{}: it has no configuration (special:model.yml), so its architecture is unknown",
-                path);
+    throw Error(fmt::format(
+        "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
   const MarianOptions config = parse_marian_options(file.config_yaml, path, options.ignore_unknown);
   // Calibration's record of products without a weight; nothing uses it.
   file.tensors.erase("none_QuantMultA");
@@ -81,7 +83,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   } catch (const LocatedError&) {
     throw;
   } catch (const Error& error) {
-    throw Error("{}: {}", path, error.what());
+    throw Error(fmt::format("{}: {}", path, error.what()));
   }
   Model model;
   model.weights = parameters.take();

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 #include "ops/elementwise_expression.h"
 
 namespace fuselage {

@@ -1,11 +1,11 @@
-#include "passes/precision/approximate_activations.h"
+#include "fuselage/passes/precision/approximate_activations.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
 #include "base/suggest.h"
-#include "ops/pointwise.h"
+#include "fuselage/ops/pointwise.h"
 
 namespace fuselage {
 namespace {

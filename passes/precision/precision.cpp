@@ -1,4 +1,4 @@
-#include "passes/precision/precision.h"
+#include "fuselage/passes/precision/precision.h"
 
 #include <array>
 

@@ -1,11 +1,11 @@
-#include "passes/rewrite/rule.h"
+#include "fuselage/passes/rewrite/rule.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 

@@ -2,12 +2,12 @@
 
 #include <set>
 
-#include "backends/compile.h"
 #include "backends/cuda/kernel_table.h"
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
 namespace fuselage {

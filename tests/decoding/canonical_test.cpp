@@ -10,7 +10,7 @@
 
 #include "backends/cpu/runtime/isa.h"
 #include "decoding/translator.h"
-#include "models/load_model.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

@@ -12,7 +12,7 @@
 #include "decoding/output_format.h"
 #include "decoding/scorer.h"
 #include "decoding/translator.h"
-#include "models/load_model.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

@@ -1,18 +1,18 @@
 // Ensembles of trained models, against the members run on their own.
 
-#include "models/architectures/ensemble.h"
+#include "fuselage/models/architectures/ensemble.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "backends/compile.h"
 #include "backends/reference/interpreter.h"
 #include "base/file.h"
-#include "decoding/search_head.h"
 #include "decoding/translator.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "graph/traversal.h"
-#include "models/directory/model_directory.h"
 #include "support.h"
 
 namespace fuselage {

@@ -4,11 +4,11 @@
 
 #include <fstream>
 
-#include "backends/compile.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
-#include "text/vocabulary.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/text/vocabulary.h"
 
 namespace fuselage {
 namespace {

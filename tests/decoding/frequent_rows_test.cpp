@@ -5,12 +5,12 @@
 #include <fstream>
 
 #include "backends/bake.h"
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
-#include "models/directory/model_directory.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "models/marian/marian_loader.h"
 #include "support.h"
 

@@ -11,19 +11,19 @@
 #include <set>
 #include <sstream>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/quantized.h"
 #include "decoding/scorer.h"
 #include "decoding/translator.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/models/directory/model_directory.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "models/directory/model_directory.h"
 #include "models/formats/npz.h"
-#include "models/load_model.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/quantize.h"
-#include "ops/registry.h"
 #include "tests/decoding/support.h"
 #include "tests/models/marian_bin_writer.h"
 

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "base/process_memory.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FUSELAGE_SANITIZED

@@ -1,4 +1,4 @@
-#include "models/directory/model_directory.h"
+#include "fuselage/models/directory/model_directory.h"
 
 #include <gmock/gmock.h>
 
@@ -7,15 +7,15 @@
 #include <functional>
 #include <limits>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/quantized.h"
 #include "decoding/vocabulary_pair.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/models/formats/safetensors.h"
+#include "fuselage/ops/builder.h"
+#include "fuselage/ops/quantize.h"
 #include "graph/traversal.h"
 #include "models/directory/manifest.h"
-#include "models/formats/safetensors.h"
-#include "ops/builder.h"
-#include "ops/quantize.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/load_model.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <random>
 
-#include "backends/compile.h"
 #include "backends/reference/interpreter.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
-#include "passes/pipeline.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 #include "tests/decoding/support.h"
 

@@ -9,10 +9,10 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "decoding/translator.h"
-#include "models/architectures/ensemble.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/architectures/ensemble.h"
 #include "tests/decoding/support.h"
 #include "tests/temp_path.h"
 

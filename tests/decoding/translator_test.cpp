@@ -1,5 +1,6 @@
 #include "decoding/translator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -8,10 +9,10 @@
 #include <sstream>
 #include <thread>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "decoding/output_format.h"
 #include "decoding/scorer.h"
+#include "fuselage/base/error.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

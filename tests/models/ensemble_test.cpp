@@ -1,16 +1,17 @@
-#include "models/architectures/ensemble.h"
+#include "fuselage/models/architectures/ensemble.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdio>
 #include <limits>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {

@@ -1,11 +1,12 @@
-#include "models/formats/safetensors.h"
+#include "fuselage/models/formats/safetensors.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstring>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {

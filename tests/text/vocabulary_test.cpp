@@ -1,12 +1,12 @@
-#include "text/vocabulary.h"
+#include "fuselage/text/vocabulary.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 #include "text/sentencepiece_vocabulary.h"
 

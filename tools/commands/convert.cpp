@@ -1,11 +1,13 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/bake.h"
-#include "base/error.h"
 #include "decoding/word_ranks.h"
+#include "fuselage/base/error.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/write_model.h"
 #include "tools/options/model_options.h"
@@ -91,7 +93,7 @@ int ConvertCommand::run() {
   common_.finish(options());
   for (const char* option : {"--exact", "--precompute-memory", "--frequency"})
     if (!bake_tables_ && options().given(option))
-      throw Error("{} says which tables are baked; give --bake-tables too", option);
+      throw Error(fmt::format("{} says which tables are baked; give --bake-tables too", option));
   if (output_.empty()) throw Error("give the directory to write with -o DIRECTORY");
   expect_replaceable(output_);
 

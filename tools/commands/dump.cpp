@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "decoding/batching.h"
-#include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
-#include "inspect/diff.h"
-#include "inspect/explain.h"
-#include "inspect/json.h"
-#include "inspect/page.h"
-#include "inspect/picture.h"
-#include "inspect/print.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/inspect/diff.h"
+#include "fuselage/inspect/explain.h"
+#include "fuselage/inspect/json.h"
+#include "fuselage/inspect/page.h"
+#include "fuselage/inspect/picture.h"
+#include "fuselage/inspect/print.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/dump_profile.h"
 #include "tools/options/device_options.h"
@@ -122,18 +122,19 @@ void DumpOptions::finish() {
   const int views = (stage.empty() ? 0 : 1) + (only_changed ? 1 : 0) + (diff.empty() ? 0 : 1) +
                     (explain.empty() ? 0 : 1) + (summary ? 1 : 0) + (time_passes ? 1 : 0);
   if (!diff.empty() && diff.size() != 2)
-    throw Error("--diff compares two stages, not {}", diff.size());
+    throw Error(fmt::format("--diff compares two stages, not {}", diff.size()));
   if (views > 1)
     throw Error(
         "--stage, --only-changed, --diff, --explain, --summary and --time-passes exclude each "
         "other");
-  if (time_passes && format != "text") throw Error("--time-passes is text, not {}", format);
+  if (time_passes && format != "text")
+    throw Error(fmt::format("--time-passes is text, not {}", format));
   if ((is_question() || summary) && (draws() || format == "html"))
-    throw Error("--{} is text or json, not {}",
-                summary        ? "summary"
-                : diff.empty() ? "explain"
-                               : "diff",
-                format);
+    throw Error(fmt::format("--{} is text or json, not {}",
+                            summary        ? "summary"
+                            : diff.empty() ? "explain"
+                                           : "diff",
+                            format));
   if (!program.empty() && (is_question() || summary || (!draws() && format != "text")))
     throw Error("--program goes with the text, dot and svg of a stage");
   if (!profile.empty() && (is_question() || only_changed))
@@ -194,8 +195,8 @@ class Dump {
   const Stage& only_stage(const std::string& name) const {
     const std::vector<std::size_t> found = find_stages(history(), name);
     if (found.size() > 1)
-      throw Error("'{}' fits {} stages, {} and {} among them; name one", name, found.size(),
-                  stage(found[0]).name, stage(found[1]).name);
+      throw Error(fmt::format("'{}' fits {} stages, {} and {} among them; name one", name,
+                              found.size(), stage(found[0]).name, stage(found[1]).name));
     return stage(found[0]);
   }
 
@@ -256,8 +257,8 @@ class Dump {
 
   void draw(OutputFile& output) const {
     if (o_.format == "svg" && report_.stages.size() > 1)
-      throw Error("'{}' fits {} stages, and svg shows one; name one", o_.stage,
-                  report_.stages.size());
+      throw Error(fmt::format("'{}' fits {} stages, and svg shows one; name one", o_.stage,
+                              report_.stages.size()));
     for (const std::size_t number : report_.stages) {
       const Stage& shown = stage(number);
       const Part choice = part(shown);

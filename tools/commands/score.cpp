@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "decoding/output_format.h"
 #include "decoding/scorer.h"
+#include "fuselage/base/error.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"

@@ -1,8 +1,10 @@
 #include "tools/commands/write_model.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tools/options/model_options.h"
 
 namespace fuselage {
@@ -36,11 +38,11 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
       vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
   for (const std::string& path : paths) expect_vocabulary_name(path);
   if (paths.empty())
-    throw Error(
+    throw Error(fmt::format(
         "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where "
         "both "
         "sides share one",
-        loaded.path);
+        loaded.path));
   VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "decoding/vocabulary_pair.h"
-#include "models/directory/model_directory.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "tools/options/named_models.h"
 
 namespace fuselage {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/cores.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
 #include "tools/options/validators.h"
@@ -41,10 +41,10 @@ std::vector<std::string> backend_names() {
     if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
       advice = fmt::format(", or its configuration with -c {}", config);
   }
-  throw Error(
+  throw Error(fmt::format(
       "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where both "
       "sides share one{}",
-      fmt::join(models, ", "), advice);
+      fmt::join(models, ", "), advice));
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/compile.h"
 #include "decoding/batching.h"
 #include "decoding/output_format.h"
 #include "decoding/vocabulary_pair.h"
+#include "fuselage/backends/compile.h"
 #include "tools/options/memory_report.h"
 #include "tools/options/named_models.h"
 

@@ -8,9 +8,10 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
-#include "models/architectures/ensemble.h"
-#include "models/load_model.h"
+#include "base/library_path.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/architectures/ensemble.h"
+#include "fuselage/models/load_model.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -25,14 +26,9 @@ std::vector<fs::path> bundled_places() {
   std::vector<fs::path> places;
   if (const char* models = std::getenv("FUSELAGE_MODELS"); models != nullptr && *models != '\0')
     return {fs::path(models) / kBundledModel, models};
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path directory = executable.parent_path();
-    places.push_back(directory / "models" / kBundledModel);
-    places.push_back(directory.parent_path() / "share" / "fuselage" / "models" / kBundledModel);
-  }
-  places.push_back(fs::path(FUSELAGE_SOURCE_DIR) / "models" / kBundledModel);
+  const fs::path directory = library_path().parent_path();
+  places.push_back(directory / "models" / kBundledModel);
+  places.push_back(directory / FUSELAGE_DATA_FROM_LIBRARY / "models" / kBundledModel);
   return places;
 }
 
@@ -43,10 +39,10 @@ std::string find_bundled_model() {
     if (fs::exists(place / "config.json", error)) return place.string();
     looked.push_back(place.string());
   }
-  throw Error(
+  throw Error(fmt::format(
       "no model is given with -m, and there is no bundled model in {}; set FUSELAGE_MODELS "
       "to the directory that holds {}",
-      fmt::join(looked, ", "), kBundledModel);
+      fmt::join(looked, ", "), kBundledModel));
 }
 
 /// Files that the model at `path` was read from.
@@ -65,8 +61,9 @@ void expect_models(const std::vector<std::string>& paths) {
     std::error_code error;
     const fs::path extension = fs::path(paths[i]).extension();
     if (extension != ".npz" && extension != ".bin" && fs::is_regular_file(paths[i], error))
-      throw Error("{} stands behind -m but is no model; give a text before the options, or with -i",
-                  paths[i]);
+      throw Error(fmt::format(
+          "{} stands behind -m but is no model; give a text before the options, or with -i",
+          paths[i]));
   }
 }
 
@@ -79,9 +76,9 @@ void add_defaults(const LoadedModel& loaded, const std::string& path, const IsDe
     if (added)
       origins.emplace(name, path);
     else if (known->second != value && !is_decided(name))
-      throw Error(
+      throw Error(fmt::format(
           "{} has {} for --{}, but {} has {}; give --{} to say which counts, or make them agree",
-          origins.at(name), known->second, name, path, value, name);
+          origins.at(name), known->second, name, path, value, name));
   }
 }
 
@@ -117,9 +114,10 @@ NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
   const std::vector<double> weights =
       choice.weights.empty() ? std::vector<double>(paths.size(), 1) : choice.weights;
   if (weights.size() != paths.size())
-    throw Error("--weights has {} number{}, but there {} {} model{}; give one for each",
-                weights.size(), weights.size() == 1 ? "" : "s", paths.size() == 1 ? "is" : "are",
-                paths.size(), paths.size() == 1 ? "" : "s");
+    throw Error(fmt::format("--weights has {} number{}, but there {} {} model{}; give one for each",
+                            weights.size(), weights.size() == 1 ? "" : "s",
+                            paths.size() == 1 ? "is" : "are", paths.size(),
+                            paths.size() == 1 ? "" : "s"));
   expect_models(paths);
   NamedModel result;
   result.path = fmt::format("{}", fmt::join(paths, ", "));

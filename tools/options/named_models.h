@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/model.h"
+#include "fuselage/models/model.h"
 #include "tools/options/options.h"
 
 namespace fuselage {

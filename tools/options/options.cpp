@@ -11,9 +11,10 @@
 #include <utility>
 
 #include "base/compression.h"
-#include "base/error.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/version.h"
 #include "tools/options/files.h"
 #include "tools/options/help_text.h"
 
@@ -150,12 +151,14 @@ std::vector<std::string> values_of(const YAML::Node& node, const std::string& ke
   std::vector<std::string> values;
   if (node.IsSequence())
     for (const YAML::Node& element : node) {
-      if (!element.IsScalar()) throw Error("{}: '{}' must be a list of single values", path, key);
+      if (!element.IsScalar())
+        throw Error(fmt::format("{}: '{}' must be a list of single values", path, key));
       values.push_back(element.Scalar());
     }
   if (node.IsMap())
-    throw Error("{}: '{}' is a mapping; a single value or a list is needed", path, key);
-  if (values.empty()) throw Error("{}: '{}' has no value", path, key);
+    throw Error(
+        fmt::format("{}: '{}' is a mapping; a single value or a list is needed", path, key));
+  if (values.empty()) throw Error(fmt::format("{}: '{}' has no value", path, key));
   return values;
 }
 
@@ -167,10 +170,10 @@ void print_out(const std::string& text) {
 YAML::Node parse_mapping(const std::string& text, const std::string& path) {
   YAML::Node config = load_yaml(text, path);
   if (!config.IsMap())
-    throw Error(
+    throw Error(fmt::format(
         "{}: a configuration is a mapping of option names to values; give a text to translate "
         "before the options",
-        path);
+        path));
   return config;
 }
 
@@ -180,7 +183,8 @@ Options::Options(const std::string& command, const std::string& description,
                  std::vector<Example> examples)
     : app_(description, "fuselage " + command), examples_(std::move(examples)) {
   app_.set_help_flag("-h,--help", "Print this help and exit")->group(kHelpGroup);
-  app_.set_version_flag("--version", "fuselage " FUSELAGE_VERSION, "Print the version and exit")
+  app_.set_version_flag("--version", fmt::format("fuselage {}", version()),
+                        "Print the version and exit")
       ->group(kHelpGroup);
   app_.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
@@ -201,11 +205,12 @@ bool Options::known_short(char name) {
 
 void Options::refuse(const std::string& name, const std::string& where) {
   if (name == "devices")
-    throw Error("{}marian-decoder's --devices is not supported; name a GPU with --device cuda:N",
-                where);
+    throw Error(fmt::format(
+        "{}marian-decoder's --devices is not supported; name a GPU with --device cuda:N", where));
   if (known_to_marian(name))
-    throw Error("{}marian-decoder's --{} is not supported here; leave it out{}", where, name,
-                where.empty() ? "" : ", or pass over such keys with --ignore-unknown-config");
+    throw Error(
+        fmt::format("{}marian-decoder's --{} is not supported here; leave it out{}", where, name,
+                    where.empty() ? "" : ", or pass over such keys with --ignore-unknown-config"));
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -213,7 +218,7 @@ void Options::refuse(const std::string& name, const std::string& where) {
   if (const std::size_t quote = advice.find('\''); quote != std::string::npos)
     advice.insert(quote + 1, "--");
   if (where.empty()) advice += "; see " + app_.get_name() + " --help";
-  throw Error("{}unknown option {}{}", where, in_quotes("--" + name), advice);
+  throw Error(fmt::format("{}unknown option {}{}", where, in_quotes("--" + name), advice));
 }
 
 void Options::check_names(const std::vector<std::string>& arguments) {
@@ -227,7 +232,8 @@ void Options::check_names(const std::vector<std::string>& arguments) {
                !known_short(argument[1])) {
       for (const auto& [short_name, name] : kNotSupportedShort)
         if (short_name == argument[1]) refuse(std::string(name), "");
-      throw Error("unknown option {}; see {} --help", in_quotes(argument), app_.get_name());
+      throw Error(
+          fmt::format("unknown option {}; see {} --help", in_quotes(argument), app_.get_name()));
     }
   }
 }
@@ -248,12 +254,13 @@ bool Options::parse(const std::vector<std::string>& arguments) {
   } catch (const CLI::ArgumentMismatch& error) {
     // Removes the type of the value and the validator's description from CLI11's message.
     const std::string text = one_line(error.what());
-    throw Error("{} needs a value; see {} --help", text.substr(0, text.find(':')), app_.get_name());
+    throw Error(fmt::format("{} needs a value; see {} --help", text.substr(0, text.find(':')),
+                            app_.get_name()));
   } catch (const CLI::ExtrasError&) {
-    throw Error("{} belongs to no option; see {} --help", in_quotes(app_.remaining().back()),
-                app_.get_name());
+    throw Error(fmt::format("{} belongs to no option; see {} --help",
+                            in_quotes(app_.remaining().back()), app_.get_name()));
   } catch (const CLI::ParseError& error) {
-    throw Error("{}; see {} --help", one_line(error.what()), app_.get_name());
+    throw Error(fmt::format("{}; see {} --help", one_line(error.what()), app_.get_name()));
   }
   check_values();
   return true;
@@ -264,13 +271,14 @@ void Options::check_values() {
     const std::string name = option->get_name();
     for (const std::string& value : option->results())
       if (value.size() > 1 && value[0] == '-' && app_.get_option_no_throw(value) != nullptr)
-        throw Error("{} needs a value, but the option {} follows; see {} --help", name, value,
-                    app_.get_name());
+        throw Error(fmt::format("{} needs a value, but the option {} follows; see {} --help", name,
+                                value, app_.get_name()));
     // CLI11 gives an option of several values all following arguments and keeps the last ones.
     const auto most = static_cast<std::size_t>(option->get_expected_max());
     if (most > 1 && option->results().size() > most)
-      throw Error("{} takes {} values, not {}; arguments of the command stand before its options",
-                  name, most, option->results().size());
+      throw Error(fmt::format(
+          "{} takes {} values, not {}; arguments of the command stand before its options", name,
+          most, option->results().size()));
   }
 }
 
@@ -278,16 +286,16 @@ void Options::set(CLI::Option& option, const std::vector<std::string>& values,
                   const std::string& where) {
   const auto most = static_cast<std::size_t>(std::max(option.get_expected_max(), 1));
   if (values.size() > most)
-    throw Error("{}: --{} takes {} value{}, not {}", where, long_name(option), most,
-                most == 1 ? "" : "s", values.size());
+    throw Error(fmt::format("{}: --{} takes {} value{}, not {}", where, long_name(option), most,
+                            most == 1 ? "" : "s", values.size()));
   if (option.get_expected_max() == 0 && values[0] != "true" && values[0] != "false")
-    throw Error("{}: --{} is true or false, not {}", where, long_name(option),
-                in_quotes(values[0]));
+    throw Error(fmt::format("{}: --{} is true or false, not {}", where, long_name(option),
+                            in_quotes(values[0])));
   try {
     option.add_result(values);
     option.run_callback();
   } catch (const CLI::ParseError& error) {
-    throw Error("{}: {}", where, one_line(error.what()));
+    throw Error(fmt::format("{}: {}", where, one_line(error.what())));
   }
 }
 
@@ -304,7 +312,8 @@ void Options::apply_config_text(const std::string& text, const std::string& path
   for (const auto& entry : config) {
     std::string key = entry.first.Scalar();
     std::replace(key.begin(), key.end(), '_', '-');
-    if (!seen.insert(key).second) throw Error("{}: {} is given twice", path, in_quotes("--" + key));
+    if (!seen.insert(key).second)
+      throw Error(fmt::format("{}: {} is given twice", path, in_quotes("--" + key)));
     // marian-decoder writes its version into a configuration.
     if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

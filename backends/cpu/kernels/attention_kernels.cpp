@@ -5,9 +5,9 @@
 #include "backends/cpu/kernels/quantized_results.h"
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
-#include "backends/plan/refusals.h"
-#include "ops/attention.h"
-#include "ops/rows.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -6,10 +6,10 @@
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
-#include "backends/plan/refusals.h"
-#include "ops/positions.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/positions.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 
 namespace fuselage::cpu {
 namespace {

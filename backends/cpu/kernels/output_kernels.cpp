@@ -8,9 +8,9 @@
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/weight_operands.h"
-#include "backends/plan/refusals.h"
-#include "ops/output.h"
-#include "ops/search.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/output.h"
+#include "fuselage/ops/search.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -9,9 +9,9 @@
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/rows/lookup.h"
-#include "backends/plan/refusals.h"
-#include "ops/frequent_rows.h"
-#include "ops/matmul.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/frequent_rows.h"
+#include "fuselage/ops/matmul.h"
 
 namespace fuselage::cpu {
 namespace {

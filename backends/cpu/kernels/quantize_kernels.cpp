@@ -7,9 +7,9 @@
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
-#include "backends/plan/refusals.h"
-#include "base/tensor.h"
-#include "ops/quantize.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
-#include "backends/plan/refusals.h"
-#include "ops/quantize.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cpu {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/runtime/kernel.h"
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 

@@ -8,8 +8,8 @@
 
 #include "backends/cpu/simd/rows/lookup.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/plan.h"
-#include "graph/row_table.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/graph/row_table.h"
 
 namespace fuselage::cpu {
 

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <new>
 
-#include "base/error.h"
 #include "base/mapped_memory.h"
+#include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"
 
 namespace fuselage::cpu {

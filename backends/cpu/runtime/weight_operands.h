@@ -6,7 +6,7 @@
 #include "backends/cpu/runtime/kernel.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/weights/pack.h"
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage::cpu {
 

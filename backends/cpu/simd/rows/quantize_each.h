@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "backends/cpu/simd/rows.h"
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/base/api.h"
+#include "fuselage/base/sha256.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// Index of a word in a vocabulary, from 0.
+using WordId = std::int32_t;
+
+/// Maximum size of the file of a vocabulary in bytes.
+inline constexpr std::size_t kMaxVocabularyBytes = std::size_t{64} << 20;
+
+/// A mapping between text and word ids. Immutable, so threads may share it.
+class Vocabulary {
+ public:
+  virtual ~Vocabulary() = default;
+  Vocabulary(const Vocabulary&) = delete;
+  Vocabulary& operator=(const Vocabulary&) = delete;
+
+  /// Word ids of one line, with the end symbol appended. Unknown words become unknown_id(). A
+  /// carriage return at the end of the line is dropped.
+  virtual std::vector<WordId> encode(std::string_view line) const = 0;
+
+  /// Text of `ids`; end symbols are skipped, ids without a word are empty words.
+  virtual std::string decode(std::span<const WordId> ids) const = 0;
+
+  /// The word or piece of `id`, "" for ids in gaps or out of range; valid as long as the
+  /// vocabulary.
+  virtual std::string_view word(WordId id) const = 0;
+
+  WordId end_id() const { return end_id_; }
+  WordId unknown_id() const { return unknown_id_; }
+
+  /// The highest id in use plus one.
+  WordId size() const { return size_; }
+
+  /// Ids besides unknown_id() that a search must never produce: SentencePiece's byte pieces
+  /// <0x00> to <0x1F>. Ascending.
+  const std::vector<WordId>& control_ids() const { return control_ids_; }
+
+ protected:
+  Vocabulary() = default;
+
+  WordId end_id_ = 0;
+  WordId unknown_id_ = 1;
+  WordId size_ = 0;
+  std::vector<WordId> control_ids_;
+};
+
+/// How a vocabulary is loaded and used.
+struct VocabularyOptions {
+  /// Ids from `limit` on are left out and their words are unknown, for a vocabulary that is larger
+  /// than the model's embeddings; 0: no limit.
+  std::int64_t limit = 0;
+  /// SentencePiece: false: input lines are already split into pieces, separated by spaces.
+  bool sentencepiece_encode = true;
+  /// SentencePiece: false: output is pieces separated by spaces.
+  bool sentencepiece_decode = true;
+  /// Digest that the file must have.
+  std::optional<ListedDigest> digest;
+};
+
+/// Loads a vocabulary in the format of its extension, which .gz or .zst may follow for a compressed
+/// file: .spm is SentencePiece; .yml, .yaml and .json map words to ids; any other file has one word
+/// per line. Throws Error with the path for a file that cannot be read, is invalid, has more than
+/// kMaxVocabularyBytes bytes, or has no end symbol, and for .fsv files (factored vocabularies).
+std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
+                                                  const VocabularyOptions& options = {});
+
+}  // namespace fuselage
