@@ -9,9 +9,9 @@
 #include "backends/executable.h"
 #include "backends/plan/plan.h"
 #include "base/enum_set.h"
+#include "base/precision.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
-#include "passes/precision/precision.h"
 #include "passes/workload.h"
 
 namespace fuselage {

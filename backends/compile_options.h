@@ -2,17 +2,20 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "backends/cuda/cuda_options.h"
-#include "backends/executable.h"
-#include "ops/evaluate.h"
-#include "passes/motion/frequent_rows.h"
-#include "passes/precision/approximate_activations.h"
-#include "passes/precision/precision.h"
+#include "base/activations.h"
+#include "base/precision.h"
+#include "passes/motion/rank_weights.h"
 #include "passes/workload.h"
 
 namespace fuselage {
+
+template <typename T>
+struct EvalContext;  // ops/evaluate.h
+struct Profile;      // backends/executable.h
 
 /// Called for each node that the reference back-end evaluates, with operands and results. Several
 /// workers call it from several threads.
@@ -25,8 +28,10 @@ struct CompileOptions {
   /// Allow only rewrites that keep every bit of a result in this precision; requires exact
   /// activations.
   bool exact = false;
-  Precision precision = Precision::fp32;  ///< of products with weights
-  Activations activations = Activations::exact;
+  /// Of products with weights. Unset: the model's, where a Translator or Scorer has one, else fp32.
+  std::optional<Precision> precision;
+  /// Of sigmoid and tanh. Unset: the model's, as for `precision`, else exact.
+  std::optional<Activations> activations;
   /// Maximum memory for products precomputed per vocabulary entry at load, in 10^6 bytes.
   double precompute_memory = 64;
   RankWeights ranks;  ///< weights that sort vocabularies by frequency

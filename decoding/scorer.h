@@ -2,81 +2,80 @@
 
 #include <cstddef>
 #include <functional>
-#include <istream>
+#include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "backends/compile.h"
-#include "decoding/batching.h"
-#include "decoding/forced_decoder.h"
-#include "decoding/line_encoder.h"
-#include "decoding/vocabulary_pair.h"
+#include "backends/compile_options.h"
+#include "backends/usage.h"
+#include "base/log.h"
+#include "decoding/batch_options.h"
+#include "decoding/translation.h"
+#include "decoding/vocabulary_options.h"
 #include "models/model.h"
 
 namespace fuselage {
 
-/// Settings of a scorer. The defaults are the defaults of marian-scorer on a CPU.
+/// Settings of a scorer, named as marian-scorer's options. Members that are unset have the model's
+/// own values (Model::decode); where the model states none, the values in the comments, which are
+/// marian-scorer's on a CPU.
 struct ScorerOptions {
-  CompileOptions compile;  ///< Scorer fills in ranks and workload
-  VocabularyPairOptions vocabularies;
-  std::string frequency;  ///< path of a frequency list (see add_word_ranks); empty: none
+  std::optional<float> normalize;     ///< a score is divided by length^normalize; 0
+  std::optional<float> word_penalty;  ///< subtracted from the score per word; 0
+  /// Maximum number of words of a line, including the end symbol; 1000.
+  std::optional<std::size_t> max_length;
+  bool alignment = false;   ///< scores have their alignment
+  bool strict = false;      ///< invalid and too long lines are errors
+  std::size_t threads = 1;  ///< as in TranslatorOptions
   BatchOptions batches;
-  std::size_t max_length = 1000;  ///< maximum number of words of a line, including the end symbol
-  std::size_t threads = 1;
-  float normalize = 0;     ///< a score is divided by the length to the power of this
-  float word_penalty = 0;  ///< subtracted from the score per word
-  bool alignment = false;
-  bool strict = false;  ///< invalid and too long lines are errors
+  VocabularyPairOptions vocabularies;
+  std::string frequency;   ///< path of a frequency list (see add_word_ranks); empty: none
+  CompileOptions compile;  ///< Scorer fills in ranks and workload
+  Log log;                 ///< as in TranslatorOptions
 };
 
-/// The score of a pair of lines.
-struct PairScore {
-  std::vector<float> word_scores;  ///< log-probability of each target word, end symbol included
-  float log_probability = 0;       ///< sum of the word scores
-  float score = 0;                 ///< with word penalty and length normalization
-  std::vector<std::vector<float>> alignment;
-  std::vector<LineOddity> source_oddities, target_oddities;
-  std::size_t source_words = 0;  ///< including the end symbol
-  std::size_t source_bytes = 0;  ///< including the line break
-};
-
-/// Scores given translations. For the output of a Translator, a Scorer gives the same scores.
+/// Scores given translations. For the output of a Translator, a Scorer gives the same scores. All
+/// members may be called from several threads at the same time; the calls share the weights.
 class Scorer {
  public:
   /// Receives the score of a pair of lines, numbered from 0, in order and one at a time.
   using Sink = std::function<void(std::size_t line, PairScore&& score)>;
 
   /// Throws Error as Translator does.
-  Scorer(Model model, ScorerOptions options);
+  explicit Scorer(Model model, ScorerOptions options = {});
+
+  /// The same for the model at `path`; throws also the errors of load_model.
+  explicit Scorer(const std::string& path, ScorerOptions options = {});
+
+  Scorer(Scorer&&) noexcept;
+  Scorer& operator=(Scorer&&) noexcept;
+  ~Scorer();
+
+  /// The score of `target` as a translation of `source`.
+  PairScore score(std::string_view source, std::string_view target) const;
 
   /// Gives one score per pair of lines. Throws Error when one stream has fewer lines than the
   /// other, after the scores of all pairs have been handed over.
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
 
-  /// Notes for the user from loading vocabularies and weights.
-  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+  /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
+  const ScorerOptions& options() const;
+
+  /// Notes for the user from loading the model, its vocabularies and weights.
+  const std::vector<std::string>& notes() const;
 
   /// Memory use up to now.
-  MemoryUse memory() const { return executable_->memory(); }
+  MemoryUse memory() const;
 
   /// Look-ups in tables of frequent rows up to now.
-  std::vector<TableUse> table_use() const { return executable_->table_use(); }
+  std::vector<TableUse> table_use() const;
 
  private:
-  struct Pair {
-    EncodedLine source, target;
-  };
-
-  std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
-  PairScore make_score(const Pair& pair, ForcedScores scores) const;
-
-  ScorerOptions options_;
-  bool right_left_;
-  VocabularyPair vocabularies_;
-  std::unique_ptr<const LineEncoder> source_encoder_, target_encoder_;
-  BatchBounds fastest_{};
-  std::unique_ptr<const Executable> executable_;
+  class Impl;
+  std::unique_ptr<const Impl> impl_;
 };
 
 }  // namespace fuselage

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "base/sha256.h"
+#include "base/shortlist_options.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "models/decode_defaults.h"
 
 namespace fuselage {
 
@@ -23,6 +25,11 @@ struct Model {
   std::map<std::string, ListedDigest> vocabulary_digests;
   /// Source and target are read from right to left.
   bool right_left = false;
+  /// Settings for decoding that the model states. A Marian model with integers states the precision
+  /// that matches them.
+  DecodeDefaults decode;
+  /// The shortlist that the model's configuration states; path empty: none.
+  ShortlistOptions shortlist;
   /// Notes for the user from loading.
   std::vector<std::string> notes;
 };

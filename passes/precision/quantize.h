@@ -1,7 +1,7 @@
 #pragma once
 
+#include "base/precision.h"
 #include "base/quantized.h"
-#include "passes/precision/precision.h"
 #include "passes/rewrite/pass.h"
 
 namespace fuselage {

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "text/shortlist.h"
+#include "base/shortlist_options.h"
 
 namespace fuselage {
 

@@ -1,4 +1,4 @@
-#include "passes/precision/precision.h"
+#include "base/precision.h"
 
 #include <array>
 

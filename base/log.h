@@ -1,0 +1,11 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace fuselage {
+
+/// Receives a note for the user: one line, without a line break. Empty: notes are not passed on.
+using Log = std::function<void(std::string_view note)>;
+
+}  // namespace fuselage
