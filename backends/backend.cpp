@@ -59,14 +59,15 @@ void Backend::check(const CompileOptions& options) const {
                               })));
   if (options.threads_per_sentence < 1)
     throw Error("threads-per-sentence must be at least 1, not 0");
-  if (able.precisions.contains(options.precision)) return;
+  const Precision precision = options.precision.value_or(Precision::fp32);
+  if (able.precisions.contains(precision)) return;
   std::vector<std::string_view> others;
   for (const std::string_view other : precision_names())
     if (able.precisions.contains(precision_from_string(other))) others.push_back(other);
   throw Error(fmt::format("the {} back-end has no products in {}; use {}, or {}", name(),
-                          to_string(options.precision), fmt::join(others, ", "),
+                          to_string(precision), fmt::join(others, ", "),
                           backends_that([&](const Capabilities& other) {
-                            return other.precisions.contains(options.precision);
+                            return other.precisions.contains(precision);
                           })));
 }
 

@@ -19,11 +19,11 @@
 #include "bench/replay.h"
 #include "bench/trace.h"
 #include "decoding/forced_decoder.h"
-#include "decoding/translator.h"
 #include "decoding/vocabulary_pair.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"
+#include "fuselage/decoding/translator.h"
 #include "fuselage/models/load_model.h"
 
 namespace fuselage {
@@ -53,8 +53,10 @@ std::vector<WordIds> encode_all(const Vocabulary& vocabulary,
 /// The model's translations of the lines in float32.
 std::vector<WordIds> translate_all(const Model& model, const std::vector<std::string>& lines) {
   const TranslatorOptions options{
-      .search = {.beam_size = 6, .normalize = 0.6f},
-      .batches = {.mini_batch = kBatch, .maxi_batch = 100, .sort_by_length = true}};
+      .beam_size = 6,
+      .normalize = 0.6f,
+      .batches = {.mini_batch = kBatch, .maxi_batch = 100, .maxi_batch_sort = MaxiBatchSort::src},
+      .compile = {.precision = Precision::fp32}};
   std::vector<WordIds> words;
   for (const Translation& translation : Translator(model, options).translate(lines))
     words.push_back(translation.n_best.front().hypothesis.words);
@@ -78,7 +80,7 @@ Trace record_forced(const Model& model, const Pairs& pairs) {
 /// The best word of a model at each position.
 std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
                                   const CompileOptions& options) {
-  Replay replay(std::string(to_string(options.precision)),
+  Replay replay(std::string(to_string(*options.precision)),
                 compile(with_search_head(model.graph, SearchHead::k_best, 1, /*alignment=*/false),
                         model.weights, options));
   Outputs outputs;
@@ -101,7 +103,7 @@ void compare_choices(const Model& model, const Pairs& pairs, const std::string& 
 }
 
 void run(const std::vector<std::string>& arguments) {
-  const Model model = load_model(arguments[0]).model;
+  const Model model = load_model(arguments[0]);
   const std::vector<std::string> sources = read_lines(arguments[1]);
   const std::vector<std::string> references = read_lines(arguments[2]);
   if (sources.size() != references.size())

@@ -79,7 +79,7 @@ CompileOptions options_without(const Techniques& left_out, Precision precision) 
 /// Maximum difference of a score from the baseline's.
 float tolerance_of(const CompileOptions& options) {
   if (options.precision == Precision::int8) return 0.5f;
-  if (options.activations != Activations::exact) return 0.05f;
+  if (options.activations.value_or(Activations::exact) != Activations::exact) return 0.05f;
   return options.precision == Precision::int16 ? 1e-2f : 1e-4f;
 }
 
@@ -234,7 +234,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
-  const Model model = load_model(arguments[1]).model;
+  const Model model = load_model(arguments[1]);
   const int beam = argument(3, 6);
   const int batch = argument(4, 1);
   const int rounds = argument(5, 15);

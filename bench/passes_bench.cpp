@@ -72,7 +72,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
-  const Model model = load_model(arguments[0]).model;
+  const Model model = load_model(arguments[0]);
   const int beam = std::stoi(argument(2, "6"));
   const auto batch = static_cast<std::size_t>(std::stoi(argument(3, "32")));
   const int pairs = std::stoi(argument(4, "15"));

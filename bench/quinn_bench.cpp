@@ -142,7 +142,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
-  const Model model = load_model(arguments[1]).model;
+  const Model model = load_model(arguments[1]);
   const int beam = argument(3, 5);
   const int rounds = argument(4, 9);
   const SearchTask task =

@@ -1,4 +1,4 @@
-#include "decoding/output_format.h"
+#include "fuselage/decoding/output_format.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -85,8 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   for (const bool ignore_unknown : {false, true}) {
     try {
-      const Model model =
-          load_model(path_of_model(input), {.ignore_unknown = ignore_unknown}).model;
+      const Model model = load_model(path_of_model(input), {.ignore_unknown = ignore_unknown});
       if (!has_words(model.graph)) continue;
       decode(model, "reference", "none");
       decode(model, "cpu", "all");

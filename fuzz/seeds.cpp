@@ -131,7 +131,7 @@ void add_seeds(const Corpus& corpus, const std::string& path) {
   for (const char* fuzzer : {"marian_bin", "model"}) corpus.add(fuzzer, name + ".bin", bin);
   const fs::path temporary = fs::temp_directory_path() / ("fuselage-seed-" + name + ".npz");
   write_file_atomically(temporary.string(), npz);
-  const Model model = load_model(temporary.string()).model;
+  const Model model = load_model(temporary.string());
   fs::remove(temporary);
   corpus.add_directory(name, model);
 }

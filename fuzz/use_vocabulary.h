@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "fuselage/base/error.h"
-#include "fuselage/text/vocabulary.h"
 #include "fuzz/texts.h"
+#include "text/vocabulary.h"
 
 namespace fuselage {
 

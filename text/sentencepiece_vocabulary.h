@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "fuselage/text/vocabulary.h"
+#include "text/vocabulary.h"
 
 namespace fuselage {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fuselage/text/vocabulary.h"
+#include "text/vocabulary.h"
 
 namespace fuselage {
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "fuselage/ops/builder.h"
 #include "graph/append.h"
 #include "models/architectures/scores.h"
+#include "models/decode_keys.h"
 
 namespace fuselage {
 namespace {
@@ -58,19 +60,36 @@ void check_fit(const EnsembleMember& first, const EnsembleMember& other) {
                    scores_of(other.model.graph).words);
 }
 
+/// Adds the settings for decoding of a member. Throws Error if an earlier one has others.
+void add_decode(const std::vector<EnsembleMember>& members, const EnsembleMember& member,
+                DecodeDefaults& decode) {
+  for (const std::string_view key : add_decode_defaults(decode, member.model.decode)) {
+    const auto first =
+        std::find_if(members.begin(), members.end(), [&](const EnsembleMember& earlier) {
+          return decode_text(earlier.model.decode, key).has_value();
+        });
+    throw Error(fmt::format(
+        "{} has {} for {}, but {} has {}; members of an ensemble must agree, or leave it to the "
+        "ensemble",
+        first->where, *decode_text(decode, key), key, member.where,
+        *decode_text(member.model.decode, key)));
+  }
+}
+
 /// A model with the properties that the members share. Throws Error if members do not match.
 Model common_model(const std::vector<EnsembleMember>& members) {
   const EnsembleMember* with_vocabularies = nullptr;
+  Model model;
   for (const EnsembleMember& member : members) {
     if (!std::isfinite(member.weight))
       throw Error(fmt::format("the weight of {} is {}; it must be a finite number", member.where,
                               member.weight));
     check_fit(members.front(), member);
+    add_decode(members, member, model.decode);
     if (member.model.vocabularies.empty()) continue;
     if (with_vocabularies == nullptr) with_vocabularies = &member;
     check_same_vocabularies(*with_vocabularies, member);
   }
-  Model model;
   if (with_vocabularies != nullptr) {
     model.vocabularies = with_vocabularies->model.vocabularies;
     model.vocabulary_digests = with_vocabularies->model.vocabulary_digests;
@@ -115,6 +134,11 @@ Model make_ensemble(std::vector<EnsembleMember> members) {
   builder.output("log_probs", sum.named("log_probs"));
   ensemble.graph = builder.take();
   return ensemble;
+}
+
+Model join_models(std::vector<EnsembleMember> members) {
+  if (members.size() == 1 && members[0].weight == 1) return std::move(members[0].model);
+  return make_ensemble(std::move(members));
 }
 
 }  // namespace fuselage

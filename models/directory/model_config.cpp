@@ -8,6 +8,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/decode_keys.h"
 #include "models/formats/json.h"
 
 namespace fuselage {
@@ -18,11 +19,6 @@ using Json = nlohmann::json;
 constexpr int kFormatVersion = 1;
 constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
                                                          "vocabularies", "decode"};
-/// Options for which a model may state defaults: options of the search, and batch sizes.
-constexpr std::array<std::string_view, 12> kDecodeKeys = {
-    "beam-size",       "normalize",        "word-penalty", "max-length-factor",
-    "max-length",      "allow-unk",        "mini-batch",   "maxi-batch",
-    "maxi-batch-sort", "mini-batch-words", "precision",    "activations"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
@@ -73,22 +69,23 @@ void check_version(const Json& config, const std::string& path) {
                     path, shown(*version), kFormatVersion));
 }
 
-std::map<std::string, std::string> decode_options(const Json& config, const std::string& path,
-                                                  bool ignore_unknown) {
-  std::map<std::string, std::string> options;
+DecodeDefaults decode_defaults(const Json& config, const std::string& path, bool ignore_unknown) {
+  DecodeDefaults defaults;
   const auto decode = config.find("decode");
-  if (decode == config.end()) return options;
+  if (decode == config.end()) return defaults;
   if (!decode->is_object())
     throw Error(fmt::format("{}: 'decode' must be an object of options", path));
-  check_keys(*decode, kDecodeKeys, path + ": decode", ignore_unknown);
+  const std::string where = path + ": decode";
+  const auto known = decode_keys();
+  check_keys(*decode, known, where, ignore_unknown);
   for (const auto& [key, value] : decode->items()) {
-    if (std::find(kDecodeKeys.begin(), kDecodeKeys.end(), key) == kDecodeKeys.end()) continue;
+    if (std::find(known.begin(), known.end(), key) == known.end()) continue;
     if (value.is_structured() || value.is_null())
-      throw Error(
-          fmt::format("{}: decode: '{}' must be a single value, not {}", path, key, shown(value)));
-    options[key] = value.is_string() ? value.get<std::string>() : value.dump();
+      throw Error(fmt::format("{}: '{}' must be a single value, not {}", where, key, shown(value)));
+    set_decode_default(defaults, key, value.is_string() ? value.get<std::string>() : value.dump(),
+                       where);
   }
-  return options;
+  return defaults;
 }
 
 std::vector<std::string> vocabulary_names(const Json& config, const std::string& path) {
@@ -114,7 +111,7 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
   return {.name = get<std::string>(config, "name", "", "a text", path),
           .right_left = get<bool>(config, "right-left", false, "true or false", path),
           .vocabularies = vocabulary_names(config, path),
-          .decode = decode_options(config, path, ignore_unknown)};
+          .decode = decode_defaults(config, path, ignore_unknown)};
 }
 
 std::string print_model_config(const ModelConfig& config) {
@@ -123,7 +120,9 @@ std::string print_model_config(const ModelConfig& config) {
   json["name"] = config.name;
   json["right-left"] = config.right_left;
   if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;
-  for (const auto& [key, value] : config.decode) json["decode"][key] = as_json(value);
+  for (const std::string_view key : decode_keys())
+    if (const auto text = decode_text(config.decode, key))
+      json["decode"][std::string(key)] = as_json(*text);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

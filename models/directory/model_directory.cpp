@@ -18,11 +18,11 @@
 #include "fuselage/base/quantized.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/models/formats/safetensors.h"
-#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/registry.h"
 #include "models/directory/directory_writer.h"
 #include "models/directory/manifest.h"
 #include "models/directory/model_config.h"
+#include "models/formats/match_weights.h"
 #include "models/formats/quantized_parts.h"
 
 namespace fuselage {
@@ -123,7 +123,7 @@ class DirectoryReader {
     path = path_in(directory_, kWeightsFile);
     const MappedFile file = map_file(path);
     if (const auto digest = digest_of(kWeightsFile)) expect_digest(view(file), path, *digest);
-    return read_safetensors(file, path);
+    return read_safetensors_file(file, path);
   }
 
   /// The listed digest of a file of the model; nullopt when digests are not checked. Throws Error
@@ -163,63 +163,6 @@ class DirectoryReader {
   std::optional<Manifest> manifest_;
   std::set<std::string> used_;
 };
-
-Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
-                   const std::string& path) {
-  if (tensor.dtype() == dtype) return tensor;
-  if (dtype == DType::f32) return tensor.to_f32();
-  throw Error(fmt::format("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
-                          to_string(tensor.dtype()), to_string(dtype),
-                          is_quantized(dtype) ? fmt::format(": integers with their scales in {}",
-                                                            in_quotes(name + ".scale"))
-                                              : ""));
-}
-
-/// Lengths of the vectors of 4-bit parameters.
-VectorLengths nibble_lengths(const Graph& graph) {
-  VectorLengths lengths;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>() || node.as<op::Param>().dtype != DType::qlog4) continue;
-    const auto dims = node.as<op::Param>().dims;
-    if (!dims.empty()) lengths.emplace(node.as<ExternalName>().name, dims.back());
-  }
-  return lengths;
-}
-
-/// The weights in the types that the graph declares. Throws Error unless they are exactly its
-/// parameters.
-TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std::string& path,
-                          const std::string& graph_path) {
-  TensorMap result;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const auto name = node.as<ExternalName>().name;
-    const Type& type = graph.value(node.results[0]).type;
-    const auto found = stored.find(name);
-    if (found == stored.end()) {
-      std::vector<std::string_view> names;
-      for (const auto& [known, tensor] : stored) names.push_back(known);
-      throw Error(fmt::format("{}: weight {}, a parameter of {}, is missing{}", path,
-                              in_quotes(name), graph_path, did_you_mean(name, names)));
-    }
-    if (const auto shape = graph.stored_shape(type); found->second.shape() != shape)
-      throw Error(fmt::format("{}: weight {} has shape {}, but {} declares {}", path,
-                              in_quotes(name), shape_to_string(found->second.shape()), graph_path,
-                              shape_to_string(shape)));
-    if (result.count(name) == 0)
-      result.emplace(name, as_declared(found->second, type.dtype, name, path));
-  }
-  std::vector<std::string> left_over;
-  for (const auto& [name, tensor] : stored)
-    if (result.count(name) == 0) left_over.push_back(name);
-  if (!left_over.empty())
-    throw Error(fmt::format("{}: {} weight{} no parameter of {}: {}", path, left_over.size(),
-                            left_over.size() == 1 ? " is" : "s are", graph_path,
-                            fmt::join(left_over, ", ")));
-  return result;
-}
 
 }  // namespace
 
@@ -274,7 +217,7 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   const ModelConfig config = {.name = model.graph.name(),
                               .right_left = model.right_left,
                               .vocabularies = names,
-                              .decode = options.decode_options};
+                              .decode = model.decode};
 
   DirectoryWriter writer(directory);
   Manifest manifest;
@@ -294,17 +237,16 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   writer.commit();
 }
 
-LoadedModel load_model_directory(const std::string& directory, const LoadOptions& options) {
+Model load_model_directory(const std::string& directory, const LoadOptions& options) {
   if (std::error_code error; !fs::exists(path_in(directory, kConfigFile), error))
     throw Error(fmt::format("{}: this directory has no {}, so it is no model directory", directory,
                             kConfigFile));
-  LoadedModel loaded;
-  Model& model = loaded.model;
+  Model model;
   DirectoryReader reader(directory, options.verify, model.notes);
   std::string config_path, graph_path, weights_path;
   const std::string config_text = reader.read_text(kConfigFile, kMaxConfig, config_path);
-  ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
-  loaded.decode_options = std::move(config.decode);
+  const ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
+  model.decode = config.decode;
   model.right_left = config.right_left;
   for (const std::string& name : config.vocabularies) {
     model.vocabularies.push_back(path_in(directory, name));
@@ -314,12 +256,10 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
   const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
   model.graph = parse_graph(graph_text, graph_path, all_ops());
   if (!config.name.empty()) model.graph.set_name(config.name);
-  const TensorMap stored = reader.read_weights(weights_path).tensors;
-  const TensorMap weights =
-      join_quantized_weights(stored, nibble_lengths(model.graph), weights_path);
-  model.weights = matched_weights(model.graph, weights, weights_path, graph_path);
+  model.weights = match_weights(model.graph, reader.read_weights(weights_path).tensors,
+                                weights_path, graph_path);
   reader.check_others();
-  return loaded;
+  return model;
 }
 
 }  // namespace fuselage

@@ -257,15 +257,17 @@ SafetensorsFile read(std::string_view bytes, const std::string& file, const Page
 
 }  // namespace
 
-SafetensorsFile read_safetensors(std::string_view bytes, const std::string& name_for_errors) {
+TensorMap read_safetensors(const std::string& path) { return read_safetensors_file(path).tensors; }
+
+SafetensorsFile read_safetensors_file(std::string_view bytes, const std::string& name_for_errors) {
   return read(bytes, name_for_errors, nullptr);
 }
 
-SafetensorsFile read_safetensors(const std::string& path) {
-  return read_safetensors(map_file(path), path);
+SafetensorsFile read_safetensors_file(const std::string& path) {
+  return read_safetensors_file(map_file(path), path);
 }
 
-SafetensorsFile read_safetensors(const MappedFile& file, const std::string& path) {
+SafetensorsFile read_safetensors_file(const MappedFile& file, const std::string& path) {
   return read({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path, file.bytes);
 }
 

@@ -12,8 +12,8 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
-#include "fuselage/text/vocabulary.h"
 #include "models/marian/marian_loader.h"
+#include "text/vocabulary.h"
 
 namespace {
 

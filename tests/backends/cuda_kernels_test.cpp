@@ -80,7 +80,7 @@ TEST(CudaKernels, AreNotThereForWholeLayersThatMustBeDeterministicOrInFewBits) {
         CompileOptions{.backend = "cuda", .precision = Precision::int8}})
     for (const Pass& pass : make_optimizer(options).passes)
       EXPECT_NE(pass.name, "fuse_recurrence")
-          << options.backend << " " << to_string(options.precision);
+          << options.backend << " " << to_string(options.precision.value_or(Precision::fp32));
 }
 
 TEST(CudaKernels, MultiplyByTheTypeOfTheMatrix) {

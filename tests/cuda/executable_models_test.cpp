@@ -61,7 +61,7 @@ std::int64_t vocabulary_of(const Graph& graph) {
 }
 
 Model trained_model(const std::string& name) {
-  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
+  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz");
 }
 
 /// The graph of a benchmark, with small sizes.

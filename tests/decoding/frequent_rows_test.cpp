@@ -125,7 +125,7 @@ TEST_P(FrequentRows, BakedTablesKeepEveryBit) {
     Model baked = model_;
     bake(baked.graph, baked.weights, {.exact = true, .precompute_memory = memory, .ranks = ranks});
     save_model_directory(baked, testing::vocabularies(), folder / "baked");
-    const Model read = load_model_directory(folder / "baked", {}).model;
+    const Model read = load_model_directory(folder / "baked", {});
     for (const char* passes : {"none", "all"})
       expect_same(translate(read, {.passes = passes, .exact = true}), expected);
 

@@ -1,4 +1,4 @@
-#include "decoding/output_format.h"
+#include "fuselage/decoding/output_format.h"
 
 #include <gmock/gmock.h>
 

@@ -84,6 +84,16 @@ void expect_refused(const std::vector<EnsembleMember>& members, Matcher message)
   EXPECT_THAT([&] { make_ensemble(members); }, ThrowsMessage<Error>(message));
 }
 
+TEST(Ensemble, HasTheDefaultsOfItsMembers) {
+  Model a = toy(), b = toy();
+  a.decode = {.beam_size = 6, .normalize = 0.6f};
+  b.decode = {.normalize = 0.6f, .precision = Precision::int8};
+  EXPECT_EQ(make_ensemble(two(a, b)).decode,
+            (DecodeDefaults{.beam_size = 6, .normalize = 0.6f, .precision = Precision::int8}));
+  b.decode.beam_size = 4;
+  expect_refused(two(a, b), HasSubstr("a.npz has 6 for beam-size, but b.npz has 4"));
+}
+
 TEST(Ensemble, AddsWeightedLogProbabilities) {
   std::vector<EnsembleMember> members = two(toy(), toy());
   members.push_back({toy(), 0.25, "c.npz"});

@@ -1,4 +1,4 @@
-#include "fuselage/text/vocabulary.h"
+#include "text/vocabulary.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,11 @@ struct DumpOptions {
   std::vector<std::string> diff, explain;
   bool only_changed = false, summary = false, time_passes = false;
   std::string profile;
-  Profile times;               ///< times measured by --profile
-  std::size_t mini_batch = 0;  ///< 0: not given
+  Profile times;  ///< times measured by --profile
+  std::optional<std::size_t> mini_batch;
   std::string format = "text";
   std::string output = "stdout";
-  std::int32_t beam_size = 12;
+  std::optional<std::int32_t> beam_size;
   bool model_only = false;
   bool alignment = false;
 
@@ -49,6 +50,8 @@ struct DumpOptions {
   void add_views_to(CLI::App& app);
   /// Throws Error for options that exclude each other.
   void finish();
+  /// Sets the options that are not given to the model's defaults.
+  void apply(const DecodeDefaults& defaults);
 
   bool is_question() const { return !diff.empty() || !explain.empty(); }
   bool draws() const { return format == "dot" || format == "svg"; }
@@ -145,17 +148,24 @@ void DumpOptions::finish() {
   find_backend(compile.backend).check(compile);
 }
 
+void DumpOptions::apply(const DecodeDefaults& defaults) {
+  if (!beam_size) beam_size = defaults.beam_size.value_or(SearchOptions{}.beam_size);
+  if (!mini_batch) mini_batch = defaults.mini_batch;
+  if (!compile.precision) compile.precision = defaults.precision;
+  if (!compile.activations) compile.activations = defaults.activations;
+}
+
 /// One run of the command.
 class Dump {
  public:
   Dump(const DumpOptions& options, Model model) : o_(options), model_(std::move(model)) {
     Graph graph = model_.graph;
     // One word more than the beam, since the unknown word is suppressed.
-    std::int64_t k = o_.beam_size + 1;
+    std::int64_t k = *o_.beam_size + 1;
     if (!o_.profile.empty()) {
       VocabularyPairOptions vocabularies = o_.vocabularies;
       vocabularies.sentencepiece_encode = !o_.no_spm_encode;
-      input_ = read_profile_input(model_, vocabularies, o_.profile, o_.beam_size);
+      input_ = read_profile_input(model_, vocabularies, o_.profile, *o_.beam_size);
       k = BeamSearch::candidates_per_row(input_.search);
     }
     if (!o_.model_only) graph = with_search_head(graph, SearchHead::k_best, k, o_.alignment);
@@ -166,7 +176,7 @@ class Dump {
                                      o_.frequency, notes);
     }
     report_.backend = &find_backend(compile.backend);
-    const auto beam = static_cast<std::size_t>(o_.beam_size);
+    const auto beam = static_cast<std::size_t>(*o_.beam_size);
     report_.workload = compile.workload = expected_workload(
         beam, batch_bounds({.mini_batch = o_.mini_batch}, report_.backend->fastest_batches(beam),
                            /*by_content=*/false));
@@ -234,7 +244,7 @@ class Dump {
   void measure_time() {
     const auto executable =
         report_.backend->compile(history().optimized(), model_.weights, o_.compile);
-    run_profile(*executable, input_, std::max<std::size_t>(1, o_.mini_batch));
+    run_profile(*executable, input_, o_.mini_batch.value_or(1));
     report_.profile = o_.times;
   }
 
@@ -312,7 +322,7 @@ int DumpCommand::run() {
   o_.finish();
   NamedModel loaded =
       load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
-  options().apply_defaults(loaded.decode_options, loaded.path);
+  o_.apply(loaded.model.decode);
   Dump dump(o_, std::move(loaded.model));
   std::vector<std::string> inputs = std::move(loaded.files);
   inputs.insert(inputs.end(), o_.vocabularies.paths.begin(), o_.vocabularies.paths.end());

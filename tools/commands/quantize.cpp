@@ -155,8 +155,7 @@ int QuantizeCommand::run() {
   NamedModel loaded = load_named_models(choice_, !vocabularies_.empty(), decided_by(options()));
   StoredWeights stored;
   std::vector<ProductRange> ranges;
-  write_model(std::move(loaded), vocabularies_, output_,
-              {.decode_options = {{"precision", precision}}},
+  write_model(std::move(loaded), vocabularies_, output_, {.precision = storage_.precision}, {},
               [&](Model& model, VocabularyPair& checked) {
                 const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
                 if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);

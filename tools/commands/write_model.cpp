@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "fuselage/base/error.h"
+#include "models/decode_keys.h"
 #include "tools/options/model_options.h"
 
 namespace fuselage {
@@ -31,9 +32,10 @@ class SignalsHeld {
 }  // namespace
 
 void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
-                 std::string directory, SaveOptions save,
+                 std::string directory, DecodeDefaults decode, const SaveOptions& save,
                  const std::function<void(Model&, VocabularyPair&)>& change) {
-  for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
+  add_decode_defaults(decode, loaded.model.decode);
+  loaded.model.decode = decode;
   const std::vector<std::string> paths =
       vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
   for (const std::string& path : paths) expect_vocabulary_name(path);

@@ -10,9 +10,9 @@
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/api.h"
 #include "fuselage/base/enum_set.h"
+#include "fuselage/base/precision.h"
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"
-#include "fuselage/passes/precision/precision.h"
 #include "fuselage/passes/workload.h"
 
 namespace FUSELAGE_API fuselage {

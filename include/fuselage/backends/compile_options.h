@@ -2,18 +2,21 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "fuselage/backends/cuda/cuda_options.h"
-#include "fuselage/backends/executable.h"
+#include "fuselage/base/activations.h"
 #include "fuselage/base/api.h"
-#include "fuselage/ops/evaluate.h"
-#include "fuselage/passes/motion/frequent_rows.h"
-#include "fuselage/passes/precision/approximate_activations.h"
-#include "fuselage/passes/precision/precision.h"
+#include "fuselage/base/precision.h"
+#include "fuselage/passes/motion/rank_weights.h"
 #include "fuselage/passes/workload.h"
 
 namespace FUSELAGE_API fuselage {
+
+template <typename T>
+struct EvalContext;  // ops/evaluate.h
+struct Profile;      // backends/executable.h
 
 /// Called for each node that the reference back-end evaluates, with operands and results. Several
 /// workers call it from several threads.
@@ -26,8 +29,10 @@ struct CompileOptions {
   /// Allow only rewrites that keep every bit of a result in this precision; requires exact
   /// activations.
   bool exact = false;
-  Precision precision = Precision::fp32;  ///< of products with weights
-  Activations activations = Activations::exact;
+  /// Of products with weights. Unset: the model's, where a Translator or Scorer has one, else fp32.
+  std::optional<Precision> precision;
+  /// Of sigmoid and tanh. Unset: the model's, as for `precision`, else exact.
+  std::optional<Activations> activations;
   /// Maximum memory for products precomputed per vocabulary entry at load, in 10^6 bytes.
   double precompute_memory = 64;
   RankWeights ranks;  ///< weights that sort vocabularies by frequency

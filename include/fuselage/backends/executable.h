@@ -9,6 +9,7 @@
 
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/backends/search.h"
+#include "fuselage/backends/usage.h"
 #include "fuselage/base/api.h"
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"
@@ -42,22 +43,6 @@ struct NodeTime {
 struct Profile {
   std::vector<NodeTime> source, step;
   std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
-};
-
-/// Hit statistics of a table of frequent rows, summed over all workers.
-struct TableUse {
-  std::string product;       ///< the product whose rows it holds, by name in the model's graph
-  std::int64_t rows = 0;     ///< in the table
-  std::int64_t entries = 0;  ///< of the vocabulary
-  std::uint64_t lookups = 0, hits = 0;
-};
-
-/// Memory of an executable and its workers, in bytes.
-struct MemoryUse {
-  std::size_t matrices = 0;         ///< packed for products
-  std::size_t rows = 0;             ///< other weights: tables of rows to look up, and vectors
-  std::string file;                 ///< the cache file that both are mapped from; empty: none
-  std::vector<std::size_t> arenas;  ///< maximum size of each worker's values so far
 };
 
 /// Runs an executable on one batch at a time. Owns all memory of a run. Not thread-safe, but

@@ -7,6 +7,7 @@
 #include "fuselage/backends/executable.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/api.h"
+#include "fuselage/decoding/translation.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -19,16 +20,6 @@ struct SearchOptions {
   std::int32_t end_id = 0;
   std::vector<std::int32_t> suppressed;  ///< words that are never produced
   bool alignment = false;
-};
-
-/// A translation with its scores.
-struct Hypothesis {
-  std::vector<std::int32_t> words;  ///< with the end symbol, unless cut off at the length limit
-  std::vector<float> word_scores;   ///< log-probability of each word
-  float log_probability = 0;        ///< sum of the word scores
-  float score = 0;                  ///< with word penalty and length normalization
-  /// Weight of each source token for each word, word by word; empty unless requested.
-  std::vector<std::vector<float>> alignment;
 };
 
 /// Hypotheses of one sentence, best first; at most beam-size.

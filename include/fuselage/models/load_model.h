@@ -1,20 +1,11 @@
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "fuselage/base/api.h"
 #include "fuselage/models/model.h"
 
 namespace FUSELAGE_API fuselage {
-
-/// A model and its defaults for decoding.
-struct LoadedModel {
-  Model model;
-  /// Values of options, as text, by the option's long name; empty when the model has none. A Marian
-  /// model with integers has the default for `precision` that matches them.
-  std::map<std::string, std::string> decode_options;
-};
 
 /// How to read a model of any format.
 struct LoadOptions {
@@ -25,9 +16,10 @@ struct LoadOptions {
   bool verify = true;
 };
 
-/// Loads the model at `path`: a model directory, or a Marian model (.npz or .bin). Throws Error
-/// naming the file and the cause, among them an unsupported format and parameters that are not
-/// finite.
-LoadedModel load_model(const std::string& path, const LoadOptions& options = {});
+/// Loads the model at `path`: a model directory; a Marian model (.npz or .bin); or a configuration
+/// of marian-decoder (.yml or .yaml), which gives a model, or an ensemble, with its vocabularies,
+/// shortlist and settings for decoding. Throws Error naming the file and the cause, among them an
+/// unsupported format and parameters that are not finite.
+Model load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

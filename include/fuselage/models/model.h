@@ -6,8 +6,10 @@
 
 #include "fuselage/base/api.h"
 #include "fuselage/base/sha256.h"
+#include "fuselage/base/shortlist_options.h"
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"
+#include "fuselage/models/decode_defaults.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -24,6 +26,11 @@ struct Model {
   std::map<std::string, ListedDigest> vocabulary_digests;
   /// Source and target are read from right to left.
   bool right_left = false;
+  /// Settings for decoding that the model states. A Marian model with integers states the precision
+  /// that matches them.
+  DecodeDefaults decode;
+  /// The shortlist that the model's configuration states; path empty: none.
+  ShortlistOptions shortlist;
   /// Notes for the user from loading.
   std::vector<std::string> notes;
 };

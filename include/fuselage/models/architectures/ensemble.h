@@ -21,7 +21,11 @@ struct EnsembleMember {
 /// of the first member, as in marian-decoder.
 ///
 /// Throws Error naming two members and their difference in direction, number of source or target
-/// words, or content of their vocabularies; and for a weight that is not finite.
+/// words, content of their vocabularies, or settings for decoding; and for a weight that is not
+/// finite.
 Model make_ensemble(std::vector<EnsembleMember> members);
+
+/// The member itself if there is one, with a weight of 1; else make_ensemble.
+Model join_models(std::vector<EnsembleMember> members);
 
 }  // namespace fuselage

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -18,8 +17,6 @@ namespace FUSELAGE_API fuselage {
 struct SaveOptions {
   /// Store floating-point weights as f16, which loading widens to f32; quantized weights are kept.
   bool half = false;
-  /// Defaults for decoding, by the long name of the option.
-  std::map<std::string, std::string> decode_options;
 };
 
 /// Throws Error unless `directory` can be written: it does not exist, is empty, or is a model
@@ -39,6 +36,6 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
 /// Reads a model directory. Throws Error naming the file when something is missing, damaged or
 /// unknown, when a file's digest differs from SHA256SUMS, and when the weights are not exactly the
 /// parameters of the graph.
-LoadedModel load_model_directory(const std::string& directory, const LoadOptions& options = {});
+Model load_model_directory(const std::string& directory, const LoadOptions& options = {});
 
 }  // namespace fuselage

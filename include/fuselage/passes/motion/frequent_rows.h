@@ -1,17 +1,11 @@
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "fuselage/base/api.h"
 #include "fuselage/passes/motion/commute_rows.h"
+#include "fuselage/passes/motion/rank_weights.h"
 #include "fuselage/passes/rewrite/pass.h"
 
 namespace FUSELAGE_API fuselage {
-
-/// Maps the name of a vocabulary domain to the name of the weight with the rank of each entry: i32,
-/// 0 for the most frequent. Vocabularies without such a weight must be sorted by frequency.
-using RankWeights = std::map<std::string, std::string>;
 
 /// If a table of the products of all vocabulary rows with a matrix exceeds the budget, makes a
 /// table for the most frequent entries and computes only the others at run time:

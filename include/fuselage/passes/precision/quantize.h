@@ -1,8 +1,8 @@
 #pragma once
 
 #include "fuselage/base/api.h"
+#include "fuselage/base/precision.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/passes/precision/precision.h"
 #include "fuselage/passes/rewrite/pass.h"
 
 namespace FUSELAGE_API fuselage {

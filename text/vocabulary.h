@@ -9,10 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fuselage/base/api.h"
 #include "fuselage/base/sha256.h"
 
-namespace FUSELAGE_API fuselage {
+namespace fuselage {
 
 /// Index of a word in a vocabulary, from 0.
 using WordId = std::int32_t;

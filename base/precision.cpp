@@ -1,4 +1,4 @@
-#include "fuselage/passes/precision/precision.h"
+#include "fuselage/base/precision.h"
 
 #include <array>
 

@@ -7,10 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "decoding/scorer.h"
-#include "decoding/translator.h"
+#include "fuselage/base/api.h"
+#include "fuselage/decoding/scorer.h"
+#include "fuselage/decoding/translator.h"
 
-namespace fuselage {
+namespace FUSELAGE_API fuselage {
 
 /// How an alignment is printed; see parse_alignment_format.
 struct AlignmentFormat {
