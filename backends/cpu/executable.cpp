@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -187,6 +188,7 @@ class CpuExecutable : public Executable {
     const KernelSet kernels = cpu::kernel_set(options.kernels);
     source_ = cpu::make_program(programs.source, weights_, kernels);
     step_ = cpu::make_program(programs.step, weights_, kernels);
+    note_reference_ops();
     if (options.weights_cache.empty())
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
     else
@@ -255,6 +257,19 @@ class CpuExecutable : public Executable {
     if (!cached.bytes) return;
     weights_.set_bytes(cached.bytes);
     cache_file_ = cache.path();
+  }
+
+  /// One note with the ops of the source and step programs that run by their reference evaluation.
+  void note_reference_ops() {
+    std::set<std::string_view> ops;
+    for (const Program* program : {source_.get(), step_.get()})
+      for (const PlannedInstruction& in : program->plan.instructions)
+        if (in.kernel && in.kernel->is_reference)
+          ops.insert(program->plan.graph.node(in.node).op->name);
+    if (!ops.empty())
+      add_note(fmt::format("{} {} by the reference evaluation, which is slow: no kernel can run {}",
+                           fmt::join(ops, ", "), ops.size() == 1 ? "runs" : "run",
+                           ops.size() == 1 ? "it" : "them"));
   }
 
   void add_note(const std::string& note) {

@@ -5,6 +5,8 @@
 #include "backends/cpu/kernels/quantized_results.h"
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/runtime/parts.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/plan/refusals.h"
 #include "ops/attention.h"
 #include "ops/rows.h"

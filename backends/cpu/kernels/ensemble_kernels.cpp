@@ -7,7 +7,9 @@
 #include "backends/cpu/kernels/product_operands.h"
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/plan/refusals.h"
 #include "ops/output.h"
 

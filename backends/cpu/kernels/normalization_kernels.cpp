@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/quantized_results.h"
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/plan/refusals.h"
 #include "ops/fused.h"
 #include "ops/normalization.h"

@@ -7,6 +7,7 @@
 #include "backends/cpu/runtime/make_kernel.h"
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/plan/refusals.h"
 #include "base/tensor.h"
 #include "ops/quantize.h"

@@ -2,6 +2,7 @@
 
 #include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
+#include "backends/cpu/simd/table.h"
 #include "backends/plan/refusals.h"
 #include "ops/quantize.h"
 

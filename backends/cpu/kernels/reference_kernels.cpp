@@ -101,7 +101,11 @@ std::string refuse_reference(const Graph& graph, const Node& node) {
 }
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "*", .name = "reference", .refuse = refuse_reference, .quantizes = true},
+    {{.op = "*",
+      .name = "reference",
+      .refuse = refuse_reference,
+      .quantizes = true,
+      .is_reference = true},
      make_kernel<Reference>},
 };
 

@@ -6,15 +6,15 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/simd/rows/lookup.h"
-#include "backends/cpu/simd/table.h"
+#include "backends/cpu/simd/rows/lookup_count.h"
 #include "backends/plan/plan.h"
 #include "graph/row_table.h"
 
 namespace fuselage::cpu {
 
-class Team;          // team.h
-class WeightRegion;  // weight_region.h
+struct KernelTable;  // simd/table.h
+class Team;          // runtime/team.h
+class WeightRegion;  // weights/weight_region.h
 
 /// The context in which a kernel runs. Pointers are valid for a whole step or iteration.
 struct Run {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 
+#include "backends/cpu/simd/table.h"
 #include "base/error.h"
 #include "base/mapped_memory.h"
 #include "passes/lowering/plan_memory.h"
