@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -25,6 +26,8 @@
 #include "base/build_id.h"
 #include "base/error.h"
 #include "graph/text.h"
+#include "ops/elementwise_expression.h"
+#include "ops/fused.h"
 #include "passes/rewrite/rewriter.h"
 
 namespace fuselage {
@@ -147,13 +150,40 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   return weights;
 }
 
+/// An address in the library that defines an op.
+const void* code_of(const OpDef& op) {
+  if (op.row) return reinterpret_cast<const void*>(op.row);
+  if (op.evaluate_f32) return reinterpret_cast<const void*>(op.evaluate_f32);
+  return reinterpret_cast<const void*>(op.infer);
+}
+
+/// The build IDs of the libraries whose code makes a region: Fuselage and the libraries of the ops in
+/// the programs and of registered kernels. nullopt: one of them has none.
+std::optional<std::set<std::string>> build_ids(const Programs& programs) {
+  std::set<const void*> code = {reinterpret_cast<const void*>(&load_cpu)};
+  for (const cpu::KernelEntry* kernel : cpu::registered_kernels())
+    code.insert(reinterpret_cast<const void*>(kernel->make));
+  for (const Graph* program : {&programs.load, &programs.source, &programs.step})
+    for (const NodeId id : program->nodes()) {
+      const Node& node = program->node(id);
+      code.insert(code_of(*node.op));
+      if (!node.has<op::Expression>()) continue;
+      for (const auto& step : parse_expression(node.as<op::Expression>().expression).steps)
+        code.insert(code_of(*step.op));
+    }
+  std::set<std::string> ids;
+  for (const void* address : code) ids.insert(build_id_of(address));
+  if (ids.contains("")) return std::nullopt;
+  return ids;
+}
+
 /// Hashes everything that the bytes of a region depend on: the weights, the programs and the code,
-/// identified by the build ID. The level is included since floating-point products, and so tables,
+/// identified by build IDs. The level is included since floating-point products, and so tables,
 /// differ between levels; the C library, since the load program calls its functions.
 ContentHash content_of(const Programs& programs, const TensorMap& weights,
-                       const cpu::WeightRegion& region, std::string_view build_id) {
+                       const cpu::WeightRegion& region, const std::set<std::string>& build_ids) {
   ContentHash hash;
-  hash.add(build_id);
+  for (const std::string& id : build_ids) hash.add(id);
   hash.add(::gnu_get_libc_version());
   hash.add(cpu::active_isa());
   for (const Graph* program : {&programs.load, &programs.source, &programs.step})
@@ -238,13 +268,13 @@ class CpuExecutable : public Executable {
 
  private:
   void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
-    const std::string build_id = build_id_of(reinterpret_cast<const void*>(&load_cpu));
-    if (build_id.empty()) {
-      add_note("weights are not cached: this program was linked without a build ID");
+    const auto ids = build_ids(programs);
+    if (!ids) {
+      add_note("weights are not cached: this program or an extension was linked without a build ID");
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
       return;
     }
-    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, build_id));
+    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, *ids));
     cpu::CachedBytes cached = cache.find(weights_.size_bytes());
     add_note(cached.note);
     if (!cached.bytes) {

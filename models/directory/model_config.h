@@ -14,6 +14,8 @@ struct ModelConfig {
   std::vector<std::string> vocabularies;  ///< file names, source and target; or empty
   /// Defaults for decoding, by the long name of the option.
   std::map<std::string, std::string> decode;
+  std::string architecture = {};  ///< builds the graph; empty: the directory has a graph
+  std::string options = {};       ///< of the architecture, as JSON; empty: none
 };
 
 /// Reads the text of a `config.json`; `path` is for messages. Throws Error for invalid JSON, an

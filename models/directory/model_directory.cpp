@@ -17,6 +17,7 @@
 #include "base/quantized.h"
 #include "base/suggest.h"
 #include "graph/text.h"
+#include "models/architectures/architecture.h"
 #include "models/directory/directory_writer.h"
 #include "models/directory/manifest.h"
 #include "models/directory/model_config.h"
@@ -218,6 +219,35 @@ TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std
   return result;
 }
 
+/// Reads graph and weights.
+void read_graph(DirectoryReader& reader, const ModelConfig& config, Model& model) {
+  std::string graph_path, weights_path;
+  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
+  model.graph = parse_graph(graph_text, graph_path, all_ops());
+  if (!config.name.empty()) model.graph.set_name(config.name);
+  const TensorMap stored = reader.read_weights(weights_path).tensors;
+  const TensorMap weights =
+      join_quantized_weights(stored, nibble_lengths(model.graph), weights_path);
+  model.weights = matched_weights(model.graph, weights, weights_path, graph_path);
+}
+
+/// Reads the weights, and builds the graph by its architecture.
+void build_graph(DirectoryReader& reader, const ModelConfig& config, const std::string& directory,
+                 const std::string& config_path, bool ignore_unknown, Model& model) {
+  if (std::error_code error; fs::exists(path_in(directory, kGraphFile), error))
+    throw Error(
+        fmt::format("{}: it names the architecture {}, but the directory has a {}; remove "
+                    "one of the two",
+                    config_path, in_quotes(config.architecture), kGraphFile));
+  std::string weights_path;
+  const TensorMap stored = reader.read_weights(weights_path).tensors;
+  const ModelOptions options(config.options, config_path, ignore_unknown);
+  Model built = build_model(config.architecture, options,
+                            join_quantized_weights(stored, {}, weights_path), config.name);
+  model.graph = std::move(built.graph);
+  model.weights = std::move(built.weights);
+}
+
 }  // namespace
 
 void expect_vocabulary_name(const std::string& path) {
@@ -294,7 +324,7 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
   LoadedModel loaded;
   Model& model = loaded.model;
   DirectoryReader reader(directory, options.verify, model.notes);
-  std::string config_path, graph_path, weights_path;
+  std::string config_path;
   const std::string config_text = reader.read_text(kConfigFile, kMaxConfig, config_path);
   ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
   loaded.decode_options = std::move(config.decode);
@@ -304,13 +334,10 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
     if (auto digest = reader.digest_of(name))
       model.vocabulary_digests.emplace(model.vocabularies.back(), *std::move(digest));
   }
-  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
-  model.graph = parse_graph(graph_text, graph_path, all_ops());
-  if (!config.name.empty()) model.graph.set_name(config.name);
-  const TensorMap stored = reader.read_weights(weights_path).tensors;
-  const TensorMap weights =
-      join_quantized_weights(stored, nibble_lengths(model.graph), weights_path);
-  model.weights = matched_weights(model.graph, weights, weights_path, graph_path);
+  if (config.architecture.empty())
+    read_graph(reader, config, model);
+  else
+    build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
   reader.check_others();
   return loaded;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/extension.h"
 #include "models/architectures/ensemble.h"
 #include "models/load_model.h"
 #include "tools/options/validators.h"
@@ -87,6 +88,14 @@ void add_defaults(const LoadedModel& loaded, const std::string& path, const IsDe
 
 }  // namespace
 
+void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
+  app.add_option("--extension", extensions,
+                 "A library that registers ops, passes, kernels or architectures; once for each")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+}
+
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
   app.add_option(names, paths,
                  "A Marian .npz or .bin file, or a model directory; several are an ensemble")
@@ -101,6 +110,7 @@ void ModelChoice::add_to(CLI::App& app, const std::string& names) {
                "Go on past configuration keys that are unknown or not supported");
   app.add_flag("--no-verify", no_verify,
                "Do not compare the files of a model directory with its SHA256SUMS");
+  add_extension_option(app, extensions);
 }
 
 IsDecided decided_by(Options& options) {
@@ -112,6 +122,7 @@ IsDecided decided_by(Options& options) {
 
 NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided) {
+  for (const std::string& extension : choice.extensions) load_extension(extension);
   const std::vector<std::string> paths =
       choice.paths.empty() ? std::vector{find_bundled_model()} : choice.paths;
   const std::vector<double> weights =
