@@ -35,7 +35,8 @@ struct ElementwiseExpression {
 };
 
 /// The reason why the op cannot be a step of an expression; nullopt: it can. Steps have one result
-/// and as many arguments as the op declares operands; their attributes are numbers and truth values.
+/// and as many arguments as the op declares operands; their attributes are numbers and truth
+/// values.
 std::optional<std::string> refuse_step(const OpDef& op);
 
 /// Parses an expression. Throws Error with the position of a mistake.

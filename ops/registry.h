@@ -11,8 +11,9 @@ namespace fuselage {
 /// has its struct and definition in the files of its family; registry.cpp lists the families.
 const OpRegistry& all_ops();
 
-/// Adds copies of the definitions to all_ops(), all or none; see docs/add-an-op.md. Thread-safe, and
-/// possible during the static initialization of another library. Throws Error as OpRegistry::add.
+/// Adds copies of the definitions to all_ops(), all or none; see docs/add-an-op.md. Thread-safe,
+/// and possible during the static initialization of another library. Throws Error as
+/// OpRegistry::add.
 void register_ops(std::span<const OpDef> ops);
 inline void register_ops(std::initializer_list<OpDef> ops) {
   register_ops(std::span(ops.begin(), ops.size()));

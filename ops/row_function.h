@@ -21,7 +21,8 @@ template <typename T>
 class RowOperand {
  public:
   RowOperand() = default;
-  RowOperand(const T* data, std::size_t size) : data_(data), size_(size), step_(size == 1 ? 0 : 1) {}
+  RowOperand(const T* data, std::size_t size)
+      : data_(data), size_(size), step_(size == 1 ? 0 : 1) {}
 
   const T& operator[](std::size_t i) const { return data_[i * step_]; }
   std::size_t size() const { return size_; }

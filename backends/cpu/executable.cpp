@@ -157,8 +157,8 @@ const void* code_of(const OpDef& op) {
   return reinterpret_cast<const void*>(op.infer);
 }
 
-/// The build IDs of the libraries whose code makes a region: Fuselage and the libraries of the ops in
-/// the programs and of registered kernels. nullopt: one of them has none.
+/// The build IDs of the libraries whose code makes a region: Fuselage and the libraries of the ops
+/// in the programs and of registered kernels. nullopt: one of them has none.
 std::optional<std::set<std::string>> build_ids(const Programs& programs) {
   std::set<const void*> code = {reinterpret_cast<const void*>(&load_cpu)};
   for (const cpu::KernelEntry* kernel : cpu::registered_kernels())
@@ -270,7 +270,8 @@ class CpuExecutable : public Executable {
   void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
     const auto ids = build_ids(programs);
     if (!ids) {
-      add_note("weights are not cached: this program or an extension was linked without a build ID");
+      add_note(
+          "weights are not cached: this program or an extension was linked without a build ID");
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
       return;
     }

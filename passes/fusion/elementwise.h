@@ -14,8 +14,8 @@ namespace fuselage {
 /// vectors.
 bool is_elementwise(const Graph& graph, const Node& node);
 
-/// The reason why an elementwise node cannot be part of a fused chain; nullopt: it can. Its op needs
-/// a row function: without one the whole chain would run on the reference evaluation.
+/// The reason why an elementwise node cannot be part of a fused chain; nullopt: it can. Its op
+/// needs a row function: without one the whole chain would run on the reference evaluation.
 std::optional<std::string> refuse_in_chain(const Graph& graph, const Node& node);
 
 /// An expression and its operand values: operand i of the expression is operands[i].

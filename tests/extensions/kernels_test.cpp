@@ -11,8 +11,8 @@
 #include "tests/extensions/program.h"
 
 // Headers for authors of kernels include no other library and not the back-end's inner parts.
-#if defined(HIGHWAY_HWY_HIGHWAY_H_) || defined(HWY_HIGHWAY_INCLUDED) || defined(EIGEN_CORE_H)
-#error "headers of kernels include Highway or Eigen"
+#if defined(HIGHWAY_HWY_BASE_H_) || defined(EIGEN_CORE_H) || defined(YAML_CPP_API)
+#error "headers of kernels include Highway, Eigen or yaml-cpp"
 #endif
 
 namespace fuselage {

@@ -271,9 +271,7 @@ TEST(OpRegistry, RefusesADefinitionThatContradictsItself) {
                 op.operands = {{"x", OperandSpec::Arity::optional}, {"y"}};
               }),
               HasSubstr("'x' is optional or repeated"));
-  EXPECT_THAT(refusal_of([](OpDef& op) {
-                op.operands = {{.name = "x", .through = "via"}};
-              }),
+  EXPECT_THAT(refusal_of([](OpDef& op) { op.operands = {{.name = "x", .through = "via"}}; }),
               HasSubstr("'x' is read through 'via'"));
   EXPECT_THAT(refusal_of([](OpDef& op) {
                 op.attributes = {{"a", AttrKind::real}, {"a", AttrKind::real}};

@@ -381,11 +381,10 @@ struct Renamed {
 }  // namespace op
 
 TEST(OpRegistry, FindsOpsByFormerNames) {
-  const OpDef definition = define<op::Renamed>({.summary = "An op of a test.",
-                                                .infer = [](const InferContext&) {
-                                                  return std::vector<Type>();
-                                                },
-                                                .former_names = {"before"}});
+  const OpDef definition =
+      define<op::Renamed>({.summary = "An op of a test.",
+                           .infer = [](const InferContext&) { return std::vector<Type>(); },
+                           .former_names = {"before"}});
   OpRegistry ops;
   ops.add({&definition, 1});
   ASSERT_NE(ops.find("before"), nullptr);

@@ -17,7 +17,8 @@ std::optional<Binary> binary_named(std::string_view op);
 
 /// An expression compiled for the active instruction-set level. It runs in tiles, so that
 /// intermediate values stay in the L1 cache. Results equal the results of separate kernels bit for
-/// bit, since the operations are the same. An op without a vector function runs by its row function.
+/// bit, since the operations are the same. An op without a vector function runs by its row
+/// function.
 class ElementwiseTiles {
  public:
   /// `scalar[i]`: operand i has one element per row, which is broadcast over the columns.
