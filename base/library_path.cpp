@@ -20,4 +20,9 @@ std::filesystem::path library_path() {
   return std::filesystem::absolute(name, unknown);
 }
 
+void share_symbols() {
+  if (const std::filesystem::path library = library_path(); !library.empty())
+    ::dlopen(library.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 }  // namespace fuselage

@@ -8,4 +8,8 @@ namespace fuselage {
 /// statically. Empty if the system does not say.
 std::filesystem::path library_path();
 
+/// Makes the symbols of this library visible to libraries that are loaded from now on and do not
+/// link it. They are not if, for example, Python loaded it.
+void share_symbols();
+
 }  // namespace fuselage

@@ -1,7 +1,7 @@
 #include "bench/peer_kernels.h"
 
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/matmul.h"

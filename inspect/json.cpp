@@ -196,6 +196,12 @@ Json json_of(const Summary& summary) {
                        {"op", fusion.op},
                        {"ops", fusion.ops},
                        {"rules", fusion.rules}});
+  Json reference_nodes = Json::array();
+  for (const ReferenceNode& node : summary.reference_nodes)
+    reference_nodes.push_back({{"key", node.key},
+                               {"node", node.node},
+                               {"op", node.op},
+                               {"program", to_string(node.program)}});
   Json moves = Json::array();
   for (const Move& move : summary.moves)
     moves.push_back({{"key", move.key},
@@ -217,7 +223,8 @@ Json json_of(const Summary& summary) {
           {"before", json_of(summary.before)},
           {"after", json_of(summary.after)},
           {"fusions", std::move(fusions)},
-          {"moves", std::move(moves)}};
+          {"moves", std::move(moves)},
+          {"reference_nodes", std::move(reference_nodes)}};
 }
 
 Json json_of(const Report& report) {

@@ -173,7 +173,8 @@ Figures measure(const Programs& programs, const Executable& executable, const Wo
 }
 
 Summary summarize(const History& history, const Workload& workload) {
-  Summary summary{.workload = workload, .before = {}, .after = {}, .fusions = {}, .moves = {}};
+  Summary summary;
+  summary.workload = workload;
   const Graph& graph = history.optimized();
   const Labels labels(graph);
   const RawNodes raw(history.raw());
@@ -194,6 +195,22 @@ Summary summarize(const History& history, const Workload& workload) {
     find_move(history, id, origins, std::move(move), summary);
   }
   return summary;
+}
+
+std::vector<ReferenceNode> find_reference_nodes(const History& history, const ProgramPlans& plans) {
+  std::vector<ReferenceNode> found;
+  for (const BindingTime time : {BindingTime::source, BindingTime::step}) {
+    const auto i = static_cast<std::size_t>(time);
+    const Graph& graph = program(history.programs, time);
+    const Labels labels(graph);
+    for (const PlannedNode& planned : plans[i])
+      if (planned.on_reference)
+        found.push_back(
+            {fmt::format("n{}", history.programs.origins[i].at(planned.node.index).index),
+             node_label(graph, planned.node, labels),
+             std::string(graph.node(planned.node).op->name), time});
+  }
+  return found;
 }
 
 std::string print_summary(const Summary& summary) {
@@ -218,6 +235,9 @@ std::string print_summary(const Summary& summary) {
     text += fmt::format("moved {} {}: {} ({}) -> {} ({}) by {}\n", move.op, move.node, move.from,
                         to_string(move.from_time), move.to.empty() ? "once" : move.to,
                         to_string(move.to_time), rules_text(move.rules));
+  for (const ReferenceNode& node : summary.reference_nodes)
+    text += fmt::format("by reference evaluation {} {} ({})\n", node.op, node.node,
+                        to_string(node.program));
   return text;
 }
 

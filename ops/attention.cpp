@@ -75,44 +75,45 @@ std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
   return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, in.operands()[2]})};
 }
 
-const OpDef kOps[] = {
-    define<op::HeadDot>(
-        {.summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
-         .operands = {{"a"}, {"b"}},
-         .traits = Trait::row_wise,
-         .infer = infer_head_dot,
-         .cost = cost_head_dot,
-         .evaluate_f32 = evaluate_head_dot<float>,
-         .evaluate_f64 = evaluate_head_dot<double>}),
-    define<op::DotAttention>(
-        {.summary =
-             "Weights: softmax over the pairs of a left row of scale × dot product of query and "
-             "key, head by head; and the values mixed by them.",
-         .operands = {{.name = "query", .through = "left"},
-                      {.name = "keys", .through = "right"},
-                      {"values"}},
-         .infer = infer_decomposed,
-         .cost = cost_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_dot_attention}),
-    define<op::AdditiveAttention>(
-        {.summary =
-             "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
-             "and exp(k); and the values mixed by them.",
-         .operands = {{.name = "exp_query", .through = "left"},
-                      {.name = "exp_keys", .through = "right"},
-                      {"v"},
-                      {"values"}},
-         .infer = infer_decomposed,
-         .cost = cost_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_additive_attention}),
-};
-
 }  // namespace
 
-std::span<const OpDef> attention_ops() { return kOps; }
+std::span<const OpDef> attention_ops() {
+  static const OpDef kOps[] = {
+      define<op::HeadDot>(
+          {.summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
+           .operands = {{"a"}, {"b"}},
+           .traits = Trait::row_wise,
+           .infer = infer_head_dot,
+           .cost = cost_head_dot,
+           .evaluate_f32 = evaluate_head_dot<float>,
+           .evaluate_f64 = evaluate_head_dot<double>}),
+      define<op::DotAttention>(
+          {.summary =
+               "Weights: softmax over the pairs of a left row of scale × dot product of query and "
+               "key, head by head; and the values mixed by them.",
+           .operands = {{.name = "query", .through = "left"},
+                        {.name = "keys", .through = "right"},
+                        {"values"}},
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_dot_attention}),
+      define<op::AdditiveAttention>(
+          {.summary =
+               "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
+               "and exp(k); and the values mixed by them.",
+           .operands = {{.name = "exp_query", .through = "left"},
+                        {.name = "exp_keys", .through = "right"},
+                        {"v"},
+                        {"values"}},
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_additive_attention}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -68,6 +68,12 @@ NodeId Decomposition::add_node(const OpDef& op, std::vector<ValueId> operands,
   return graph_.add_node(op, std::move(operands), attrs, node_.location);
 }
 
+ValueId Decomposition::add(const OpDef& op, std::vector<ValueId> operands,
+                           std::vector<Attr> attrs) {
+  return graph_.result(
+      graph_.add_node_with_attrs(op, std::move(operands), std::move(attrs), node_.location));
+}
+
 template <typename T>
 void evaluate_decomposed(EvalContext<T>& context) {
   const Plain plain =

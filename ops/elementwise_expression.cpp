@@ -99,26 +99,66 @@ class Parser {
     return {.kind = Kind::operand, .index = index};
   }
 
-  Argument number() {
-    double value = 0;
+  template <typename T>
+  T number_of_type(const char* kind) {
+    T value = 0;
     const auto [stop, error] =
         std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
-    if (error != std::errc() || !std::isfinite(value)) fail("this is no finite number");
+    if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
+      fail(fmt::format("this is no {}", kind));
     at_ = static_cast<std::size_t>(stop - text_.data());
-    return {.kind = Kind::number, .number = value};
+    return value;
+  }
+
+  Argument number() {
+    return {.kind = Kind::number, .number = number_of_type<double>("finite number")};
+  }
+
+  Attr attribute(AttrKind kind) {
+    skip_space();
+    if (kind == AttrKind::integer) return number_of_type<std::int64_t>("whole number");
+    if (kind == AttrKind::real) return number_of_type<double>("finite number");
+    const std::string_view value = word();
+    if (value != "true" && value != "false") fail("true or false is expected");
+    return value == "true";
+  }
+
+  /// "{slope = 0.2}", or nothing where all attributes have defaults.
+  std::vector<Attr> attributes(const OpDef& op) {
+    std::vector<std::optional<Attr>> given(op.attributes.size());
+    if (take('{')) {
+      do {
+        const std::string_view name = word();
+        const auto index = op.written_attribute_index(name);
+        if (!index) fail(fmt::format("{} has no attribute {}", op.name, in_quotes(name)));
+        if (given[*index]) fail(fmt::format("attribute {} is given twice", in_quotes(name)));
+        expect('=');
+        given[*index] = attribute(op.attributes[*index].kind);
+      } while (take(','));
+      expect('}');
+    }
+    std::vector<Attr> attrs;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const AttrSpec& spec = op.attributes[i];
+      if (!given[i] && !spec.default_value)
+        fail(fmt::format("{} needs the attribute {}", op.name, in_quotes(spec.name)));
+      attrs.push_back(given[i] ? *given[i] : *spec.default_value);
+    }
+    return attrs;
   }
 
   Argument call(const std::string& name, int depth) {
     const OpDef* op = all_ops().find(name);
-    // Expressions do not nest: an op with an expression attribute is inlined.
-    if (!op || !op->has(Trait::elementwise) || declares<op::Expression>(*op))
+    if (!op || !op->has(Trait::elementwise))
       fail(fmt::format("{} is no elementwise op", in_quotes(name)));
+    if (const auto reason = refuse_step(*op)) fail(fmt::format("{}: {}", op->name, *reason));
     ElementwiseExpression::Step step{.op = op};
     for (std::size_t i = 0; i < op->operands.size(); ++i) {
       if (i > 0) expect(',');
       step.arguments.push_back(expression(depth + 1));
     }
     expect(')');
+    step.attrs = attributes(*op);
     expression_.steps.push_back(std::move(step));
     return {.kind = Kind::step, .index = static_cast<std::uint32_t>(expression_.steps.size() - 1)};
   }
@@ -165,7 +205,24 @@ class Printer {
     std::string text = std::string(step.op->name) + "(";
     for (std::size_t i = 0; i < step.arguments.size(); ++i)
       text += (i > 0 ? ", " : "") + show(step.arguments[i]);
-    return text + ")";
+    return text + ")" + show_attributes(step);
+  }
+
+  static std::string show_attributes(const ElementwiseExpression::Step& step) {
+    std::string text;
+    for (std::size_t i = 0; i < step.attrs.size(); ++i) {
+      const AttrSpec& spec = step.op->attributes[i];
+      const Attr& value = step.attrs[i];
+      if (spec.default_value == value) continue;
+      text += fmt::format("{}{} = ", text.empty() ? " {" : ", ", spec.name);
+      if (const auto* integer = std::get_if<std::int64_t>(&value))
+        text += fmt::format("{}", *integer);
+      else if (const auto* real = std::get_if<double>(&value))
+        text += fmt::format("{}", *real);
+      else
+        text += std::get<bool>(value) ? "true" : "false";
+    }
+    return text.empty() ? "" : text + "}";
   }
 
   std::string show(const Argument& argument) const {
@@ -181,6 +238,19 @@ class Printer {
 };
 
 }  // namespace
+
+std::optional<std::string> refuse_step(const OpDef& op) {
+  // Expressions do not nest: an op with an expression attribute is inlined.
+  if (declares<op::Expression>(op)) return "it has an expression of its own";
+  if (op.operands.empty() || op.operands.back().arity != OperandSpec::Arity::one)
+    return "its number of operands varies, which an expression cannot state";
+  for (const AttrSpec& attribute : op.attributes)
+    if (attribute.kind != AttrKind::integer && attribute.kind != AttrKind::real &&
+        attribute.kind != AttrKind::boolean)
+      return fmt::format("its attribute '{}' is of kind {}, which an expression cannot state",
+                         attribute.name, to_string(attribute.kind));
+  return std::nullopt;
+}
 
 ElementwiseExpression parse_expression(std::string_view text) { return Parser(text).parse(); }
 

@@ -90,29 +90,6 @@ Cost cost_lookup_matmul(const InferContext& in) {
   return cost;
 }
 
-const OpDef kOps[] = {
-    define<op::LeadingRows>(
-        {.summary =
-             "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
-             "row i is that of rank i, by default that of id i.",
-         .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
-         .infer = infer_leading_rows,
-         .evaluate_f32 = evaluate_leading_rows<float>,
-         .evaluate_f64 = evaluate_leading_rows<double>}),
-    define<op::LookupMatmul>(
-        {.summary = "select_rows(x, via) W, or Wᵀ when transposed; `table` has the products of x's "
-                    "leading rows, in order of rank or id.",
-         .operands = {{.name = "x", .through = "via"},
-                      {"w"},
-                      {"table"},
-                      {"rank", OperandSpec::Arity::optional}},
-         .infer = infer_lookup_matmul,
-         .cost = cost_lookup_matmul,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_lookup_matmul}),
-};
-
 }  // namespace
 
 double expected_hit_rate(std::int64_t count, std::int64_t size) {
@@ -126,6 +103,31 @@ double expected_hit_rate(std::int64_t count, std::int64_t size) {
   return harmonic(count) / harmonic(size);
 }
 
-std::span<const OpDef> frequent_row_ops() { return kOps; }
+std::span<const OpDef> frequent_row_ops() {
+  static const OpDef kOps[] = {
+      define<op::LeadingRows>(
+          {.summary =
+               "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
+               "row i is that of rank i, by default that of id i.",
+           .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
+           .infer = infer_leading_rows,
+           .evaluate_f32 = evaluate_leading_rows<float>,
+           .evaluate_f64 = evaluate_leading_rows<double>}),
+      define<op::LookupMatmul>(
+          {.summary =
+               "select_rows(x, via) W, or Wᵀ when transposed; `table` has the products of x's "
+               "leading rows, in order of rank or id.",
+           .operands = {{.name = "x", .through = "via"},
+                        {"w"},
+                        {"table"},
+                        {"rank", OperandSpec::Arity::optional}},
+           .infer = infer_lookup_matmul,
+           .cost = cost_lookup_matmul,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_lookup_matmul}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -29,7 +29,7 @@ std::vector<ValueId> add_steps(Decomposition& in, const ElementwiseExpression& e
   for (const ElementwiseExpression::Step& step : expression.steps) {
     std::vector<ValueId> arguments;
     for (const Argument& argument : step.arguments) arguments.push_back(value(argument));
-    steps.push_back(in.add(*step.op, std::move(arguments)));
+    steps.push_back(in.add(*step.op, std::move(arguments), step.attrs));
   }
   std::vector<ValueId> results;
   for (const Argument& result : expression.results) results.push_back(steps[result.index]);
@@ -71,40 +71,41 @@ std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
           sum};
 }
 
-const OpDef kOps[] = {
-    define<op::Pointwise>(
-        {.summary =
-             "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
-         .operands = {{"x", OperandSpec::Arity::repeated}},
-         .traits = Trait::row_wise | Trait::elementwise,
-         .infer = infer_decomposed,
-         .cost = cost_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_pointwise}),
-    define<op::Linear>({.summary = "x W, or x Wᵀ when transposed, followed by an expression in "
-                                   "which the product is x0 and "
-                                   "the further operands are x1, x2, ….",
-                        .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
-                        .traits = Trait::row_wise,
-                        .infer = infer_decomposed,
-                        .cost = cost_decomposed,
-                        .evaluate_f32 = evaluate_decomposed<float>,
-                        .evaluate_f64 = evaluate_decomposed<double>,
-                        .decompose = decompose_linear}),
-    define<op::AddLayerNorm>(
-        {.summary = "layer_norm of a + b, and a + b.",
-         .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
-         .traits = Trait::row_wise,
-         .infer = infer_decomposed,
-         .cost = cost_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_add_layer_norm}),
-};
-
 }  // namespace
 
-std::span<const OpDef> fused_ops() { return kOps; }
+std::span<const OpDef> fused_ops() {
+  static const OpDef kOps[] = {
+      define<op::Pointwise>(
+          {.summary =
+               "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
+           .operands = {{"x", OperandSpec::Arity::repeated}},
+           .traits = Trait::row_wise | Trait::elementwise,
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_pointwise}),
+      define<op::Linear>({.summary = "x W, or x Wᵀ when transposed, followed by an expression in "
+                                     "which the product is x0 and "
+                                     "the further operands are x1, x2, ….",
+                          .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
+                          .traits = Trait::row_wise,
+                          .infer = infer_decomposed,
+                          .cost = cost_decomposed,
+                          .evaluate_f32 = evaluate_decomposed<float>,
+                          .evaluate_f64 = evaluate_decomposed<double>,
+                          .decompose = decompose_linear}),
+      define<op::AddLayerNorm>(
+          {.summary = "layer_norm of a + b, and a + b.",
+           .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
+           .traits = Trait::row_wise,
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_add_layer_norm}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

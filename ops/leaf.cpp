@@ -55,21 +55,22 @@ void evaluate_constant(EvalContext<T>& context) {
     data[i] = static_cast<T>(static_cast<float>(values.size() == 1 ? values[0] : values[i]));
 }
 
-const OpDef kOps[] = {
-    define<op::Param>(
-        {.summary = "A stored weight.", .traits = Trait::external, .infer = infer_param}),
-    define<op::Import>({.summary = "A result of a program with an earlier binding time.",
-                        .traits = Trait::external,
-                        .infer = infer_external}),
-    define<op::Constant>(
-        {.summary = "Numbers written in the graph; one number fills all dimensions.",
-         .infer = infer_constant,
-         .evaluate_f32 = evaluate_constant<float>,
-         .evaluate_f64 = evaluate_constant<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> leaf_ops() { return kOps; }
+std::span<const OpDef> leaf_ops() {
+  static const OpDef kOps[] = {
+      define<op::Param>(
+          {.summary = "A stored weight.", .traits = Trait::external, .infer = infer_param}),
+      define<op::Import>({.summary = "A result of a program with an earlier binding time.",
+                          .traits = Trait::external,
+                          .infer = infer_external}),
+      define<op::Constant>(
+          {.summary = "Numbers written in the graph; one number fills all dimensions.",
+           .infer = infer_constant,
+           .evaluate_f32 = evaluate_constant<float>,
+           .evaluate_f64 = evaluate_constant<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -60,29 +60,31 @@ std::vector<Type> infer_history(const InferContext& in) {
   return {{in.operand(0).dtype, prefix, in.operand(0).dims}};
 }
 
-const OpDef kOps[] = {
-    define<op::State>(
-        {.summary = "A value carried from one iteration of a loop to the next; first it is `init`.",
-         .operands = {{"init"}},
-         .traits = Trait::loop_state,
-         .infer = infer_state}),
-    define<op::Next>({.summary = "Gives a state its value for the next iteration.",
-                      .operands = {{"state"}, {"value"}},
-                      .traits = Trait::loop_next | Trait::sink,
-                      .infer = infer_next}),
-    define<op::Collect>(
-        {.summary = "The rows of all iterations of a scan, each at its source position.",
-         .operands = {{"x"}},
-         .traits = Trait::changes_domain,
-         .infer = infer_collect}),
-    define<op::History>({.summary = "A hypothesis value kept for every token generated so far.",
-                         .operands = {{"x"}},
-                         .traits = Trait::changes_domain,
-                         .infer = infer_history}),
-};
-
 }  // namespace
 
-std::span<const OpDef> loop_ops() { return kOps; }
+std::span<const OpDef> loop_ops() {
+  static const OpDef kOps[] = {
+      define<op::State>(
+          {.summary =
+               "A value carried from one iteration of a loop to the next; first it is `init`.",
+           .operands = {{"init"}},
+           .traits = Trait::loop_state,
+           .infer = infer_state}),
+      define<op::Next>({.summary = "Gives a state its value for the next iteration.",
+                        .operands = {{"state"}, {"value"}},
+                        .traits = Trait::loop_next | Trait::sink,
+                        .infer = infer_next}),
+      define<op::Collect>(
+          {.summary = "The rows of all iterations of a scan, each at its source position.",
+           .operands = {{"x"}},
+           .traits = Trait::changes_domain,
+           .infer = infer_collect}),
+      define<op::History>({.summary = "A hypothesis value kept for every token generated so far.",
+                           .operands = {{"x"}},
+                           .traits = Trait::changes_domain,
+                           .infer = infer_history}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -79,20 +79,22 @@ void evaluate_matmul(EvalContext<T>& context) {
   }
 }
 
-const OpDef kOps[] = {
-    define<op::Matmul>(
-        {.summary = "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
-                    "and where W is of bf16 or f16, the product is f32.",
-         .operands = {{"x"}, {"w"}},
-         .traits = Trait::row_wise | Trait::linear,
-         .infer = infer_matmul,
-         .cost = cost_matmul,
-         .evaluate_f32 = evaluate_matmul<float>,
-         .evaluate_f64 = evaluate_matmul<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> matmul_ops() { return kOps; }
+std::span<const OpDef> matmul_ops() {
+  static const OpDef kOps[] = {
+      define<op::Matmul>(
+          {.summary =
+               "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
+               "and where W is of bf16 or f16, the product is f32.",
+           .operands = {{"x"}, {"w"}},
+           .traits = Trait::row_wise | Trait::linear,
+           .infer = infer_matmul,
+           .cost = cost_matmul,
+           .evaluate_f32 = evaluate_matmul<float>,
+           .evaluate_f64 = evaluate_matmul<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -44,26 +44,27 @@ void evaluate_rms_norm(EvalContext<T>& context) {
   }
 }
 
-const OpDef kOps[] = {
-    define<op::LayerNorm>(
-        {.summary = "gain (x - mean x) / sqrt(var x + epsilon) + bias, over a row.",
-         .operands = {{"x"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
-         .traits = Trait::row_wise,
-         .infer = infer_norm,
-         .cost = cost_norm,
-         .evaluate_f32 = evaluate_layer_norm<float>,
-         .evaluate_f64 = evaluate_layer_norm<double>}),
-    define<op::RmsNorm>({.summary = "gain x / sqrt(mean x² + epsilon), over a row.",
-                         .operands = {{"x"}, {"gain"}},
-                         .traits = Trait::row_wise,
-                         .infer = infer_norm,
-                         .cost = cost_norm,
-                         .evaluate_f32 = evaluate_rms_norm<float>,
-                         .evaluate_f64 = evaluate_rms_norm<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> normalization_ops() { return kOps; }
+std::span<const OpDef> normalization_ops() {
+  static const OpDef kOps[] = {
+      define<op::LayerNorm>(
+          {.summary = "gain (x - mean x) / sqrt(var x + epsilon) + bias, over a row.",
+           .operands = {{"x"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
+           .traits = Trait::row_wise,
+           .infer = infer_norm,
+           .cost = cost_norm,
+           .evaluate_f32 = evaluate_layer_norm<float>,
+           .evaluate_f64 = evaluate_layer_norm<double>}),
+      define<op::RmsNorm>({.summary = "gain x / sqrt(mean x² + epsilon), over a row.",
+                           .operands = {{"x"}, {"gain"}},
+                           .traits = Trait::row_wise,
+                           .infer = infer_norm,
+                           .cost = cost_norm,
+                           .evaluate_f32 = evaluate_rms_norm<float>,
+                           .evaluate_f64 = evaluate_rms_norm<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -141,40 +141,6 @@ std::vector<ValueId> decompose_ensemble_k_best(Decomposition& node) {
   return {node.add(op::KBest{.k = k}, {scores}), node.graph().result(words, 1)};
 }
 
-const OpDef kOps[] = {
-    define<op::LinearKBest>(
-        {.summary = "The k largest elements of x W + b and where they stand, as log-probabilities "
-                    "unless log_softmax is false; ties go to the lower index.",
-         .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
-         .traits = Trait::row_wise,
-         .infer = infer_decomposed,
-         .cost = cost_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_linear_k_best}),
-    define<op::ShortlistKBest>(
-        {.summary =
-             "The k largest elements of x W + b among those where `words` leads from the pairs of "
-             "a row, and where that is, as log-probabilities unless log_softmax is false; ties "
-             "go to the lower pair, and what is missing is -inf and -1.",
-         .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
-         .infer = infer_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_shortlist_k_best}),
-    define<op::EnsembleKBest>(
-        {.summary =
-             "The k largest elements of the weighted sum of several models' log-probabilities, "
-             "those of x W + b each, and where they stand; ties go to the lower index.",
-         .operands = {{"member", OperandSpec::Arity::repeated}},
-         .traits = Trait::row_wise,
-         .infer = infer_decomposed,
-         .cost = cost_decomposed,
-         .evaluate_f32 = evaluate_decomposed<float>,
-         .evaluate_f64 = evaluate_decomposed<double>,
-         .decompose = decompose_ensemble_k_best}),
-};
-
 }  // namespace
 
 std::vector<MemberOperands> ensemble_members(const op::EnsembleKBest& ensemble) {
@@ -193,6 +159,43 @@ std::vector<MemberOperands> ensemble_members(const op::EnsembleKBest& ensemble) 
   return members;
 }
 
-std::span<const OpDef> output_ops() { return kOps; }
+std::span<const OpDef> output_ops() {
+  static const OpDef kOps[] = {
+      define<op::LinearKBest>(
+          {.summary =
+               "The k largest elements of x W + b and where they stand, as log-probabilities "
+               "unless log_softmax is false; ties go to the lower index.",
+           .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
+           .traits = Trait::row_wise,
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_linear_k_best}),
+      define<op::ShortlistKBest>(
+          {.summary =
+               "The k largest elements of x W + b among those where `words` leads from the pairs "
+               "of "
+               "a row, and where that is, as log-probabilities unless log_softmax is false; ties "
+               "go to the lower pair, and what is missing is -inf and -1.",
+           .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
+           .infer = infer_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_shortlist_k_best}),
+      define<op::EnsembleKBest>(
+          {.summary =
+               "The k largest elements of the weighted sum of several models' log-probabilities, "
+               "those of x W + b each, and where they stand; ties go to the lower index.",
+           .operands = {{"member", OperandSpec::Arity::repeated}},
+           .traits = Trait::row_wise,
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed<float>,
+           .evaluate_f64 = evaluate_decomposed<double>,
+           .decompose = decompose_ensemble_k_best}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

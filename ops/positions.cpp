@@ -51,21 +51,23 @@ void evaluate_sinusoid(EvalContext<T>& context) {
     }
 }
 
-const OpDef kOps[] = {
-    define<op::Position>({.summary = "Position of each row in its sentence, from 0.",
-                          .infer = infer_position,
-                          .evaluate_f32 = evaluate_position<float>,
-                          .evaluate_f64 = evaluate_position<double>}),
-    define<op::Sinusoid>({.summary = "[sin(p f₀) … | cos(p f₀) …], fᵢ = 10000^(-i / (dim/2 - 1)).",
-                          .operands = {{"position"}},
-                          .traits = Trait::row_wise,
-                          .infer = infer_sinusoid,
-                          .evaluate_f32 = evaluate_sinusoid<float>,
-                          .evaluate_f64 = evaluate_sinusoid<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> position_ops() { return kOps; }
+std::span<const OpDef> position_ops() {
+  static const OpDef kOps[] = {
+      define<op::Position>({.summary = "Position of each row in its sentence, from 0.",
+                            .infer = infer_position,
+                            .evaluate_f32 = evaluate_position<float>,
+                            .evaluate_f64 = evaluate_position<double>}),
+      define<op::Sinusoid>(
+          {.summary = "[sin(p f₀) … | cos(p f₀) …], fᵢ = 10000^(-i / (dim/2 - 1)).",
+           .operands = {{"position"}},
+           .traits = Trait::row_wise,
+           .infer = infer_sinusoid,
+           .evaluate_f32 = evaluate_sinusoid<float>,
+           .evaluate_f64 = evaluate_sinusoid<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -153,45 +153,6 @@ void evaluate_transpose(EvalContext<T>& context) {
         context.results[0].row(r)[j * dims[0] + i] = x.row(r)[i * dims[1] + j];
 }
 
-const OpDef kOps[] = {
-    define<op::Quantize>(
-        {.summary =
-             "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
-             "of magnitudes (0: any), that share a scale: the least possible, or the one given "
-             "where "
-             "it is positive. Integers of qlog4 are powers of two, with a fitted scale; "
-             "`logarithmic` "
-             "ones of qint8 are powers of two or 0.",
-         .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
-         .traits = Trait::row_wise,
-         .infer = infer_quantize,
-         .cost = cost_quantize,
-         .evaluate_f32 = evaluate_quantize<float>,
-         .evaluate_f64 = evaluate_quantize<double>}),
-    define<op::Dequantize>({.summary = "The numbers that quantized vectors stand for.",
-                            .operands = {{"x"}},
-                            .traits = Trait::row_wise,
-                            .infer = infer_dequantize,
-                            .cost = cost_dequantize,
-                            .evaluate_f32 = evaluate_dequantize<float>,
-                            .evaluate_f64 = evaluate_dequantize<double>}),
-    define<op::Cast>(
-        {.summary = "Weights as the nearest numbers of bf16 or f16, ties to even, or those as f32.",
-         .operands = {{"x"}},
-         .traits = Trait::row_wise,
-         .infer = infer_cast,
-         .cost = cost_cast,
-         .evaluate_f32 = evaluate_cast<float>,
-         .evaluate_f64 = evaluate_cast<double>}),
-    define<op::Transpose>({.summary = "A matrix a row, with its dimensions exchanged.",
-                           .operands = {{"x"}},
-                           .traits = Trait::row_wise | Trait::linear,
-                           .infer = infer_transpose,
-                           .cost = cost_transpose,
-                           .evaluate_f32 = evaluate_transpose<float>,
-                           .evaluate_f64 = evaluate_transpose<double>}),
-};
-
 }  // namespace
 
 Quantizer quantizer_of(const Node& node) { return quantizer_from(node.as<op::Quantization>()); }
@@ -207,6 +168,47 @@ Dims quantized_results(const Node& node) {
   return node.has<op::QuantizedResults>() ? node.as<op::QuantizedResults>().quantized : Dims{};
 }
 
-std::span<const OpDef> quantize_ops() { return kOps; }
+std::span<const OpDef> quantize_ops() {
+  static const OpDef kOps[] = {
+      define<op::Quantize>(
+          {.summary =
+               "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
+               "of magnitudes (0: any), that share a scale: the least possible, or the one given "
+               "where "
+               "it is positive. Integers of qlog4 are powers of two, with a fitted scale; "
+               "`logarithmic` "
+               "ones of qint8 are powers of two or 0.",
+           .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
+           .traits = Trait::row_wise,
+           .infer = infer_quantize,
+           .cost = cost_quantize,
+           .evaluate_f32 = evaluate_quantize<float>,
+           .evaluate_f64 = evaluate_quantize<double>}),
+      define<op::Dequantize>({.summary = "The numbers that quantized vectors stand for.",
+                              .operands = {{"x"}},
+                              .traits = Trait::row_wise,
+                              .infer = infer_dequantize,
+                              .cost = cost_dequantize,
+                              .evaluate_f32 = evaluate_dequantize<float>,
+                              .evaluate_f64 = evaluate_dequantize<double>}),
+      define<op::Cast>(
+          {.summary =
+               "Weights as the nearest numbers of bf16 or f16, ties to even, or those as f32.",
+           .operands = {{"x"}},
+           .traits = Trait::row_wise,
+           .infer = infer_cast,
+           .cost = cost_cast,
+           .evaluate_f32 = evaluate_cast<float>,
+           .evaluate_f64 = evaluate_cast<double>}),
+      define<op::Transpose>({.summary = "A matrix a row, with its dimensions exchanged.",
+                             .operands = {{"x"}},
+                             .traits = Trait::row_wise | Trait::linear,
+                             .infer = infer_transpose,
+                             .cost = cost_transpose,
+                             .evaluate_f32 = evaluate_transpose<float>,
+                             .evaluate_f64 = evaluate_transpose<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -148,16 +148,6 @@ void evaluate_layer(EvalContext<T>& context) {
   }
 }
 
-const OpDef kOps[] = {
-    define<op::RecurrentLayer>(
-        {.summary = "The states of a GRU or LSTM over the rows of each sentence, from zeros.",
-         .operands = {{"x"}, {"w"}, {"u"}, {"b"}, {"c"}},
-         .infer = infer_layer,
-         .cost = cost_layer,
-         .evaluate_f32 = evaluate_layer<float>,
-         .evaluate_f64 = evaluate_layer<double>}),
-};
-
 }  // namespace
 
 std::string_view to_string(RecurrentCell cell) {
@@ -172,6 +162,17 @@ RecurrentCell recurrent_cell(const Node& node) {
 
 std::int64_t gate_count(RecurrentCell cell) { return cell == RecurrentCell::gru ? 3 : 4; }
 
-std::span<const OpDef> recurrent_ops() { return kOps; }
+std::span<const OpDef> recurrent_ops() {
+  static const OpDef kOps[] = {
+      define<op::RecurrentLayer>(
+          {.summary = "The states of a GRU or LSTM over the rows of each sentence, from zeros.",
+           .operands = {{"x"}, {"w"}, {"u"}, {"b"}, {"c"}},
+           .infer = infer_layer,
+           .cost = cost_layer,
+           .evaluate_f32 = evaluate_layer<float>,
+           .evaluate_f64 = evaluate_layer<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

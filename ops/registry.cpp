@@ -23,22 +23,36 @@
 
 namespace fuselage {
 
-const OpRegistry& all_ops() {
-  static const OpRegistry registry = [] {
-    OpRegistry made;
+namespace {
+
+struct AllOps {
+  AllOps() {
     for (const auto family :
          {leaf_ops, loop_ops, recurrent_ops, pointwise_ops, matmul_ops, quantize_ops,
           normalization_ops, softmax_ops, shape_ops, row_ops, frequent_row_ops, attention_ops,
           position_ops, search_ops, shortlist_ops, fused_ops, output_ops})
-      made.add(family());
-    return made;
-  }();
-  return registry;
+      registry.add(family());
+  }
+
+  OpRegistry registry;
+};
+
+OpRegistry& the_registry() {
+  static AllOps all;
+  return all.registry;
 }
+
+}  // namespace
+
+const OpRegistry& all_ops() { return the_registry(); }
+
+void register_ops(std::span<const OpDef> ops) { the_registry().add(ops); }
 
 const OpDef& find_op(std::string_view name) {
   const OpDef* found = all_ops().find(name);
-  if (!found) throw InternalError(fmt::format("internal error: there is no op '{}'", name));
+  if (!found)
+    throw InternalError(fmt::format(
+        "internal error: there is no op '{}'; an op is registered before it is used", name));
   return *found;
 }
 

@@ -145,46 +145,47 @@ void evaluate_mean(EvalContext<T>& context) {
   }
 }
 
-const OpDef kOps[] = {
-    define<op::SelectRows>(
-        {.summary =
-             "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
-         .operands = {{.name = "x", .through = "via"}, {"default", OperandSpec::Arity::optional}},
-         .traits = Trait::selects_rows,
-         .infer = infer_select,
-         .cost = cost_select,
-         .evaluate_f32 = evaluate_select<float>,
-         .evaluate_f64 = evaluate_select<double>}),
-    define<op::SegmentSoftmax>(
-        {.summary = "Softmax over the rows that `to` maps to one row, column by column.",
-         .operands = {{"x"}},
-         .infer = infer_segment_softmax,
-         .evaluate_f32 = evaluate_segment_softmax<float>,
-         .evaluate_f64 = evaluate_segment_softmax<double>}),
-    define<op::SegmentLogSoftmax>(
-        {.summary = "Log-softmax over the rows that `to` maps to one row, column by column.",
-         .operands = {{"x"}},
-         .infer = infer_segment_softmax,
-         .evaluate_f32 = evaluate_segment_log_softmax<float>,
-         .evaluate_f64 = evaluate_segment_log_softmax<double>}),
-    define<op::MixRows>(
-        {.summary =
-             "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
-         .operands = {{"weights"}, {.name = "x", .through = "via"}},
-         .traits = Trait::mixes_rows,
-         .infer = infer_mix,
-         .evaluate_f32 = evaluate_mix<float>,
-         .evaluate_f64 = evaluate_mix<double>}),
-    define<op::MeanRows>({.summary = "Mean of the rows that `to` maps to one row.",
-                          .operands = {{"x"}},
-                          .traits = Trait::mixes_rows,
-                          .infer = infer_mean,
-                          .evaluate_f32 = evaluate_mean<float>,
-                          .evaluate_f64 = evaluate_mean<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> row_ops() { return kOps; }
+std::span<const OpDef> row_ops() {
+  static const OpDef kOps[] = {
+      define<op::SelectRows>(
+          {.summary =
+               "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
+           .operands = {{.name = "x", .through = "via"}, {"default", OperandSpec::Arity::optional}},
+           .traits = Trait::selects_rows,
+           .infer = infer_select,
+           .cost = cost_select,
+           .evaluate_f32 = evaluate_select<float>,
+           .evaluate_f64 = evaluate_select<double>}),
+      define<op::SegmentSoftmax>(
+          {.summary = "Softmax over the rows that `to` maps to one row, column by column.",
+           .operands = {{"x"}},
+           .infer = infer_segment_softmax,
+           .evaluate_f32 = evaluate_segment_softmax<float>,
+           .evaluate_f64 = evaluate_segment_softmax<double>}),
+      define<op::SegmentLogSoftmax>(
+          {.summary = "Log-softmax over the rows that `to` maps to one row, column by column.",
+           .operands = {{"x"}},
+           .infer = infer_segment_softmax,
+           .evaluate_f32 = evaluate_segment_log_softmax<float>,
+           .evaluate_f64 = evaluate_segment_log_softmax<double>}),
+      define<op::MixRows>(
+          {.summary =
+               "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
+           .operands = {{"weights"}, {.name = "x", .through = "via"}},
+           .traits = Trait::mixes_rows,
+           .infer = infer_mix,
+           .evaluate_f32 = evaluate_mix<float>,
+           .evaluate_f64 = evaluate_mix<double>}),
+      define<op::MeanRows>({.summary = "Mean of the rows that `to` maps to one row.",
+                            .operands = {{"x"}},
+                            .traits = Trait::mixes_rows,
+                            .infer = infer_mean,
+                            .evaluate_f32 = evaluate_mean<float>,
+                            .evaluate_f64 = evaluate_mean<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

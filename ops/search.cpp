@@ -47,19 +47,20 @@ void evaluate_k_best(EvalContext<T>& context) {
   }
 }
 
-const OpDef kOps[] = {
-    define<op::KBest>(
-        {.summary =
-             "The k largest elements of a row, and where they stand; ties go to the lower index.",
-         .operands = {{"x"}},
-         .traits = Trait::row_wise,
-         .infer = infer_k_best,
-         .evaluate_f32 = evaluate_k_best<float>,
-         .evaluate_f64 = evaluate_k_best<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> search_ops() { return kOps; }
+std::span<const OpDef> search_ops() {
+  static const OpDef kOps[] = {
+      define<op::KBest>(
+          {.summary =
+               "The k largest elements of a row, and where they stand; ties go to the lower index.",
+           .operands = {{"x"}},
+           .traits = Trait::row_wise,
+           .infer = infer_k_best,
+           .evaluate_f32 = evaluate_k_best<float>,
+           .evaluate_f64 = evaluate_k_best<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

@@ -99,33 +99,34 @@ void evaluate_slice_leading(EvalContext<T>& context) {
   for (std::int64_t r = 0; r < out.rows; ++r) std::copy_n(x.row(r) + skipped, out.cols, out.row(r));
 }
 
-const OpDef kOps[] = {
-    define<op::Concat>({.summary = "Operands side by side, along the last dimension.",
-                        .operands = {{"x", OperandSpec::Arity::repeated}},
-                        .traits = Trait::row_wise,
-                        .infer = infer_concat,
-                        .cost = cost_copy,
-                        .evaluate_f32 = evaluate_concat<float>,
-                        .evaluate_f64 = evaluate_concat<double>}),
-    define<op::Slice>({.summary = "Elements begin to end of the last dimension.",
-                       .operands = {{"x"}},
-                       .traits = Trait::row_wise | Trait::linear | Trait::slices,
-                       .infer = infer_slice,
-                       .cost = cost_copy,
-                       .evaluate_f32 = evaluate_slice<float>,
-                       .evaluate_f64 = evaluate_slice<double>}),
-    define<op::SliceLeading>(
-        {.summary = "Elements begin to end of the leading dimension: some rows of a matrix.",
-         .operands = {{"x"}},
-         .traits = Trait::row_wise | Trait::linear,
-         .infer = infer_slice_leading,
-         .cost = cost_copy,
-         .evaluate_f32 = evaluate_slice_leading<float>,
-         .evaluate_f64 = evaluate_slice_leading<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> shape_ops() { return kOps; }
+std::span<const OpDef> shape_ops() {
+  static const OpDef kOps[] = {
+      define<op::Concat>({.summary = "Operands side by side, along the last dimension.",
+                          .operands = {{"x", OperandSpec::Arity::repeated}},
+                          .traits = Trait::row_wise,
+                          .infer = infer_concat,
+                          .cost = cost_copy,
+                          .evaluate_f32 = evaluate_concat<float>,
+                          .evaluate_f64 = evaluate_concat<double>}),
+      define<op::Slice>({.summary = "Elements begin to end of the last dimension.",
+                         .operands = {{"x"}},
+                         .traits = Trait::row_wise | Trait::linear | Trait::slices,
+                         .infer = infer_slice,
+                         .cost = cost_copy,
+                         .evaluate_f32 = evaluate_slice<float>,
+                         .evaluate_f64 = evaluate_slice<double>}),
+      define<op::SliceLeading>(
+          {.summary = "Elements begin to end of the leading dimension: some rows of a matrix.",
+           .operands = {{"x"}},
+           .traits = Trait::row_wise | Trait::linear,
+           .infer = infer_slice_leading,
+           .cost = cost_copy,
+           .evaluate_f32 = evaluate_slice_leading<float>,
+           .evaluate_f64 = evaluate_slice_leading<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

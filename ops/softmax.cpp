@@ -55,32 +55,33 @@ void evaluate_log_sum_exp(EvalContext<T>& context) {
   }
 }
 
-const OpDef kOps[] = {
-    define<op::Softmax>({.summary = "exp(x) / sum exp(x), over a row.",
-                         .operands = {{"x"}},
-                         .traits = Trait::row_wise,
-                         .infer = same_as_first,
-                         .cost = cost_softmax,
-                         .evaluate_f32 = evaluate_softmax<float>,
-                         .evaluate_f64 = evaluate_softmax<double>}),
-    define<op::LogSoftmax>({.summary = "x - log sum exp(x), over a row.",
-                            .operands = {{"x"}},
-                            .traits = Trait::row_wise,
-                            .infer = same_as_first,
-                            .cost = cost_softmax,
-                            .evaluate_f32 = evaluate_log_softmax<float>,
-                            .evaluate_f64 = evaluate_log_softmax<double>}),
-    define<op::LogSumExp>({.summary = "log sum exp(x), over a row.",
-                           .operands = {{"x"}},
-                           .traits = Trait::row_wise,
-                           .infer = infer_log_sum_exp,
-                           .cost = cost_log_sum_exp,
-                           .evaluate_f32 = evaluate_log_sum_exp<float>,
-                           .evaluate_f64 = evaluate_log_sum_exp<double>}),
-};
-
 }  // namespace
 
-std::span<const OpDef> softmax_ops() { return kOps; }
+std::span<const OpDef> softmax_ops() {
+  static const OpDef kOps[] = {
+      define<op::Softmax>({.summary = "exp(x) / sum exp(x), over a row.",
+                           .operands = {{"x"}},
+                           .traits = Trait::row_wise,
+                           .infer = same_as_first,
+                           .cost = cost_softmax,
+                           .evaluate_f32 = evaluate_softmax<float>,
+                           .evaluate_f64 = evaluate_softmax<double>}),
+      define<op::LogSoftmax>({.summary = "x - log sum exp(x), over a row.",
+                              .operands = {{"x"}},
+                              .traits = Trait::row_wise,
+                              .infer = same_as_first,
+                              .cost = cost_softmax,
+                              .evaluate_f32 = evaluate_log_softmax<float>,
+                              .evaluate_f64 = evaluate_log_softmax<double>}),
+      define<op::LogSumExp>({.summary = "log sum exp(x), over a row.",
+                             .operands = {{"x"}},
+                             .traits = Trait::row_wise,
+                             .infer = infer_log_sum_exp,
+                             .cost = cost_log_sum_exp,
+                             .evaluate_f32 = evaluate_log_sum_exp<float>,
+                             .evaluate_f64 = evaluate_log_sum_exp<double>}),
+  };
+  return kOps;
+}
 
 }  // namespace fuselage

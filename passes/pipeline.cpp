@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
@@ -30,24 +31,31 @@
 #include "passes/motion/split_products.h"
 
 namespace fuselage {
-
 namespace {
 
-std::vector<PipelineStep> cleaning_steps(const PipelineOptions& options) {
-  std::vector<PipelineStep> steps = {
+/// A possible step: options decide whether it is part of a pipeline.
+struct Step {
+  Pass pass;
+  std::string reason;
+  bool enabled = true;
+  std::string after = {};  ///< of a registered pass: the step that it comes after
+};
+
+std::vector<Step> cleaning_steps(const PipelineOptions& options) {
+  return {
       {simplify(), "one spelling for each computation, so that a later pattern is one pattern"},
       {fold_constants(), "what is written in the graph is computed before anything is planned"},
       {merge_common_subexpressions(), "equal values are one value, so that uses can be counted"},
       {remove_dead_code(), "nothing is planned, moved or fused that no output needs"},
+      // A fused layer would hide products from the quantizer.
+      {fuse_recurrence(), "loops are still as their model has them",
+       options.recurrent_kernels && options.precision == Precision::fp32},
   };
-  // A fused layer would hide products from the quantizer.
-  if (options.recurrent_kernels && options.precision == Precision::fp32)
-    steps.push_back({fuse_recurrence(), "loops are still as their model has them"});
-  return steps;
 }
 
-std::vector<PipelineStep> moving_steps(const PipelineOptions& options) {
-  std::vector<PipelineStep> steps = {
+std::vector<Step> moving_steps(const PipelineOptions& options) {
+  const bool quantizes = options.precision != Precision::fp32;
+  return {
       {split_products(for_rounding(options.commute)),
        "a product that could move only in parts is cut into those parts"},
       {commute_rows(options.commute),
@@ -56,20 +64,16 @@ std::vector<PipelineStep> moving_steps(const PipelineOptions& options) {
        "commuting each use on its own makes the same selection several times"},
       {merge_products(), "what is computed from one value is one product, once nothing moves more"},
       {quantize(options.precision), "products as they are; what follows moves and fuses integers"},
+      {commute_rows(options.commute), "rows are quantized where there are fewest", quantizes},
+      {quantize(options.precision), "which may be where they are stored", quantizes},
+      {merge_common_subexpressions(), "and each of them once", quantizes},
+      {frequent_rows(options.commute, options.ranks),
+       "tables of the rows met most, out of what complete tables and merged products left"},
   };
-  if (options.precision != Precision::fp32) {
-    steps.push_back({commute_rows(options.commute), "rows are quantized where there are fewest"});
-    steps.push_back({quantize(options.precision), "which may be where they are stored"});
-    steps.push_back({merge_common_subexpressions(), "and each of them once"});
-  }
-  steps.push_back({frequent_rows(options.commute, options.ranks),
-                   "tables of the rows met most, out of what complete tables and merged products "
-                   "left"});
-  return steps;
 }
 
-std::vector<PipelineStep> fusing_steps(const PipelineOptions& options) {
-  std::vector<PipelineStep> steps = {
+std::vector<Step> fusing_steps(const PipelineOptions& options) {
+  return {
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
       {fuse_ensemble(), "before products and chains take its members apart"},
@@ -83,26 +87,136 @@ std::vector<PipelineStep> fusing_steps(const PipelineOptions& options) {
        "what is left between products are chains, which nothing needs to see inside"},
       {simplify(), "slices that moved before a chain meet those that were there"},
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
+      {fuse_quantize(), "what computes a row has it at hand, fused as it now is",
+       options.quantizing_kernels},
   };
-  if (options.quantizing_kernels)
-    steps.push_back({fuse_quantize(), "what computes a row has it at hand, fused as it now is"});
-  return steps;
 }
 
-}  // namespace
+struct RegisteredPass {
+  Pass pass;
+  PassPosition position;
+  std::string reason;
+};
 
-std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
-  std::vector<PipelineStep> steps = cleaning_steps(options);
-  const auto append = [&steps](const std::vector<PipelineStep>& more) {
+struct RegisteredPasses {
+  std::mutex mutex;
+  std::vector<RegisteredPass> passes;
+};
+
+RegisteredPasses& registered() {
+  static RegisteredPasses all;
+  return all;
+}
+
+void number_steps(std::vector<Step>& steps) {
+  std::map<std::string, std::size_t> occurrences;
+  for (Step& step : steps) step.pass.occurrence = ++occurrences[step.pass.name];
+}
+
+/// "simplify.2": the second pass of that name.
+std::string numbered_name(const Pass& pass) {
+  return fmt::format("{}.{}", pass.name, pass.occurrence);
+}
+
+std::vector<Step>::iterator find_step(std::vector<Step>& steps, const std::string& name) {
+  return std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.pass.name == name || numbered_name(step.pass) == name;
+  });
+}
+
+void insert(std::vector<Step>& steps, const RegisteredPass& added) {
+  auto at = find_step(steps, added.position.step);
+  check(at != steps.end(), "the position of a registered pass is gone");
+  Step step{.pass = added.pass, .reason = added.reason};
+  step.pass.for_tables = at->pass.for_tables;
+  if (added.position.side == PassPosition::Side::after) {
+    step.after = numbered_name(at->pass);
+    ++at;
+    while (at != steps.end() && at->after == step.after) ++at;
+  }
+  steps.insert(at, std::move(step));
+}
+
+/// All steps that options may enable, numbered among all.
+std::vector<Step> all_steps(const PipelineOptions& options,
+                            const std::vector<RegisteredPass>& passes) {
+  std::vector<Step> steps = cleaning_steps(options);
+  const auto append = [&steps](const std::vector<Step>& more) {
     steps.insert(steps.end(), more.begin(), more.end());
   };
   append(moving_steps(options));
   // Fusions depend on the search head, so they come after the passes for tables.
-  for (PipelineStep& step : steps) step.pass.for_tables = true;
+  for (Step& step : steps) step.pass.for_tables = true;
   append(fusing_steps(options));
-  std::map<std::string_view, std::size_t> occurrences;
-  for (PipelineStep& step : steps) step.pass.occurrence = ++occurrences[step.pass.name];
+  number_steps(steps);
+  for (const RegisteredPass& pass : passes) insert(steps, pass);
   return steps;
+}
+
+/// Names of passes and rules, and names that select_passes interprets.
+std::vector<std::string> taken_names(const std::vector<Step>& steps) {
+  std::vector<std::string> names = {"all", "none"};
+  for (const Step& step : steps) {
+    names.push_back(step.pass.name);
+    for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
+  }
+  return names;
+}
+
+/// Throws Error for a name that --passes could not select.
+void check_name(std::string_view kind, const std::string& name,
+                const std::vector<std::string>& taken) {
+  if (name.empty() ||
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos)
+    throw Error(
+        fmt::format("a {} cannot be called {}; give a name of small letters, digits and '_'", kind,
+                    in_quotes(name)));
+  if (std::find(taken.begin(), taken.end(), name) != taken.end())
+    throw Error(fmt::format("there is a pass or rule {} already; choose another name for the {}",
+                            in_quotes(name), kind));
+}
+
+void check_pass(const Pass& pass, const std::vector<Step>& steps) {
+  const std::vector<std::string> taken = taken_names(steps);
+  check_name("pass", pass.name, taken);
+  for (const Rule& rule : pass.rules) check_name("rule", rule.name, taken);
+  if (pass.rules.empty() == !pass.run)
+    throw Error(fmt::format("pass {} must have either rules or a function", in_quotes(pass.name)));
+  check_rules(pass.name, pass.rules);
+}
+
+}  // namespace
+
+void register_pass(Pass pass, PassPosition position, std::string reason) {
+  RegisteredPasses& all = registered();
+  const std::lock_guard lock(all.mutex);
+  std::vector<Step> steps = all_steps({}, all.passes);
+  check_pass(pass, steps);
+  if (find_step(steps, position.step) == steps.end()) {
+    std::vector<std::string_view> known;
+    for (const Step& step : steps)
+      if (step.pass.occurrence == 1) known.push_back(step.pass.name);
+    const std::string suggestion = did_you_mean(position.step, known);
+    throw Error(fmt::format("pass {} cannot be placed: there is no step {}{}{} can be {}",
+                            in_quotes(pass.name), in_quotes(position.step), suggestion,
+                            suggestion.empty() ? "; it" : " It", fmt::join(known, ", ")));
+  }
+  pass.occurrence = 1;
+  all.passes.push_back({std::move(pass), std::move(position), std::move(reason)});
+}
+
+std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
+  std::vector<RegisteredPass> passes;
+  {
+    const std::lock_guard lock(registered().mutex);
+    passes = registered().passes;
+  }
+  std::vector<Step> steps = all_steps(options, passes);
+  std::erase_if(steps, [](const Step& step) { return !step.enabled; });
+  number_steps(steps);
+  std::vector<PipelineStep> pipeline;
+  for (Step& step : steps) pipeline.push_back({std::move(step.pass), std::move(step.reason)});
+  return pipeline;
 }
 
 namespace {
@@ -121,11 +235,6 @@ std::vector<std::string_view> pass_names(const std::vector<PipelineStep>& steps)
     if (std::find(names.begin(), names.end(), step.pass.name) == names.end())
       names.push_back(step.pass.name);
   return names;
-}
-
-/// "simplify.2": the second pass of that name.
-std::string numbered_name(const Pass& pass) {
-  return fmt::format("{}.{}", pass.name, pass.occurrence);
 }
 
 /// Names of passes, then names of their rules, then names of single occurrences.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cpu/executable.h"
-#include "backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {

@@ -10,10 +10,11 @@
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "backends/cpu/kernels/kernel_registry.h"
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/runtime/runner.h"
@@ -22,9 +23,12 @@
 #include "backends/cpu/weights/weight_cache.h"
 #include "backends/cpu/weights/weight_region.h"
 #include "base/build_id.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
+#include "fuselage/ops/fused.h"
 #include "fuselage/passes/rewrite/rewriter.h"
+#include "ops/elementwise_expression.h"
 
 namespace fuselage {
 namespace {
@@ -146,13 +150,40 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   return weights;
 }
 
+/// An address in the library that defines an op.
+const void* code_of(const OpDef& op) {
+  if (op.row) return reinterpret_cast<const void*>(op.row);
+  if (op.evaluate_f32) return reinterpret_cast<const void*>(op.evaluate_f32);
+  return reinterpret_cast<const void*>(op.infer);
+}
+
+/// The build IDs of the libraries whose code makes a region: Fuselage and the libraries of the ops
+/// in the programs and of registered kernels. nullopt: one of them has none.
+std::optional<std::set<std::string>> build_ids(const Programs& programs) {
+  std::set<const void*> code = {reinterpret_cast<const void*>(&load_cpu)};
+  for (const cpu::KernelEntry* kernel : cpu::registered_kernels())
+    code.insert(reinterpret_cast<const void*>(kernel->make));
+  for (const Graph* program : {&programs.load, &programs.source, &programs.step})
+    for (const NodeId id : program->nodes()) {
+      const Node& node = program->node(id);
+      code.insert(code_of(*node.op));
+      if (!node.has<op::Expression>()) continue;
+      for (const auto& step : parse_expression(node.as<op::Expression>().expression).steps)
+        code.insert(code_of(*step.op));
+    }
+  std::set<std::string> ids;
+  for (const void* address : code) ids.insert(build_id_of(address));
+  if (ids.contains("")) return std::nullopt;
+  return ids;
+}
+
 /// Hashes everything that the bytes of a region depend on: the weights, the programs and the code,
-/// identified by the build ID. The level is included since floating-point products, and so tables,
+/// identified by build IDs. The level is included since floating-point products, and so tables,
 /// differ between levels; the C library, since the load program calls its functions.
 ContentHash content_of(const Programs& programs, const TensorMap& weights,
-                       const cpu::WeightRegion& region, std::string_view build_id) {
+                       const cpu::WeightRegion& region, const std::set<std::string>& build_ids) {
   ContentHash hash;
-  hash.add(build_id);
+  for (const std::string& id : build_ids) hash.add(id);
   hash.add(::gnu_get_libc_version());
   hash.add(cpu::active_isa());
   for (const Graph* program : {&programs.load, &programs.source, &programs.step})
@@ -187,6 +218,7 @@ class CpuExecutable : public Executable {
     const KernelSet kernels = cpu::kernel_set(options.kernels);
     source_ = cpu::make_program(programs.source, weights_, kernels);
     step_ = cpu::make_program(programs.step, weights_, kernels);
+    note_reference_ops();
     if (options.weights_cache.empty())
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
     else
@@ -236,13 +268,14 @@ class CpuExecutable : public Executable {
 
  private:
   void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
-    const std::string build_id = build_id_of(reinterpret_cast<const void*>(&load_cpu));
-    if (build_id.empty()) {
-      add_note("weights are not cached: this program was linked without a build ID");
+    const auto ids = build_ids(programs);
+    if (!ids) {
+      add_note(
+          "weights are not cached: this program or an extension was linked without a build ID");
       weights_.make(run_load_program(programs.load, std::move(weights), load_));
       return;
     }
-    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, build_id));
+    const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, *ids));
     cpu::CachedBytes cached = cache.find(weights_.size_bytes());
     add_note(cached.note);
     if (!cached.bytes) {
@@ -255,6 +288,19 @@ class CpuExecutable : public Executable {
     if (!cached.bytes) return;
     weights_.set_bytes(cached.bytes);
     cache_file_ = cache.path();
+  }
+
+  /// One note with the ops of the source and step programs that run by their reference evaluation.
+  void note_reference_ops() {
+    std::set<std::string_view> ops;
+    for (const Program* program : {source_.get(), step_.get()})
+      for (const PlannedInstruction& in : program->plan.instructions)
+        if (in.kernel && in.kernel->is_reference)
+          ops.insert(program->plan.graph.node(in.node).op->name);
+    if (!ops.empty())
+      add_note(fmt::format("{} {} by the reference evaluation, which is slow: no kernel can run {}",
+                           fmt::join(ops, ", "), ops.size() == 1 ? "runs" : "run",
+                           ops.size() == 1 ? "it" : "them"));
   }
 
   void add_note(const std::string& note) {

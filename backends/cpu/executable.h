@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "backends/cpu/kernels/kernel_registry.h"
 #include "base/exported.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/backends/executable.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 

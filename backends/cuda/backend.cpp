@@ -32,13 +32,6 @@ std::filesystem::path module_path() {
   return library_path().parent_path() / kModuleFile;
 }
 
-/// Makes the symbols of this library visible to the module. They are not if, for example, Python
-/// loaded the library.
-void share_symbols() {
-  if (const std::filesystem::path library = library_path(); !library.empty())
-    ::dlopen(library.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-}
-
 /// Loads the module, which stays.
 Compile load_module() {
   const std::filesystem::path path = module_path();

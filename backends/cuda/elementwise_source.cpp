@@ -170,7 +170,8 @@ class Writer {
 
 ElementwiseExpression elementwise_expression(const Node& node) {
   if (node.has<op::Expression>()) return parse_expression(node.as<op::Expression>().expression);
-  ElementwiseExpression expression{.steps = {{.op = node.op}}, .results = {{.kind = Kind::step}}};
+  ElementwiseExpression expression{.steps = {{.op = node.op, .arguments = {}, .attrs = node.attrs}},
+                                   .results = {{.kind = Kind::step}}};
   for (std::uint32_t i = 0; i < node.operands.size(); ++i)
     expression.steps[0].arguments.push_back({.index = i});
   return expression;

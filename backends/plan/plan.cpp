@@ -319,8 +319,8 @@ ProgramPlan plan_program(Graph program, const KernelSet& kernels) {
 std::vector<PlannedNode> planned_nodes(const ProgramPlan& plan) {
   std::vector<PlannedNode> nodes;
   for (const PlannedInstruction& in : plan.instructions)
-    nodes.push_back(
-        {in.node, std::string(in.kernel ? in.kernel->name : "view"), in.kernel != nullptr});
+    nodes.push_back({in.node, std::string(in.kernel ? in.kernel->name : "view"),
+                     in.kernel != nullptr, in.kernel != nullptr && in.kernel->is_reference});
   return nodes;
 }
 

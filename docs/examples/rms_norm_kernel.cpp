@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/ops/normalization.h"
 

@@ -1,4 +1,4 @@
-#include "models/architectures/parameters.h"
+#include "fuselage/models/architectures/parameters.h"
 
 #include <fmt/ranges.h>
 

@@ -17,8 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kFormatVersion = 1;
-constexpr std::array<std::string_view, 5> kConfigKeys = {"fuselage-model", "name", "right-left",
-                                                         "vocabularies", "decode"};
+constexpr std::array<std::string_view, 7> kConfigKeys = {
+    "fuselage-model", "name", "right-left", "vocabularies", "decode", "architecture", "options"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
@@ -101,6 +101,17 @@ std::vector<std::string> vocabulary_names(const Json& config, const std::string&
   return names;
 }
 
+/// The options of the architecture as JSON.
+std::string architecture_options(const Json& config, const std::string& path) {
+  const auto options = config.find("options");
+  if (options == config.end()) return "";
+  if (!options->is_object()) throw Error(fmt::format("{}: 'options' must be an object", path));
+  if (!config.contains("architecture"))
+    throw Error(
+        fmt::format("{}: 'options' are those of an 'architecture', which is missing", path));
+  return options->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 }  // namespace
 
 ModelConfig parse_model_config(std::string_view text, const std::string& path,
@@ -111,7 +122,9 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
   return {.name = get<std::string>(config, "name", "", "a text", path),
           .right_left = get<bool>(config, "right-left", false, "true or false", path),
           .vocabularies = vocabulary_names(config, path),
-          .decode = decode_defaults(config, path, ignore_unknown)};
+          .decode = decode_defaults(config, path, ignore_unknown),
+          .architecture = get<std::string>(config, "architecture", "", "a text", path),
+          .options = architecture_options(config, path)};
 }
 
 std::string print_model_config(const ModelConfig& config) {

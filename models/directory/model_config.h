@@ -14,6 +14,8 @@ struct ModelConfig {
   bool right_left = false;                ///< the model reads and writes the last word first
   std::vector<std::string> vocabularies;  ///< file names, source and target; or empty
   DecodeDefaults decode;
+  std::string architecture = {};  ///< builds the graph; empty: the directory has a graph
+  std::string options = {};       ///< of the architecture, as JSON; empty: none
 };
 
 /// Reads the text of a `config.json`; `path` is for messages. Throws Error for invalid JSON, an

@@ -17,6 +17,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/graph/text.h"
+#include "fuselage/models/architectures/architecture.h"
 #include "fuselage/models/formats/safetensors.h"
 #include "fuselage/ops/registry.h"
 #include "models/directory/directory_writer.h"
@@ -164,6 +165,33 @@ class DirectoryReader {
   std::set<std::string> used_;
 };
 
+/// Reads graph and weights.
+void read_graph(DirectoryReader& reader, const ModelConfig& config, Model& model) {
+  std::string graph_path, weights_path;
+  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
+  model.graph = parse_graph(graph_text, graph_path, all_ops());
+  if (!config.name.empty()) model.graph.set_name(config.name);
+  model.weights = match_weights(model.graph, reader.read_weights(weights_path).tensors,
+                                weights_path, graph_path);
+}
+
+/// Reads the weights, and builds the graph by its architecture.
+void build_graph(DirectoryReader& reader, const ModelConfig& config, const std::string& directory,
+                 const std::string& config_path, bool ignore_unknown, Model& model) {
+  if (std::error_code error; fs::exists(path_in(directory, kGraphFile), error))
+    throw Error(
+        fmt::format("{}: it names the architecture {}, but the directory has a {}; remove "
+                    "one of the two",
+                    config_path, in_quotes(config.architecture), kGraphFile));
+  std::string weights_path;
+  const TensorMap stored = reader.read_weights(weights_path).tensors;
+  const ModelOptions options(config.options, config_path, ignore_unknown);
+  Model built = build_model(config.architecture, options,
+                            join_quantized_weights(stored, {}, weights_path), config.name);
+  model.graph = std::move(built.graph);
+  model.weights = std::move(built.weights);
+}
+
 }  // namespace
 
 void expect_vocabulary_name(const std::string& path) {
@@ -243,7 +271,7 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
                             kConfigFile));
   Model model;
   DirectoryReader reader(directory, options.verify, model.notes);
-  std::string config_path, graph_path, weights_path;
+  std::string config_path;
   const std::string config_text = reader.read_text(kConfigFile, kMaxConfig, config_path);
   const ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
   model.decode = config.decode;
@@ -253,11 +281,10 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
     if (auto digest = reader.digest_of(name))
       model.vocabulary_digests.emplace(model.vocabularies.back(), *std::move(digest));
   }
-  const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
-  model.graph = parse_graph(graph_text, graph_path, all_ops());
-  if (!config.name.empty()) model.graph.set_name(config.name);
-  model.weights = match_weights(model.graph, reader.read_weights(weights_path).tensors,
-                                weights_path, graph_path);
+  if (config.architecture.empty())
+    read_graph(reader, config, model);
+  else
+    build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
   reader.check_others();
   return model;
 }

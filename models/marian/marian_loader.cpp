@@ -7,10 +7,8 @@
 #include "base/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "fuselage/models/architectures/architecture.h"
 #include "models/architectures/marian_options.h"
-#include "models/architectures/parameters.h"
-#include "models/architectures/s2s.h"
-#include "models/architectures/transformer.h"
 #include "models/formats/marian_bin.h"
 #include "models/formats/npz.h"
 #include "models/marian/nematus_names.h"
@@ -18,31 +16,29 @@
 namespace fuselage {
 namespace {
 
-void build_architecture(Parameters& parameters, const MarianOptions& options) {
-  if (options.type == "s2s" || options.type == "amun" || options.type == "nematus")
-    build_s2s(parameters, options);
-  else if (options.type == "transformer")
-    build_transformer(parameters, options);
-  else
-    throw Error(fmt::format("type {} is not supported; it can be s2s, amun, nematus or transformer",
-                            in_quotes(options.type)));
-}
-
 /// Throws Error if the configuration's streams or vocabulary sizes differ from the graph's.
-void check_streams(const Graph& graph, const MarianOptions& options) {
-  for (const std::string& type : options.input_types)
+void check_streams(const Graph& graph, const ModelOptions& options) {
+  for (const std::string& type : options.texts("input-types"))
     if (type != "sequence")
-      throw Error(fmt::format(
-          "input-types has {}, which is not supported; inputs must be sequences", in_quotes(type)));
+      throw Error(
+          fmt::format("{}: input-types has {}, which is not supported; inputs must be "
+                      "sequences",
+                      options.where(), in_quotes(type)));
   std::vector<std::int64_t> sizes;
   for (std::uint32_t i = 0; i < graph.map_count(); ++i)
     if (const RowMap& map = graph.map(MapId{i}); map.kind == MapKind::word)
       sizes.push_back(graph.domain(map.to).size);
-  const std::vector<std::int64_t>& stated = options.dim_vocabs;
+  const std::vector<std::int64_t> stated = options.integers("dim-vocabs");
   for (std::size_t i = 0; i < stated.size(); ++i)
     if (stated[i] != 0 && (i >= sizes.size() || stated[i] != sizes[i]))
-      throw Error(fmt::format("dim-vocabs is {}, but the embeddings have {} rows",
-                              shape_to_string(stated), shape_to_string(sizes)));
+      throw Error(fmt::format("{}: dim-vocabs is {}, but the embeddings have {} rows",
+                              options.where(), shape_to_string(stated), shape_to_string(sizes)));
+}
+
+/// Options that describe the file, whatever its architecture.
+void read_general(const ModelOptions& options) {
+  for (const char* name : {"original-type", "version", "input-types", "dim-vocabs"})
+    options.has(name);
 }
 
 struct StoredModel {
@@ -71,24 +67,17 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   if (file.config_yaml.empty())
     throw Error(fmt::format(
         "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
-  const MarianOptions config = parse_marian_options(file.config_yaml, path, options.ignore_unknown);
+  const ModelOptions config(std::move(file.config_yaml), path, options.ignore_unknown);
   // Calibration's record of products without a weight; nothing uses it.
   file.tensors.erase("none_QuantMultA");
-  const TensorMap tensors = rename_nematus_parameters(file.tensors, config);
-  Builder builder(model_name(path));
-  Parameters parameters(builder, tensors, path);
-  try {
-    build_architecture(parameters, config);
-    if (!options.ignore_unknown) check_streams(builder.graph(), config);
-  } catch (const LocatedError&) {
-    throw;
-  } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", path, error.what()));
-  }
-  Model model;
-  model.weights = parameters.take();
-  model.graph = builder.take();
-  model.right_left = config.right_left;
+  if (has_nematus_names(file.tensors))
+    file.tensors = rename_nematus_parameters(
+        file.tensors, parse_marian_options(config.yaml(), path, options.ignore_unknown));
+  read_general(config);
+  const bool right_left = config.flag("right-left");
+  Model model = build_model(config.text("type", "amun"), config, file.tensors, model_name(path));
+  if (!options.ignore_unknown) check_streams(model.graph, config);
+  model.right_left = right_left;
   return model;
 }
 

@@ -12,9 +12,9 @@ struct MarianLoadOptions {
   bool ignore_unknown = false;
 };
 
-/// Loads a Marian model (.bin by its extension, else .npz) of type s2s, amun, nematus or
-/// transformer: reads its configuration and parameters and builds the graph, which must use every
-/// parameter. Throws Error naming the file and the cause.
+/// Loads a Marian model (.bin by its extension, else .npz) whose type is the name of an
+/// architecture (architectures/architecture.h): reads its configuration and parameters and builds
+/// the graph, which must use every parameter. Throws Error naming the file and the cause.
 Model load_marian(const std::string& path, const MarianLoadOptions& options = {});
 
 }  // namespace fuselage

@@ -112,8 +112,10 @@ std::string rename_parameter(const std::string& stored) {
 
 }  // namespace
 
+bool has_nematus_names(const TensorMap& stored) { return stored.count("decoder_c_tt") != 0; }
+
 TensorMap rename_nematus_parameters(const TensorMap& stored, const MarianOptions& options) {
-  if (stored.count("decoder_c_tt") == 0) return stored;
+  if (!has_nematus_names(stored)) return stored;
   const bool shared_source = options.tied_embeddings_all || options.tied_embeddings_src;
   TensorMap renamed;
   for (const auto& [name, tensor] : stored) {

@@ -1,8 +1,9 @@
 #include "passes/fusion/elementwise.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "fuselage/base/error.h"
 #include "fuselage/ops/fused.h"
@@ -69,13 +70,24 @@ bool is_elementwise(const Graph&, const Node& node) {
   return node.has(Trait::elementwise) && quantized_results(node).empty();
 }
 
+std::optional<std::string> refuse_in_chain(const Graph& graph, const Node& node) {
+  if (node.has<op::Expression>()) return std::nullopt;
+  if (!node.op->row)
+    return fmt::format(
+        "{} has no row function, so the fused node would run on the reference evaluation",
+        graph.describe(node));
+  if (const auto reason = refuse_step(*node.op))
+    return fmt::format("{}: {}", graph.describe(node), *reason);
+  return std::nullopt;
+}
+
 BoundExpression bind_expression(const Graph& graph, const Node& node) {
   check(is_elementwise(graph, node), "an expression of a node that is not elementwise");
   BoundExpression plain{.operands = node.operands};
   if (node.has<op::Expression>()) {
     plain.expression = parse_expression(node.as<op::Expression>().expression);
   } else {
-    ElementwiseExpression::Step step{.op = node.op};
+    ElementwiseExpression::Step step{.op = node.op, .arguments = {}, .attrs = node.attrs};
     for (std::uint32_t i = 0; i < node.operands.size(); ++i) step.arguments.push_back({.index = i});
     plain.expression.steps.push_back(std::move(step));
     plain.expression.results.push_back({.kind = Kind::step, .index = 0});

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fuselage/graph/graph.h"
@@ -12,6 +13,10 @@ namespace fuselage {
 /// an expression can represent it. False for nodes that quantize results, since they read whole
 /// vectors.
 bool is_elementwise(const Graph& graph, const Node& node);
+
+/// The reason why an elementwise node cannot be part of a fused chain; nullopt: it can. Its op
+/// needs a row function: without one the whole chain would run on the reference evaluation.
+std::optional<std::string> refuse_in_chain(const Graph& graph, const Node& node);
 
 /// An expression and its operand values: operand i of the expression is operands[i].
 struct BoundExpression {

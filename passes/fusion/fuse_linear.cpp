@@ -9,6 +9,10 @@ namespace {
 
 constexpr Capture kProduct{"product"};
 
+std::optional<std::string> without_row_function(const Match& match) {
+  return refuse_in_chain(match.graph(), match.root_node());
+}
+
 void fuse(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
@@ -32,7 +36,9 @@ Pass fuse_linear() {
       .rules = {
           {.name = "epilogue",
            .pattern = match::node(is_elementwise).having(match::op<op::Matmul>().named(kProduct)),
-           .guards = {same_rows(), several_columns(kProduct, "so it is a dot product a row")},
+           .guards = {same_rows(),
+                      several_columns(kProduct, "so it is a dot product a row"),
+                      {"row_function", without_row_function}},
            .build = fuse}}};
 }
 

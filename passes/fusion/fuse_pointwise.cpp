@@ -32,7 +32,14 @@ std::optional<std::string> other_width(const Match& match) {
                      match.graph().show(inner), match.graph().show(match.result_type()));
 }
 
+std::optional<std::string> without_row_function(const Match& match) {
+  if (auto reason = refuse_in_chain(match.graph(), match.root_node())) return reason;
+  return refuse_in_chain(match.graph(), match.node(kInner));
+}
+
 std::optional<std::string> too_long(const Match& match) {
+  // Guards are independent, and this one needs expressions.
+  if (without_row_function(match)) return std::nullopt;
   const Graph& graph = match.graph();
   const std::size_t steps = bind_expression(graph, match.root_node()).expression.steps.size() +
                             bind_expression(graph, match.node(kInner)).expression.steps.size();
@@ -97,6 +104,7 @@ Rule chain() {
           match::node(is_elementwise).having(match::node(is_elementwise).named(kInner).shared()),
       .guards = {{"same_rows", other_rows},
                  {"same_width", other_width},
+                 {"row_function", without_row_function},
                  {"size", too_long},
                  {"acyclic", in_a_cycle}},
       .build = fuse_chain};

@@ -53,8 +53,8 @@ class Driver {
   Driver(const std::vector<Rule>& rules, Rewriter& rewriter, const PassOptions& options,
          PassRecord& record)
       : graph_(rewriter.graph()), rewriter_(rewriter), options_(options), record_(record) {
+    check_rules(record.name, rules);
     for (const Rule& rule : rules) {
-      check_rule(rule);
       if (options.allows(rule.numerics.kind))
         index_.add(rule);
       else

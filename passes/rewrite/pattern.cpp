@@ -34,7 +34,7 @@ bool is_constant(const Node& node, double number) {
 
 ValueId Match::operator[](Capture capture) const {
   for (const auto& [captured, value] : captures_)
-    if (captured == capture.name) return value;
+    if (captured == capture) return value;
   throw InternalError(fmt::format("internal error: the pattern captures no '{}'", capture.name));
 }
 
@@ -73,7 +73,7 @@ Pattern number(double number) {
 }  // namespace match
 
 Pattern Pattern::named(Capture capture) && {
-  name_ = capture.name;
+  capture_ = capture;
   return std::move(*this);
 }
 Pattern Pattern::shared() && {
@@ -98,17 +98,17 @@ Pattern Pattern::where(NodePredicate test) && {
   return std::move(*this);
 }
 
-void Pattern::add_captures(std::vector<std::string_view>& names) const {
-  if (!name_.empty()) names.push_back(name_);
+void Pattern::add_captures(std::vector<Capture>& captures) const {
+  if (capture_) captures.push_back(*capture_);
   if (operands_)
-    for (const Pattern& operand : *operands_) operand.add_captures(names);
-  for (const Pattern& operand : having_) operand.add_captures(names);
+    for (const Pattern& operand : *operands_) operand.add_captures(captures);
+  for (const Pattern& operand : having_) operand.add_captures(captures);
 }
 
-std::vector<std::string_view> Pattern::captures() const {
-  std::vector<std::string_view> names;
-  add_captures(names);
-  return names;
+std::vector<Capture> Pattern::captures() const {
+  std::vector<Capture> captures;
+  add_captures(captures);
+  return captures;
 }
 
 std::size_t Pattern::depth() const {
@@ -141,10 +141,10 @@ bool Pattern::fits_node(const Graph& graph, const Node& node) const {
 }
 
 bool Pattern::capture(Match& match, ValueId value) const {
-  if (name_.empty()) return true;
+  if (!capture_) return true;
   for (const auto& [captured, earlier] : match.captures_)
-    if (captured == name_) return earlier == value;
-  match.captures_.emplace_back(name_, value);
+    if (captured == *capture_) return earlier == value;
+  match.captures_.emplace_back(*capture_, value);
   return true;
 }
 

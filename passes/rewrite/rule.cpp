@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "fuselage/base/error.h"
 
@@ -22,16 +23,32 @@ std::vector<Match> find_matches(const Rule& rule, const Graph& graph, NodeId roo
 }
 
 void check_rule(const Rule& rule) {
-  const std::vector<std::string_view> captures = rule.pattern.captures();
+  const std::vector<Capture> captures = rule.pattern.captures();
+  for (const Capture& a : captures)
+    for (const Capture& b : captures)
+      if (a.name == b.name && !(a == b))
+        throw InternalError(fmt::format(
+            "internal error: rule '{}' has two captures called '{}'; rename one of them", rule.name,
+            a.name));
   for (const Guard& guard : rule.guards)
     for (const Capture& read : guard.reads)
-      if (std::find(captures.begin(), captures.end(), read.name) == captures.end())
+      if (std::find(captures.begin(), captures.end(), read) == captures.end())
         throw InternalError(fmt::format(
             "internal error: guard '{}' of rule '{}' reads '{}', which the pattern does "
             "not capture",
             guard.name, rule.name, read.name));
   if (!rule.build)
     throw InternalError(fmt::format("internal error: rule '{}' has no builder", rule.name));
+}
+
+void check_rules(std::string_view pass, const std::vector<Rule>& rules) {
+  std::set<std::string_view> names;
+  for (const Rule& rule : rules) {
+    check_rule(rule);
+    if (!names.insert(rule.name).second)
+      throw InternalError(
+          fmt::format("internal error: pass '{}' has two rules called '{}'", pass, rule.name));
+  }
 }
 
 std::vector<Guard> all_guards(const Rule& rule) {

@@ -4,10 +4,10 @@
 
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/reference/backend.h"
 #include "fuselage/backends/compile.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/pointwise.h"
 #include "support.h"

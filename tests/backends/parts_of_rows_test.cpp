@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "backends/cpu/executable.h"
-#include "backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/backends/compile.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"

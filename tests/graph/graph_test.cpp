@@ -222,10 +222,68 @@ TEST_F(GraphEdit, NodesAndTypesReadWellInMessages) {
   EXPECT_EQ(row_size({DType::f32, graph_.none(), {}}), 1);
 }
 
-TEST(OpRegistry, RefusesTwoOpsOfOneName) {
-  const OpDef twice[] = {{.name = "same"}, {.name = "same"}};
+std::vector<Type> infer_nothing(const InferContext&) { return {}; }
+
+/// The message with which a registry refuses these definitions; nothing of them is added.
+std::string refusal(std::vector<OpDef> ops) {
+  for (OpDef& op : ops)
+    if (op.summary.empty()) op.summary = "An op of a test.";
   OpRegistry registry;
-  EXPECT_THROW(registry.add(twice), InternalError);
+  try {
+    registry.add(ops);
+  } catch (const Error& error) {
+    EXPECT_TRUE(registry.all().empty());
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OpRegistry, RefusesANameThatIsTaken) {
+  const auto op = [](std::string_view name, std::vector<std::string_view> former = {}) {
+    return OpDef{.name = name,
+                 .summary = "An op of a test.",
+                 .infer = infer_nothing,
+                 .former_names = std::move(former)};
+  };
+  EXPECT_EQ(refusal({op("one"), op("two")}), "");
+  EXPECT_THAT(refusal({op("same"), op("same")}), HasSubstr("two ops are called 'same'"));
+  EXPECT_THAT(refusal({op("one", {"old"}), op("old")}), HasSubstr("two ops are called 'old'"));
+  EXPECT_THAT(refusal({op("one"), op("two", {"one"})}), HasSubstr("two ops are called 'one'"));
+  EXPECT_THAT(refusal({op("Two words")}), HasSubstr("cannot be called 'Two words'"));
+  EXPECT_THAT(refusal({op("")}), HasSubstr("cannot be called ''"));
+}
+
+TEST(OpRegistry, RefusesADefinitionThatContradictsItself) {
+  const OpDef good{.name = "good", .operands = {{"x"}}, .infer = infer_nothing};
+  const auto refusal_of = [&good](auto change) {
+    OpDef op = good;
+    change(op);
+    return refusal({op});
+  };
+  EXPECT_EQ(refusal_of([](OpDef&) {}), "");
+  EXPECT_THAT(refusal_of([](OpDef& op) { op.infer = nullptr; }), HasSubstr("op 'good': it has no"));
+  EXPECT_THAT(refusal_of([](OpDef& op) { op.evaluate_f32 = [](EvalContext<float>&) {}; }),
+              HasSubstr("not in both"));
+  EXPECT_THAT(refusal_of([](OpDef& op) { op.traits = Trait::elementwise; }), HasSubstr("row_wise"));
+  EXPECT_THAT(refusal_of([](OpDef& op) { op.traits = Trait::commutative; }),
+              HasSubstr("two operands, not 1"));
+  EXPECT_THAT(refusal_of([](OpDef& op) {
+                op.operands = {{"x", OperandSpec::Arity::optional}, {"y"}};
+              }),
+              HasSubstr("'x' is optional or repeated"));
+  EXPECT_THAT(refusal_of([](OpDef& op) { op.operands = {{.name = "x", .through = "via"}}; }),
+              HasSubstr("'x' is read through 'via'"));
+  EXPECT_THAT(refusal_of([](OpDef& op) {
+                op.attributes = {{"a", AttrKind::real}, {"a", AttrKind::real}};
+              }),
+              HasSubstr("two attributes 'a'"));
+  EXPECT_THAT(refusal_of([](OpDef& op) {
+                op.attributes = {{"a", AttrKind::real, Attr(std::int64_t{1})}};
+              }),
+              HasSubstr("'a' is not of kind real"));
+}
+
+TEST(OpRegistry, FindsOpsByName) {
   EXPECT_EQ(all_ops().find("no_such_op"), nullptr);
   EXPECT_THROW(find_op("no_such_op"), InternalError);
   ASSERT_NE(all_ops().find("add"), nullptr);

@@ -45,7 +45,7 @@ TEST(ElementwiseExpression, SaysWhatIsWrongAndWhere) {
   expect("tanh(x0) x1", "';' or the end is expected");
   expect("add(x0)", "',' is expected");
   expect("softmax(x0)", "'softmax' is no elementwise op");
-  expect("pointwise(x0)", "'pointwise' is no elementwise op");
+  expect("pointwise(x0)", "pointwise: it has an expression of its own");
   expect("tanh(y0)", "there is no 'y0'");
   expect("tanh(x1000)", "there is no 'x1000'");
   expect("tanh(t0)", "there is no 't0'");

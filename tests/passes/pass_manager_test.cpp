@@ -318,12 +318,28 @@ std::string message_of(const Pass& pass) {
 }
 
 TEST(RuleCheck, AGuardReadsWhatThePatternCaptures) {
-  constexpr Capture kOther{"other"};
+  static constexpr Capture kOther{"other"};
   Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
   rule.guards = {same_type(kOther)};
   EXPECT_EQ(message_of({.name = "pass", .rules = {rule}}),
             "internal error: guard 'same_type' of rule 'to_relu' reads 'other', which the pattern "
             "does not capture");
+}
+
+TEST(RuleCheck, TwoCapturesOfOneTextAreRefused) {
+  static constexpr Capture kFirst{"same"}, kSecond{"same"};
+  Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
+  rule.pattern = match::op<op::Mul>({match::any(kFirst), match::any(kSecond)});
+  EXPECT_THAT(message_of({.name = "pass", .rules = {rule}}),
+              HasSubstr("rule 'to_relu' has two captures called 'same'"));
+  rule.pattern = match::op<op::Mul>({match::any(kFirst), match::any(kFirst)});
+  EXPECT_NO_THROW(check_rule(rule));
+}
+
+TEST(RuleCheck, TwoRulesOfOneNameAreRefused) {
+  const Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
+  EXPECT_THAT(message_of({.name = "pass", .rules = {rule, rule}}),
+              HasSubstr("pass 'pass' has two rules called 'to_relu'"));
 }
 
 TEST(RuleCheck, ARuleBuilds) {
@@ -333,7 +349,7 @@ TEST(RuleCheck, ARuleBuilds) {
 }
 
 TEST(RuleCheck, MistakesOfGuardsAndBuildersNameTheRule) {
-  constexpr Capture kOther{"other"};
+  static constexpr Capture kOther{"other"};
   Rule rule = exchange<op::Tanh, op::Relu>("to_relu");
   rule.build = [&](Rewriter&, const Match& match) { (void)match[kOther]; };
   EXPECT_THAT(message_of({.name = "pass", .rules = {rule}}),

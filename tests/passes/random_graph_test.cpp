@@ -210,7 +210,8 @@ TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
     }
   }
   for (const OpDef* op : all_ops().all())
-    EXPECT_TRUE(!op->evaluate_f64 || seen.contains(op->name)) << op->name;
+    EXPECT_TRUE(!op->evaluate_f64 || op->name.starts_with("test_") || seen.contains(op->name))
+        << op->name;
 }
 
 TEST(RandomGraphs, GivePassesSomethingToDo) {

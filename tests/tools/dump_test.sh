@@ -74,4 +74,23 @@ refuses "cannot open nope.ir" run nope.ir
 refuses "is input and output at once" run raw.ir -o raw.ir
 refuses "one:1" run one
 
+# Libraries that register, before graphs and models are read.
+libraries=$(dirname "$module")
+cat >extension.ir <<'IR'
+fuselage.graph 1
+domain sentence = sentence
+domain source = source of sentence
+%x = import() {name = "x", domain = source, dims = [4]}
+%a = hard_sigmoid(%x) {slope = 0.5}
+%y = tanh(%a)
+return y = %y
+IR
+refuses "extension.ir:5" run extension.ir
+works run extension.ir --extension "$libraries/libhard_sigmoid_extension.so" --passes fuse_pointwise
+grep -qF 'tanh(hard_sigmoid(x0) {slope = 0.5})' out || fail "an op of an extension is not fused"
+works dump directory --summary --extension "$libraries/libhard_sigmoid_extension.so"
+works translate "${usual[@]}" --extension "$libraries/libhard_sigmoid_extension.so" -i one
+refuses "the extension nope.so cannot be loaded" dump directory --extension nope.so
+refuses "two ops are called 'add'" run extension.ir --extension "$libraries/libfailing_extension.so"
+
 end

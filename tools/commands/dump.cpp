@@ -253,6 +253,7 @@ class Dump {
     report_.summary = summarize(history(), report_.workload);
     report_.summary->before = figures_of(history().raw());
     report_.summary->after = figures_of(history().optimized());
+    report_.summary->reference_nodes = find_reference_nodes(history(), report_.plan);
   }
 
   /// Figures of a graph. Arenas are measured by running the model, and left out if that needs a

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "fuselage/backends/compile.h"
+#include "fuselage/base/extension.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/graph/verifier.h"
 #include "fuselage/inspect/print.h"
@@ -28,6 +29,7 @@ class RunCommand : public Command {
   CompileOptions compile_;
   std::string output_ = "stdout";
   bool print_after_all_ = false;
+  std::vector<std::string> extensions_;
 };
 
 RunCommand::RunCommand()
@@ -43,12 +45,14 @@ RunCommand::RunCommand()
   app.add_option("-o,--output", output_, "Where to write")
       ->type_name("FILE")
       ->capture_default_str();
+  add_extension_option(app, extensions_);
   options().begin_group(kOptimizerGroup);
   add_device_option(app, compile_);
   add_optimizer_options(app, compile_);
 }
 
 int RunCommand::run() {
+  for (const std::string& extension : extensions_) load_extension(extension);
   const Graph graph = parse_graph(read_file(path_, kMaxGraphTextBytes), path_, all_ops());
   verify(graph);
   const History history = trace(graph, make_optimizer(compile_));

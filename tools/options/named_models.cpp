@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/extension.h"
 #include "fuselage/models/architectures/ensemble.h"
 #include "fuselage/models/bundled_model.h"
 #include "fuselage/models/load_model.h"
@@ -78,6 +79,14 @@ Model load_named_model(const std::string& path, const ModelChoice& choice) {
 
 }  // namespace
 
+void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
+  app.add_option("--extension", extensions,
+                 "A library that registers ops, passes, kernels or architectures; once for each")
+      ->type_name("FILE")
+      ->expected(1)
+      ->take_all();
+}
+
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
   app.add_option(names, paths,
                  "A Marian .npz or .bin file, or a model directory; several are an ensemble")
@@ -92,6 +101,7 @@ void ModelChoice::add_to(CLI::App& app, const std::string& names) {
                "Go on past configuration keys that are unknown or not supported");
   app.add_flag("--no-verify", no_verify,
                "Do not compare the files of a model directory with its SHA256SUMS");
+  add_extension_option(app, extensions);
 }
 
 IsDecided decided_by(Options& options) {
@@ -103,6 +113,7 @@ IsDecided decided_by(Options& options) {
 
 NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided) {
+  for (const std::string& extension : choice.extensions) load_extension(extension);
   const std::vector<std::string> paths =
       choice.paths.empty() ? std::vector{bundled_model()} : choice.paths;
   const std::vector<double> weights =

@@ -9,10 +9,14 @@
 
 namespace fuselage {
 
+/// Registers the option for libraries that register ops, passes, kernels and architectures.
+void add_extension_option(CLI::App& app, std::vector<std::string>& extensions);
+
 /// The models given by the options of a command.
 struct ModelChoice {
-  std::vector<std::string> paths;  ///< empty: the bundled model; several: an ensemble
-  std::vector<double> weights;     ///< factors of the models' log-probabilities; empty: 1 each
+  std::vector<std::string> paths;       ///< empty: the bundled model; several: an ensemble
+  std::vector<double> weights;          ///< factors of the models' log-probabilities; empty: 1 each
+  std::vector<std::string> extensions;  ///< loaded before the models
   bool ignore_unknown = false;
   bool no_verify = false;
 
@@ -34,10 +38,10 @@ using IsDecided = std::function<bool(const std::string&)>;
 /// the command does not have.
 IsDecided decided_by(Options& options);
 
-/// Loads the models, by default the bundled model, and makes an ensemble of several. With
-/// `own_vocabularies`, the models' vocabularies are ignored. Throws Error for a model that cannot
-/// be loaded, a wrong number of weights, members that do not match, and members with different
-/// defaults for an option unless `is_decided`.
+/// Loads the extensions, then the models, by default the bundled model, and makes an ensemble of
+/// several. With `own_vocabularies`, the models' vocabularies are ignored. Throws Error for a model
+/// that cannot be loaded, a wrong number of weights, members that do not match, and members with
+/// different defaults for an option unless `is_decided`.
 NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided);
 

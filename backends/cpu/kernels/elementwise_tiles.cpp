@@ -16,6 +16,7 @@ using Kind = ElementwiseExpression::Argument::Kind;
 
 constexpr std::size_t kTile = 256;     ///< columns; a slot takes 1 KB of the L1 cache
 constexpr std::size_t kMaxSlots = 16;  ///< simultaneously live values
+constexpr std::size_t kMaxArguments = 8;
 
 constexpr std::pair<std::string_view, Unary> kUnary[] = {
     {op::Neg::kName, Unary::neg},
@@ -44,6 +45,11 @@ std::optional<Op> named(std::string_view name,
   return std::nullopt;
 }
 
+bool has_vector_function(const ElementwiseExpression::Step& step) {
+  if (step.arguments.size() == 1) return unary_named(step.op->name).has_value();
+  return step.arguments.size() == 2 && binary_named(step.op->name).has_value();
+}
+
 /// Assigns a slot to each step's value. A slot is freed after the last step that reads it; results
 /// keep theirs. Returns the number of slots.
 std::size_t plan_slots(const ElementwiseExpression& expression,
@@ -59,17 +65,22 @@ std::size_t plan_slots(const ElementwiseExpression& expression,
   std::vector<bool> taken;
   slot_of_step.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
-    // Arguments read here for the last time free their slot for the result: rows may be written in
-    // place.
-    for (const auto& argument : expression.steps[i].arguments)
-      if (argument.kind == Kind::step && last_use[argument.index] == i)
-        taken[slot_of_step[argument.index]] = false;
+    const auto free_arguments = [&] {
+      for (const auto& argument : expression.steps[i].arguments)
+        if (argument.kind == Kind::step && last_use[argument.index] == i)
+          taken[slot_of_step[argument.index]] = false;
+    };
+    // Arguments read here for the last time free their slot for the result: vector functions may
+    // write in place, but row functions may not.
+    const bool in_place = has_vector_function(expression.steps[i]);
+    if (in_place) free_arguments();
     const auto free = std::find(taken.begin(), taken.end(), false);
     slot_of_step[i] = static_cast<std::uint32_t>(free - taken.begin());
     if (free == taken.end())
       taken.push_back(true);
     else
       *free = true;
+    if (!in_place) free_arguments();
   }
   return taken.size();
 }
@@ -81,10 +92,11 @@ std::optional<Binary> binary_named(std::string_view op) { return named(op, kBina
 
 std::string ElementwiseTiles::refuse(const ElementwiseExpression& expression) {
   for (const ElementwiseExpression::Step& step : expression.steps) {
-    const std::string_view op = step.op->name;
-    const bool known =
-        step.arguments.size() == 1 ? unary_named(op).has_value() : binary_named(op).has_value();
-    if (!known) return fmt::format("it has no row function for {}", op);
+    if (has_vector_function(step)) continue;
+    if (!step.op->row) return fmt::format("{} has no row function", step.op->name);
+    if (step.arguments.size() > kMaxArguments)
+      return fmt::format("{} has {} operands, more than {}", step.op->name, step.arguments.size(),
+                         kMaxArguments);
   }
   std::vector<std::uint32_t> slots;
   const std::size_t live = plan_slots(expression, slots);
@@ -101,14 +113,21 @@ ElementwiseTiles::ElementwiseTiles(const ElementwiseExpression& expression,
   const KernelTable& table = kernels();
   for (std::size_t i = 0; i < expression.steps.size(); ++i) {
     const ElementwiseExpression::Step& from = expression.steps[i];
-    Step step{.a = source_of(from.arguments[0], scalar, slots), .slot = slots[i]};
-    if (from.arguments.size() == 1) {
-      step.unary = table.unary_row(*unary_named(from.op->name), step.a.scalar);
+    Step step{.row = {}, .arguments = {}, .slot = slots[i]};
+    for (const ElementwiseExpression::Argument& argument : from.arguments)
+      step.arguments.push_back(source_of(argument, scalar, slots));
+    if (!has_vector_function(from)) {
+      Node node;
+      node.op = from.op;
+      node.attrs = from.attrs;
+      step.row = from.op->row(node);
+    } else if (from.arguments.size() == 1) {
+      step.unary = table.unary_row(*unary_named(from.op->name), step.arguments[0].scalar);
     } else {
-      step.b = source_of(from.arguments[1], scalar, slots);
-      step.binary = table.binary_row(*binary_named(from.op->name), step.a.scalar, step.b.scalar);
+      step.binary = table.binary_row(*binary_named(from.op->name), step.arguments[0].scalar,
+                                     step.arguments[1].scalar);
     }
-    steps_.push_back(step);
+    steps_.push_back(std::move(step));
   }
   for (const auto& result : expression.results) results_.push_back(slots[result.index]);
 }
@@ -141,10 +160,18 @@ void ElementwiseTiles::run_columns(const RowsIn* operands, std::size_t rows, std
         return row_of(in, r, in.columns) + (source.scalar ? 0 : begin);
       };
       for (const Step& step : steps_) {
-        if (step.unary)
-          step.unary(row(step.a), n, slots[step.slot]);
-        else
-          step.binary(row(step.a), row(step.b), n, slots[step.slot]);
+        const Source* const arguments = step.arguments.data();
+        if (step.unary) {
+          step.unary(row(arguments[0]), n, slots[step.slot]);
+        } else if (step.binary) {
+          step.binary(row(arguments[0]), row(arguments[1]), n, slots[step.slot]);
+        } else {
+          std::array<RowOperand<float>, kMaxArguments> in;
+          const std::size_t count = step.arguments.size();
+          for (std::size_t i = 0; i < count; ++i)
+            in[i] = {row(arguments[i]), arguments[i].scalar ? 1 : n};
+          step.row.f32({in.data(), count}, {slots[step.slot], n});
+        }
       }
       // Written last, since a result may alias an operand.
       for (std::size_t i = 0; i < results_.size(); ++i)

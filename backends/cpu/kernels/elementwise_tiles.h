@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/simd/table.h"
+#include "fuselage/ops/row_function.h"
 #include "ops/elementwise_expression.h"
 
 namespace fuselage::cpu {
@@ -15,8 +16,9 @@ std::optional<Unary> unary_named(std::string_view op);
 std::optional<Binary> binary_named(std::string_view op);
 
 /// An expression compiled for the active instruction-set level. It runs in tiles, so that
-/// intermediate values stay in the L1 cache. Results equal the results of separate unary and binary
-/// kernels bit for bit, since the operations are the same.
+/// intermediate values stay in the L1 cache. Results equal the results of separate kernels bit for
+/// bit, since the operations are the same. An op without a vector function runs by its row
+/// function.
 class ElementwiseTiles {
  public:
   /// `scalar[i]`: operand i has one element per row, which is broadcast over the columns.
@@ -41,10 +43,12 @@ class ElementwiseTiles {
     std::uint32_t index = 0;  ///< operand, scratch slot or number
     bool scalar = false;
   };
+  /// Has one of the three functions.
   struct Step {
     UnaryRow unary = nullptr;
     BinaryRow binary = nullptr;
-    Source a, b;
+    RowFunction row;
+    std::vector<Source> arguments;
     std::uint32_t slot = 0;
   };
 

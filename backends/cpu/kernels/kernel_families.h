@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "backends/cpu/runtime/kernel.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
 
@@ -17,14 +17,15 @@ std::span<const KernelEntry> quantize_kernels();
 std::span<const KernelEntry> output_kernels();
 std::span<const KernelEntry> shortlist_kernels();
 std::span<const KernelEntry> ensemble_kernels();
+std::span<const KernelEntry> row_function_kernels();
 std::span<const KernelEntry> reference_kernels();
 
 using KernelFamily = std::span<const KernelEntry> (*)();
 
-/// In order of preference; the reference evaluation is the last resort.
+/// In order of preference; row functions and the reference evaluation are the last resorts.
 inline constexpr KernelFamily kKernelFamilies[] = {
     product_kernels,   elementwise_kernels, normalization_kernels, attention_kernels,
     copy_kernels,      loop_kernels,        quantize_kernels,      output_kernels,
-    shortlist_kernels, ensemble_kernels,    reference_kernels};
+    shortlist_kernels, ensemble_kernels,    row_function_kernels,  reference_kernels};
 
 }  // namespace fuselage::cpu

@@ -1,7 +1,8 @@
 #include "backends/cpu/kernels/quantized_results.h"
 
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
+#include "backends/cpu/simd/table.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/ops/quantize.h"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/cpu/runtime/kernel.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 #include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {

@@ -5,9 +5,9 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/evaluate.h"
@@ -101,7 +101,11 @@ std::string refuse_reference(const Graph& graph, const Node& node) {
 }
 
 constexpr KernelEntry kKernels[] = {
-    {{.op = "*", .name = "reference", .refuse = refuse_reference, .quantizes = true},
+    {{.op = "*",
+      .name = "reference",
+      .refuse = refuse_reference,
+      .quantizes = true,
+      .is_reference = true},
      make_kernel<Reference>},
 };
 

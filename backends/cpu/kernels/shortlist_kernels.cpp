@@ -1,9 +1,11 @@
 // The output layer with shortlists. Reads columns of the stored matrix in place.
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
+#include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
+#include "backends/cpu/simd/table.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/matmul.h"

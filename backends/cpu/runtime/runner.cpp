@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 
+#include "backends/cpu/simd/table.h"
 #include "base/mapped_memory.h"
 #include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"

@@ -6,7 +6,7 @@
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/simd/output/output_part.h"
-#include "backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/rows.h"
 #include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {

@@ -33,6 +33,8 @@ struct PlannedNode {
   NodeId node;
   std::string kernel;
   bool launched = false;  ///< false: a view without cost
+  /// It runs by the reference evaluation of its op, for want of a kernel.
+  bool on_reference = false;
 };
 
 /// Time that a worker spent, by index of a program's nodes.

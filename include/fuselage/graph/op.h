@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -133,6 +136,7 @@ class InferContext {
 
 template <typename T>
 struct EvalContext;   // ops/evaluate.h
+struct RowFunction;   // ops/row_function.h
 class Decomposition;  // ops/decompose.h
 
 /// The definition of an operator: signature, type inference, traits, cost and reference evaluation.
@@ -154,6 +158,10 @@ struct OpDef {
   void (*evaluate_f32)(EvalContext<float>&) = nullptr;
   void (*evaluate_f64)(EvalContext<double>&) = nullptr;
 
+  /// The function of one row, bound to a node's attributes; nullptr: none. `define` in
+  /// ops/row_function.h sets it with the evaluations that follow from it.
+  RowFunction (*row)(const Node&) = nullptr;
+
   /// The definition of a fused op: adds the equivalent plain ops and returns their results. nullptr
   /// for plain ops.
   std::vector<ValueId> (*decompose)(Decomposition&) = nullptr;
@@ -170,20 +178,24 @@ struct OpDef {
 };
 
 /// Ops by name. The parser and the command look up ops here; a graph refers to them by pointer.
+/// Thread-safe.
 class OpRegistry {
  public:
-  /// Adds definitions, which must outlive the registry. A duplicate name, and an operand read
-  /// through an attribute that is not a path, are internal errors.
+  /// Adds copies of the definitions, all or none. The texts that they refer to must outlive the
+  /// registry. Throws Error for a definition that contradicts itself, and for a name or former name
+  /// that is taken.
   void add(std::span<const OpDef> ops);
 
-  /// The op with this current or former name, or nullptr.
+  /// The op with this current or former name, or nullptr. Valid as long as the registry.
   const OpDef* find(std::string_view name) const;
 
-  /// All ops, in order of addition.
-  const std::vector<const OpDef*>& all() const { return ops_; }
+  /// All ops at this moment, in order of addition.
+  std::vector<const OpDef*> all() const;
 
  private:
-  std::vector<const OpDef*> ops_;
+  mutable std::shared_mutex mutex_;
+  std::deque<OpDef> ops_;  ///< a deque, so that pointers stay valid
+  std::map<std::string_view, const OpDef*> by_name_;
 };
 
 }  // namespace fuselage

@@ -46,19 +46,31 @@ struct Move {
   std::vector<std::string> rules;
 };
 
+/// A node of a program that runs by its op's reference evaluation, which is slow.
+struct ReferenceNode {
+  std::string key, node, op;
+  BindingTime program = BindingTime::load;
+};
+
 /// The effect of the optimizer in figures.
 struct Summary {
   Workload workload;
   Figures before, after;
   std::vector<Fusion> fusions;
   std::vector<Move> moves;
+  std::vector<ReferenceNode> reference_nodes;
 };
 
-/// Compares the graph of the last pass with the raw graph. The caller sets the figures.
+/// The nodes of the optimized source and step programs that `plans` run by the reference
+/// evaluation. The load program runs once, so that it does not matter there.
+std::vector<ReferenceNode> find_reference_nodes(const History& history, const ProgramPlans& plans);
+
+/// Compares the graph of the last pass with the raw graph. The caller sets the figures and the
+/// reference nodes.
 Summary summarize(const History& history, const Workload& workload = {});
 
-/// A table of the figures without passes (`before`) and with passes (`after`), then fusions and
-/// moves.
+/// A table of the figures without passes (`before`) and with passes (`after`), then fusions, moves
+/// and reference nodes.
 std::string print_summary(const Summary& summary);
 
 }  // namespace fuselage

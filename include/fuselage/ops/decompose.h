@@ -42,10 +42,8 @@ class Decomposition {
   ValueId add(const Op& op, std::vector<ValueId> operands = {}) {
     return graph_.result(add_node(op, std::move(operands)));
   }
-  /// Adds a plain node of an op without attributes; returns its first result.
-  ValueId add(const OpDef& op, std::vector<ValueId> operands) {
-    return graph_.result(add_node(op, std::move(operands), {}));
-  }
+  /// Adds a plain node with all attributes, in the op's order; returns its first result.
+  ValueId add(const OpDef& op, std::vector<ValueId> operands, std::vector<Attr> attrs);
 
  private:
   NodeId add_node(const OpDef& op, std::vector<ValueId> operands, const AttrList& attrs);

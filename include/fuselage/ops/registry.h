@@ -1,13 +1,24 @@
 #pragma once
 
+#include <initializer_list>
+#include <span>
+
 #include "fuselage/base/api.h"
 #include "fuselage/graph/graph.h"
 
 namespace FUSELAGE_API fuselage {
 
-/// All ops of Fuselage. To add an op, write its struct and definition in the files of its family,
-/// and list a new family in registry.cpp; see docs/add-an-op.md.
+/// The ops of Fuselage and all registered ops: the one registry of the process. An op of Fuselage
+/// has its struct and definition in the files of its family; registry.cpp lists the families.
 const OpRegistry& all_ops();
+
+/// Adds copies of the definitions to all_ops(), all or none; see docs/add-an-op.md. Thread-safe,
+/// and possible during the static initialization of another library. Throws Error as
+/// OpRegistry::add.
+void register_ops(std::span<const OpDef> ops);
+inline void register_ops(std::initializer_list<OpDef> ops) {
+  register_ops(std::span(ops.begin(), ops.size()));
+}
 
 /// The op named `name`; an internal error if there is none.
 const OpDef& find_op(std::string_view name);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuselage/base/api.h"
@@ -25,11 +28,30 @@ struct PipelineOptions {
 /// A step of the pipeline: a pass, and the reason for its position.
 struct PipelineStep {
   Pass pass;
-  std::string_view reason;
+  std::string reason;
 };
 
-/// The passes over a whole graph in order, passes for tables first. Splitting by binding time
-/// follows them and cannot be deselected.
+/// The position of a pass in the pipeline: directly before or after another step, named by its
+/// pass. Of several steps with the same pass, "simplify.2" is the second in a pipeline that has all
+/// steps; a plain name is the first.
+struct PassPosition {
+  enum class Side : std::uint8_t { before, after };
+  Side side = Side::before;
+  std::string step;
+
+  static PassPosition before(std::string step) { return {Side::before, std::move(step)}; }
+  static PassPosition after(std::string step) { return {Side::after, std::move(step)}; }
+};
+
+/// Adds a pass to default_pipeline(), for `reason`. The pass runs for tables if the step at its
+/// position does; where options leave out that step, it runs at the same position without it. Of
+/// passes with the same position, those registered first run first. Thread-safe. Throws Error for a
+/// name of the pass or of a rule that is taken, for an unknown step, and for a pass without rules
+/// and function.
+void register_pass(Pass pass, PassPosition position, std::string reason);
+
+/// The passes over a whole graph in order, registered ones included, passes for tables first.
+/// Splitting by binding time follows them and cannot be deselected.
 std::vector<PipelineStep> default_pipeline(const PipelineOptions& options = {});
 
 /// The selected passes, in the order of `names`: "none", or a comma-separated list of "all", names

@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
-#include "backends/cpu/simd/rows.h"
 #include "backends/cpu/simd/table.h"
+#include "fuselage/backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/rows/lookup_count.h"
 
 namespace fuselage::cpu {
 
@@ -15,11 +16,6 @@ struct FrequentProducts {
   const float* data = nullptr;  ///< [rows, columns], without gaps
   std::size_t rows = 0;
   const std::int32_t* rank = nullptr;
-};
-
-/// Number of looked-up rows, and of table hits.
-struct LookupCount {
-  std::size_t lookups = 0, hits = 0;
 };
 
 /// out [rows, matrix.n()]: the product of each row of x, which has an index, with `matrix`: copied

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/rows.h"
 #include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {

@@ -28,6 +28,8 @@ struct KernelInfo {
   std::string (*refuse)(const Graph&, const Node&) = nullptr;
   /// Whether it can also give the quantized vectors of its results.
   bool quantizes = false;
+  /// Whether it is the op's reference evaluation, which is slow and allocates.
+  bool is_reference = false;
 };
 
 /// A back-end's kernels, best first.

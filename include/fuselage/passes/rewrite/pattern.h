@@ -16,10 +16,17 @@
 namespace FUSELAGE_API fuselage {
 
 /// A name for a captured value. Pattern, guards and builder of a rule share the object, so a
-/// misspelt capture does not compile.
+/// misspelt capture does not compile. Declare it as a constant of a namespace: copies are the same
+/// capture, but two constants with the same text are two captures.
 struct Capture {
-  constexpr explicit Capture(std::string_view text) : name(text) {}
+  constexpr explicit Capture(std::string_view text) : name(text), identity(this) {}
+
+  friend constexpr bool operator==(const Capture& a, const Capture& b) {
+    return a.identity == b.identity;
+  }
+
   std::string_view name;
+  const Capture* identity;  ///< the constant; not to be followed
 };
 
 class Match;
@@ -66,7 +73,7 @@ class Match {
   NodeId root_;
   const Analyze* analyze_ = nullptr;
   mutable std::any analysis_;
-  std::vector<std::pair<std::string_view, ValueId>> captures_;
+  std::vector<std::pair<Capture, ValueId>> captures_;
   std::vector<NodeId> nodes_;
   std::vector<NodeId> consumed_;
 };
@@ -98,8 +105,8 @@ class Pattern {
 
   /// Allowed ops of the root; empty: any.
   const std::vector<const OpDef*>& root_ops() const { return ops_; }
-  /// Names of all captures.
-  std::vector<std::string_view> captures() const;
+  /// All captures; a repeated one is repeated here.
+  std::vector<Capture> captures() const;
   /// Number of nodes on the longest path from the root to a matched value.
   std::size_t depth() const;
   /// Whether the rewrite consumes some inner node.
@@ -119,14 +126,14 @@ class Pattern {
   std::vector<Match> extend_in_order(const Match& partial,
                                      const std::vector<ValueId>& operands) const;
   bool capture(Match& match, ValueId value) const;
-  void add_captures(std::vector<std::string_view>& names) const;
+  void add_captures(std::vector<Capture>& captures) const;
 
   bool leaf_ = true;  ///< matches any value that passes the tests and covers no node
   std::vector<const OpDef*> ops_;
   std::optional<std::vector<Pattern>> operands_;
   std::vector<Pattern> having_;
   std::vector<NodePredicate> tests_;
-  std::string_view name_;
+  std::optional<Capture> capture_;
   bool shared_ = false;
   bool commutative_ = false;
   bool variadic_ = false;

@@ -53,9 +53,12 @@ struct Rule {
 /// All matches of a rule at `root`.
 std::vector<Match> find_matches(const Rule& rule, const Graph& graph, NodeId root);
 
-/// Throws InternalError with the rule's name if a guard reads a capture that the pattern lacks, or
-/// if the rule has no builder.
+/// Throws InternalError with the rule's name if a guard reads a capture that the pattern lacks, if
+/// two captures have the same text, or if the rule has no builder.
 void check_rule(const Rule& rule);
+
+/// Checks the rules of a pass, and that no two of them have the same name.
+void check_rules(std::string_view pass, const std::vector<Rule>& rules);
 
 /// A match that a guard refused.
 struct Refusal {

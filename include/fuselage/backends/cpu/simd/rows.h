@@ -3,7 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace fuselage::cpu {
+#include "fuselage/base/api.h"
+
+namespace FUSELAGE_API fuselage {
+namespace cpu {
 
 /// A float32 matrix operand whose rows may be read through an index: with `rows`, row r is data +
 /// rows[r] * stride, or `fallback` if rows[r] < 0; without, data + r * stride. A null fallback
@@ -52,4 +55,5 @@ inline RowsIn rows_from(const RowsIn& in, std::size_t begin) {
   return rest;
 }
 
-}  // namespace fuselage::cpu
+}  // namespace cpu
+}  // namespace fuselage

@@ -6,15 +6,17 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/simd/rows/lookup.h"
-#include "backends/cpu/simd/table.h"
+#include "fuselage/backends/cpu/simd/rows/lookup_count.h"
 #include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/api.h"
 #include "fuselage/graph/row_table.h"
 
-namespace fuselage::cpu {
+namespace FUSELAGE_API fuselage {
+namespace cpu {
 
-class Team;          // team.h
-class WeightRegion;  // weight_region.h
+struct KernelTable;  // simd/table.h
+class Team;          // runtime/team.h
+class WeightRegion;  // weights/weight_region.h
 
 /// The context in which a kernel runs. Pointers are valid for a whole step or iteration.
 struct Run {
@@ -54,4 +56,5 @@ struct KernelEntry : KernelInfo {
   std::unique_ptr<Kernel> (*make)(const PlannedInstruction& in, const Binding& binding) = nullptr;
 };
 
-}  // namespace fuselage::cpu
+}  // namespace cpu
+}  // namespace fuselage

@@ -2,9 +2,11 @@
 
 #include <memory>
 
-#include "backends/cpu/runtime/kernel.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
+#include "fuselage/base/api.h"
 
-namespace fuselage::cpu {
+namespace FUSELAGE_API fuselage {
+namespace cpu {
 
 /// A kernel without state: it needs only operands and results.
 template <void (*kRun)(const PlannedInstruction&, const Run&)>
@@ -21,4 +23,5 @@ std::unique_ptr<Kernel> make_kernel(const PlannedInstruction& in, const Binding&
   return std::make_unique<K>(in, binding);
 }
 
-}  // namespace fuselage::cpu
+}  // namespace cpu
+}  // namespace fuselage

@@ -4,10 +4,11 @@
 #include <set>
 #include <string>
 
+#include "fuselage/base/api.h"
 #include "fuselage/base/tensor.h"
 #include "fuselage/ops/builder.h"
 
-namespace fuselage {
+namespace FUSELAGE_API fuselage {
 
 /// The stored parameters of a model under construction. The first request for a parameter declares
 /// it as a `param` node and checks its shape against the equations. Every parameter must have been

@@ -1,0 +1,49 @@
+#include "fuselage/base/extension.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <mutex>
+#include <set>
+
+#include "base/library_path.h"
+#include "fuselage/base/error.h"
+
+namespace fuselage {
+namespace {
+
+constexpr const char* kEntry = "fuselage_extension";
+
+/// A path with a slash: dlopen looks for other names in the system's folders.
+std::string as_path(const std::string& path) {
+  return path.find('/') == std::string::npos ? "./" + path : path;
+}
+
+}  // namespace
+
+void load_extension(const std::string& path) {
+  static std::mutex mutex;
+  static std::set<void*> loaded;
+  const std::lock_guard lock(mutex);
+  share_symbols();
+  void* const library = ::dlopen(as_path(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* const reason = ::dlerror();
+    throw Error(
+        fmt::format("the extension {} cannot be loaded: {}; it must be a library that is "
+                    "built for this version of Fuselage",
+                    path, reason ? reason : "no reason is known"));
+  }
+  if (loaded.contains(library)) return;
+  // The symbol is looked for in the library's dependencies too, but not in the program.
+  if (void* const entry = ::dlsym(library, kEntry)) {
+    try {
+      reinterpret_cast<void (*)()>(entry)();
+    } catch (const std::exception& error) {
+      throw Error(fmt::format("the extension {} cannot register: {}", path, error.what()));
+    }
+  }
+  loaded.insert(library);
+}
+
+}  // namespace fuselage

@@ -1,0 +1,113 @@
+#include "fuselage/models/architectures/architecture.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "models/architectures/s2s.h"
+#include "models/architectures/transformer.h"
+
+namespace fuselage {
+namespace {
+
+/// An architecture of Marian, whose options are checked as a whole.
+ArchitectureDef of_marian(std::string name, std::string summary,
+                          void (*build)(Parameters&, const MarianOptions&)) {
+  return {.name = name,
+          .summary = std::move(summary),
+          .build = [name, build](Parameters& parameters, const ModelOptions& options) {
+            MarianOptions marian =
+                parse_marian_options(options.yaml(), options.where(), options.ignore_unknown());
+            marian.type = name;
+            build(parameters, marian);
+          }};
+}
+
+struct Architectures {
+  Architectures() {
+    all.push_back(of_marian("s2s", "Recurrent encoder-decoder with attention.", build_s2s));
+    all.push_back(of_marian("amun", "s2s with one layer of one cell on each side.", build_s2s));
+    all.push_back(of_marian("nematus", "s2s with the cells of Nematus.", build_s2s));
+    all.push_back(of_marian("transformer", "Transformer, with self-attention or SSRU decoder.",
+                            build_transformer));
+  }
+
+  const ArchitectureDef* find(std::string_view name) const {
+    for (const ArchitectureDef& architecture : all)
+      if (architecture.name == name) return &architecture;
+    return nullptr;
+  }
+
+  std::mutex mutex;
+  std::deque<ArchitectureDef> all;  ///< a deque, so that references stay valid
+};
+
+Architectures& architectures() {
+  static Architectures registry;
+  return registry;
+}
+
+}  // namespace
+
+void register_architecture(ArchitectureDef architecture) {
+  if (architecture.name.empty() || architecture.summary.empty() || !architecture.build)
+    throw Error(fmt::format("architecture '{}' lacks {}", architecture.name,
+                            architecture.name.empty()      ? "a name"
+                            : architecture.summary.empty() ? "a summary"
+                                                           : "the function that builds it"));
+  Architectures& registry = architectures();
+  const std::lock_guard lock(registry.mutex);
+  if (registry.find(architecture.name))
+    throw Error(fmt::format("there is an architecture '{}' already; choose another name",
+                            architecture.name));
+  registry.all.push_back(std::move(architecture));
+}
+
+std::vector<std::string> architecture_names() {
+  Architectures& registry = architectures();
+  const std::lock_guard lock(registry.mutex);
+  std::vector<std::string> names;
+  for (const ArchitectureDef& architecture : registry.all) names.push_back(architecture.name);
+  return names;
+}
+
+const ArchitectureDef& find_architecture(std::string_view name) {
+  {
+    Architectures& registry = architectures();
+    const std::lock_guard lock(registry.mutex);
+    if (const ArchitectureDef* found = registry.find(name)) return *found;
+  }
+  const std::vector<std::string> names = architecture_names();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string suggestion = did_you_mean(name, known);
+  throw Error(fmt::format("type {} is not supported{} can be {}", in_quotes(name),
+                          suggestion.empty() ? "; it" : suggestion + " It",
+                          fmt::join(names, ", ")));
+}
+
+Model build_model(std::string_view architecture, const ModelOptions& options,
+                  const TensorMap& weights, const std::string& name) {
+  Builder builder(name);
+  Parameters parameters(builder, weights, options.where());
+  Model model;
+  try {
+    find_architecture(architecture).build(parameters, options);
+    options.expect_all_read();
+    model.weights = parameters.take();
+  } catch (const LocatedError&) {
+    throw;
+  } catch (const Error& error) {
+    // The errors of options begin with their place.
+    if (std::string_view(error.what()).starts_with(options.where() + ":")) throw;
+    throw LocatedError(fmt::format("{}: {}", options.where(), error.what()));
+  }
+  model.graph = builder.take();
+  return model;
+}
+
+}  // namespace fuselage
