@@ -30,25 +30,25 @@ struct CompileOptions {
   /// activations.
   bool exact = false;
   /// Of products with weights. Unset: the model's, where a Translator or Scorer has one, else fp32.
-  std::optional<Precision> precision;
+  std::optional<Precision> precision = {};
   /// Of sigmoid and tanh. Unset: the model's, as for `precision`, else exact.
-  std::optional<Activations> activations;
+  std::optional<Activations> activations = {};
   /// Maximum memory for products precomputed per vocabulary entry at load, in 10^6 bytes.
   double precompute_memory = 64;
-  RankWeights ranks;  ///< weights that sort vocabularies by frequency
+  RankWeights ranks = {};  ///< weights that sort vocabularies by frequency
   /// The expected workload; Translator and Scorer set it from their own settings.
-  Workload workload;
+  Workload workload = {};
 
   // Options of some back-ends only; others refuse them (see BackendOption).
 
   /// A directory that caches packed weights for other processes; empty: none.
-  std::string weights_cache;
+  std::string weights_cache = {};
   /// Threads that work on one batch together.
   std::size_t threads_per_sentence = 1;
   /// Accumulates the time of nodes, for one worker at a time; must outlive the workers.
   Profile* profile = nullptr;
-  CudaOptions cuda;
-  NodeObserver observer;
+  CudaOptions cuda = {};
+  NodeObserver observer = {};
 };
 
 }  // namespace fuselage

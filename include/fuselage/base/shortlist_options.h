@@ -17,9 +17,9 @@ struct LexicalLimits {
 
 /// The source of a shortlist and its limits, as in marian-decoder's option shortlist.
 struct ShortlistOptions {
-  std::string path;      ///< a lexical table, as text or in Marian's binary form; empty: none
-  LexicalLimits limits;  ///< limits for a text; the binary form contains its own
-  bool checksum = true;  ///< compare the checksum of the binary form
+  std::string path = {};      ///< a lexical table, as text or in Marian's binary form; empty: none
+  LexicalLimits limits = {};  ///< limits for a text; the binary form contains its own
+  bool checksum = true;       ///< compare the checksum of the binary form
   bool union_of_batch = false;  ///< each sentence gets the words of all sentences of its batch
 };
 

@@ -24,18 +24,18 @@ namespace FUSELAGE_API fuselage {
 /// own values (Model::decode); where the model states none, the values in the comments, which are
 /// marian-scorer's on a CPU.
 struct ScorerOptions {
-  std::optional<float> normalize;     ///< a score is divided by length^normalize; 0
-  std::optional<float> word_penalty;  ///< subtracted from the score per word; 0
+  std::optional<float> normalize = {};     ///< a score is divided by length^normalize; 0
+  std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
   /// Maximum number of words of a line, including the end symbol; 1000.
-  std::optional<std::size_t> max_length;
+  std::optional<std::size_t> max_length = {};
   bool alignment = false;   ///< scores have their alignment
   bool strict = false;      ///< invalid and too long lines are errors
   std::size_t threads = 1;  ///< as in TranslatorOptions
-  BatchOptions batches;
-  VocabularyPairOptions vocabularies;
-  std::string frequency;   ///< path of a frequency list (see add_word_ranks); empty: none
-  CompileOptions compile;  ///< Scorer fills in ranks and workload
-  Log log;                 ///< as in TranslatorOptions
+  BatchOptions batches = {};
+  VocabularyPairOptions vocabularies = {};
+  std::string frequency = {};   ///< path of a frequency list (see add_word_ranks); empty: none
+  CompileOptions compile = {};  ///< Scorer fills in ranks and workload
+  Log log = {};                 ///< as in TranslatorOptions
 };
 
 /// Scores given translations. For the output of a Translator, a Scorer gives the same scores. All

@@ -28,27 +28,27 @@ namespace FUSELAGE_API fuselage {
 /// model's own values (Model::decode and Model::shortlist); where the model states none, the values
 /// in the comments, which are marian-decoder's.
 struct TranslatorOptions {
-  std::optional<std::int32_t> beam_size;   ///< hypotheses per sentence, 1 to 1024; 12
-  std::optional<float> normalize;          ///< a score is divided by length^normalize; 0
-  std::optional<float> word_penalty;       ///< subtracted from the score per word; 0
-  std::optional<float> max_length_factor;  ///< maximum number of words per source word; 3
+  std::optional<std::int32_t> beam_size = {};   ///< hypotheses per sentence, 1 to 1024; 12
+  std::optional<float> normalize = {};          ///< a score is divided by length^normalize; 0
+  std::optional<float> word_penalty = {};       ///< subtracted from the score per word; 0
+  std::optional<float> max_length_factor = {};  ///< maximum number of words per source word; 3
   /// Maximum number of words of a line, including the end symbol; 1000.
-  std::optional<std::size_t> max_length;
-  std::optional<bool> allow_unk;  ///< the unknown word may be produced; false
-  bool allow_special = false;     ///< control characters of SentencePiece may be produced
-  bool skip_cost = false;         ///< scores are logits, which is faster; needs a beam size of 1
-  bool alignment = false;         ///< hypotheses have their alignment
-  bool strict = false;            ///< invalid and too long lines are errors
-  std::optional<ShortlistOptions> shortlist;  ///< with an empty path: no shortlist
+  std::optional<std::size_t> max_length = {};
+  std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
+  bool allow_special = false;          ///< control characters of SentencePiece may be produced
+  bool skip_cost = false;  ///< scores are logits, which is faster; needs a beam size of 1
+  bool alignment = false;  ///< hypotheses have their alignment
+  bool strict = false;     ///< invalid and too long lines are errors
+  std::optional<ShortlistOptions> shortlist = {};  ///< with an empty path: no shortlist
   /// Number of threads that translate batches; 0: one for each processor that the process may use,
   /// divided by CompileOptions::threads_per_sentence, and one for a GPU.
   std::size_t threads = 1;
-  BatchOptions batches;
-  VocabularyPairOptions vocabularies;
-  std::string frequency;   ///< path of a frequency list (see add_word_ranks); empty: none
-  CompileOptions compile;  ///< Translator fills in ranks and workload
+  BatchOptions batches = {};
+  VocabularyPairOptions vocabularies = {};
+  std::string frequency = {};   ///< path of a frequency list (see add_word_ranks); empty: none
+  CompileOptions compile = {};  ///< Translator fills in ranks and workload
   /// Receives all notes(), and at the end of each call notes on its lines, one at a time.
-  Log log;
+  Log log = {};
 };
 
 /// Translates lines of text. All members may be called from several threads at the same time; the

@@ -57,7 +57,7 @@ struct AttrSpec {
 /// Declares an operand. Only the last one may be optional or variadic (one or more, or any number).
 struct OperandSpec {
   enum class Arity : std::uint8_t { one, optional, repeated, any_number };
-  std::string_view name;
+  std::string_view name = {};
   Arity arity = Arity::one;
   /// The path attribute through which a result row reads rows of this operand; empty: none.
   std::string_view through = {};
@@ -141,11 +141,11 @@ class Decomposition;  // ops/decompose.h
 
 /// The definition of an operator: signature, type inference, traits, cost and reference evaluation.
 struct OpDef {
-  std::string_view name;
-  std::string_view summary;  ///< one line for the documentation
-  std::vector<OperandSpec> operands;
-  std::vector<AttrSpec> attributes;
-  Traits traits;
+  std::string_view name = {};
+  std::string_view summary = {};  ///< one line for the documentation
+  std::vector<OperandSpec> operands = {};
+  std::vector<AttrSpec> attributes = {};
+  Traits traits = {};
 
   /// Computes the result types from operand types and attributes; the only source of result types.
   /// Throws Error if they do not fit.
@@ -167,7 +167,7 @@ struct OpDef {
   std::vector<ValueId> (*decompose)(Decomposition&) = nullptr;
 
   /// Names of the op in older text graphs.
-  std::vector<std::string_view> former_names;
+  std::vector<std::string_view> former_names = {};
 
   bool has(Trait trait) const { return traits.has(trait); }
 

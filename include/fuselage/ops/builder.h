@@ -96,7 +96,8 @@ class Builder {
 
   /// Adds an op; returns its first result.
   template <OpStruct Op>
-  Expr add(const Op& op, const std::vector<Expr>& operands, CodeLocation at) {
+  Expr add(const Op& op, const std::vector<Expr>& operands,
+           CodeLocation at = CodeLocation::current()) {
     return add(op_def<Op>(), operands, attribute_values(op), at);
   }
 

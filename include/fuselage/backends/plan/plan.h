@@ -21,9 +21,9 @@ inline constexpr std::int32_t kNone = -1;
 /// The description of a kernel for planning. A back-end lists its kernels best first; a node runs
 /// on the first kernel of its op that does not refuse it.
 struct KernelInfo {
-  std::string_view op;  ///< "*": any op
-  std::string_view name;
-  OperandReads reads;
+  std::string_view op = {};  ///< "*": any op
+  std::string_view name = {};
+  OperandReads reads = {};
   /// The reason why the kernel cannot run the node; empty: it can.
   std::string (*refuse)(const Graph&, const Node&) = nullptr;
   /// Whether it can also give the quantized vectors of its results.

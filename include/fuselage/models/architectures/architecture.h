@@ -16,11 +16,11 @@ namespace FUSELAGE_API fuselage {
 /// An architecture: the equations of a family of models.
 struct ArchitectureDef {
   /// As in `type` of a Marian configuration and `architecture` of a model directory.
-  std::string name;
-  std::string summary;  ///< one line for the documentation
+  std::string name = {};
+  std::string summary = {};  ///< one line for the documentation
   /// Adds the model to the builder of `parameters`, with the outputs that Model describes. Reads
   /// all options that it knows. Throws Error for options that it does not support.
-  std::function<void(Parameters& parameters, const ModelOptions& options)> build;
+  std::function<void(Parameters& parameters, const ModelOptions& options)> build = {};
 };
 
 /// Adds an architecture for loaders and build_model. Thread-safe, and possible during the static

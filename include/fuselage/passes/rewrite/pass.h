@@ -15,8 +15,8 @@ namespace FUSELAGE_API fuselage {
 /// A transformation of a graph: a set of rules, which the driver applies until none applies, or a
 /// function, for a pass that needs the whole graph.
 struct Pass {
-  std::string name;
-  std::vector<Rule> rules;
+  std::string name = {};
+  std::vector<Rule> rules = {};
   /// Used if there are no rules; returns whether it changed the graph.
   std::function<bool(Rewriter&)> run = nullptr;
   /// Number of this pass among the passes of its name in a pipeline, from 1.

@@ -26,28 +26,28 @@ std::string_view to_string(NumericClass numeric_class);
 /// A rule's numeric class and, unless exact, its promise.
 struct Numerics {
   NumericClass kind = NumericClass::exact;
-  double tolerance = 0;  ///< maximum difference relative to max(1, |value|)
-  std::string promise;   ///< in words: what may differ, or the metric of a quantization
+  double tolerance = 0;      ///< maximum difference relative to max(1, |value|)
+  std::string promise = {};  ///< in words: what may differ, or the metric of a quantization
 };
 
 /// A condition on a match. `refuse` returns the reason for a refusal, else nullopt. Guards are
 /// independent: every match is checked by all of them.
 struct Guard {
-  std::string name;
-  std::function<std::optional<std::string>(const Match&)> refuse;
+  std::string name = {};
+  std::function<std::optional<std::string>(const Match&)> refuse = {};
   /// Captures that the guard reads, for check_rule(); set by guards shared between files.
   std::vector<Capture> reads = {};
 };
 
 /// A rewrite as data: if the pattern matches and no guard refuses, `build` replaces the match.
 struct Rule {
-  std::string name;
-  Pattern pattern;
+  std::string name = {};
+  Pattern pattern = {};
   /// Analyzes a match once, for guards and builder, which read Match::analysis; may be empty.
   Analyze analyze = nullptr;
-  std::vector<Guard> guards;
-  Numerics numerics;
-  std::function<void(Rewriter&, const Match&)> build;
+  std::vector<Guard> guards = {};
+  Numerics numerics = {};
+  std::function<void(Rewriter&, const Match&)> build = {};
 };
 
 /// All matches of a rule at `root`.

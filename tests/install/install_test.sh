@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Installs the build into a prefix, moves the prefix, and builds the project of docs/install.md with what
+# is there: by find_package, by pkg-config, and with the library as a subproject.
+# Usage: install_test.sh BUILD SOURCES
+set -euo pipefail
+build=$1
+sources=$2
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+status=0
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  status=1
+}
+# run COMMAND...: shows the output of a command that fails.
+run() {
+  "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2 && fail "$*" && exit 1; }
+}
+
+run cmake --install "$build" --prefix "$work/first"
+mv "$work/first" "$work/prefix"
+prefix=$work/prefix
+library=$(find "$prefix" -name 'libfuselage.so')
+[[ -e $library ]] || fail "there is no libfuselage.so"
+
+# --- The installed files name neither the build nor the prefix.
+for path in "$build" "$sources" "$work"; do
+  files=$(grep -rlF -- "$path" "$prefix" || true)
+  [[ -z $files ]] || fail "$path is named in $files"
+done
+
+# --- The program, from anywhere, with its model, manual pages and completion.
+text=$'Tom is my friend.\nWhere are you going?'
+expected=$'Tom ist mein Freund.\nWohin gehst du?'
+cd "$work"
+[[ $("$prefix/bin/fuselage" translate --quiet <<<"$text") == "$expected" ]] || fail "fuselage translate"
+[[ -s $prefix/share/man/man1/fuselage.1 && -s $prefix/share/man/man1/fuselage-translate.1 ]] ||
+  fail "manual pages"
+bash -n "$prefix/share/bash-completion/completions/fuselage" || fail "completion of bash"
+[[ -s $prefix/share/zsh/site-functions/_fuselage ]] || fail "completion of zsh"
+
+# --- Exported symbols: those of namespace fuselage and of the C interface.
+others=$(nm -DC --defined-only "$library" | cut -d' ' -f3- |
+  grep -vE '^(fuselage::|fuselage_|(typeinfo|typeinfo name|vtable) for fuselage::)' || true)
+[[ -z $others ]] || fail "exported symbols: $others"
+readelf -d "$library" | grep -qE 'SONAME.*libfuselage\.so\.[0-9]+\.[0-9]+\]' || fail "the SONAME"
+# The CUDA module finds all of its symbols in the library.
+module=$(find "$prefix" -name 'libfuselage_cuda.so')
+if [[ -n $module ]]; then
+  missing=$(comm -23 \
+    <(nm -D --undefined-only "$module" | awk '$1 == "U" && /fuselage/ {print $2}' | sort -u) \
+    <(nm -D --defined-only "$library" | awk '{print $3}' | sort -u) | c++filt)
+  [[ -z $missing ]] || fail "symbols of the CUDA module: $missing"
+  [[ $(dirname "$module") == "$(dirname "$library")" ]] || fail "the CUDA module is not beside the library"
+fi
+
+# --- A project that only uses find_package.
+cp -r "$sources/docs/examples/project" project
+run cmake -S project -B found -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" -DCMAKE_CXX_EXTENSIONS=OFF
+run cmake --build found
+[[ $(found/translate <<<"$text") == "$expected" ]] || fail "the C program"
+run found/my_model project/vocab.yml
+# The page shows the output.
+[[ $(<"$sources/docs/install.md") == *"$(<log)"* ]] ||
+  fail "the output of the project: $(<log)"
+cat >squash.ir <<'IR'
+fuselage.graph 1
+graph "squash"
+%x = param() {name = "x", dims = [4]}
+%y = my_squash(%x) {scale = 2}
+return y = %y
+IR
+run "$prefix/bin/fuselage" run squash.ir --extension found/libmy_op.so
+grep -q 'my_squash(.*) {scale = 2' log || fail "the extension: $(<log)"
+
+# --- pkg-config.
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH=${library%/*}/pkgconfig
+  read -ra flags < <(pkg-config --cflags --libs fuselage)
+  run gcc project/translate.c "${flags[@]}" -Wl,-rpath,"${library%/*}" -o by_pkg_config
+  [[ $(./by_pkg_config <<<"$text") == "$expected" ]] || fail "the C program by pkg-config"
+fi
+
+# --- As a subproject: warnings are no errors, and tests, benchmarks and installation are off. (Building it
+# takes as long as the library itself.)
+cat >project/CMakeLists.txt <<CMAKE
+cmake_minimum_required(VERSION 3.25)
+project(outer LANGUAGES C CXX)
+add_subdirectory($sources fuselage EXCLUDE_FROM_ALL)
+add_executable(translate translate.c)
+target_link_libraries(translate PRIVATE Fuselage::fuselage)
+CMAKE
+run cmake -S project -B sub -DFUSELAGE_CUDA=OFF -DCMAKE_BUILD_TYPE=Debug
+run cmake --build sub --target fuselage_base
+if grep -rq --include=flags.make --include=build.ninja -e -Werror sub; then fail "warnings are errors"; fi
+if [[ -e sub/fuselage/tests || -e sub/fuselage/bench ]]; then fail "tests or benchmarks are on"; fi
+
+exit "$status"
