@@ -12,14 +12,14 @@ function(fuselage_library)
   # tools links the other layers but capi; a layer that is linked twice would be there twice.
   target_link_libraries(fuselage PRIVATE fuselage_tools fuselage_capi)
   set(map ${PROJECT_SOURCE_DIR}/cmake/library.map)
-  target_link_options(fuselage PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic-functions
-                                       -Wl,--no-undefined)
+  target_link_options(fuselage PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic-functions)
+  if(NOT FUSELAGE_SANITIZE)
+    # The runtime of sanitizers is in the program.
+    target_link_options(fuselage PRIVATE -Wl,--no-undefined)
+  endif()
   set_target_properties(fuselage PROPERTIES
     LINKER_LANGUAGE CXX LINK_DEPENDS ${map} LINK_LIBRARY_OVERRIDE "WHOLE_ARCHIVE,${whole}"
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-  if(FUSELAGE_SANITIZE)
-    # The sanitizers' runtime is in the program.
-    set_property(TARGET fuselage PROPERTY LINK_OPTIONS -Wl,--version-script=${map})
-  endif()
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    VERIFY_INTERFACE_HEADER_SETS ON)
 endfunction()

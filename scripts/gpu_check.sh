@@ -24,9 +24,10 @@ programs() {
     \( -name test_cuda -o -path '*/bench/cuda/*_bench' \) -print | sort -r
 }
 
-# libraries PROGRAM...: lists their libraries, except CUDA and the system's runtime.
+# libraries PROGRAM...: lists their libraries, except CUDA, the system's runtime and Fuselage itself,
+# which lies beside the program.
 libraries() {
-  local own='linux-vdso|ld-linux|libc\.|libm\.|libdl|librt|libpthread|libcu|libnv'
+  local own='linux-vdso|ld-linux|libc\.|libm\.|libdl|librt|libpthread|libcu|libnv|libfuselage'
   ldd "$@" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u | grep -vE "/($own)[^/]*$"
 }
 
@@ -48,6 +49,7 @@ bundle() {
   trap 'rm -rf "$work"' EXIT
   mkdir -p "$work/gpu_check/lib"
   cp -L --parents "${files[@]}" "$work/gpu_check/"
+  cp -P --parents "$build"/libfuselage.so.* "$work/gpu_check/"
   cp -r --parents scripts/gpu_*.sh scripts/help.sh tests/data models bench/*.ir "$work/gpu_check/"
   [[ -z ${TEXT-} ]] || cp "$TEXT" "$work/gpu_check/text"
   { libraries "${files[@]}" && cudnn_libraries; } | xargs -I{} cp -L {} "$work/gpu_check/lib/"
