@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/tensor.h"
-#include "models/architectures/model_options.h"
+#include "models/architectures/architecture_options.h"
 #include "models/architectures/parameters.h"
 #include "models/model.h"
 
@@ -19,7 +19,7 @@ struct ArchitectureDef {
   std::string summary;  ///< one line for the documentation
   /// Adds the model to the builder of `parameters`, with the outputs that Model describes. Reads
   /// all options that it knows. Throws Error for options that it does not support.
-  std::function<void(Parameters& parameters, const ModelOptions& options)> build;
+  std::function<void(Parameters& parameters, const ArchitectureOptions& options)> build;
 };
 
 /// Adds an architecture for loaders and build_model. Thread-safe, and possible during the static
@@ -36,7 +36,7 @@ const ArchitectureDef& find_architecture(std::string_view name);
 /// Builds a model from its options and weights; the graph is called `name`. Throws Error, with
 /// options.where(), for an unknown architecture, for options that are unknown or not supported, and
 /// for weights that are missing, left over or of another shape.
-Model build_model(std::string_view architecture, const ModelOptions& options,
+Model build_model(std::string_view architecture, const ArchitectureOptions& options,
                   const TensorMap& weights, const std::string& name = "model");
 
 }  // namespace fuselage

@@ -26,7 +26,7 @@ using ::testing::ThrowsMessage;
 constexpr std::int64_t kWords = 6, kSize = 4;
 
 /// Ranks words by the last word alone, from a table and a matrix.
-void build_bigram(Parameters& parameters, const ModelOptions& options) {
+void build_bigram(Parameters& parameters, const ArchitectureOptions& options) {
   Builder& b = parameters.builder();
   Graph& g = b.graph();
   const std::int64_t size = options.integer("dim-emb", 0);
@@ -87,7 +87,7 @@ TEST_F(Architectures, WrongOptionsAndWeightsAreRefused) {
 }
 
 TEST_F(Architectures, OptionsAreReadByType) {
-  const ModelOptions options("a: 1\nb: [1, 2]\nc: [x, y]\nd: 0.5\ne:\n", "file");
+  const ArchitectureOptions options("a: 1\nb: [1, 2]\nc: [x, y]\nd: 0.5\ne:\n", "file");
   EXPECT_EQ(options.integer("a", 0), 1);
   EXPECT_EQ(options.integers("b"), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(options.texts("c"), (std::vector<std::string>{"x", "y"}));
@@ -99,9 +99,9 @@ TEST_F(Architectures, OptionsAreReadByType) {
   EXPECT_THAT([&] { options.integer("b", 0); }, ThrowsMessage<Error>(HasSubstr("a single value")));
   EXPECT_THAT([&] { options.texts("a"); }, ThrowsMessage<Error>(HasSubstr("a list")));
   EXPECT_THAT([&] { options.flag("a"); }, ThrowsMessage<Error>(HasSubstr("file: option a is '1'")));
-  const ModelOptions list(std::map<std::string, std::string>{{"b", "[3, 4]"}});
+  const ArchitectureOptions list(std::map<std::string, std::string>{{"b", "[3, 4]"}});
   EXPECT_EQ(list.integers("b"), (std::vector<std::int64_t>{3, 4}));
-  EXPECT_THROW(ModelOptions("- 1\n", "file"), Error);
+  EXPECT_THROW(ArchitectureOptions("- 1\n", "file"), Error);
 }
 
 TEST_F(Architectures, RegistrationsAreRefused) {
