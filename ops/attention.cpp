@@ -76,7 +76,7 @@ std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
 }  // namespace
 
 std::span<const OpDef> attention_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::HeadDot>(
           {.summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
            .operands = {{"a"}, {"b"}},
@@ -111,7 +111,7 @@ std::span<const OpDef> attention_ops() {
            .evaluate_f64 = evaluate_decomposed<double>,
            .decompose = decompose_additive_attention}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage
