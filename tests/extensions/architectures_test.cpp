@@ -127,7 +127,7 @@ TEST_F(Architectures, RegistrationsAreRefused) {
 
 /// A Marian file with this configuration and the example's weights.
 std::string marian_file(const std::string& yaml) {
-  const std::string path = temp_path("bigram.bin");
+  std::string path = temp_path("bigram.bin");
   std::vector<testing::BinItem> items{testing::config_item(yaml)};
   for (const auto& [name, tensor] : weights()) items.push_back(testing::plain_item(name, tensor));
   write_file_atomically(path, testing::marian_bin(items));
