@@ -1,4 +1,4 @@
-#include "backends/backend.h"
+#include "fuselage/backends/backend.h"
 
 #include <fmt/ranges.h>
 
@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/backend.h"
 #include "backends/cuda/backend.h"
 #include "backends/reference/backend.h"
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/backends/cpu/backend.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -53,21 +53,22 @@ void Backend::check(const CompileOptions& options) const {
   const Capabilities& able = capabilities();
   for (const OptionUse& use : kOptions)
     if (use.given(options) && !able.options.contains(use.option))
-      throw Error("the {} back-end has no use for {}; leave it out, or take {}", name(), use.name,
-                  backends_that([&](const Capabilities& other) {
-                    return other.options.contains(use.option);
-                  }));
+      throw Error(fmt::format("the {} back-end has no use for {}; leave it out, or take {}", name(),
+                              use.name, backends_that([&](const Capabilities& other) {
+                                return other.options.contains(use.option);
+                              })));
   if (options.threads_per_sentence < 1)
     throw Error("threads-per-sentence must be at least 1, not 0");
-  if (able.precisions.contains(options.precision)) return;
+  const Precision precision = options.precision.value_or(Precision::fp32);
+  if (able.precisions.contains(precision)) return;
   std::vector<std::string_view> others;
   for (const std::string_view other : precision_names())
     if (able.precisions.contains(precision_from_string(other))) others.push_back(other);
-  throw Error("the {} back-end has no products in {}; use {}, or {}", name(),
-              to_string(options.precision), fmt::join(others, ", "),
-              backends_that([&](const Capabilities& other) {
-                return other.precisions.contains(options.precision);
-              }));
+  throw Error(fmt::format("the {} back-end has no products in {}; use {}, or {}", name(),
+                          to_string(precision), fmt::join(others, ", "),
+                          backends_that([&](const Capabilities& other) {
+                            return other.precisions.contains(precision);
+                          })));
 }
 
 std::span<const Backend* const> all_backends() {

@@ -1,13 +1,13 @@
 #include "backends/bake.h"
 
 #include "backends/cpu/executable.h"
-#include "graph/verifier.h"
-#include "ops/leaf.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
+#include "fuselage/passes/pipeline.h"
+#include "fuselage/passes/rewrite/rewriter.h"
 #include "passes/cleanup/remove_dead_code.h"
-#include "passes/lowering/split_by_binding_time.h"
-#include "passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
-#include "passes/rewrite/rewriter.h"
 
 namespace fuselage {
 namespace {

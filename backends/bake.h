@@ -1,8 +1,8 @@
 #pragma once
 
-#include "backends/compile.h"
-#include "base/tensor.h"
-#include "graph/graph.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 

@@ -1,11 +1,13 @@
-#include "backends/compile.h"
+#include "fuselage/backends/compile.h"
+
+#include <fmt/format.h>
 
 #include <utility>
 
-#include "backends/row_frame.h"
-#include "base/error.h"
-#include "graph/verifier.h"
-#include "passes/pipeline.h"
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
@@ -13,24 +15,26 @@ namespace fuselage {
 Optimizer make_optimizer(const CompileOptions& options) {
   const Backend& backend = find_backend(options.backend);
   backend.check(options);
-  if (options.exact && options.activations != Activations::exact)
-    throw Error(
+  const Precision precision = options.precision.value_or(Precision::fp32);
+  const Activations activations = options.activations.value_or(Activations::exact);
+  if (options.exact && activations != Activations::exact)
+    throw Error(fmt::format(
         "activations are '{}', which changes results, but exact ones are asked for; drop one "
         "of the two",
-        to_string(options.activations));
+        to_string(activations)));
   PipelineOptions pipeline;
   pipeline.commute.workload = options.workload;
   pipeline.commute.target = backend.capabilities().target;
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
-  pipeline.precision = options.precision;
-  pipeline.activations = options.activations;
+  pipeline.precision = precision;
+  pipeline.activations = activations;
   pipeline.quantizing_kernels = backend.capabilities().quantizing_kernels;
   pipeline.recurrent_kernels = backend.has_recurrent_kernels(options);
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
-           .allow_approximation = options.activations != Activations::exact,
-           .allow_quantization = options.precision != Precision::fp32}};
+           .allow_approximation = activations != Activations::exact,
+           .allow_quantization = precision != Precision::fp32}};
 }
 
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
@@ -40,7 +44,7 @@ std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
 
 ProgramPlans plan_programs(const Programs& programs, const Backend& backend) {
   if (!backend.capabilities().plans)
-    throw Error("the {} back-end has no plans to show", backend.name());
+    throw Error(fmt::format("the {} back-end has no plans to show", backend.name()));
   ProgramPlans plans;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const auto time = static_cast<BindingTime>(i);

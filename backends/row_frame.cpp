@@ -1,4 +1,4 @@
-#include "backends/row_frame.h"
+#include "fuselage/backends/row_frame.h"
 
 #include <fmt/ranges.h>
 
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 
@@ -17,10 +17,10 @@ void expect_one_source(const Graph& graph) {
     if (const Domain& domain = graph.domain(DomainId{i}); domain.kind == DomainKind::source)
       sources.push_back(in_quotes(domain.name));
   if (sources.size() > 1)
-    throw Error(
+    throw Error(fmt::format(
         "graph '{}' reads {} source texts, {}, but a batch has one text for each sentence; declare "
         "one source domain, whose words can be those of all texts one after the other",
-        graph.name(), sources.size(), fmt::join(sources, ", "));
+        graph.name(), sources.size(), fmt::join(sources, ", ")));
 }
 
 RowFrame::RowFrame(const Graph& graph)
@@ -107,8 +107,8 @@ void RowFrame::fill_words(MapId id, std::span<const std::int32_t> words) {
   const std::int64_t size = graph_.domain(map.to).size;
   for (const std::int32_t word : words)
     if (word >= size || (word < 0 && !map.partial))
-      throw Error("word id {} is not in the model's vocabulary '{}' of {} entries", word,
-                  graph_.domain(map.to).name, size);
+      throw Error(fmt::format("word id {} is not in the model's vocabulary '{}' of {} entries",
+                              word, graph_.domain(map.to).name, size));
   table_.map(id).index.assign(words.begin(), words.end());
 }
 

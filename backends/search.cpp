@@ -1,4 +1,4 @@
-#include "backends/search.h"
+#include "fuselage/backends/search.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 #include "base/compression.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -9,8 +10,8 @@
 #include <new>
 #include <optional>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -38,7 +39,7 @@ class GzipExpander : public Expander {
   GzipExpander& operator=(const GzipExpander&) = delete;
 
   std::size_t expand(std::string_view& input, std::span<char> output) override {
-    if (damage_) throw Error("{}", *damage_);
+    if (damage_) throw Error(fmt::format("{}", *damage_));
     const uInt given = size_of_piece(input.size()), room = size_of_piece(output.size());
     stream_.next_in = bytes(input.data());
     stream_.avail_in = given;
@@ -52,7 +53,7 @@ class GzipExpander : public Expander {
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
       damage_ = stream_.msg != nullptr ? stream_.msg : "it needs a dictionary";
-    if (damage_ && written == 0) throw Error("{}", *damage_);
+    if (damage_ && written == 0) throw Error(fmt::format("{}", *damage_));
     return written;
   }
 
@@ -137,7 +138,7 @@ class ZstdExpander : public Expander {
     ZSTD_inBuffer in{input.data(), std::min(input.size(), wanted_), 0};
     ZSTD_outBuffer out{output.data(), output.size(), 0};
     const std::size_t result = ::ZSTD_decompressStream(stream_.get(), &out, &in);
-    if (::ZSTD_isError(result) != 0) throw Error("{}", ::ZSTD_getErrorName(result));
+    if (::ZSTD_isError(result) != 0) throw Error(fmt::format("{}", ::ZSTD_getErrorName(result)));
     input.remove_prefix(in.pos);
     if (in.pos > 0 || out.pos > 0) may_end_ = result == 0;
     has_more_ = out.pos == out.size;
@@ -208,11 +209,12 @@ std::string expand_text(std::string bytes, const std::string& path, std::size_t 
       const std::size_t size = expander->expand(rest, piece);
       if (size == 0 && rest.empty()) break;
       text.append(piece, 0, size);
-      if (text.size() > max_bytes) throw Error("it expands to more than {} bytes", max_bytes);
+      if (text.size() > max_bytes)
+        throw Error(fmt::format("it expands to more than {} bytes", max_bytes));
     }
     if (!expander->may_end()) throw Error("it is cut off");
   } catch (const Error& error) {
-    throw Error("cannot read {}: {} ({})", path, error.what(), expander->format());
+    throw Error(fmt::format("cannot read {}: {} ({})", path, error.what(), expander->format()));
   }
   return text;
 }

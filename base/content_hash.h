@@ -9,11 +9,13 @@
 
 struct XXH3_state_s;
 
+#include "base/exported.h"
+
 namespace fuselage {
 
 /// A 128-bit hash (XXH3) of a sequence of pieces, to recognize equal content. It is not
 /// cryptographic. The length of each piece is hashed too, so ("ab", "c") differs from ("a", "bc").
-class ContentHash {
+class FUSELAGE_EXPORTED ContentHash {
  public:
   ContentHash();
 

@@ -1,4 +1,4 @@
-#include "base/dtype.h"
+#include "fuselage/base/dtype.h"
 
 #include <array>
 

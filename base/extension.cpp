@@ -1,4 +1,4 @@
-#include "base/extension.h"
+#include "fuselage/base/extension.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -6,7 +6,8 @@
 #include <mutex>
 #include <set>
 
-#include "base/error.h"
+#include "base/library_path.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -24,6 +25,7 @@ void load_extension(const std::string& path) {
   static std::mutex mutex;
   static std::set<void*> loaded;
   const std::lock_guard lock(mutex);
+  share_symbols();
   void* const library = ::dlopen(as_path(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* const reason = ::dlerror();

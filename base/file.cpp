@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include <utility>
 
 #include "base/descriptor.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -46,7 +47,8 @@ TemporaryFile make_temporary(const std::string& path, unsigned permissions) {
     if (fd < 0 && errno != EEXIST) break;
   }
   if (fd < 0)
-    throw Error("cannot write {}: cannot create {}: {}", path, temporary, std::strerror(errno));
+    throw Error(fmt::format("cannot write {}: cannot create {}: {}", path, temporary,
+                            std::strerror(errno)));
   return {std::move(temporary), Descriptor(fd)};
 }
 
@@ -54,14 +56,15 @@ TemporaryFile make_temporary(const std::string& path, unsigned permissions) {
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
+  if (file.get() < 0) throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0)
-    throw Error("cannot read {}: {}", path, std::strerror(errno));
+    throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   if (S_ISDIR(status.st_mode))
-    throw Error("cannot read {}: it is a directory, a file is needed", path);
+    throw Error(fmt::format("cannot read {}: it is a directory, a file is needed", path));
   if (S_ISREG(status.st_mode) && static_cast<std::size_t>(status.st_size) > max_bytes)
-    throw Error("cannot read {}: it has {} bytes, more than {}", path, status.st_size, max_bytes);
+    throw Error(fmt::format("cannot read {}: it has {} bytes, more than {}", path, status.st_size,
+                            max_bytes));
 
   std::string bytes;
   std::size_t used = 0;
@@ -72,10 +75,11 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     if (used == bytes.size()) bytes.resize(bytes.size() * 2);
     const ssize_t count = ::read(file.get(), bytes.data() + used, bytes.size() - used);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error("cannot read {}: {}", path, std::strerror(errno));
+    if (count < 0) throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
     if (count == 0) break;
     used += static_cast<std::size_t>(count);
-    if (used > max_bytes) throw Error("cannot read {}: it has more than {} bytes", path, max_bytes);
+    if (used > max_bytes)
+      throw Error(fmt::format("cannot read {}: it has more than {} bytes", path, max_bytes));
   }
   bytes.resize(used);
   return bytes;
@@ -91,7 +95,7 @@ void write_file_atomically(const std::string& path, std::span<const std::string_
   const auto fail = [&](std::string_view what) {
     const int reason = errno;
     ::unlink(made.path.c_str());
-    throw Error("cannot write {}: {}{}", path, what, std::strerror(reason));
+    throw Error(fmt::format("cannot write {}: {}{}", path, what, std::strerror(reason)));
   };
   const auto write = [&](std::string_view bytes) { return write_all(made.file.get(), bytes); };
   if (!std::all_of(parts.begin(), parts.end(), write) || ::fsync(made.file.get()) != 0 ||

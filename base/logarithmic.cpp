@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage {
 namespace {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fuselage/base/quantized.h"
+
 namespace fuselage {
 
 // Logarithmic numbers: a sign and a power of two, representing the integers ±1, ±2, …, ±128 times a
@@ -13,12 +15,6 @@ namespace fuselage {
 /// Exponents of the largest level of weights and of rows.
 inline constexpr int kTopExponent = 7;
 inline constexpr int kTopRowExponent = 6;
-
-/// How the scale of a logarithmic vector is chosen.
-enum class ScaleFit : std::uint8_t {
-  largest,  ///< the largest level equals the largest magnitude
-  fitted    ///< minimizes the squared error by expectation-maximization, starting there
-};
 
 /// The exponent e, between `least` and `most`, of the power 2^e nearest to q ≥ 0.
 int nearest_exponent(float q, int least, int most);

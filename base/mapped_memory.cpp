@@ -1,6 +1,7 @@
 #include "base/mapped_memory.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include <cstring>
 
 #include "base/descriptor.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -31,7 +32,7 @@ Pages allocate_pages(std::size_t bytes) {
                                  : ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE,
                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED)
-    throw Error("cannot get {} bytes of memory: {}", bytes, std::strerror(ENOMEM));
+    throw Error(fmt::format("cannot get {} bytes of memory: {}", bytes, std::strerror(ENOMEM)));
   // The pages outside of the aligned block are never touched, so they cost nothing.
   const Pages all = owned(pages, reserved);
   const auto address = reinterpret_cast<std::uintptr_t>(pages);
@@ -51,16 +52,17 @@ void give_back_pages(std::byte* block, std::size_t bytes) {
 MappedFile map_file(const std::string& path) {
   // Opening a pipe does not wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (file.get() < 0) throw Error("cannot open {}: {}", path, std::strerror(errno));
+  if (file.get() < 0) throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw Error("cannot read {}: it is {}, a file is needed", path,
-                S_ISDIR(status.st_mode) ? "a directory" : "no regular file");
+    throw Error(fmt::format("cannot read {}: it is {}, a file is needed", path,
+                            S_ISDIR(status.st_mode) ? "a directory" : "no regular file"));
   const auto size = static_cast<std::size_t>(status.st_size);
   // An empty file cannot be mapped.
   if (size == 0) return {};
   void* pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.get(), 0);
-  if (pages == MAP_FAILED) throw Error("cannot read {}: {}", path, std::strerror(errno));
+  if (pages == MAP_FAILED)
+    throw Error(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   return {owned(pages, size), size};
 }
 

@@ -1,4 +1,6 @@
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +9,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/error.h"
+#include "base/logarithmic.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -59,29 +62,34 @@ void quantize_to_nibbles(int bits, const float* x, std::int64_t k, float inverse
 void verify_logarithms(const Quantizer& quantizer) {
   const auto& [to, largest, largest_sum, scale, logarithmic, bits, fit] = quantizer;
   if (logarithmic && (to != DType::qint8 || largest != 1 << kTopRowExponent))
-    throw Error("powers of two in rows are qint8 up to {}, not {} up to {}", 1 << kTopRowExponent,
-                to_string(to), largest);
+    throw Error(fmt::format("powers of two in rows are qint8 up to {}, not {} up to {}",
+                            1 << kTopRowExponent, to_string(to), largest));
   if (to != DType::qlog4) return;
-  if (bits < 1 || bits > 4) throw Error("qlog4 numbers have 1 to 4 bits, not {}", bits);
+  if (bits < 1 || bits > 4)
+    throw Error(fmt::format("qlog4 numbers have 1 to 4 bits, not {}", bits));
   if (largest != 1 << kTopExponent || largest_sum != 0)
-    throw Error("integers of qlog4 go up to {}, without a bound on their sum, not up to {} and {}",
-                1 << kTopExponent, largest, largest_sum);
+    throw Error(fmt::format(
+        "integers of qlog4 go up to {}, without a bound on their sum, not up to {} and {}",
+        1 << kTopExponent, largest, largest_sum));
 }
 
 }  // namespace
 
 void Quantizer::verify() const {
-  if (!is_quantized(to)) throw Error("{} is not a quantized type", to_string(to));
+  if (!is_quantized(to)) throw Error(fmt::format("{} is not a quantized type", to_string(to)));
   verify_logarithms(*this);
   if (largest < 1 || largest > range_of(to))
-    throw Error("integers of {} go up to {}, not {}", to_string(to), range_of(to), largest);
-  if (largest_sum < 0) throw Error("a sum of magnitudes is bounded by {}", largest_sum);
+    throw Error(
+        fmt::format("integers of {} go up to {}, not {}", to_string(to), range_of(to), largest));
+  if (largest_sum < 0)
+    throw Error(fmt::format("a sum of magnitudes is bounded by {}", largest_sum));
   if (scale != 0 && !(scale >= kLeastScale && std::isfinite(scale)))
-    throw Error("a scale of {}: choose at least {}, or 0 for a scale per vector", scale,
-                kLeastScale);
+    throw Error(fmt::format("a scale of {}: choose at least {}, or 0 for a scale per vector", scale,
+                            kLeastScale));
   if (scale != 0 && largest_sum != 0)
-    throw Error("a scale of {} is given, so sums cannot be bounded by {}: choose one of them",
-                scale, largest_sum);
+    throw Error(
+        fmt::format("a scale of {} is given, so sums cannot be bounded by {}: choose one of them",
+                    scale, largest_sum));
 }
 
 bool is_quantized(DType dtype) {
@@ -163,10 +171,10 @@ void expect_bounded_sums(const std::byte* vectors, std::int64_t n, std::int64_t 
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < k; ++i) sum += std::abs(quantized_at(DType::qint16, vectors, i));
     if (sum > kLargestSumOfInt16Columns)
-      throw Error(
+      throw Error(fmt::format(
           "the magnitudes of column {} of a qint16 matrix with {} rows sum up to {}, but beyond {} "
           "products may leave 32 bits; use precision fp32 or quantize the model anew",
-          column, k, sum, kLargestSumOfInt16Columns);
+          column, k, sum, kLargestSumOfInt16Columns));
     vectors += vector_bytes(DType::qint16, k);
   }
 }

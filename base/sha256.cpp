@@ -1,9 +1,9 @@
-#include "base/sha256.h"
+#include "fuselage/base/sha256.h"
 
 #include <fmt/format.h>
 #include <nettle/sha2.h>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -32,10 +32,10 @@ std::string to_hex(const Sha256& digest) {
 
 void expect_digest(std::string_view bytes, const std::string& path, const ListedDigest& expected) {
   if (const Sha256 actual = sha256(bytes); actual != expected.digest)
-    throw Error(
+    throw Error(fmt::format(
         "{}: its SHA-256 is {}, but {} lists {}; the file was changed or damaged: restore it, or "
         "list the new sum if the change is meant",
-        path, shortened(actual), expected.listed_in, shortened(expected.digest));
+        path, shortened(actual), expected.listed_in, shortened(expected.digest)));
 }
 
 }  // namespace fuselage

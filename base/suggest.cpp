@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -78,8 +78,9 @@ std::size_t find_name(std::string_view kind, std::string_view name,
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
   const std::string suggestion = did_you_mean(name, names);
-  throw Error("there is no {} {}{} can be {}", kind, in_quotes(name),
-              suggestion.empty() ? "; it" : suggestion + " It", fmt::join(names, ", "));
+  throw Error(fmt::format("there is no {} {}{} can be {}", kind, in_quotes(name),
+                          suggestion.empty() ? "; it" : suggestion + " It",
+                          fmt::join(names, ", ")));
 }
 
 std::string in_quotes(std::string_view text) {

@@ -1,4 +1,4 @@
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +10,8 @@
 #include <limits>
 #include <new>
 
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {
@@ -28,10 +28,12 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape, DType dtype) 
   const auto limit = std::numeric_limits<std::int64_t>::max() / std::int64_t{16};
   std::int64_t size = 1;
   for (const std::int64_t dim : shape) {
-    if (dim < 0) throw Error("a tensor dimension is negative in shape {}", shape_to_string(shape));
+    if (dim < 0)
+      throw Error(
+          fmt::format("a tensor dimension is negative in shape {}", shape_to_string(shape)));
     if (dim > 0 && size > limit / dim)
-      throw Error("a tensor of shape {} and type {} does not fit in memory", shape_to_string(shape),
-                  to_string(dtype));
+      throw Error(fmt::format("a tensor of shape {} and type {} does not fit in memory",
+                              shape_to_string(shape), to_string(dtype)));
     size *= dim;
   }
   return size;

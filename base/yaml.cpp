@@ -1,5 +1,6 @@
 #include "base/yaml.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -12,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -79,7 +80,7 @@ class LimitChecker : public YAML::EventHandler {
   };
 
   [[noreturn]] void fail(const YAML::Mark& mark, std::string_view what) const {
-    throw Error("{}: line {}: {}", name_, mark.line + 1, what);
+    throw Error(fmt::format("{}: line {}: {}", name_, mark.line + 1, what));
   }
 
   bool at_key() const { return !open_.empty() && open_.back().is_map && open_.back().key_is_next; }
@@ -141,14 +142,15 @@ void check_limits(const std::string& text, const std::string& name, const YamlLi
 
 YAML::Node load_yaml(std::string_view text, const std::string& name, const YamlLimits& limits) {
   if (text.size() > limits.bytes)
-    throw Error("{}: the YAML text has {} bytes, at most {} are read", name, text.size(),
-                limits.bytes);
+    throw Error(fmt::format("{}: the YAML text has {} bytes, at most {} are read", name,
+                            text.size(), limits.bytes));
   const std::string bytes(text);
   try {
     check_limits(bytes, name, limits);
     return YAML::Load(bytes);
   } catch (const YAML::Exception& error) {
-    throw Error("{}: line {}: invalid YAML: {}", name, error.mark.line + 1, in_quotes(error.msg));
+    throw Error(fmt::format("{}: line {}: invalid YAML: {}", name, error.mark.line + 1,
+                            in_quotes(error.msg)));
   }
 }
 

@@ -15,16 +15,16 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "bench/program.h"
 #include "bench/replay.h"
 #include "bench/trace.h"
 #include "decoding/forced_decoder.h"
-#include "decoding/search_head.h"
-#include "decoding/translator.h"
 #include "decoding/vocabulary_pair.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::size_t kBatch = 32;
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::ifstream input(path);
-  if (!input) throw Error("{}: cannot be read", path);
+  if (!input) throw Error(fmt::format("{}: cannot be read", path));
   std::vector<std::string> lines;
   for (std::string line; std::getline(input, line);) lines.push_back(line);
   return lines;
@@ -53,8 +53,10 @@ std::vector<WordIds> encode_all(const Vocabulary& vocabulary,
 /// The model's translations of the lines in float32.
 std::vector<WordIds> translate_all(const Model& model, const std::vector<std::string>& lines) {
   const TranslatorOptions options{
-      .search = {.beam_size = 6, .normalize = 0.6f},
-      .batches = {.mini_batch = kBatch, .maxi_batch = 100, .sort_by_length = true}};
+      .beam_size = 6,
+      .normalize = 0.6f,
+      .batches = {.mini_batch = kBatch, .maxi_batch = 100, .maxi_batch_sort = MaxiBatchSort::src},
+      .compile = {.precision = Precision::fp32}};
   std::vector<WordIds> words;
   for (const Translation& translation : Translator(model, options).translate(lines))
     words.push_back(translation.n_best.front().hypothesis.words);
@@ -78,7 +80,7 @@ Trace record_forced(const Model& model, const Pairs& pairs) {
 /// The best word of a model at each position.
 std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
                                   const CompileOptions& options) {
-  Replay replay(std::string(to_string(options.precision)),
+  Replay replay(std::string(to_string(*options.precision)),
                 compile(with_search_head(model.graph, SearchHead::k_best, 1, /*alignment=*/false),
                         model.weights, options));
   Outputs outputs;
@@ -101,12 +103,12 @@ void compare_choices(const Model& model, const Pairs& pairs, const std::string& 
 }
 
 void run(const std::vector<std::string>& arguments) {
-  const Model model = load_model(arguments[0]).model;
+  const Model model = load_model(arguments[0]);
   const std::vector<std::string> sources = read_lines(arguments[1]);
   const std::vector<std::string> references = read_lines(arguments[2]);
   if (sources.size() != references.size())
-    throw Error("{} has {} lines, but {} has {}; both need the same number", arguments[1],
-                sources.size(), arguments[2], references.size());
+    throw Error(fmt::format("{} has {} lines, but {} has {}; both need the same number",
+                            arguments[1], sources.size(), arguments[2], references.size()));
   const VocabularyPair vocabularies =
       load_vocabulary_pair(model, {.paths = model.vocabularies, .encode_target = true});
   const std::span<const std::string> contestants = std::span(arguments).subspan(3);

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 

@@ -15,21 +15,21 @@
 #include <set>
 #include <span>
 
-#include "backends/compile.h"
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "bench/peer_kernels.h"
 #include "bench/program.h"
 #include "bench/replay.h"
 #include "bench/roofs.h"
-#include "decoding/search_head.h"
-#include "graph/text.h"
-#include "graph/verifier.h"
-#include "models/load_model.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 namespace {
@@ -79,7 +79,7 @@ CompileOptions options_without(const Techniques& left_out, Precision precision) 
 /// Maximum difference of a score from the baseline's.
 float tolerance_of(const CompileOptions& options) {
   if (options.precision == Precision::int8) return 0.5f;
-  if (options.activations != Activations::exact) return 0.05f;
+  if (options.activations.value_or(Activations::exact) != Activations::exact) return 0.05f;
   return options.precision == Precision::int16 ? 1e-2f : 1e-4f;
 }
 
@@ -158,8 +158,8 @@ void compare_outputs(Ladder& ladder, const Trace& trace) {
     for (std::size_t i = 0; i < want.scores.size(); ++i) {
       const float apart = std::abs(outputs.scores[i] - want.scores[i]);
       if (!(apart <= ladder.rungs[r].tolerance))
-        throw Error("'{}': a score is {}, the baseline's {}", ladder.rungs[r].name,
-                    outputs.scores[i], want.scores[i]);
+        throw Error(fmt::format("'{}': a score is {}, the baseline's {}", ladder.rungs[r].name,
+                                outputs.scores[i], want.scores[i]));
       furthest = std::max(furthest, apart);
       other_words += outputs.words[i] != want.words[i] ? 1 : 0;
     }
@@ -234,7 +234,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
-  const Model model = load_model(arguments[1]).model;
+  const Model model = load_model(arguments[1]);
   const int beam = argument(3, 6);
   const int batch = argument(4, 1);
   const int rounds = argument(5, 15);

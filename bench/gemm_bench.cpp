@@ -16,12 +16,12 @@
 
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
 #include "bench/matrices.h"
 #include "bench/measure.h"
 #include "bench/peer_kernels.h"
 #include "bench/program.h"
 #include "bench/roofs.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -158,7 +158,7 @@ void expect_near(const std::vector<float>& ours, const std::vector<float>& their
                  const std::string& name) {
   for (std::size_t i = 0; i < ours.size(); ++i)
     if (!(std::abs(ours[i] - theirs[i]) <= 1e-3f + 1e-4f * std::abs(theirs[i])))
-      throw Error("product {}: {} here, {} by {}", i, ours[i], theirs[i], name);
+      throw Error(fmt::format("product {}: {} here, {} by {}", i, ours[i], theirs[i], name));
 }
 
 /// Prints the ratio of each peer's time to ours, and our efficiency.

@@ -7,14 +7,14 @@
 
 #include <algorithm>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "bench/search_task.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {
@@ -53,7 +53,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
-  const Model model = load_model(arguments[0]).model;
+  const Model model = load_model(arguments[0]);
   const auto sentences = static_cast<std::size_t>(std::stoi(argument(5, "100")));
   const SearchTask task =
       read_search_task(model, arguments[1], std::stoi(argument(2, "6")), 1, sentences);
@@ -68,8 +68,8 @@ void run(const std::vector<std::string>& arguments) {
     seconds[1].push_back(several.translate(sentence));
     ratios.push_back(seconds[0].back() / seconds[1].back());
   }
-  fmt::print("isa {}, {}, beam {}, {} sentences\n", cpu::active_isa(), to_string(options.precision),
-             task.search.beam_size, task.batches.size());
+  fmt::print("isa {}, {}, beam {}, {} sentences\n", cpu::active_isa(),
+             to_string(*options.precision), task.search.beam_size, task.batches.size());
   const std::size_t threads[] = {1, options.threads_per_sentence};
   for (const int which : {0, 1})
     fmt::print("{} thread{}: median {:.2f} ms, 95 % within {:.2f} ms\n", threads[which],

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "base/mapped_memory.h"
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
-#include "base/dtype.h"
-#include "base/tensor.h"
+#include "fuselage/base/dtype.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage {
 

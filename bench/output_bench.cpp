@@ -20,13 +20,13 @@
 
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
-#include "base/quantized.h"
 #include "bench/matrices.h"
 #include "bench/measure.h"
 #include "bench/peer_output.h"
 #include "bench/program.h"
 #include "bench/roofs.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {
@@ -120,8 +120,9 @@ void expect_same(const Best& separate, const Best& fused) {
   for (std::size_t i = 0; i < separate.ids.size(); ++i)
     if (separate.ids[i] != fused.ids[i] ||
         !(std::abs(separate.values[i] - fused.values[i]) <= 1e-5f * std::abs(separate.values[i])))
-      throw Error("place {}: separate kernels give {} with {}, the fused one {} with {}", i,
-                  separate.ids[i], separate.values[i], fused.ids[i], fused.values[i]);
+      throw Error(
+          fmt::format("place {}: separate kernels give {} with {}, the fused one {} with {}", i,
+                      separate.ids[i], separate.values[i], fused.ids[i], fused.values[i]));
 }
 
 std::string as_text(const Comparison& compared) {
@@ -241,7 +242,7 @@ void run(const std::vector<std::string>& arguments) {
   const std::optional<DType> dtype = dtype_from_string(type);
   const bool is_real = dtype == DType::f32 || dtype == DType::bf16;
   if (!dtype || (!is_real && !is_quantized(*dtype)))
-    throw Error("products are of f32, bf16, qint8, qint16 or qlog4, not {}", type);
+    throw Error(fmt::format("products are of f32, bf16, qint8, qint16 or qlog4, not {}", type));
   // Integers have a measured peak only with AVX-512-VNNI.
   const Peaks peaks = measured_peaks();
   const double integers = 2 * (*dtype == DType::qint16 ? peaks.i16 : peaks.i8);

@@ -10,17 +10,17 @@
 
 #include <fmt/format.h>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "bench/replay.h"
 #include "bench/roofs.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {
@@ -72,7 +72,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, const char* otherwise) {
     return i < arguments.size() ? arguments[i] : std::string(otherwise);
   };
-  const Model model = load_model(arguments[0]).model;
+  const Model model = load_model(arguments[0]);
   const int beam = std::stoi(argument(2, "6"));
   const auto batch = static_cast<std::size_t>(std::stoi(argument(3, "32")));
   const int pairs = std::stoi(argument(4, "15"));

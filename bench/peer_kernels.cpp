@@ -1,10 +1,10 @@
 #include "bench/peer_kernels.h"
 
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
-#include "backends/plan/refusals.h"
-#include "base/error.h"
-#include "ops/matmul.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/matmul.h"
 
 namespace fuselage {
 namespace {

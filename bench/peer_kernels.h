@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/runtime/kernel.h"
 #include "bench/peer_products.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage {
 

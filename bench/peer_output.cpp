@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/tensor.h"
 #include "bench/peer_products.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage {
 

@@ -13,21 +13,21 @@
 #include <cmath>
 #include <span>
 
-#include "backends/compile.h"
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "bench/peer_kernels.h"
 #include "bench/program.h"
 #include "bench/replay.h"
 #include "bench/roofs.h"
-#include "decoding/search_head.h"
-#include "graph/text.h"
-#include "graph/verifier.h"
-#include "models/load_model.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 namespace {
@@ -101,8 +101,8 @@ class Contest {
       for (std::size_t s = 0; s < want.scores.size(); ++s)
         furthest = std::max(furthest, std::abs(outputs.scores[s] - want.scores[s]));
       if (!(furthest <= kTolerance))
-        throw Error("'{}': scores are up to {} from those of the first", replays_[i].name(),
-                    furthest);
+        throw Error(fmt::format("'{}': scores are up to {} from those of the first",
+                                replays_[i].name(), furthest));
       fmt::print("{:24} scores within {:.1e} of the first's\n", replays_[i].name(), furthest);
     }
   }
@@ -142,7 +142,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto argument = [&](std::size_t i, int otherwise) {
     return i < arguments.size() ? std::stoi(arguments[i]) : otherwise;
   };
-  const Model model = load_model(arguments[1]).model;
+  const Model model = load_model(arguments[1]);
   const int beam = argument(3, 5);
   const int rounds = argument(4, 9);
   const SearchTask task =

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "bench/measure.h"
-#include "decoding/search_head.h"
-#include "ops/leaf.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/ops/leaf.h"
 
 namespace fuselage {
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
-#include "backends/executable.h"
-#include "base/tensor.h"
 #include "bench/search_task.h"
 #include "bench/trace.h"
-#include "graph/graph.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 

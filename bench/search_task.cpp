@@ -1,12 +1,14 @@
 #include "bench/search_task.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
-#include "base/error.h"
 #include "decoding/vocabulary_pair.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 
@@ -19,7 +21,7 @@ SearchTask read_search_task(const Model& model, const std::string& text, std::in
                  .end_id = vocabularies.target->end_id(),
                  .suppressed = {vocabularies.target->unknown_id()}};
   std::ifstream input(text);
-  if (!input) throw Error("{}: cannot be read", text);
+  if (!input) throw Error(fmt::format("{}: cannot be read", text));
   std::vector<WordIds> encoded;
   for (std::string line; encoded.size() < sentences && std::getline(input, line);) {
     encoded.push_back(vocabularies.source->encode(line));

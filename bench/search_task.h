@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "decoding/beam_search.h"
-#include "models/model.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

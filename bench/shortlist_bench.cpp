@@ -10,11 +10,11 @@
 
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
-#include "base/quantized.h"
 #include "bench/matrices.h"
 #include "bench/measure.h"
 #include "bench/program.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {
@@ -80,7 +80,7 @@ void run(const std::vector<std::string>& arguments) {
         const Comparison compared = compare(
             pairs, [&] { layer.run(slow, expected); }, [&] { layer.run(fast, values); });
         if (is_quantized(dtype) && values != expected)
-          throw Error("{} and {} give different scores", below, best);
+          throw Error(fmt::format("{} and {} give different scores", below, best));
         fmt::print("{:>6} {:4} {:5}  {:9.2f} {:9.2f}  {:.2f} [{:.2f}, {:.2f}]\n", to_string(dtype),
                    d, rows, 1e6 * compared.baseline / layer.repeats(),
                    1e6 * compared.candidate / layer.repeats(), compared.ratio, compared.low,

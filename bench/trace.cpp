@@ -1,6 +1,6 @@
 #include "bench/trace.h"
 
-#include "passes/workload.h"
+#include "fuselage/passes/workload.h"
 
 namespace fuselage {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "backends/executable.h"
 #include "bench/roofs.h"
+#include "fuselage/backends/executable.h"
 
 namespace fuselage {
 

@@ -43,7 +43,7 @@ if(FUSELAGE_CUDA_FOUND)
     target_include_directories(fuselage_cudnn SYSTEM INTERFACE ${FUSELAGE_CUDNN_INCLUDE})
     target_compile_definitions(fuselage_cudnn INTERFACE FUSELAGE_CUDNN_FOUND)
     # It needs the definition alone, and its layer is built without CUDA.
-    set_source_files_properties(${CMAKE_SOURCE_DIR}/backends/cuda/cudnn.cpp
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/backends/cuda/cudnn.cpp
                                 PROPERTIES COMPILE_DEFINITIONS FUSELAGE_CUDNN_FOUND)
     message(STATUS "CUDA: recurrent layers by cuDNN 9, if it loads at run time")
   else()
@@ -54,7 +54,7 @@ endif()
 # fuselage_cuda_sources(VARIABLE EXTENSION): the sources of backends/cuda/device.
 function(fuselage_cuda_sources variable extension)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
-       ${CMAKE_SOURCE_DIR}/backends/cuda/device/*.${extension})
+       ${PROJECT_SOURCE_DIR}/backends/cuda/device/*.${extension})
   if(NOT FUSELAGE_CUDNN_FOUND)
     list(FILTER sources EXCLUDE REGEX "/device/recurrent/")
   endif()
@@ -67,10 +67,10 @@ function(fuselage_cuda_module)
   fuselage_cuda_sources(host cpp)
   fuselage_cuda_sources(kernels cu)
   add_library(fuselage_cuda_device OBJECT ${host} ${kernels})
-  target_include_directories(fuselage_cuda_device PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(fuselage_cuda_device PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(fuselage_cuda_device PUBLIC fmt::fmt CUDA::cudart_static CUDA::cublasLt
                                                     CUDA::nvrtc fuselage_cudnn)
   add_library(fuselage_cuda MODULE)
-  set_target_properties(fuselage_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_target_properties(fuselage_cuda PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(fuselage_cuda PRIVATE fuselage_cuda_device)
 endfunction()

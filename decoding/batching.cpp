@@ -14,18 +14,20 @@ constexpr std::size_t kWindowBatches = 64;
 constexpr std::size_t kBatchesAhead = 8;
 
 BatchOptions with_defaults_of_marian(BatchOptions options) {
-  if (options.mini_batch == 0) options.mini_batch = 1;
-  if (options.maxi_batch == 0) options.maxi_batch = 1;
-  if (!options.sort_by_length) options.sort_by_length = false;
+  options.mini_batch = options.mini_batch.value_or(1);
+  options.maxi_batch = options.maxi_batch.value_or(1);
+  options.maxi_batch_sort = options.maxi_batch_sort.value_or(MaxiBatchSort::none);
   return options;
 }
+
+bool counts_words(const BatchOptions& options) { return options.mini_batch_words.value_or(0) > 0; }
 
 }  // namespace
 
 BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
-  if (options.mini_batch_words > 0) return {kNoBound, options.mini_batch_words};
-  if (options.mini_batch > 0) return {options.mini_batch, kNoBound};
+  if (counts_words(options)) return {kNoBound, *options.mini_batch_words};
+  if (options.mini_batch) return {*options.mini_batch, kNoBound};
   return fastest;
 }
 
@@ -42,10 +44,10 @@ BatchFormer::BatchFormer(const BatchOptions& given, const BatchBounds& fastest, 
     : by_content_(by_content), workers_(std::max<std::size_t>(1, workers)) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
   bounds_ = batch_bounds(given, fastest, by_content);
-  sort_by_length_ = options.sort_by_length.value_or(true);
-  smaller_for_few_ = options.mini_batch == 0 && options.mini_batch_words == 0;
-  const std::size_t sentences = options.mini_batch > 0 ? options.mini_batch : fastest.sentences;
-  window_lines_ = sentences * (options.maxi_batch > 0 ? options.maxi_batch : kWindowBatches);
+  sort_by_length_ = options.maxi_batch_sort.value_or(MaxiBatchSort::src) == MaxiBatchSort::src;
+  smaller_for_few_ = !options.mini_batch && !counts_words(options);
+  const std::size_t sentences = options.mini_batch.value_or(fastest.sentences);
+  window_lines_ = sentences * options.maxi_batch.value_or(kWindowBatches);
   max_lines_ahead_ = std::max(2 * window_lines_, kBatchesAhead * workers_ * sentences);
 }
 

@@ -6,19 +6,11 @@
 #include <optional>
 #include <vector>
 
-#include "backends/backend.h"
-#include "passes/workload.h"
+#include "fuselage/backends/backend.h"
+#include "fuselage/decoding/batch_options.h"
+#include "fuselage/passes/workload.h"
 
 namespace fuselage {
-
-/// How lines are gathered into batches, named as marian-decoder's options. Options that are not
-/// given are chosen for speed.
-struct BatchOptions {
-  std::size_t mini_batch = 0;        ///< maximum number of sentences in a batch; 0: not given
-  std::size_t mini_batch_words = 0;  ///< maximum number of words with padding instead; 0: not given
-  std::size_t maxi_batch = 0;        ///< batches that are read and sorted together; 0: not given
-  std::optional<bool> sort_by_length;  ///< true: the longest first; false: input order
-};
 
 /// The bounds of batches that the options state, else `fastest`. With `by_content`, options that
 /// are not given have marian-decoder's defaults, batches of one sentence.

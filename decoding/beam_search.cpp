@@ -1,9 +1,11 @@
-#include "decoding/beam_search.h"
+#include "fuselage/decoding/beam_search.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -28,7 +30,7 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
       best_scores_(executable.output(kBestScores)),
       best_words_(executable.output(kBestWords)) {
   if (options_.beam_size < 1)
-    throw Error("beam-size must be at least 1, not {}", options_.beam_size);
+    throw Error(fmt::format("beam-size must be at least 1, not {}", options_.beam_size));
   settings_ = {.beam_size = options_.beam_size,
                .end_id = options_.end_id,
                .suppressed = options_.suppressed,

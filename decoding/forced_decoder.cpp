@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/search.h"
-#include "base/error.h"
+#include "fuselage/backends/search.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "backends/executable.h"
+#include "fuselage/backends/executable.h"
 
 namespace fuselage {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "decoding/line_reader.h"
+#include "fuselage/base/error.h"
 #include "text/utf8.h"
 
 namespace fuselage {
@@ -57,27 +57,28 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
   EncodedLine result{.bytes = line.size() + 1};
   if (line.size() > kMaxLineBytes) {
     if (options_.strict)
-      throw Error("{} has more than {} bytes; split it, or turn strict reading off, which cuts it",
-                  name_of(number), kMaxLineBytes);
+      throw Error(fmt::format(
+          "{} has more than {} bytes; split it, or turn strict reading off, which cuts it",
+          name_of(number), kMaxLineBytes));
     result.oddities.push_back(LineOddity::too_large);
     line = utf8_prefix(line, kMaxLineBytes);
   }
   const bool valid = is_valid_utf8(line);
   if (!valid) {
     if (options_.strict)
-      throw Error(
+      throw Error(fmt::format(
           "{} is not valid UTF-8, or has NUL in it; correct it, or turn strict reading off, "
           "which replaces what is invalid",
-          name_of(number));
+          name_of(number)));
     result.oddities.push_back(LineOddity::invalid_text);
   }
   result.words = vocabulary_.encode(valid ? line : std::string_view(valid_text(line)));
   if (result.words.size() > options_.max_length) {
     if (options_.strict)
-      throw Error(
+      throw Error(fmt::format(
           "{} has {} tokens, but max-length is {}; split it, set max-length higher, or turn "
           "strict reading off, which cuts it",
-          name_of(number), result.words.size(), options_.max_length);
+          name_of(number), result.words.size(), options_.max_length));
     result.oddities.push_back(LineOddity::too_long);
     result.words.resize(options_.max_length);
     result.words.back() = vocabulary_.end_id();

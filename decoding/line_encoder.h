@@ -8,18 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "backends/row_frame.h"
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/decoding/translation.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
-
-/// A defect of an input line that does not prevent its translation.
-enum class LineOddity : std::uint8_t {
-  empty,         ///< no words; its translation is empty
-  invalid_text,  ///< invalid UTF-8, or NUL; invalid bytes are read as U+FFFD
-  too_long,      ///< more than max-length words; the rest is cut off
-  too_large,     ///< more than kMaxLineBytes bytes; the rest is cut off at a character boundary
-};
 
 /// A line as a model reads it.
 struct EncodedLine {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -11,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "decoding/batching.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 
@@ -35,8 +37,8 @@ class OrderedWorkers {
       for (Work& one : work) threads_.emplace_back([this, run = std::move(one)] { serve(run); });
     } catch (const std::system_error& error) {
       stop();
-      throw Error("cannot start {} threads: {}; use fewer threads", work.size(),
-                  error.code().message());
+      throw Error(fmt::format("cannot start {} threads: {}; use fewer threads", work.size(),
+                              error.code().message()));
     } catch (...) {
       stop();
       throw;

@@ -1,4 +1,4 @@
-#include "decoding/output_format.h"
+#include "fuselage/decoding/output_format.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <charconv>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
 #include "decoding/output_json.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -55,8 +55,8 @@ AlignmentFormat parse_alignment_format(std::string_view text) {
   float threshold = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threshold);
   if (error != std::errc() || end != text.data() + text.size() || !(threshold > 0) || threshold > 1)
-    throw Error("alignment can be soft, hard, or a number above 0 and up to 1, not {}",
-                in_quotes(text));
+    throw Error(fmt::format("alignment can be soft, hard, or a number above 0 and up to 1, not {}",
+                            in_quotes(text)));
   return {.threshold = threshold};
 }
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "decoding/output_format.h"
+#include "fuselage/decoding/output_format.h"
 
 namespace fuselage {
 

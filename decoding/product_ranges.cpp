@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "decoding/translator.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/ops/evaluate.h"
 
 namespace fuselage {
 namespace {
@@ -38,10 +39,13 @@ std::vector<ProductRange> measure_products(const Model& model,
                         .rows = name_of(context.graph, context.node.operands[0])});
     measure(*context.operands[0], ranges[found->second]);
   };
-  TranslatorOptions options{
-      .compile = {.backend = "reference", .passes = "none", .observer = observe}};
-  options.search.beam_size = 1;
-  options.vocabularies = vocabularies;
+  const TranslatorOptions options{.beam_size = 1,
+                                  .vocabularies = vocabularies,
+                                  .compile = {.backend = "reference",
+                                              .passes = "none",
+                                              .precision = Precision::fp32,
+                                              .activations = Activations::exact,
+                                              .observer = observe}};
   Translator(model, options).translate(lines);
   return ranges;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "decoding/vocabulary_pair.h"
-#include "models/model.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

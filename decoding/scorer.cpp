@@ -1,21 +1,33 @@
-#include "decoding/scorer.h"
+#include "fuselage/decoding/scorer.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <istream>
+#include <mutex>
 #include <utility>
 
-#include "base/error.h"
 #include "decoding/batch_pipeline.h"
+#include "decoding/batching.h"
+#include "decoding/forced_decoder.h"
+#include "decoding/line_encoder.h"
 #include "decoding/line_reader.h"
-#include "decoding/search_head.h"
+#include "decoding/resolve_options.h"
+#include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {
 
 bool read_side(std::istream& input, std::string& line, std::string_view side) {
   if (read_line(input, line)) return true;
-  if (input.bad()) throw Error("cannot read the {} text: the system reports an error", side);
+  if (input.bad())
+    throw Error(fmt::format("cannot read the {} text: the system reports an error", side));
   return false;
 }
 
@@ -26,25 +38,75 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   const bool has_target = read_side(targets, target, "target");
   if (has_source != has_target)
     throw Error(
-        "the {} text ends after {} line{}, but the {} text goes on; both need the same "
-        "number of lines",
-        has_source ? "target" : "source", number, number == 1 ? "" : "s",
-        has_source ? "source" : "target");
+        fmt::format("the {} text ends after {} line{}, but the {} text goes on; both need the same "
+                    "number of lines",
+                    has_source ? "target" : "source", number, number == 1 ? "" : "s",
+                    has_source ? "source" : "target"));
   return has_source;
 }
 
+/// The notes on the lines of both texts.
+class PairNotes {
+ public:
+  explicit PairNotes(std::size_t max_length)
+      : source_(max_length, "the source"), target_(max_length, "the target") {}
+
+  void add(std::size_t line, const PairScore& score) {
+    source_.add(line, score.source_oddities);
+    target_.add(line, score.target_oddities);
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes = source_.notes();
+    for (std::string& note : target_.notes()) notes.push_back(std::move(note));
+    return notes;
+  }
+
+ private:
+  LineNotes source_, target_;
+};
+
 }  // namespace
 
-Scorer::Scorer(Model model, ScorerOptions options)
-    : options_(std::move(options)), right_left_(model.right_left) {
+class Scorer::Impl {
+ public:
+  Impl(Model model, ScorerOptions options);
+
+  PairScore score(std::string_view source, std::string_view target) const;
+  void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
+
+  const ScorerOptions& options() const { return options_; }
+  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+  const Executable& executable() const { return *executable_; }
+
+ private:
+  struct Pair {
+    EncodedLine source, target;
+  };
+
+  std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
+  PairScore make_score(const Pair& pair, ForcedScores scores) const;
+  void log(const std::vector<std::string>& notes) const;
+
+  ScorerOptions options_;
+  bool right_left_;
+  VocabularyPair vocabularies_;
+  std::unique_ptr<const LineEncoder> source_encoder_, target_encoder_;
+  BatchBounds fastest_{};
+  std::unique_ptr<const Executable> executable_;
+  mutable std::mutex log_mutex_;
+};
+
+Scorer::Impl::Impl(Model model, ScorerOptions options)
+    : options_(resolved(std::move(options), model)), right_left_(model.right_left) {
   options_.vocabularies.encode_target = true;
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   source_encoder_ = std::make_unique<LineEncoder>(
       *vocabularies_.source,
-      LineEncoder::Options{options_.max_length, right_left_, options_.strict, "source"});
+      LineEncoder::Options{*options_.max_length, right_left_, options_.strict, "source"});
   target_encoder_ = std::make_unique<LineEncoder>(
       *vocabularies_.target,
-      LineEncoder::Options{options_.max_length, right_left_, options_.strict, "target"});
+      LineEncoder::Options{*options_.max_length, right_left_, options_.strict, "target"});
   if (options_.alignment) expect_alignment(model.graph);
   if (!options_.frequency.empty())
     options_.compile.ranks =
@@ -56,9 +118,26 @@ Scorer::Scorer(Model model, ScorerOptions options)
       compile(with_search_head(model.graph, SearchHead::log_probabilities, 1, options_.alignment),
               std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  log(notes());
 }
 
-void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
+void Scorer::Impl::log(const std::vector<std::string>& notes) const {
+  if (!options_.log) return;
+  const std::lock_guard lock(log_mutex_);
+  for (const std::string& note : notes) options_.log(note);
+}
+
+PairScore Scorer::Impl::score(std::string_view source, std::string_view target) const {
+  std::vector<Pair> batch{{source_encoder_->encode(source, 0), target_encoder_->encode(target, 0)}};
+  ForcedDecoder decoder(*executable_, options_.alignment);
+  PairScore result = std::move(score_batch(decoder, batch)[0]);
+  PairNotes notes(*options_.max_length);
+  notes.add(0, result);
+  log(notes.notes());
+  return result;
+}
+
+void Scorer::Impl::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
   const std::size_t threads = std::max<std::size_t>(1, options_.threads);
   std::vector<std::unique_ptr<ForcedDecoder>> decoders;
   std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
@@ -80,10 +159,18 @@ void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sin
     return pair.source.words.size() + pair.target.words.size();
   };
   const BatchFormer former(options_.batches, fastest_, threads);
-  run_batches<Pair, PairScore>({next, length}, former, std::move(work), sink);
+  PairNotes notes(*options_.max_length);
+  const Sink noting_sink = [&](std::size_t line, PairScore&& score) {
+    notes.add(line, score);
+    sink(line, std::move(score));
+  };
+  run_batches<Pair, PairScore>({next, length}, former, std::move(work),
+                               options_.log ? noting_sink : sink);
+  log(notes.notes());
 }
 
-std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const {
+std::vector<PairScore> Scorer::Impl::score_batch(ForcedDecoder& decoder,
+                                                 std::vector<Pair>& batch) const {
   const auto both_empty = [](const Pair& pair) {
     return pair.source.empty() && pair.target.empty();
   };
@@ -107,7 +194,7 @@ std::vector<PairScore> Scorer::score_batch(ForcedDecoder& decoder, std::vector<P
   return results;
 }
 
-PairScore Scorer::make_score(const Pair& pair, ForcedScores scores) const {
+PairScore Scorer::Impl::make_score(const Pair& pair, ForcedScores scores) const {
   PairScore result{.word_scores = std::move(scores.word_scores),
                    .alignment = std::move(scores.alignment),
                    .source_oddities = pair.source.oddities,
@@ -116,9 +203,32 @@ PairScore Scorer::make_score(const Pair& pair, ForcedScores scores) const {
                    .source_bytes = pair.source.bytes};
   for (const float score : result.word_scores) result.log_probability += score;
   const auto length = static_cast<float>(result.word_scores.size());
-  result.score = (result.log_probability - options_.word_penalty * length) /
-                 std::pow(length, options_.normalize);
+  result.score = (result.log_probability - *options_.word_penalty * length) /
+                 std::pow(length, *options_.normalize);
   return result;
 }
+
+Scorer::Scorer(Model model, ScorerOptions options)
+    : impl_(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
+
+Scorer::Scorer(const std::string& path, ScorerOptions options)
+    : Scorer(load_model(path), std::move(options)) {}
+
+Scorer::Scorer(Scorer&&) noexcept = default;
+Scorer& Scorer::operator=(Scorer&&) noexcept = default;
+Scorer::~Scorer() = default;
+
+PairScore Scorer::score(std::string_view source, std::string_view target) const {
+  return impl_->score(source, target);
+}
+
+void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
+  impl_->score(sources, targets, sink);
+}
+
+const ScorerOptions& Scorer::options() const { return impl_->options(); }
+const std::vector<std::string>& Scorer::notes() const { return impl_->notes(); }
+MemoryUse Scorer::memory() const { return impl_->executable().memory(); }
+std::vector<TableUse> Scorer::table_use() const { return impl_->executable().table_use(); }
 
 }  // namespace fuselage

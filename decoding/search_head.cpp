@@ -1,4 +1,6 @@
-#include "decoding/search_head.h"
+#include "fuselage/decoding/search_head.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -6,13 +8,13 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/search.h"
+#include "fuselage/ops/shortlist.h"
+#include "fuselage/ops/softmax.h"
 #include "models/architectures/scores.h"
-#include "ops/registry.h"
-#include "ops/rows.h"
-#include "ops/search.h"
-#include "ops/shortlist.h"
-#include "ops/softmax.h"
 
 namespace fuselage {
 namespace {
@@ -91,14 +93,15 @@ Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, b
   Graph graph = model;
   const auto [logits, normalized, words] = scores_of(graph);
   if (normalized)
-    throw Error(
+    throw Error(fmt::format(
         "graph '{}' gives log-probabilities of all words, as an ensemble does, and not the logits "
         "that a shortlist needs; leave the shortlist out, or use one model",
-        model.name());
+        model.name()));
   const Type& type = graph.value(logits).type;
   if (graph.domain(type.domain).kind != DomainKind::hypothesis)
-    throw Error("graph '{}': a shortlist needs logits for each hypothesis, but they are {}",
-                model.name(), graph.show(type));
+    throw Error(
+        fmt::format("graph '{}': a shortlist needs logits for each hypothesis, but they are {}",
+                    model.name(), graph.show(type)));
   const ShortlistPaths paths = add_shortlist(graph, type.domain, words);
   graph.clear_outputs();
   ValueId scores = graph.result(add_node(
@@ -118,8 +121,8 @@ Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, b
 
 void expect_alignment(const Graph& model) {
   if (!model.find_output(kAlignment).valid())
-    throw Error("graph '{}' has no output '{}', so alignments cannot be had from it", model.name(),
-                kAlignment);
+    throw Error(fmt::format("graph '{}' has no output '{}', so alignments cannot be had from it",
+                            model.name(), kAlignment));
 }
 
 }  // namespace fuselage

@@ -1,9 +1,11 @@
 #include "decoding/vocabulary_pair.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "backends/row_frame.h"
-#include "base/error.h"
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/base/error.h"
 #include "models/architectures/scores.h"
 
 namespace fuselage {
@@ -19,7 +21,8 @@ std::int64_t source_words(const Graph& graph) {
     const std::int64_t size = graph.domain(map.to).size;
     words = words == 0 ? size : std::min(words, size);
   }
-  if (words == 0) throw Error("graph '{}' has no map from source tokens to words", graph.name());
+  if (words == 0)
+    throw Error(fmt::format("graph '{}' has no map from source tokens to words", graph.name()));
   return words;
 }
 
@@ -29,15 +32,16 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
                                                std::vector<std::string>& notes) {
   auto vocabulary = load_vocabulary(path, options);
   if (vocabulary->size() < words)
-    throw Error(
+    throw Error(fmt::format(
         "{}: the {} vocabulary has {} words, but the model has {}; give the vocabulary that "
         "the model was trained with",
-        path, side, vocabulary->size(), words);
+        path, side, vocabulary->size(), words));
   if (vocabulary->size() == words) return vocabulary;
   if (!cap) {
     if (vocabulary->end_id() >= words)
-      throw Error("{}: the end symbol has id {}, but the model has {} target words only", path,
-                  vocabulary->end_id(), words);
+      throw Error(
+          fmt::format("{}: the end symbol has id {}, but the model has {} target words only", path,
+                      vocabulary->end_id(), words));
     notes.push_back(fmt::format("{} has {} words, of which the model can produce the first {} only",
                                 path, vocabulary->size(), words));
     return vocabulary;
@@ -60,10 +64,10 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
         "the model brings no vocabularies; give a source and a target vocabulary, the "
         "same file twice where both sides share one");
   if (paths.size() != 2)
-    throw Error(
+    throw Error(fmt::format(
         "vocabularies are two files, source and target, not {}; give the same file twice where "
         "both sides share one",
-        paths.size());
+        paths.size()));
   const auto reading = [&](const std::string& path) {
     VocabularyOptions result{.sentencepiece_encode = options.sentencepiece_encode,
                              .sentencepiece_decode = options.sentencepiece_decode};

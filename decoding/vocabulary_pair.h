@@ -4,7 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "models/model.h"
+#include "fuselage/decoding/vocabulary_options.h"
+#include "fuselage/models/model.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -15,15 +16,6 @@ struct VocabularyPair {
   bool shared = false;  ///< both are from one file
   /// Notes for the user on words beyond the model's.
   std::vector<std::string> notes;
-};
-
-/// How to find and use the vocabularies of a model.
-struct VocabularyPairOptions {
-  std::vector<std::string> paths;  ///< source and target; empty: the model's own vocabularies
-  bool sentencepiece_encode = true;
-  bool sentencepiece_decode = true;
-  /// The target text is encoded too, so target words beyond the model's are unknown words.
-  bool encode_target = false;
 };
 
 /// Loads the vocabularies of a model. Throws Error when there are not two, the errors of

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "base/compression.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "text/frequency_list.h"
 
 namespace fuselage {
@@ -83,10 +83,10 @@ RankWeights add_word_ranks(Model& model, const VocabularyPair& vocabularies,
     ranks.emplace(domain.name, name);
   }
   if (listed == 0)
-    throw Error(
+    throw Error(fmt::format(
         "{}: none of its {} words is in a vocabulary of the model; give words or pieces "
         "as the vocabulary has them",
-        path, words.size());
+        path, words.size()));
   return ranks;
 }
 

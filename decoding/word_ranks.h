@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "decoding/vocabulary_pair.h"
-#include "models/model.h"
-#include "passes/motion/frequent_rows.h"
+#include "fuselage/models/model.h"
+#include "fuselage/passes/motion/frequent_rows.h"
 
 namespace fuselage {
 

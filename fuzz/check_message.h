@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/compression.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 

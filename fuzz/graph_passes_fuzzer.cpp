@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
+#include "fuselage/passes/pipeline.h"
 #include "fuzz/check_message.h"
-#include "graph/text.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
-#include "passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

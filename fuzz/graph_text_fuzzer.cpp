@@ -7,12 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
 #include "fuzz/check_message.h"
-#include "graph/text.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "text/lexical_table.h"
 #include "text/shortlist.h"

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "models/directory/manifest.h"
 

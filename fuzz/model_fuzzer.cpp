@@ -9,17 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 #include "fuzz/check_message.h"
 #include "fuzz/model_bundle.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"
 #include "models/architectures/scores.h"
-#include "models/load_model.h"
 
 namespace {
 
@@ -85,8 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   for (const bool ignore_unknown : {false, true}) {
     try {
-      const Model model =
-          load_model(path_of_model(input), {.ignore_unknown = ignore_unknown}).model;
+      const Model model = load_model(path_of_model(input), {.ignore_unknown = ignore_unknown});
       if (!has_words(model.graph)) continue;
       decode(model, "reference", "none");
       decode(model, "cpu", "all");

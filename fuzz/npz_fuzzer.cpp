@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "fuzz/zip.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "tools/options/command.h"
 

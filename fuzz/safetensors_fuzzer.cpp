@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/formats/safetensors.h"
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "models/formats/quantized_parts.h"
-#include "models/formats/safetensors.h"
 
 /// Changes header and data separately and corrects the header's size in the first 8 bytes.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
@@ -34,7 +34,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
-    const auto file = fuselage::read_safetensors(bytes, "fuzz.safetensors");
+    const auto file = fuselage::read_safetensors_file(bytes, "fuzz.safetensors");
     for (const auto& [name, tensor] : file.tensors)
       if (!fuselage::is_quantized(tensor.dtype())) tensor.to_f32();
     // Nibbles are joined as vectors of even length, and of odd length depending on the name.

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "fuselage/models/directory/model_directory.h"
+#include "fuselage/models/load_model.h"
 #include "fuzz/model_bundle.h"
 #include "fuzz/weight_cache.h"
 #include "fuzz/zip.h"
-#include "models/directory/model_directory.h"
 #include "models/formats/npz.h"
-#include "models/load_model.h"
 #include "models/quantized/quantize_model.h"
 #include "tests/models/marian_bin_writer.h"
 
@@ -131,7 +131,7 @@ void add_seeds(const Corpus& corpus, const std::string& path) {
   for (const char* fuzzer : {"marian_bin", "model"}) corpus.add(fuzzer, name + ".bin", bin);
   const fs::path temporary = fs::temp_directory_path() / ("fuselage-seed-" + name + ".npz");
   write_file_atomically(temporary.string(), npz);
-  const Model model = load_model(temporary.string()).model;
+  const Model model = load_model(temporary.string());
   fs::remove(temporary);
   corpus.add_directory(name, model);
 }

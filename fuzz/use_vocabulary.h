@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/texts.h"
 #include "text/vocabulary.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "fuzz/mutate.h"
 #include "fuzz/weight_cache.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/yaml.h"
+#include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 
 namespace {

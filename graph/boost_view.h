@@ -11,7 +11,7 @@
 #include <boost/property_map/property_map.hpp>
 #include <utility>
 
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 

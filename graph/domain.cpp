@@ -1,4 +1,4 @@
-#include "graph/domain.h"
+#include "fuselage/graph/domain.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,9 +7,9 @@
 #include <limits>
 #include <optional>
 
-#include "base/error.h"
 #include "base/suggest.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
 
 namespace fuselage {
 namespace {
@@ -23,14 +23,15 @@ std::vector<Attr> complete_attrs(const OpDef& op, const AttrList& given) {
   std::vector<std::optional<Attr>> slots(op.attributes.size());
   for (const auto& [name, value] : given) {
     const auto index = op.attribute_index(name);
-    if (!index) throw Error("{}: it has no attribute '{}'", op.name, name);
-    if (slots[*index]) throw Error("{}: attribute '{}' is given twice", op.name, name);
+    if (!index) throw Error(fmt::format("{}: it has no attribute '{}'", op.name, name));
+    if (slots[*index]) throw Error(fmt::format("{}: attribute '{}' is given twice", op.name, name));
     slots[*index] = value;
   }
   std::vector<Attr> attrs;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i]) slots[i] = op.attributes[i].default_value;
-    if (!slots[i]) throw Error("{}: attribute '{}' is missing", op.name, op.attributes[i].name);
+    if (!slots[i])
+      throw Error(fmt::format("{}: attribute '{}' is missing", op.name, op.attributes[i].name));
     attrs.push_back(std::move(*slots[i]));
   }
   return attrs;
@@ -41,9 +42,9 @@ void check_attr_kinds(const OpDef& op, const std::vector<Attr>& attrs) {
         "a node has another number of attributes than its op");
   for (std::size_t i = 0; i < attrs.size(); ++i)
     if (attrs[i].index() != static_cast<std::size_t>(op.attributes[i].kind))
-      throw Error("{}: attribute '{}' must be of kind {}, not {}", op.name, op.attributes[i].name,
-                  to_string(op.attributes[i].kind),
-                  to_string(static_cast<AttrKind>(attrs[i].index())));
+      throw Error(fmt::format("{}: attribute '{}' must be of kind {}, not {}", op.name,
+                              op.attributes[i].name, to_string(op.attributes[i].kind),
+                              to_string(static_cast<AttrKind>(attrs[i].index()))));
 }
 
 void check_operand_count(const OpDef& op, std::size_t count) {
@@ -56,16 +57,18 @@ void check_operand_count(const OpDef& op, std::size_t count) {
     if (last == Arity::repeated || last == Arity::any_number) most = SIZE_MAX;
   }
   if (count < least || count > most)
-    throw Error("{}: it takes {}{} operands, not {}", op.name, most == SIZE_MAX ? "at least " : "",
-                least == most || most == SIZE_MAX ? fmt::format("{}", least)
-                                                  : fmt::format("{} or {}", least, most),
-                count);
+    throw Error(fmt::format(
+        "{}: it takes {}{} operands, not {}", op.name, most == SIZE_MAX ? "at least " : "",
+        least == most || most == SIZE_MAX ? fmt::format("{}", least)
+                                          : fmt::format("{} or {}", least, most),
+        count));
 }
 
 /// Names of domains, maps and outputs must be valid in the text form.
 void check_name(std::string_view what, std::string_view name) {
   if (!valid_name(name))
-    throw Error("{} name {} must be made of letters, digits, '_' and '.'", what, in_quotes(name));
+    throw Error(fmt::format("{} name {} must be made of letters, digits, '_' and '.'", what,
+                            in_quotes(name)));
 }
 
 /// Bounds the size of a result, so that sizes in bytes cannot overflow whatever a file contains.
@@ -75,7 +78,8 @@ void check_size(const Graph& graph, const Node& node, const Type& type) {
   std::int64_t size = domain.kind == DomainKind::vocabulary ? domain.size : 1;
   for (const std::int64_t dim : type.dims) {
     if (dim <= 0 || dim > kMaxSize / size)
-      throw Error("{}: its result {} is out of range", graph.describe(node), graph.show(type));
+      throw Error(
+          fmt::format("{}: its result {} is out of range", graph.describe(node), graph.show(type)));
     size *= dim;
   }
 }
@@ -97,19 +101,21 @@ Graph Graph::declarations() const {
 
 DomainId Graph::add_domain(Domain domain) {
   if (domains_.size() == kMaxDomains)
-    throw Error("graph '{}' has more than {} domains", name_, kMaxDomains);
+    throw Error(fmt::format("graph '{}' has more than {} domains", name_, kMaxDomains));
   check_name("domain", domain.name);
   if (dtype_from_string(domain.name))
-    throw Error("domain '{}' has the name of an element type", domain.name);
-  if (find_domain(domain.name).valid()) throw Error("domain '{}' is declared twice", domain.name);
+    throw Error(fmt::format("domain '{}' has the name of an element type", domain.name));
+  if (find_domain(domain.name).valid())
+    throw Error(fmt::format("domain '{}' is declared twice", domain.name));
   domains_.push_back(std::move(domain));
   return DomainId{static_cast<std::uint32_t>(domains_.size() - 1)};
 }
 
 MapId Graph::add_map(RowMap map) {
-  if (maps_.size() == kMaxMaps) throw Error("graph '{}' has more than {} maps", name_, kMaxMaps);
+  if (maps_.size() == kMaxMaps)
+    throw Error(fmt::format("graph '{}' has more than {} maps", name_, kMaxMaps));
   check_name("map", map.name);
-  if (find_map(map.name).valid()) throw Error("map '{}' is declared twice", map.name);
+  if (find_map(map.name).valid()) throw Error(fmt::format("map '{}' is declared twice", map.name));
   maps_.push_back(std::move(map));
   return MapId{static_cast<std::uint32_t>(maps_.size() - 1)};
 }
@@ -120,8 +126,8 @@ namespace {
 void expect_kind(const Graph& graph, std::string_view name, DomainId of, DomainKind kind) {
   const Domain& domain = graph.domain(of);
   if (domain.kind != kind)
-    throw Error("domain '{}' must be of a {} domain, but '{}' is a {} domain", name,
-                to_string(kind), domain.name, to_string(domain.kind));
+    throw Error(fmt::format("domain '{}' must be of a {} domain, but '{}' is a {} domain", name,
+                            to_string(kind), domain.name, to_string(domain.kind)));
 }
 
 }  // namespace
@@ -129,7 +135,8 @@ void expect_kind(const Graph& graph, std::string_view name, DomainId of, DomainK
 DomainId Graph::add_vocabulary(std::string name, std::int64_t size) {
   constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
   if (size <= 0 || size > kMaxRows)
-    throw Error("vocabulary '{}' must have 1 to {} entries, not {}", name, kMaxRows, size);
+    throw Error(
+        fmt::format("vocabulary '{}' must have 1 to {} entries, not {}", name, kMaxRows, size));
   return add_domain({.name = std::move(name), .kind = DomainKind::vocabulary, .size = size});
 }
 
@@ -202,8 +209,8 @@ DomainId Graph::add_prefix(std::string name, DomainId hypotheses) {
 DomainId Graph::add_pairs(std::string name, DomainId left, DomainId right) {
   const DomainId sentences = sentences_of(left);
   if (!sentences.valid() || sentences != sentences_of(right))
-    throw Error("domain '{}': '{}' and '{}' do not belong to the same sentences", name,
-                domain(left).name, domain(right).name);
+    throw Error(fmt::format("domain '{}': '{}' and '{}' do not belong to the same sentences", name,
+                            domain(left).name, domain(right).name));
   const BindingTime binding = std::max(domain(left).binding, domain(right).binding);
   const DomainId id = add_domain(
       {.name = name, .kind = DomainKind::pairs, .left = left, .right = right, .binding = binding});
@@ -215,9 +222,9 @@ DomainId Graph::add_pairs(std::string name, DomainId left, DomainId right) {
 MapId Graph::add_word_map(std::string name, DomainId tokens, DomainId vocabulary, bool partial) {
   const DomainKind kind = domain(tokens).kind;
   if (kind != DomainKind::source && kind != DomainKind::hypothesis && kind != DomainKind::shortlist)
-    throw Error(
+    throw Error(fmt::format(
         "map '{}' must start at a source, hypothesis or shortlist domain, but '{}' is a {} domain",
-        name, domain(tokens).name, to_string(kind));
+        name, domain(tokens).name, to_string(kind)));
   expect_kind(*this, name, vocabulary, DomainKind::vocabulary);
   return add_map({.name = std::move(name),
                   .from = tokens,
@@ -368,7 +375,7 @@ void Graph::set_provenance(NodeId id, Provenance provenance) {
 void Graph::add_output(std::string name, ValueId id) {
   value(id);
   check_name("output", name);
-  if (find_output(name).valid()) throw Error("output '{}' is given twice", name);
+  if (find_output(name).valid()) throw Error(fmt::format("output '{}' is given twice", name));
   outputs_.push_back({std::move(name), id});
 }
 

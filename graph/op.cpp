@@ -1,4 +1,4 @@
-#include "graph/op.h"
+#include "fuselage/graph/op.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include <mutex>
 #include <set>
 
-#include "base/error.h"
-#include "base/quantized.h"
-#include "graph/graph.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 
@@ -39,7 +39,7 @@ const Type& InferContext::operand(std::size_t i) const {
 DomainId InferContext::none() const { return graph_.none(); }
 
 void InferContext::fail(const std::string& message) const {
-  throw Error("{}: {}", graph_.describe(node_), message);
+  throw Error(fmt::format("{}: {}", graph_.describe(node_), message));
 }
 
 std::string InferContext::show(const Type& type) const { return graph_.show(type); }

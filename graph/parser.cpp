@@ -4,9 +4,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/error.h"
 #include "base/suggest.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
 
 namespace fuselage {
 namespace {
@@ -35,7 +35,7 @@ class LineReader {
       : text_(text), where_(where), line_(line) {}
 
   [[noreturn]] void fail(const std::string& message) const {
-    throw LocatedError("{}:{}: {}", where_, line_, message);
+    throw LocatedError(fmt::format("{}:{}: {}", where_, line_, message));
   }
 
   bool at_end() {
@@ -159,7 +159,8 @@ class GraphParser {
       in.expect_end();
     }
     if (!header_seen)
-      throw Error("{}: the file is empty; a text graph begins with '{}'", where_, kHeader);
+      throw Error(
+          fmt::format("{}: the file is empty; a text graph begins with '{}'", where_, kHeader));
     return std::move(graph_);
   }
 

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <unordered_set>
 
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
 #include "graph/traversal.h"
 
 namespace fuselage {

@@ -1,6 +1,6 @@
-#include "graph/row_table.h"
+#include "fuselage/graph/row_table.h"
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 

@@ -2,7 +2,7 @@
 
 #include <queue>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "graph/traversal.h"
 
 namespace fuselage {

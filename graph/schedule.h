@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 

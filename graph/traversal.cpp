@@ -10,9 +10,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
 #include "graph/boost_view.h"
-#include "graph/text.h"
 
 namespace fuselage {
 namespace {

@@ -1,11 +1,11 @@
-#include "graph/verifier.h"
+#include "fuselage/graph/verifier.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "graph/traversal.h"
 
 namespace fuselage {
@@ -35,8 +35,8 @@ void verify_types(const Graph& graph) {
     for (std::size_t i = 0; i < types.size(); ++i) {
       const Type& stored = graph.value(node.results[i]).type;
       if (types[i] != stored)
-        throw Error("{}: its result is {}, but its operands give {}", graph.describe(id),
-                    graph.show(stored), graph.show(types[i]));
+        throw Error(fmt::format("{}: its result is {}, but its operands give {}",
+                                graph.describe(id), graph.show(stored), graph.show(types[i])));
     }
   }
 }
@@ -49,15 +49,18 @@ void verify_loops(const Graph& graph) {
     if (!node.has(Trait::loop_next)) continue;
     const NodeId state = graph.value(node.operands[0]).producer;
     if (!graph.node(state).has(Trait::loop_state))
-      throw Error("{}: its first operand must be a state, not the {} of {}", graph.describe(id),
-                  graph.show(graph.value(node.operands[0]).type), graph.describe(state));
+      throw Error(fmt::format("{}: its first operand must be a state, not the {} of {}",
+                              graph.describe(id), graph.show(graph.value(node.operands[0]).type),
+                              graph.describe(state)));
     if (++next_count[state] > 1)
-      throw Error("{}: {} has a next value already", graph.describe(id), graph.describe(state));
+      throw Error(fmt::format("{}: {} has a next value already", graph.describe(id),
+                              graph.describe(state)));
   }
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (node.has(Trait::loop_state) && next_count[id] == 0)
-      throw Error("{}: this state has no next value; add next(state, value)", graph.describe(id));
+      throw Error(fmt::format("{}: this state has no next value; add next(state, value)",
+                              graph.describe(id)));
   }
 }
 
@@ -78,8 +81,9 @@ void verify_scans(const Graph& graph) {
         if (value.type.domain == scan && !inside && !node.has(Trait::sink)) leaves = true;
       }
       if (inside && downstream)
-        throw Error("{}: it is part of the loop '{}' and depends on a result of that loop",
-                    graph.describe(id), graph.domain(scan).name);
+        throw Error(
+            fmt::format("{}: it is part of the loop '{}' and depends on a result of that loop",
+                        graph.describe(id), graph.domain(scan).name));
       after[id.index] = leaves || downstream;
     }
   }

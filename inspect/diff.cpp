@@ -1,4 +1,4 @@
-#include "inspect/diff.h"
+#include "fuselage/inspect/diff.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
 #include "graph/traversal.h"
 #include "inspect/lines.h"
 

@@ -1,4 +1,4 @@
-#include "inspect/explain.h"
+#include "fuselage/inspect/explain.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 #include <array>
 #include <set>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "graph/traversal.h"
 #include "inspect/lines.h"
 
@@ -27,7 +27,8 @@ struct Question {
 Question parse_question(std::string_view text) {
   const std::size_t at = text.find('@');
   if (at == std::string_view::npos || at == 0 || at + 1 == text.size())
-    throw Error("{} is no question; write RULE@NODE, or RULE@* for all nodes", in_quotes(text));
+    throw Error(fmt::format("{} is no question; write RULE@NODE, or RULE@* for all nodes",
+                            in_quotes(text)));
   Question question{std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
   std::replace(question.rule.begin(), question.rule.end(), '-', '_');
   if (question.node.starts_with('%')) question.node.erase(0, 1);
@@ -67,8 +68,8 @@ class Explainer {
       known.insert(rewrite.names.begin(), rewrite.names.end());
     if (known.contains(question_.node)) return;
     const std::vector<std::string_view> names(known.begin(), known.end());
-    throw Error("no stage has a node {}{}; the stage raw shows the names",
-                in_quotes(question_.node), did_you_mean(question_.node, names));
+    throw Error(fmt::format("no stage has a node {}{}; the stage raw shows the names",
+                            in_quotes(question_.node), did_you_mean(question_.node, names)));
   }
 
   static std::set<std::string> name_set(const Graph& graph, NodeId id, const Labels& labels) {
@@ -82,8 +83,9 @@ class Explainer {
       if (pass.rules.empty()) names.push_back(pass.name);
       for (const Rule& rule : pass.rules) names.push_back(rule.name);
     }
-    throw Error("the passes that ran have no rule {}{}; there are {}", in_quotes(question_.rule),
-                did_you_mean(question_.rule, names), fmt::join(names, ", "));
+    throw Error(fmt::format("the passes that ran have no rule {}{}; there are {}",
+                            in_quotes(question_.rule), did_you_mean(question_.rule, names),
+                            fmt::join(names, ", ")));
   }
 
   void explain_pass(std::size_t stage, const Pass& pass) {

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,8 +10,8 @@
 #include <cstring>
 #include <memory>
 
-#include "base/error.h"
-#include "inspect/picture.h"
+#include "fuselage/base/error.h"
+#include "fuselage/inspect/picture.h"
 
 extern char** environ;
 
@@ -25,7 +26,7 @@ using TemporaryFile = std::unique_ptr<std::FILE, CloseFile>;
 /// An anonymous temporary file, which the destructor removes.
 TemporaryFile make_temporary() {
   TemporaryFile file(std::tmpfile());
-  if (!file) throw Error("cannot make a temporary file: {}", std::strerror(errno));
+  if (!file) throw Error(fmt::format("cannot make a temporary file: {}", std::strerror(errno)));
   return file;
 }
 
@@ -52,11 +53,13 @@ int run_program(const std::vector<const char*>& arguments, const std::array<std:
   const int failure = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0)
-    throw Error("cannot run '{}': {}; Debian's package graphviz has it (the format dot needs none)",
-                arguments[0], std::strerror(failure));
+    throw Error(fmt::format(
+        "cannot run '{}': {}; Debian's package graphviz has it (the format dot needs none)",
+        arguments[0], std::strerror(failure)));
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw Error("cannot wait for '{}': {}", arguments[0], std::strerror(errno));
+    if (errno != EINTR)
+      throw Error(fmt::format("cannot wait for '{}': {}", arguments[0], std::strerror(errno)));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
@@ -68,12 +71,13 @@ std::string render_svg(const std::string& dot) {
   const TemporaryFile errors = make_temporary();
   if (std::fwrite(dot.data(), 1, dot.size(), input.get()) != dot.size() ||
       std::fflush(input.get()) != 0)
-    throw Error("cannot write a temporary file: {}", std::strerror(errno));
+    throw Error(fmt::format("cannot write a temporary file: {}", std::strerror(errno)));
   std::rewind(input.get());
   const int status = run_program({"dot", "-Tsvg"}, {input.get(), output.get(), errors.get()});
   std::string svg = read_all(output.get());
   if (status != 0 || svg.empty())
-    throw Error("'dot' failed with exit status {}: {}", status, read_all(errors.get()));
+    throw Error(
+        fmt::format("'dot' failed with exit status {}: {}", status, read_all(errors.get())));
   return svg;
 }
 

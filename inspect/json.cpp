@@ -1,14 +1,14 @@
-#include "inspect/json.h"
+#include "fuselage/inspect/json.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "backends/compile.h"
-#include "graph/text.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/passes/workload.h"
 #include "inspect/lines.h"
-#include "passes/workload.h"
 
 namespace fuselage {
 namespace {

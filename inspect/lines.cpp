@@ -6,7 +6,7 @@
 #include <cctype>
 #include <unordered_map>
 
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
 
 namespace fuselage {
 

@@ -1,7 +1,7 @@
-#include "inspect/page.h"
+#include "fuselage/inspect/page.h"
 
-#include "base/error.h"
-#include "inspect/json.h"
+#include "fuselage/base/error.h"
+#include "fuselage/inspect/json.h"
 #include "inspect/page_files.h"
 
 namespace fuselage {

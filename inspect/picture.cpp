@@ -1,4 +1,4 @@
-#include "inspect/picture.h"
+#include "fuselage/inspect/picture.h"
 
 #include <fmt/format.h>
 

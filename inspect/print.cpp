@@ -1,4 +1,4 @@
-#include "inspect/print.h"
+#include "fuselage/inspect/print.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "base/suggest.h"
-#include "graph/text.h"
-#include "inspect/picture.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/inspect/picture.h"
 
 namespace fuselage {
 namespace {
@@ -51,8 +51,8 @@ std::string print_programs(const Report& report, const Stage& stage, Part part) 
 Part part_of(std::string_view name) {
   const auto* const found = std::find(kParts.begin(), kParts.end(), name);
   if (found == kParts.end())
-    throw Error("there is no program {}{}; there are {}", in_quotes(name),
-                did_you_mean(name, kParts), fmt::join(kParts, ", "));
+    throw Error(fmt::format("there is no program {}{}; there are {}", in_quotes(name),
+                            did_you_mean(name, kParts), fmt::join(kParts, ", ")));
   return static_cast<Part>(found - kParts.begin());
 }
 

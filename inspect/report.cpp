@@ -1,4 +1,4 @@
-#include "inspect/report.h"
+#include "fuselage/inspect/report.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "inspect/stages.h"
+#include "fuselage/inspect/stages.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +8,8 @@
 #include <regex>
 #include <set>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "graph/traversal.h"
 #include "inspect/lines.h"
 #include "passes/rewrite/pass_manager.h"
@@ -74,7 +74,8 @@ std::vector<std::size_t> fitting_stages(const History& history, std::string_view
   try {
     pattern = std::regex(name.begin(), name.end());
   } catch (const std::regex_error&) {
-    throw Error("{} is neither the name of a stage nor a regular expression", in_quotes(name));
+    throw Error(
+        fmt::format("{} is neither the name of a stage nor a regular expression", in_quotes(name)));
   }
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < history.stages.size(); ++i)
@@ -128,8 +129,8 @@ std::vector<std::size_t> find_stages(const History& history, std::string_view na
     names.push_back(stage.name);
     near.push_back(stage.is_pass() ? stage.record.name : stage.name);
   }
-  throw Error("there is no stage {}{}; there are {}", in_quotes(name), did_you_mean(wanted, near),
-              fmt::join(names, ", "));
+  throw Error(fmt::format("there is no stage {}{}; there are {}", in_quotes(name),
+                          did_you_mean(wanted, near), fmt::join(names, ", ")));
 }
 
 std::vector<StageNode> nodes_of(const History& history, const Stage& stage) {

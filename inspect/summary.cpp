@@ -1,4 +1,4 @@
-#include "inspect/summary.h"
+#include "fuselage/inspect/summary.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,14 +1,16 @@
 #include "models/finite_weights.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
-#include "base/error.h"
-#include "base/quantized.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {
@@ -79,14 +81,14 @@ void expect_finite(const TensorMap& weights, const std::string& where) {
     if (is_quantized(tensor.dtype())) {
       if (const auto vector = first_bad_scale(tensor))
         throw Error(
-            "{}: parameter {}: the scale of its vector {} is not a finite number; the "
-            "file is damaged",
-            where, in_quotes(name), *vector);
+            fmt::format("{}: parameter {}: the scale of its vector {} is not a finite number; the "
+                        "file is damaged",
+                        where, in_quotes(name), *vector));
     } else if (const auto index = first_not_finite(tensor)) {
-      throw Error(
+      throw Error(fmt::format(
           "{}: parameter {} holds {} at element {}; weights must be finite, so the file "
           "is damaged or its training diverged",
-          where, in_quotes(name), number_at(tensor, *index), *index);
+          where, in_quotes(name), number_at(tensor, *index), *index));
     }
   }
 }

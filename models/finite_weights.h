@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage {
 

@@ -1,15 +1,23 @@
-#include "models/load_model.h"
+#include "fuselage/models/load_model.h"
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "models/directory/model_directory.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/architectures/ensemble.h"
+#include "fuselage/models/directory/model_directory.h"
+#include "models/decode_keys.h"
 #include "models/finite_weights.h"
+#include "models/marian/decoder_config.h"
 #include "models/marian/marian_loader.h"
 
 namespace fuselage {
@@ -21,46 +29,80 @@ constexpr std::string_view kSupported =
 [[noreturn]] void refuse(const std::string& path) {
   const std::string_view extension = file_extension(path);
   if (extension == "ir" || extension == "safetensors" || path.ends_with("config.json"))
-    throw Error("{}: this is one file of a model directory; give the directory that holds it",
-                path);
-  if (extension == "yml" || extension == "yaml")
-    throw Error("{}: this is YAML, a configuration or a vocabulary, and not a model", path);
-  throw Error("{}: this is no model format that is known by its extension; {}", path, kSupported);
+    throw Error(fmt::format(
+        "{}: this is one file of a model directory; give the directory that holds it", path));
+  throw Error(fmt::format("{}: this is no model format that is known by its extension; {}", path,
+                          kSupported));
+}
+
+bool is_yaml(const std::string& path) {
+  const std::string_view extension = file_extension(path);
+  return extension == "yml" || extension == "yaml";
 }
 
 /// The precision of a model's stored integers, in which its products run without further loss.
-std::string_view stored_precision(const Model& model) {
-  std::string_view precision;
+std::optional<Precision> stored_precision(const Model& model) {
+  std::optional<Precision> precision;
   for (const auto& [name, tensor] : model.weights) {
-    if (tensor.dtype() == DType::qint8) return "int8";
-    if (tensor.dtype() == DType::qint16) precision = "int16";
+    if (tensor.dtype() == DType::qint8) return Precision::int8;
+    if (tensor.dtype() == DType::qint16) precision = Precision::int16;
   }
   return precision;
 }
 
-LoadedModel load_any(const std::string& path, const LoadOptions& options) {
+/// The models of a configuration, with the configuration's settings before their own.
+Model load_configuration(const std::string& path, const LoadOptions& options) {
+  DecoderConfig config = read_decoder_config(path, options.ignore_unknown);
+  std::vector<EnsembleMember> members;
+  for (std::size_t i = 0; i < config.models.size(); ++i) {
+    const std::string& file = config.models[i];
+    if (is_yaml(file))
+      throw Error(
+          fmt::format("{}: the model {} is a configuration too; name its models", path, file));
+    Model model = load_model(file, options);
+    if (!config.vocabularies.empty()) model.vocabularies.clear();
+    for (const std::string_view key : decode_keys())
+      if (decode_text(config.decode, key)) clear_decode_default(model.decode, key);
+    members.push_back({std::move(model), config.weights[i], file});
+  }
+  Model model = join_models(std::move(members));
+  add_decode_defaults(model.decode, config.decode);
+  if (!config.vocabularies.empty()) {
+    model.vocabularies = std::move(config.vocabularies);
+    model.vocabulary_digests.clear();
+  }
+  model.shortlist = std::move(config.shortlist);
+  model.notes.insert(model.notes.begin(), config.notes.begin(), config.notes.end());
+  return model;
+}
+
+Model load_marian_model(const std::string& path, const LoadOptions& options) {
+  Model model = load_marian(path, {.ignore_unknown = options.ignore_unknown});
+  model.decode.precision = stored_precision(model);
+  return model;
+}
+
+Model load_any(const std::string& path, const LoadOptions& options) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found)
-    throw Error("cannot open model {}: {}", path, std::strerror(ENOENT));
+    throw Error(fmt::format("cannot open model {}: {}", path, std::strerror(ENOENT)));
   if (status.type() == std::filesystem::file_type::none)
-    throw Error("cannot open model {}: {}", path, error.message());
+    throw Error(fmt::format("cannot open model {}: {}", path, error.message()));
   if (status.type() == std::filesystem::file_type::directory)
     return load_model_directory(path, options);
-  if (const auto extension = file_extension(path); extension != "npz" && extension != "bin")
-    refuse(path);
-  LoadedModel loaded{load_marian(path, {.ignore_unknown = options.ignore_unknown}), {}};
-  if (const std::string_view precision = stored_precision(loaded.model); !precision.empty())
-    loaded.decode_options["precision"] = precision;
-  return loaded;
+  if (const auto extension = file_extension(path); extension == "npz" || extension == "bin")
+    return load_marian_model(path, options);
+  if (is_yaml(path)) return load_configuration(path, options);
+  refuse(path);
 }
 
 }  // namespace
 
-LoadedModel load_model(const std::string& path, const LoadOptions& options) {
-  LoadedModel loaded = load_any(path, options);
-  expect_finite(loaded.model.weights, path);
-  return loaded;
+Model load_model(const std::string& path, const LoadOptions& options) {
+  Model model = load_any(path, options);
+  expect_finite(model.weights, path);
+  return model;
 }
 
 }  // namespace fuselage

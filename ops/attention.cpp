@@ -1,15 +1,17 @@
 // Dot-product attention (Vaswani et al. 2017, section 3.2) and additive attention (Bahdanau et al.
 // 2015, appendix A.1.2).
 
-#include "ops/attention.h"
+#include "fuselage/ops/attention.h"
 
-#include "ops/decompose.h"
-#include "ops/evaluate.h"
-#include "ops/infer.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
+#include <fmt/format.h>
+
+#include "fuselage/ops/decompose.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage {
 namespace {

@@ -1,26 +1,26 @@
-#include "ops/builder.h"
+#include "fuselage/ops/builder.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/quantized.h"
-#include "ops/attention.h"
-#include "ops/leaf.h"
-#include "ops/loop.h"
-#include "ops/matmul.h"
-#include "ops/normalization.h"
-#include "ops/pointwise.h"
-#include "ops/positions.h"
-#include "ops/quantize.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
-#include "ops/softmax.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/loop.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/positions.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage {
 namespace {
 
 [[noreturn]] void fail(const Operand& x, const std::string& message) {
-  throw Error("{}:{}: {}", x.location.file_name(), x.location.line(), message);
+  throw Error(fmt::format("{}:{}: {}", x.location.file_name(), x.location.line(), message));
 }
 
 /// The builder of a value; a number alone has none.

@@ -1,14 +1,14 @@
-#include "ops/decompose.h"
+#include "fuselage/ops/decompose.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <type_traits>
 
-#include "base/error.h"
-#include "ops/leaf.h"
-#include "ops/quantize.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -60,7 +60,7 @@ Plain decompose(const InferContext& in) {
 }  // namespace
 
 void Decomposition::fail(const std::string& message) const {
-  throw Error("{}: {}", graph_.describe(node_), message);
+  throw Error(fmt::format("{}: {}", graph_.describe(node_), message));
 }
 
 NodeId Decomposition::add_node(const OpDef& op, std::vector<ValueId> operands,

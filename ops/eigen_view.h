@@ -4,7 +4,7 @@
 
 #include <Eigen/Core>
 
-#include "ops/evaluate.h"
+#include "fuselage/ops/evaluate.h"
 
 namespace fuselage {
 

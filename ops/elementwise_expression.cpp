@@ -7,10 +7,10 @@
 #include <cmath>
 #include <map>
 
-#include "base/error.h"
 #include "base/suggest.h"
-#include "ops/fused.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -37,7 +37,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    throw Error("expression {}: column {}: {}", in_quotes(text_), at_ + 1, what);
+    throw Error(fmt::format("expression {}: column {}: {}", in_quotes(text_), at_ + 1, what));
   }
 
   void skip_space() {

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/op.h"
+#include "base/exported.h"
+#include "fuselage/graph/op.h"
 
 namespace fuselage {
 
@@ -40,7 +41,7 @@ struct ElementwiseExpression {
 std::optional<std::string> refuse_step(const OpDef& op);
 
 /// Parses an expression. Throws Error with the position of a mistake.
-ElementwiseExpression parse_expression(std::string_view text);
+FUSELAGE_EXPORTED ElementwiseExpression parse_expression(std::string_view text);
 
 /// The text of an expression, in normal form: printing a parsed normal form gives the same text.
 std::string print_expression(const ElementwiseExpression& expression);

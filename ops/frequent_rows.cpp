@@ -1,16 +1,18 @@
 // Products of looked-up rows, with a precomputed table for the most frequent vocabulary entries
 // (Devlin 2017, section 4.2, for vocabularies too large for a complete table).
 
-#include "ops/frequent_rows.h"
+#include "fuselage/ops/frequent_rows.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ops/decompose.h"
-#include "ops/evaluate.h"
-#include "ops/infer.h"
-#include "ops/matmul.h"
-#include "ops/rows.h"
+#include "fuselage/ops/decompose.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage {
 namespace {

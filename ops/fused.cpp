@@ -1,16 +1,16 @@
 // Fused elementwise chains, products and normalizations.
 
-#include "ops/fused.h"
+#include "fuselage/ops/fused.h"
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "ops/decompose.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/decompose.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/pointwise.h"
 #include "ops/elementwise_expression.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/normalization.h"
-#include "ops/pointwise.h"
 
 namespace fuselage {
 namespace {

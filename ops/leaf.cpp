@@ -1,9 +1,11 @@
 // Ops without operands: parameters, constants, results of an earlier program.
 
-#include "ops/leaf.h"
+#include "fuselage/ops/leaf.h"
 
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include <fmt/format.h>
+
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

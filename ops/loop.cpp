@@ -1,9 +1,11 @@
 // Loops over source positions (scan) and over target positions (the decoder step). Executors
 // implement these ops; see docs/architecture.md, "Loops are domains".
 
-#include "ops/loop.h"
+#include "fuselage/ops/loop.h"
 
-#include "ops/infer.h"
+#include <fmt/format.h>
+
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

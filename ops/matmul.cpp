@@ -1,9 +1,12 @@
 // Products with a weight matrix.
 
-#include "ops/matmul.h"
+#include "fuselage/ops/matmul.h"
 
+#include <fmt/format.h>
+
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/infer.h"
 #include "ops/eigen_view.h"
-#include "ops/infer.h"
 
 namespace fuselage {
 namespace {

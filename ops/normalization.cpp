@@ -1,10 +1,10 @@
 // Layer normalization (Ba et al. 2016, section 3.1) and RMS normalization (Zhang and Sennrich
 // 2019).
 
-#include "ops/normalization.h"
+#include "fuselage/ops/normalization.h"
 
+#include "fuselage/ops/infer.h"
 #include "ops/eigen_view.h"
-#include "ops/infer.h"
 
 namespace fuselage {
 namespace {

@@ -1,21 +1,21 @@
 // Fused output layers.
 
-#include "ops/output.h"
+#include "fuselage/ops/output.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "ops/decompose.h"
-#include "ops/infer.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
-#include "ops/search.h"
-#include "ops/shortlist.h"
-#include "ops/softmax.h"
+#include "fuselage/ops/decompose.h"
+#include "fuselage/ops/infer.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/search.h"
+#include "fuselage/ops/shortlist.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage {
 namespace {

@@ -1,11 +1,11 @@
 // Elementwise ops with one or two operands.
 
-#include "ops/pointwise.h"
+#include "fuselage/ops/pointwise.h"
 
 #include <cmath>
 
+#include "fuselage/ops/row_function.h"
 #include "ops/approximate_activations.h"
-#include "ops/row_function.h"
 #include "ops/sigmoid.h"
 
 namespace fuselage {

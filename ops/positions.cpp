@@ -1,11 +1,13 @@
 // Positions of tokens in their sentences, and their sinusoidal encoding.
 
-#include "ops/positions.h"
+#include "fuselage/ops/positions.h"
+
+#include <fmt/format.h>
 
 #include <cmath>
 
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

@@ -1,13 +1,15 @@
 // Quantization to integers with a scale, conversion to 16-bit floats, and transposition.
 
-#include "ops/quantize.h"
+#include "fuselage/ops/quantize.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/quantized.h"
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

@@ -1,13 +1,15 @@
 // Whole recurrent layers over source positions. Cells as in cuDNN's API (cudnnRNNMode_t, CUDNN_GRU
 // and CUDNN_LSTM), with the gates concatenated in its order.
 
-#include "ops/recurrent.h"
+#include "fuselage/ops/recurrent.h"
+
+#include <fmt/format.h>
 
 #include <optional>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/infer.h"
 #include "ops/eigen_view.h"
-#include "ops/infer.h"
 #include "ops/sigmoid.h"
 
 namespace fuselage {

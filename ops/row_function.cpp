@@ -1,11 +1,11 @@
-#include "ops/row_function.h"
+#include "fuselage/ops/row_function.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <type_traits>
 
-#include "ops/infer.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 

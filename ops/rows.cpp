@@ -1,9 +1,11 @@
 // Selecting and mixing rows: the ops that change the row domain of a value.
 
-#include "ops/rows.h"
+#include "fuselage/ops/rows.h"
 
+#include <fmt/format.h>
+
+#include "fuselage/ops/infer.h"
 #include "ops/eigen_view.h"
-#include "ops/infer.h"
 
 namespace fuselage {
 namespace {

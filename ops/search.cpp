@@ -1,14 +1,16 @@
 // Ops of the beam search.
 
-#include "ops/search.h"
+#include "fuselage/ops/search.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

@@ -1,11 +1,13 @@
 // Concatenation and slicing.
 
-#include "ops/shape.h"
+#include "fuselage/ops/shape.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

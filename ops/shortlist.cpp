@@ -1,14 +1,16 @@
 // Scores of shortlisted words: a row is a pair of a hypothesis and a word.
 
-#include "ops/shortlist.h"
+#include "fuselage/ops/shortlist.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "ops/evaluate.h"
-#include "ops/infer.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/infer.h"
 
 namespace fuselage {
 namespace {

@@ -1,11 +1,11 @@
 // Softmax over the elements of a row.
 
-#include "ops/softmax.h"
+#include "fuselage/ops/softmax.h"
 
 #include <cmath>
 
+#include "fuselage/ops/infer.h"
 #include "ops/eigen_view.h"
-#include "ops/infer.h"
 
 namespace fuselage {
 namespace {

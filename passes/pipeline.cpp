@@ -1,4 +1,4 @@
-#include "passes/pipeline.h"
+#include "fuselage/passes/pipeline.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,12 @@
 #include <map>
 #include <mutex>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "fuselage/passes/motion/commute_rows.h"
+#include "fuselage/passes/motion/frequent_rows.h"
+#include "fuselage/passes/precision/approximate_activations.h"
+#include "fuselage/passes/precision/quantize.h"
 #include "passes/cleanup/fold_constants.h"
 #include "passes/cleanup/merge_common_subexpressions.h"
 #include "passes/cleanup/remove_dead_code.h"
@@ -22,13 +26,9 @@
 #include "passes/fusion/fuse_quantize.h"
 #include "passes/fusion/fuse_recurrence.h"
 #include "passes/fusion/merge_attention.h"
-#include "passes/motion/commute_rows.h"
-#include "passes/motion/frequent_rows.h"
 #include "passes/motion/merge_products.h"
 #include "passes/motion/narrow_slices.h"
 #include "passes/motion/split_products.h"
-#include "passes/precision/approximate_activations.h"
-#include "passes/precision/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -300,12 +300,13 @@ std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& o
     if (item == "all")
       for (const PipelineStep& step : steps) selected.push_back(step.pass);
     else if (!is_known && !(out && runs_elsewhere(name)))
-      throw Error("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
-                  did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())),
-                  fmt::join(pass_names(steps), ", "));
+      throw Error(
+          fmt::format("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
+                      did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())),
+                      fmt::join(pass_names(steps), ", ")));
     else if (is_known && !(out ? leave_out(selected, name) : append_named(selected, steps, name)))
-      throw Error("{} leaves out what is not there before it; write 'all,{}'", in_quotes(item),
-                  item);
+      throw Error(fmt::format("{} leaves out what is not there before it; write 'all,{}'",
+                              in_quotes(item), item));
     if (comma == names.size()) return selected;
     names.remove_prefix(comma + 1);
   }

@@ -1,4 +1,4 @@
-#include "passes/workload.h"
+#include "fuselage/passes/workload.h"
 
 #include <algorithm>
 

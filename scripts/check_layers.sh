@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fails when a file includes a layer that is not before its own, a room includes a room that is not
-# before it, a public header includes a library for .cpp files only, or a message of a library names
-# an option of the command.
+# before it, a public header includes a private one or a library, a header includes a library for .cpp
+# files only, or a message of a library names an option of the command.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -28,9 +28,15 @@ declare -A rooms=(
   [models]="formats architectures quantized directory marian"
   [tools]="options commands"
 )
-# Headers and libraries for .cpp and .cu files only: no public header includes them.
+# Headers and libraries for .cpp and .cu files only: no other header includes them.
 internal='(base/yaml\.h|ops/eigen_view\.h|graph/boost_view\.h|[^"]*-inl\.h|backends/cuda/device/[^"]*\.h)'
 libraries='(Eigen|unsupported/Eigen|boost|hwy|yaml-cpp|cuda|cublas|cudnn|nvrtc)'
+
+# folders PATH: where the files of this layer or room are.
+folders() {
+  echo "$1"
+  [[ ! -d include/fuselage/$1 ]] || echo "include/fuselage/$1"
+}
 
 status=0
 # complain REASON: reads "FILE:LINE:TEXT" lines and prints them with the reason.
@@ -42,6 +48,14 @@ complain() {
   done
 }
 
+# Users of the library have neither the private headers nor the libraries that it is built with.
+complain "a public header includes public headers and the standard library only" < <(
+  grep -rnE '^ *# *include +("|<[^>]*[/.])' include | grep -vE 'include +"fuselage/'
+)
+complain "a public header opens its namespace with FUSELAGE_API" < <(
+  grep -rnE '^namespace fuselage' include
+)
+
 # In "a|b" the rooms a and b do not include each other.
 for layer in "${!rooms[@]}"; do
   earlier=""
@@ -49,8 +63,9 @@ for layer in "${!rooms[@]}"; do
     for room in ${group//|/ }; do
       [[ -d $layer/$room ]] || { echo "there is no room $layer/$room" && status=1; }
       complain "$layer/$room may include only rooms before it" < <(
-        grep -rnE "include \"$layer/[^\"/]+/" --include='*.h' --include='*.cpp' --include='*.cu' \
-          "$layer/$room" | grep -vE "include \"$layer/($room$earlier)/"
+        grep -rnE "include \"(fuselage/)?$layer/[^\"/]+/" --include='*.h' --include='*.cpp' \
+          --include='*.cu' $(folders "$layer/$room") |
+          grep -vE "include \"(fuselage/)?$layer/($room$earlier)/"
       )
     done
     earlier+="|$group"
@@ -61,10 +76,10 @@ for layer in "${!before[@]}"; do
   [[ -d $layer ]] || continue
   allowed=${before[$layer]// /|}
   complain "$layer may include only itself${before[$layer]:+, ${before[$layer]// /, }}" < <(
-    grep -rnE '^ *# *include +"' --include='*.h' --include='*.cpp' --include='*.cu' "$layer" |
-      grep -vE "include +\"($layer${allowed:+|$allowed}|hwy)/"
+    grep -rnE '^ *# *include +"' --include='*.h' --include='*.cpp' --include='*.cu' \
+      $(folders "$layer") | grep -vE "include +\"((fuselage/)?($layer${allowed:+|$allowed})|hwy)/"
   )
-  complain "no public header includes Eigen, Boost, Highway, yaml-cpp or CUDA, nor the headers that show them" < <(
+  complain "no header includes Eigen, Boost, Highway, yaml-cpp or CUDA, nor the headers that show them" < <(
     grep -rnE "^ *# *include +[<\"]($libraries|$internal)" --include='*.h' "$layer" |
       grep -vE "^$internal:"
   )

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/tensor.h"
-#include "graph/graph.h"
-#include "ops/leaf.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/ops/leaf.h"
 
 namespace fuselage {
 

@@ -1,11 +1,13 @@
 #include "text/charsmap.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -56,11 +58,11 @@ class Trie {
   void check() {
     const Extent all = extent(base_of(0), 0);
     if (all.height > kMaxRuleBytes)
-      throw Error("a rule of its normalization table replaces {} bytes, more than {}", all.height,
-                  kMaxRuleBytes);
+      throw Error(fmt::format("a rule of its normalization table replaces {} bytes, more than {}",
+                              all.height, kMaxRuleBytes));
     if (all.rules > kMaxRulesAtOnePlace)
-      throw Error("{} rules of its normalization table begin alike, more than {}", all.rules,
-                  kMaxRulesAtOnePlace);
+      throw Error(fmt::format("{} rules of its normalization table begin alike, more than {}",
+                              all.rules, kMaxRulesAtOnePlace));
   }
 
  private:
@@ -88,7 +90,8 @@ class Trie {
   Extent extent(std::uint32_t base, std::uint32_t depth) {
     if (extents_[base].known) return extents_[base];
     if (depth > kMaxRuleBytes)
-      throw Error("a rule of its normalization table replaces more than {} bytes", kMaxRuleBytes);
+      throw Error(fmt::format("a rule of its normalization table replaces more than {} bytes",
+                              kMaxRuleBytes));
     Extent all{.known = true};
     for (std::uint32_t i = first_[base]; i != kNone; i = next_[i]) {
       const std::uint32_t below = base_of(i);
@@ -113,8 +116,8 @@ void check_texts(std::string_view texts) {
   while (!texts.empty()) {
     const std::size_t size = texts.find('\0');
     if (size > kMaxReplacementBytes)
-      throw Error("a text of its normalization table has {} bytes, more than {}", size,
-                  kMaxReplacementBytes);
+      throw Error(fmt::format("a text of its normalization table has {} bytes, more than {}", size,
+                              kMaxReplacementBytes));
     texts.remove_prefix(size + 1);
   }
 }
@@ -128,8 +131,8 @@ void check_charsmap(std::string_view charsmap) {
   std::memcpy(&trie_bytes, charsmap.data(), sizeof trie_bytes);
   charsmap.remove_prefix(sizeof trie_bytes);
   if (trie_bytes > charsmap.size() || trie_bytes % 4 != 0 || trie_bytes == 0)
-    throw Error("the trie of its normalization table has {} bytes of {}", trie_bytes,
-                charsmap.size());
+    throw Error(fmt::format("the trie of its normalization table has {} bytes of {}", trie_bytes,
+                            charsmap.size()));
   check_texts(charsmap.substr(trie_bytes));
   Trie(charsmap.substr(0, trie_bytes), charsmap.size() - trie_bytes).check();
 }

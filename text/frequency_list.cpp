@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "text/split.h"
 
 namespace fuselage {
@@ -23,8 +23,8 @@ std::uint64_t parse_count(std::string_view text, const std::string& where) {
   std::uint64_t count = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   if (error != std::errc() || stop != text.data() + text.size())
-    throw Error("{}: {} is no count; write a word, or a word and its count", where,
-                in_quotes(text));
+    throw Error(fmt::format("{}: {} is no count; write a word, or a word and its count", where,
+                            in_quotes(text)));
   return count;
 }
 
@@ -33,7 +33,8 @@ Entry parse_line(std::string line, const std::string& where) {
   std::vector<std::string_view> fields;
   for_each_word(line, [&fields](std::string_view field) { fields.push_back(field); });
   if (fields.empty() || fields.size() > 2)
-    throw Error("{}: {} fields; write a word, or a word and its count", where, fields.size());
+    throw Error(
+        fmt::format("{}: {} fields; write a word, or a word and its count", where, fields.size()));
   Entry entry{.word = std::string(fields[0])};
   if (fields.size() == 2) entry.count = parse_count(fields[1], where);
   return entry;
@@ -49,10 +50,10 @@ std::vector<std::string> parse_frequency_list(std::string_view bytes, const std:
     entries.push_back(
         parse_line(std::string(without_carriage_return(bytes.substr(0, end))), where));
     if (entries.back().count.has_value() != entries.front().count.has_value())
-      throw Error("{}: some lines have a count and some have none", where);
+      throw Error(fmt::format("{}: some lines have a count and some have none", where));
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
   }
-  if (entries.empty()) throw Error("{}: there is no word in it", name);
+  if (entries.empty()) throw Error(fmt::format("{}: there is no word in it", name));
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.count > b.count; });
   std::vector<std::string> words;

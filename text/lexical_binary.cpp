@@ -1,7 +1,9 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "text/lexical_table.h"
 
 namespace fuselage {
@@ -36,19 +38,19 @@ std::uint64_t checksum_of(std::string_view bytes) {
 Header parse_header(std::string_view bytes, const std::string& name) {
   if (bytes.size() >= 4 && number_at<std::int32_t>(bytes, 0) == kQuicksandMagic)
     throw Error(
-        "{}: this is a shortlist of Quicksand, which is not supported; give the table "
-        "that it was made of, or one of marian-conv",
-        name);
+        fmt::format("{}: this is a shortlist of Quicksand, which is not supported; give the table "
+                    "that it was made of, or one of marian-conv",
+                    name));
   if (bytes.size() < sizeof(Header))
-    throw Error("{}: the file is truncated: it has {} bytes, but its header takes {}", name,
-                bytes.size(), sizeof(Header));
+    throw Error(fmt::format("{}: the file is truncated: it has {} bytes, but its header takes {}",
+                            name, bytes.size(), sizeof(Header)));
   const auto header = number_at<Header>(bytes, 0);
   if (header.magic != kMagic)
-    throw Error("{}: this is no binary shortlist: it begins with {:#x}, not {:#x}", name,
-                header.magic, kMagic);
+    throw Error(fmt::format("{}: this is no binary shortlist: it begins with {:#x}, not {:#x}",
+                            name, header.magic, kMagic));
   if (header.first > kMaxFirst)
-    throw Error("{}: it wants the {} most frequent words, more than any vocabulary has", name,
-                header.first);
+    throw Error(fmt::format("{}: it wants the {} most frequent words, more than any vocabulary has",
+                            name, header.first));
   return header;
 }
 
@@ -59,31 +61,33 @@ void check_size(const Header& header, std::string_view bytes, const std::string&
                     header.entries == (rest - 8 * header.offsets) / 4 &&
                     (rest - 8 * header.offsets) % 4 == 0;
   if (!fits)
-    throw Error("{}: it has {} bytes, which is not what its {} offsets and {} entries take", name,
-                bytes.size(), header.offsets, header.entries);
+    throw Error(
+        fmt::format("{}: it has {} bytes, which is not what its {} offsets and {} entries take",
+                    name, bytes.size(), header.offsets, header.entries));
 }
 
 void check_offsets(const LexicalTable& table, const std::string& name) {
   if (!std::is_sorted(table.begin.begin(), table.begin.end()) ||
       table.begin.back() != table.words.size())
-    throw Error("{}: it is damaged: its offsets do not divide its {} entries among words", name,
-                table.words.size());
+    throw Error(
+        fmt::format("{}: it is damaged: its offsets do not divide its {} entries among words", name,
+                    table.words.size()));
 }
 
 void check_vocabularies(const LexicalTable& table, const std::string& name,
                         const LexicalSides& sides) {
   if (const std::size_t lists = table.begin.size() - 1;
       lists < static_cast<std::size_t>(sides.source.size()))
-    throw Error(
+    throw Error(fmt::format(
         "{}: it is for {} source words, but the vocabulary has {}; give the shortlist of "
         "this model",
-        name, lists, sides.source.size());
+        name, lists, sides.source.size()));
   for (const WordId word : table.words)
     if (word < 0 || word >= sides.target.size())
-      throw Error(
+      throw Error(fmt::format(
           "{}: it has the target word {}, but the vocabulary has {} words only; give the "
           "shortlist of this model",
-          name, static_cast<std::uint32_t>(word), sides.target.size());
+          name, static_cast<std::uint32_t>(word), sides.target.size()));
 }
 
 }  // namespace
@@ -98,8 +102,8 @@ LexicalTable parse_lexical_binary(std::string_view bytes, const std::string& nam
   check_size(header, bytes, name);
   if (const std::uint64_t sum = checksum ? checksum_of(bytes) : header.checksum;
       sum != header.checksum)
-    throw Error("{}: it is damaged: its checksum is {:#x}, but its content gives {:#x}", name,
-                header.checksum, sum);
+    throw Error(fmt::format("{}: it is damaged: its checksum is {:#x}, but its content gives {:#x}",
+                            name, header.checksum, sum));
   LexicalTable table{.first = static_cast<std::int64_t>(header.first)};
   table.begin.resize(header.offsets);
   table.words.resize(header.entries);

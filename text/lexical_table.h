@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuselage/base/shortlist_options.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -23,13 +24,6 @@ struct LexicalTable {
 
   /// Likely translations of a source word; empty for a word outside the table.
   std::span<const WordId> of(WordId source) const;
-};
-
-/// Which entries of a table in text form are used, as in marian-decoder's option.
-struct LexicalLimits {
-  std::int64_t first = 100;  ///< number of frequent words for every sentence
-  std::int64_t best = 100;   ///< maximum number of translations of a source word
-  double threshold = 0;      ///< only translations with a larger probability
 };
 
 /// The vocabularies of a table.

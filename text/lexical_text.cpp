@@ -7,8 +7,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "text/lexical_table.h"
 #include "text/split.h"
 
@@ -43,8 +43,9 @@ double parse_probability(std::string_view text, const std::string& where) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || !(value >= 0) ||
       !std::isfinite(value))
-    throw Error("{}: {} is no probability; a line is a target word, a source word and a number",
-                where, in_quotes(text));
+    throw Error(
+        fmt::format("{}: {} is no probability; a line is a target word, a source word and a number",
+                    where, in_quotes(text)));
   return value;
 }
 
@@ -56,7 +57,8 @@ std::array<std::string_view, 3> split_line(std::string_view line, const std::str
     ++count;
   });
   if (count != fields.size())
-    throw Error("{}: {} fields; a line is a target word, a source word and a number", where, count);
+    throw Error(fmt::format("{}: {} fields; a line is a target word, a source word and a number",
+                            where, count));
   return fields;
 }
 
@@ -103,7 +105,8 @@ std::span<const WordId> LexicalTable::of(WordId source) const {
 LexicalTable parse_lexical_text(std::string_view bytes, const std::string& name,
                                 const LexicalSides& sides, const LexicalLimits& limits) {
   std::vector<Entry> entries = parse_entries(bytes, name, sides);
-  if (entries.empty()) throw Error("{}: there is no translation of a word in it", name);
+  if (entries.empty())
+    throw Error(fmt::format("{}: there is no translation of a word in it", name));
   remove_repeated(entries);
   // By descending probability; Marian puts the higher id first among equals.
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {

@@ -1,8 +1,10 @@
 #include "text/protobuf.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -27,8 +29,8 @@ std::uint64_t ProtobufReader::varint() {
 
 std::string_view ProtobufReader::take(std::uint64_t size) {
   if (size > rest_.size())
-    throw Error("a field of {} bytes begins {} bytes before the end of its message", size,
-                rest_.size());
+    throw Error(fmt::format("a field of {} bytes begins {} bytes before the end of its message",
+                            size, rest_.size()));
   const std::string_view taken = rest_.substr(0, size);
   rest_.remove_prefix(size);
   return taken;
@@ -48,7 +50,8 @@ bool ProtobufReader::next(ProtobufField& field) {
   if (rest_.empty()) return false;
   const std::uint64_t key = varint();
   const std::uint64_t number = key >> 3;
-  if (number == 0 || number > kMaxFieldNumber) throw Error("it has a field {}", number);
+  if (number == 0 || number > kMaxFieldNumber)
+    throw Error(fmt::format("it has a field {}", number));
   field = {static_cast<std::uint32_t>(number), static_cast<WireType>(key & 7), 0, {}};
   switch (field.type) {
     case WireType::varint:
@@ -64,7 +67,8 @@ bool ProtobufReader::next(ProtobufField& field) {
       field.value = fixed(4);
       return true;
   }
-  throw Error("field {} has the wire type {}, which is not supported", number, key & 7);
+  throw Error(
+      fmt::format("field {} has the wire type {}, which is not supported", number, key & 7));
 }
 
 void ProtobufWriter::put_varint(std::uint64_t value) {

@@ -1,10 +1,12 @@
 #include "text/sentencepiece_model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "text/charsmap.h"
 #include "text/protobuf.h"
 #include "text/utf8.h"
@@ -36,8 +38,8 @@ constexpr std::uint32_t kCharsmap = 2, kAddDummyPrefix = 3, kRemoveExtraWhitespa
 
 void require(const ProtobufField& field, WireType type) {
   if (field.type != type)
-    throw Error("field {} has the wire type {}, not {}", field.number,
-                static_cast<unsigned>(field.type), static_cast<unsigned>(type));
+    throw Error(fmt::format("field {} has the wire type {}, not {}", field.number,
+                            static_cast<unsigned>(field.type), static_cast<unsigned>(type)));
 }
 
 bool boolean(const ProtobufField& field) {
@@ -54,7 +56,7 @@ std::string_view bytes_of(const ProtobufField& field) {
 std::string_view text_of(const ProtobufField& field) {
   const std::string_view text = bytes_of(field);
   if (text.size() > kMaxPieceBytes)
-    throw Error("a text has {} bytes, more than {}", text.size(), kMaxPieceBytes);
+    throw Error(fmt::format("a text has {} bytes, more than {}", text.size(), kMaxPieceBytes));
   if (!is_valid_utf8(text)) throw Error("a text is not valid UTF-8, or has NUL in it");
   return text;
 }
@@ -64,8 +66,8 @@ template <typename Enum>
 Enum enumerated(const ProtobufField& field, Enum last, std::string_view what) {
   require(field, WireType::varint);
   if (field.value < 1 || field.value > static_cast<std::uint64_t>(last))
-    throw Error("the type of {} is {}; types are 1 to {}", what, field.value,
-                static_cast<unsigned>(last));
+    throw Error(fmt::format("the type of {} is {}; types are 1 to {}", what, field.value,
+                            static_cast<unsigned>(last)));
   return static_cast<Enum>(field.value);
 }
 
@@ -88,7 +90,8 @@ Model::Piece parse_piece(std::string_view message) {
         break;
     }
   }
-  if (!std::isfinite(piece.score)) throw Error("its score is {}, no finite number", piece.score);
+  if (!std::isfinite(piece.score))
+    throw Error(fmt::format("its score is {}, no finite number", piece.score));
   return piece;
 }
 
@@ -159,7 +162,7 @@ void check_nested_symbols(const std::vector<Model::Piece>& pieces) {
     while (!nested.empty() && !symbol.starts_with(nested.back())) nested.pop_back();
     nested.push_back(symbol);
     if (nested.size() > kMaxNestedSymbols)
-      throw Error("more than {} user-defined symbols begin alike", kMaxNestedSymbols);
+      throw Error(fmt::format("more than {} user-defined symbols begin alike", kMaxNestedSymbols));
   }
 }
 
@@ -205,11 +208,12 @@ SentencePieceModel parse_sentencepiece_model(std::string_view bytes) {
   for (ProtobufField field; reader.next(field);) {
     switch (field.number) {
       case model_field::kPieces:
-        if (model.pieces.size() == kMaxPieces) throw Error("more than {} pieces", kMaxPieces);
+        if (model.pieces.size() == kMaxPieces)
+          throw Error(fmt::format("more than {} pieces", kMaxPieces));
         try {
           model.pieces.push_back(parse_piece(bytes_of(field)));
         } catch (const Error& error) {
-          throw Error("piece {}: {}", model.pieces.size(), error.what());
+          throw Error(fmt::format("piece {}: {}", model.pieces.size(), error.what()));
         }
         break;
       case model_field::kTrainer:

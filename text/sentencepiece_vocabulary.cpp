@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "text/sentencepiece_model.h"
 #include "text/split.h"
 
@@ -53,13 +53,16 @@ class SentencePieceVocabulary : public Vocabulary {
     sentencepiece::logging::SetMinLogLevel(kLogNothingButFatal);
     const std::string failure = load(bytes);
     if (!failure.empty())
-      throw Error("{}: the file is truncated or not a SentencePiece model ({})", name, failure);
+      throw Error(fmt::format("{}: the file is truncated or not a SentencePiece model ({})", name,
+                              failure));
     end_id_ = processor_.eos_id();
     unknown_id_ = processor_.unk_id();
     if (end_id_ < 0)
-      throw Error("{}: the SentencePiece model has no end symbol (eos); train it with one", name);
+      throw Error(fmt::format(
+          "{}: the SentencePiece model has no end symbol (eos); train it with one", name));
     if (unknown_id_ < 0)
-      throw Error("{}: the SentencePiece model has no unknown symbol; train it with one", name);
+      throw Error(fmt::format(
+          "{}: the SentencePiece model has no unknown symbol; train it with one", name));
     apply_limit(name);
     for (int byte = 0; byte < kFirstPrintableByte; ++byte) {
       const WordId id = processor_.PieceToId(byte_piece(byte));
@@ -74,8 +77,8 @@ class SentencePieceVocabulary : public Vocabulary {
     if (options_.sentencepiece_encode) {
       const auto status = processor_.Encode(line, &ids);
       if (!status.ok())
-        throw Error("SentencePiece cannot encode {}: {}", in_quotes(line),
-                    in_quotes(status.message()));
+        throw Error(fmt::format("SentencePiece cannot encode {}: {}", in_quotes(line),
+                                in_quotes(status.message())));
       join_spelled(ids);
     } else {
       for_each_word(line,
@@ -103,8 +106,8 @@ class SentencePieceVocabulary : public Vocabulary {
       if (id != end_id_ && id >= 0 && id < size_) pieces.push_back(id);
     const auto status = processor_.Decode(pieces, &text);
     if (!status.ok())
-      throw Error("SentencePiece cannot decode {} pieces: {}", pieces.size(),
-                  in_quotes(status.message()));
+      throw Error(fmt::format("SentencePiece cannot decode {} pieces: {}", pieces.size(),
+                              in_quotes(status.message())));
     return text;
   }
 
@@ -142,8 +145,9 @@ class SentencePieceVocabulary : public Vocabulary {
     if (options_.limit <= 0 || options_.limit >= size_) return;
     size_ = static_cast<WordId>(options_.limit);
     if (end_id_ >= size_ || unknown_id_ >= size_)
-      throw Error("{}: end symbol {} or unknown symbol {} is not below the limit of {} words", name,
-                  end_id_, unknown_id_, options_.limit);
+      throw Error(
+          fmt::format("{}: end symbol {} or unknown symbol {} is not below the limit of {} words",
+                      name, end_id_, unknown_id_, options_.limit));
   }
 
   VocabularyOptions options_;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/compression.h"
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

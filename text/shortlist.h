@@ -2,20 +2,12 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "fuselage/base/shortlist_options.h"
 #include "text/lexical_table.h"
 
 namespace fuselage {
-
-/// The source of a shortlist and its limits, as in marian-decoder's --shortlist.
-struct ShortlistOptions {
-  std::string path;      ///< a lexical table, as text or in Marian's binary form; empty: none
-  LexicalLimits limits;  ///< limits for a text; the binary form contains its own
-  bool checksum = true;  ///< compare the checksum of the binary form
-  bool union_of_batch = false;  ///< each sentence gets the words of all sentences of its batch
-};
 
 /// Selects the words that the translation of a sentence may use. Immutable, so threads may share
 /// it.

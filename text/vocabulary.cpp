@@ -1,10 +1,12 @@
 #include "text/vocabulary.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/compression.h"
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "text/sentencepiece_vocabulary.h"
 #include "text/word_vocabulary.h"
 
@@ -14,7 +16,8 @@ std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
                                                   const VocabularyOptions& options) {
   const std::string_view extension = file_extension(without_compression(path));
   if (extension == "fsv")
-    throw Error("{}: factored vocabularies (.fsv) are not supported; use .spm, .yml or text", path);
+    throw Error(fmt::format(
+        "{}: factored vocabularies (.fsv) are not supported; use .spm, .yml or text", path));
   std::string stored = read_file(path, kMaxVocabularyBytes);
   if (options.digest) expect_digest(stored, path, *options.digest);
   const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/sha256.h"
+#include "fuselage/base/sha256.h"
 
 namespace fuselage {
 

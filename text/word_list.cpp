@@ -1,5 +1,6 @@
 #include "text/word_list.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -12,8 +13,8 @@
 #include <sstream>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "text/split.h"
 
 namespace fuselage {
@@ -28,18 +29,19 @@ class MappingBuilder {
 
   void add(std::string word, std::int64_t id) {
     if (id < 0 || id > kLargestId)
-      throw Error("{}: the word {} has the id {}; ids are 0 to {}", name_, in_quotes(word), id,
-                  kLargestId);
+      throw Error(fmt::format("{}: the word {} has the id {}; ids are 0 to {}", name_,
+                              in_quotes(word), id, kLargestId));
     entries_.push_back({static_cast<WordId>(id), std::move(word)});
   }
 
   [[noreturn]] void refuse_value(std::string_view word, std::string_view value) const {
-    throw Error("{}: the word {} has the value {}; its id, a whole number from 0 to {}, is needed",
-                name_, in_quotes(word), in_quotes(value), kLargestId);
+    throw Error(fmt::format(
+        "{}: the word {} has the value {}; its id, a whole number from 0 to {}, is needed", name_,
+        in_quotes(word), in_quotes(value), kLargestId));
   }
 
   [[noreturn]] void refuse_shape() const {
-    throw Error("{}: the vocabulary is not a mapping of words to ids", name_);
+    throw Error(fmt::format("{}: the vocabulary is not a mapping of words to ids", name_));
   }
 
   const std::string& name() const { return name_; }
@@ -98,8 +100,8 @@ class YamlHandler : public YAML::EventHandler {
 
  private:
   [[noreturn]] void fail(const YAML::Mark& mark, std::string_view what) const {
-    throw Error("{}: line {}: {} where a word and its id are needed", builder_.name(),
-                mark.line + 1, what);
+    throw Error(fmt::format("{}: line {}: {} where a word and its id are needed", builder_.name(),
+                            mark.line + 1, what));
   }
 
   [[noreturn]] void refuse_collection(const YAML::Mark& mark) const {
@@ -188,7 +190,8 @@ std::vector<WordEntry> parse_yaml(std::string_view text, const std::string& name
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
-    throw Error("{}: line {}: not valid YAML: {}", name, error.mark.line + 1, in_quotes(error.msg));
+    throw Error(fmt::format("{}: line {}: not valid YAML: {}", name, error.mark.line + 1,
+                            in_quotes(error.msg)));
   }
   return builder.take();
 }
@@ -202,8 +205,8 @@ std::vector<WordEntry> parse_braces(std::string_view text, const std::string& na
   try {
     return parse_yaml(text, name);
   } catch (const Error& error) {
-    throw Error("{}: not valid JSON at byte {}; as YAML: {}", name, handler.error_position(),
-                error.what());
+    throw Error(fmt::format("{}: not valid JSON at byte {}; as YAML: {}", name,
+                            handler.error_position(), error.what()));
   }
 }
 
@@ -223,9 +226,10 @@ std::vector<WordEntry> parse_word_lines(std::string_view bytes, const std::strin
     const std::size_t end = text.find('\n');
     const std::string_view word = without_carriage_return(text.substr(0, end));
     const auto id = static_cast<std::int64_t>(entries.size());
-    if (word.empty()) throw Error("{}: line {} is empty; each line is one word", name, id + 1);
+    if (word.empty())
+      throw Error(fmt::format("{}: line {} is empty; each line is one word", name, id + 1));
     if (id > kLargestId)
-      throw Error("{}: more than {} lines; is this a vocabulary?", name, kLargestId);
+      throw Error(fmt::format("{}: more than {} lines; is this a vocabulary?", name, kLargestId));
     entries.push_back({static_cast<WordId>(id), std::string(word)});
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "text/split.h"
 #include "text/word_list.h"
 
@@ -37,7 +37,7 @@ class WordVocabulary : public Vocabulary {
     ids_.reserve(entries_.size());
     for (const WordEntry& entry : entries_)
       if (!ids_.emplace(entry.word, entry.id).second)
-        throw Error("{}: the word {} occurs twice", name, in_quotes(entry.word));
+        throw Error(fmt::format("{}: the word {} occurs twice", name, in_quotes(entry.word)));
     find_symbols(is_mapping, name);
     if (limit > 0) apply_limit(limit, name);
     size_ = entries_.back().id + 1;
@@ -114,15 +114,17 @@ class WordVocabulary : public Vocabulary {
   WordId required(std::string_view symbol, std::string_view meaning, const std::string& name) {
     const auto found = ids_.find(symbol);
     if (found == ids_.end())
-      throw Error("{}: the vocabulary has no {} {}; add it with the id that the model uses", name,
-                  meaning, symbol);
+      throw Error(
+          fmt::format("{}: the vocabulary has no {} {}; add it with the id that the model uses",
+                      name, meaning, symbol));
     return found->second;
   }
 
   void apply_limit(std::int64_t limit, const std::string& name) {
     if (end_id_ >= limit || unknown_id_ >= limit)
-      throw Error("{}: end symbol {} or unknown symbol {} is not below the limit of {} words", name,
-                  end_id_, unknown_id_, limit);
+      throw Error(
+          fmt::format("{}: end symbol {} or unknown symbol {} is not below the limit of {} words",
+                      name, end_id_, unknown_id_, limit));
     while (entries_.back().id >= limit) entries_.pop_back();
     for (auto at = ids_.begin(); at != ids_.end();)
       at = at->second >= limit ? ids_.erase(at) : std::next(at);
@@ -141,14 +143,14 @@ std::unique_ptr<const Vocabulary> parse_word_vocabulary(std::string_view bytes,
   const bool is_mapping = extension == "yml" || extension == "yaml" || extension == "json";
   std::vector<WordEntry> entries =
       is_mapping ? parse_word_mapping(bytes, name) : parse_word_lines(bytes, name);
-  if (entries.empty()) throw Error("{}: the vocabulary has no words", name);
+  if (entries.empty()) throw Error(fmt::format("{}: the vocabulary has no words", name));
   std::sort(entries.begin(), entries.end(), [](const WordEntry& a, const WordEntry& b) {
     return std::tie(a.id, a.word) < std::tie(b.id, b.word);
   });
   for (std::size_t i = 1; i < entries.size(); ++i)
     if (entries[i].id == entries[i - 1].id)
-      throw Error("{}: id {} belongs to two words, {} and {}", name, entries[i].id,
-                  in_quotes(entries[i - 1].word), in_quotes(entries[i].word));
+      throw Error(fmt::format("{}: id {} belongs to two words, {} and {}", name, entries[i].id,
+                              in_quotes(entries[i - 1].word), in_quotes(entries[i].word)));
   return std::make_unique<WordVocabulary>(std::move(entries), is_mapping, name, options.limit);
 }
 

@@ -1,10 +1,10 @@
-#include "backends/cpu/backend.h"
+#include "fuselage/backends/cpu/backend.h"
 
 #include <algorithm>
 
 #include "backends/cpu/executable.h"
-#include "backends/cpu/kernels/kernel_registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 namespace {

@@ -15,7 +15,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "backends/cpu/kernels/kernel_registry.h"
 #include "backends/cpu/runtime/isa.h"
 #include "backends/cpu/runtime/program.h"
 #include "backends/cpu/runtime/runner.h"
@@ -24,11 +23,12 @@
 #include "backends/cpu/weights/weight_cache.h"
 #include "backends/cpu/weights/weight_region.h"
 #include "base/build_id.h"
-#include "base/error.h"
-#include "graph/text.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/passes/rewrite/rewriter.h"
 #include "ops/elementwise_expression.h"
-#include "ops/fused.h"
-#include "passes/rewrite/rewriter.h"
 
 namespace fuselage {
 namespace {
@@ -99,12 +99,12 @@ class CpuWorker : public Worker {
     std::size_t words = 0;
     for (const WordIds& sentence : sentences) words += sentence.size();
     const auto& steps = limits.steps;
-    throw Error(
+    throw Error(fmt::format(
         "there is no memory for {:.1f} MB, which a batch of {} sentences of {} words needs with {} "
         "hypotheses of at most {} words; use smaller batches, a smaller beam or shorter sentences",
         static_cast<double>(source_.arena_bytes() + step_.arena_bytes()) / 1e6, sentences.size(),
         words, std::accumulate(limits.hypotheses.begin(), limits.hypotheses.end(), std::int64_t{0}),
-        steps.empty() ? 0 : *std::max_element(steps.begin(), steps.end()));
+        steps.empty() ? 0 : *std::max_element(steps.begin(), steps.end())));
   }
 
   template <typename T>
@@ -235,8 +235,8 @@ class CpuExecutable : public Executable {
     const auto& outputs = step_->plan.graph.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       if (outputs[i].name == name) return i;
-    throw Error("the step program of graph '{}' has no output '{}'", step_->plan.graph.name(),
-                name);
+    throw Error(fmt::format("the step program of graph '{}' has no output '{}'",
+                            step_->plan.graph.name(), name));
   }
 
   std::vector<PlannedNode> plan(BindingTime time) const override {

@@ -4,9 +4,10 @@
 #include <span>
 #include <string>
 
-#include "backends/cpu/kernels/kernel_registry.h"
-#include "backends/executable.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "base/exported.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 
@@ -28,10 +29,11 @@ struct CpuOptions {
 /// level even if another becomes active. Steps allocate nothing if no node runs by the reference
 /// evaluation. A row's result does not depend on the other rows of its batch. With a cache, weights
 /// packed before are neither computed nor packed again, and all processes share them in memory.
-std::unique_ptr<Executable> compile_cpu(const Programs& programs, TensorMap weights,
-                                        const CpuOptions& options = {});
+FUSELAGE_EXPORTED std::unique_ptr<Executable> compile_cpu(const Programs& programs,
+                                                          TensorMap weights,
+                                                          const CpuOptions& options = {});
 
 /// The weights of a model and the results of its load program, by name.
-TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);
+FUSELAGE_EXPORTED TensorMap load_cpu(const Graph& load_program, const TensorMap& weights);
 
 }  // namespace fuselage

@@ -10,11 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/backend.h"
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/kernel_table.h"
 #include "backends/cuda/module.h"
-#include "base/error.h"
+#include "base/library_path.h"
+#include "fuselage/backends/cpu/backend.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -28,26 +29,26 @@ using Compile = decltype(&fuselage_compile_cuda);
 std::filesystem::path module_path() {
   if (const char* path = std::getenv(kModuleVariable); path != nullptr && *path != '\0')
     return path;
-  std::error_code unknown;
-  return std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path() / kModuleFile;
+  return library_path().parent_path() / kModuleFile;
 }
 
 /// Loads the module, which stays.
 Compile load_module() {
   const std::filesystem::path path = module_path();
   if (std::error_code unreadable; !std::filesystem::exists(path, unreadable))
-    throw Error(
+    throw Error(fmt::format(
         "there is no CUDA back-end at {}; build Fuselage where there is a CUDA toolkit, say with "
         "{} where the file is, or use device cpu",
-        path.string(), kModuleVariable);
+        path.string(), kModuleVariable));
+  share_symbols();
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   void* const function = module != nullptr ? ::dlsym(module, kFunction) : nullptr;
   if (function == nullptr)
-    throw Error(
+    throw Error(fmt::format(
         "the CUDA back-end does not load: {}; it needs the libraries of the CUDA toolkit that it "
         "was built with where the loader finds them (LD_LIBRARY_PATH), and is of the same build as "
-        "this program; or use device cpu",
-        ::dlerror());
+        "this library; or use device cpu",
+        ::dlerror()));
   return reinterpret_cast<Compile>(function);
 }
 
@@ -58,9 +59,9 @@ void expect_kernels(const Programs& programs) {
       lines.push_back(std::move(line));
   if (!lines.empty())
     throw Error(
-        "the cuda back-end has no kernel for {} node{}: {}; use device cpu or another "
-        "precision",
-        lines.size(), lines.size() == 1 ? "" : "s", fmt::join(lines, "; "));
+        fmt::format("the cuda back-end has no kernel for {} node{}: {}; use device cpu or another "
+                    "precision",
+                    lines.size(), lines.size() == 1 ? "" : "s", fmt::join(lines, "; ")));
 }
 
 /// An H100 SXM5 by its data sheet (NVIDIA H100 Tensor Core GPU Datasheet, 2023): 67 TFLOPS in fp32

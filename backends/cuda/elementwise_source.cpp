@@ -8,8 +8,8 @@
 #include <set>
 
 #include "backends/cuda/element_functions.h"
-#include "base/error.h"
-#include "ops/fused.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/fused.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/graph.h"
+#include "base/exported.h"
+#include "fuselage/graph/graph.h"
 #include "ops/elementwise_expression.h"
 
 namespace fuselage::cuda {
@@ -46,13 +47,13 @@ inline constexpr const char* kScalarKernel = "elements";
 inline constexpr const char* kFloat4Kernel = "elements4";
 
 /// A node's attribute `expression`, or else its op as the only step.
-ElementwiseExpression elementwise_expression(const Node& node);
+FUSELAGE_EXPORTED ElementwiseExpression elementwise_expression(const Node& node);
 
 /// The CUDA C++ source of an expression's kernels, without includes. Where scalar[i], operand i has
 /// one element per row, which is broadcast to all columns. Both kernels use the same operations for
 /// an element. An element's operands are read before its results are written.
-std::string elementwise_source(const ElementwiseExpression& expression,
-                               const std::vector<bool>& scalar);
+FUSELAGE_EXPORTED std::string elementwise_source(const ElementwiseExpression& expression,
+                                                 const std::vector<bool>& scalar);
 
 /// Why an expression has no source; empty if it has one.
 std::string refuse_elementwise_source(const ElementwiseExpression& expression);

@@ -1,10 +1,12 @@
 #include "backends/cuda/layout.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -69,10 +71,10 @@ Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
     const std::int64_t rows = frame.max_rows(DomainId{i});
     if (rows > kMaxRows)
-      throw Error(
+      throw Error(fmt::format(
           "a batch of {} sentences may have {} rows of '{}', more than the {} that a GPU can "
           "count; use a smaller mini-batch, beam-size or max-length-factor",
-          sentences.size(), rows, graph.domain(DomainId{i}).name, kMaxRows);
+          sentences.size(), rows, graph.domain(DomainId{i}).name, kMaxRows));
     layout.rows.push_back(static_cast<std::int32_t>(rows));
   }
   return layout;

@@ -3,11 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "backends/plan/plan.h"
-#include "base/error.h"
 #include "base/suggest.h"
-#include "ops/quantize.h"
-#include "ops/registry.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "backends/plan/plan.h"
+#include "fuselage/backends/plan/plan.h"
 
 namespace fuselage {
 

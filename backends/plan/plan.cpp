@@ -1,4 +1,4 @@
-#include "backends/plan/plan.h"
+#include "fuselage/backends/plan/plan.h"
 
 #include <fmt/ranges.h>
 
@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "backends/plan/lifetimes.h"
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/shape.h"
 #include "graph/schedule.h"
-#include "ops/evaluate.h"
-#include "ops/shape.h"
 
 namespace fuselage {
 namespace {
@@ -90,8 +90,8 @@ class Planner {
       complete &= kernel_of_[id.index] != nullptr;
     }
     if (complete) return;
-    throw Error("there are nodes that no kernel can run: {}",
-                fmt::join(nodes_without_kernel(graph(), kernels_), "; "));
+    throw Error(fmt::format("there are nodes that no kernel can run: {}",
+                            fmt::join(nodes_without_kernel(graph(), kernels_), "; ")));
   }
 
   /// A prefix value is kept for all tokens only if nodes read it other than row by row.

@@ -1,13 +1,13 @@
-#include "backends/plan/refusals.h"
+#include "fuselage/backends/plan/refusals.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "backends/plan/plan.h"
-#include "base/quantized.h"
-#include "ops/output.h"
-#include "ops/quantize.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/output.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage {
 namespace {

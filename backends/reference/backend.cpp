@@ -1,11 +1,13 @@
 #include "backends/reference/backend.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
-#include "backends/cpu/backend.h"
 #include "backends/reference/interpreter.h"
-#include "base/error.h"
-#include "graph/verifier.h"
+#include "fuselage/backends/cpu/backend.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/verifier.h"
 
 namespace fuselage {
 namespace {
@@ -62,7 +64,7 @@ class ReferenceExecutable : public Executable {
   std::size_t output(std::string_view name) const override {
     for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
       if (graph_.outputs()[i].name == name) return i;
-    throw Error("graph '{}' has no output '{}'", graph_.name(), name);
+    throw Error(fmt::format("graph '{}' has no output '{}'", graph_.name(), name));
   }
 
  private:

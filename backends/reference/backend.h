@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/backend.h"
+#include "fuselage/backends/backend.h"
 
 namespace fuselage {
 

@@ -1,9 +1,11 @@
 #include "backends/reference/interpreter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <type_traits>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 
@@ -66,13 +68,13 @@ Array<T> Interpreter<T>::external(const Node& node) const {
   const Domain& domain = graph_.domain(type.domain);
   const auto weight = weights_.find(name);
   if (weight == weights_.end())
-    throw Error("{}: there is no weight '{}'", graph_.describe(node), name);
+    throw Error(fmt::format("{}: there is no weight '{}'", graph_.describe(node), name));
   const std::int64_t rows = domain.kind == DomainKind::vocabulary ? domain.size : 1;
   Array<T> value(rows, row_size(type));
   if (weight->second.size() != rows * value.cols)
-    throw Error("{}: weight '{}' has shape {}, but the graph wants {} elements",
-                graph_.describe(node), name, shape_to_string(weight->second.shape()),
-                rows * value.cols);
+    throw Error(fmt::format("{}: weight '{}' has shape {}, but the graph wants {} elements",
+                            graph_.describe(node), name, shape_to_string(weight->second.shape()),
+                            rows * value.cols));
   const Tensor wide = weight->second.to_f32();
   std::copy_n(wide.data<float>(), wide.size(), value.data.begin());
   return value;

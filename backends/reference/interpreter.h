@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/row_frame.h"
-#include "base/tensor.h"
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/evaluate.h"
 #include "graph/schedule.h"
-#include "ops/evaluate.h"
 
 namespace fuselage {
 

@@ -17,17 +17,17 @@
 #include <utility>
 #include <vector>
 
-#include "backends/compile.h"
 #include "backends/cuda/cudnn.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "bench/measure.h"
 #include "bench/program.h"
 #include "bench/replay.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/error.h"
 #include "bench/cuda/output_workload.h"
 #include "bench/cuda/timing.h"
 #include "bench/program.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -1,5 +1,5 @@
-#include "ops/pointwise.h"
-#include "passes/rewrite/pass.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/passes/rewrite/pass.h"
 
 namespace fuselage {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "ops/registry.h"
-#include "ops/row_function.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/ops/row_function.h"
 
 namespace fuselage::op {
 
@@ -14,7 +14,7 @@ struct HardSigmoid {
 
 }  // namespace fuselage::op
 
-extern "C" void fuselage_extension() {
+extern "C" FUSELAGE_API void fuselage_extension() {
   using namespace fuselage;
   register_ops({define<op::HardSigmoid>(
       {.summary = "clamp(slope x + 1/2, 0, 1), element by element.",

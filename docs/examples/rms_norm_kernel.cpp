@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
-#include "backends/plan/refusals.h"
-#include "ops/normalization.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/normalization.h"
 
 namespace fuselage::cpu {
 

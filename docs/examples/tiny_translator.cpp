@@ -1,4 +1,4 @@
-#include "ops/builder.h"
+#include "fuselage/ops/builder.h"
 
 // An encoder-decoder in its smallest form: a minimal gated unit on each side, additive attention
 // between them.

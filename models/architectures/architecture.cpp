@@ -1,4 +1,4 @@
-#include "models/architectures/architecture.h"
+#include "fuselage/models/architectures/architecture.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 #include <mutex>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/architectures/s2s.h"
 #include "models/architectures/transformer.h"
 

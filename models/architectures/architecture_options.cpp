@@ -1,4 +1,4 @@
-#include "models/architectures/architecture_options.h"
+#include "fuselage/models/architectures/architecture_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,9 +6,9 @@
 #include <charconv>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

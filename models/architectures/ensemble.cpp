@@ -1,15 +1,17 @@
-#include "models/architectures/ensemble.h"
+#include "fuselage/models/architectures/ensemble.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/builder.h"
 #include "graph/append.h"
 #include "models/architectures/scores.h"
-#include "ops/builder.h"
+#include "models/decode_keys.h"
 
 namespace fuselage {
 namespace {
@@ -27,9 +29,9 @@ std::int64_t source_words(const Graph& graph) {
 void check_same_words(std::string_view side, const EnsembleMember& a, std::int64_t a_words,
                       const EnsembleMember& b, std::int64_t b_words) {
   if (a_words != b_words)
-    throw Error(
+    throw Error(fmt::format(
         "{} has {} {} words, but {} has {}; models of an ensemble must share their vocabularies",
-        a.where, a_words, side, b.where, b_words);
+        a.where, a_words, side, b.where, b_words));
 }
 
 std::string_view direction(const Model& model) {
@@ -41,35 +43,53 @@ void check_same_vocabularies(const EnsembleMember& a, const EnsembleMember& b) {
   const std::vector<std::string>& other = b.model.vocabularies;
   for (std::size_t i = 0; i < known.size() && i < other.size(); ++i)
     if (known[i] != other[i] && read_file(known[i]) != read_file(other[i]))
-      throw Error(
+      throw Error(fmt::format(
           "{} and {}, vocabularies of {} and {}, differ; models of an ensemble must share their "
           "vocabularies, or be given a source and a target vocabulary",
-          known[i], other[i], a.where, b.where);
+          known[i], other[i], a.where, b.where));
 }
 
 void check_fit(const EnsembleMember& first, const EnsembleMember& other) {
   if (first.model.right_left != other.model.right_left)
-    throw Error("{} works from {}, but {} from {}; models of an ensemble must share the direction",
-                first.where, direction(first.model), other.where, direction(other.model));
+    throw Error(fmt::format(
+        "{} works from {}, but {} from {}; models of an ensemble must share the direction",
+        first.where, direction(first.model), other.where, direction(other.model)));
   check_same_words("source", first, source_words(first.model.graph), other,
                    source_words(other.model.graph));
   check_same_words("target", first, scores_of(first.model.graph).words, other,
                    scores_of(other.model.graph).words);
 }
 
+/// Adds the settings for decoding of a member. Throws Error if an earlier one has others.
+void add_decode(const std::vector<EnsembleMember>& members, const EnsembleMember& member,
+                DecodeDefaults& decode) {
+  for (const std::string_view key : add_decode_defaults(decode, member.model.decode)) {
+    const auto first =
+        std::find_if(members.begin(), members.end(), [&](const EnsembleMember& earlier) {
+          return decode_text(earlier.model.decode, key).has_value();
+        });
+    throw Error(fmt::format(
+        "{} has {} for {}, but {} has {}; members of an ensemble must agree, or leave it to the "
+        "ensemble",
+        first->where, *decode_text(decode, key), key, member.where,
+        *decode_text(member.model.decode, key)));
+  }
+}
+
 /// A model with the properties that the members share. Throws Error if members do not match.
 Model common_model(const std::vector<EnsembleMember>& members) {
   const EnsembleMember* with_vocabularies = nullptr;
+  Model model;
   for (const EnsembleMember& member : members) {
     if (!std::isfinite(member.weight))
-      throw Error("the weight of {} is {}; it must be a finite number", member.where,
-                  member.weight);
+      throw Error(fmt::format("the weight of {} is {}; it must be a finite number", member.where,
+                              member.weight));
     check_fit(members.front(), member);
+    add_decode(members, member, model.decode);
     if (member.model.vocabularies.empty()) continue;
     if (with_vocabularies == nullptr) with_vocabularies = &member;
     check_same_vocabularies(*with_vocabularies, member);
   }
-  Model model;
   if (with_vocabularies != nullptr) {
     model.vocabularies = with_vocabularies->model.vocabularies;
     model.vocabulary_digests = with_vocabularies->model.vocabulary_digests;
@@ -114,6 +134,11 @@ Model make_ensemble(std::vector<EnsembleMember> members) {
   builder.output("log_probs", sum.named("log_probs"));
   ensemble.graph = builder.take();
   return ensemble;
+}
+
+Model join_models(std::vector<EnsembleMember> members) {
+  if (members.size() == 1 && members[0].weight == 1) return std::move(members[0].model);
+  return make_ensemble(std::move(members));
 }
 
 }  // namespace fuselage

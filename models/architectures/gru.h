@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/architectures/parameters.h"
+#include "fuselage/models/architectures/parameters.h"
 
 namespace fuselage {
 

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <variant>
 
-#include "base/error.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -160,7 +160,8 @@ class Value {
   }
 
   [[noreturn]] void fail(const std::string& allowed) const {
-    throw Error("{}: option {} is {}; it must be {}", where_, key_, in_quotes(text()), allowed);
+    throw Error(fmt::format("{}: option {} is {}; it must be {}", where_, key_, in_quotes(text()),
+                            allowed));
   }
 
   void read(const Key& key, MarianOptions& options) const {
@@ -236,16 +237,16 @@ auto find(const Table& table, std::string_view name) {
 void refuse_unless_off(const Unsupported& feature, const Value& value, const std::string& where) {
   const std::string text = value.text();
   if (std::find(feature.off.begin(), feature.off.end(), text) != feature.off.end()) return;
-  throw Error("{}: option {} is {}, which is not supported; only {} is", where, feature.name,
-              in_quotes(text), in_quotes(feature.off.front()));
+  throw Error(fmt::format("{}: option {} is {}, which is not supported; only {} is", where,
+                          feature.name, in_quotes(text), in_quotes(feature.off.front())));
 }
 
 [[noreturn]] void refuse_unknown(const std::string& name, const std::string& where) {
   std::vector<std::string_view> candidates;
   for (const Key& key : keys()) candidates.push_back(key.name);
   for (const Unsupported& key : unsupported_keys()) candidates.push_back(key.name);
-  throw Error("{}: unknown option {} in the model's configuration{}", where, in_quotes(name),
-              did_you_mean(name, candidates));
+  throw Error(fmt::format("{}: unknown option {} in the model's configuration{}", where,
+                          in_quotes(name), did_you_mean(name, candidates)));
 }
 
 /// Parses "v1.10.0 …"; another form leaves the numbers unchanged.
@@ -287,7 +288,8 @@ MarianOptions parse_marian_options(const std::string& yaml, const std::string& w
   MarianOptions options;
   if (root.IsNull()) return options;
   if (!root.IsMap())
-    throw Error("{}: the model's configuration is not a mapping of options to values", where);
+    throw Error(
+        fmt::format("{}: the model's configuration is not a mapping of options to values", where));
   read_mapping(root, where, ignore_unknown, options);
   parse_version(options);
   return options;

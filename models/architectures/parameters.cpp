@@ -1,13 +1,13 @@
-#include "models/architectures/parameters.h"
+#include "fuselage/models/architectures/parameters.h"
 
 #include <fmt/ranges.h>
 
 #include <cmath>
 
-#include "base/error.h"
-#include "base/quantized.h"
 #include "base/suggest.h"
-#include "ops/quantize.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -30,18 +30,18 @@ const Tensor& Parameters::stored(const std::string& name) const {
     const DType dtype = found->second.dtype();
     if (dtype != DType::f32 && dtype != DType::f16 && dtype != DType::f64 && dtype != DType::bf16 &&
         !is_quantized(dtype))
-      throw LocatedError(
+      throw LocatedError(fmt::format(
           "{}: parameter {} is stored as {}; weights must be floating-point or quantized", where_,
-          in_quotes(name), to_string(dtype));
+          in_quotes(name), to_string(dtype)));
     return found->second;
   }
   std::vector<std::string_view> names;
   for (const auto& [known, tensor] : weights_) names.push_back(known);
-  throw LocatedError(
+  throw LocatedError(fmt::format(
       "{}: parameter {} is missing{}; the file is damaged, or its configuration describes "
       "another "
       "model",
-      where_, in_quotes(name), did_you_mean(name, names));
+      where_, in_quotes(name), did_you_mean(name, names)));
 }
 
 bool Parameters::is_in_integers(const std::string& name) const {
@@ -58,8 +58,9 @@ Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
   if (expected.size() == 1) expected.insert(expected.begin(), 1);
   const Dims actual = as_matrix(stored(name));
   if (actual != expected)
-    throw LocatedError("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
-                       in_quotes(name), shape_to_string(actual), shape_to_string(expected));
+    throw LocatedError(
+        fmt::format("{}: parameter {} has shape {}, but the configuration asks for {}", where_,
+                    in_quotes(name), shape_to_string(actual), shape_to_string(expected)));
   const DType dtype = is_in_integers(name) ? stored(name).dtype() : DType::f32;
   return declared_.emplace(name, builder_.param(name, std::move(dims), domain, dtype))
       .first->second;
@@ -83,8 +84,8 @@ Expr Parameters::scale_of_rows(const std::string& name) {
   found->second = (1 / vector(multiplier, 1)).named(name + ".scale_of_rows");
   const float value = stored(multiplier).to_f32().data<float>()[0];
   if (!(value > 0) || !std::isnormal(1 / value))
-    throw LocatedError("{}: parameter {} is {}; a multiplier must be a positive number", where_,
-                       in_quotes(multiplier), value);
+    throw LocatedError(fmt::format("{}: parameter {} is {}; a multiplier must be a positive number",
+                                   where_, in_quotes(multiplier), value));
   return found->second;
 }
 
@@ -118,10 +119,10 @@ TensorMap Parameters::take() const {
   for (const auto& [name, tensor] : weights_)
     if (declared_.count(name) == 0) unused.push_back(name);
   if (!unused.empty())
-    throw LocatedError(
+    throw LocatedError(fmt::format(
         "{}: {} parameter{} not used by the architecture that the configuration describes: {}; an "
         "option may be missing or misread",
-        where_, unused.size(), unused.size() == 1 ? " is" : "s are", fmt::join(unused, ", "));
+        where_, unused.size(), unused.size() == 1 ? " is" : "s are", fmt::join(unused, ", ")));
   TensorMap result;
   for (const auto& [name, expr] : declared_) {
     const Type& type = expr.type();

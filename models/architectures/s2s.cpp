@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/architectures/gru.h"
 #include "models/architectures/seq2seq.h"
 
@@ -225,8 +225,8 @@ class S2S {
 
 void refuse_unsupported(const MarianOptions& o) {
   const auto refuse = [](std::string_view key, const auto& value, std::string_view known) {
-    throw Error("{} {} is not supported in a recurrent model; it can be {}", key,
-                in_quotes(fmt::to_string(value)), known);
+    throw Error(fmt::format("{} {} is not supported in a recurrent model; it can be {}", key,
+                            in_quotes(fmt::to_string(value)), known));
   };
   if (o.enc_type != "bidirectional" && o.enc_type != "alternating" &&
       o.enc_type != "bi-unidirectional")
@@ -237,9 +237,9 @@ void refuse_unsupported(const MarianOptions& o) {
   if (o.type == "nematus" && (o.enc_type != "bidirectional" || o.enc_cell != "gru-nematus" ||
                               o.dec_cell != "gru-nematus" || o.dec_cell_high_depth > 1))
     throw Error(
-        "a model of type nematus has enc-type bidirectional, cells gru-nematus and "
-        "dec-cell-high-depth 1, but this one has {}, {} and {}, {}",
-        o.enc_type, o.enc_cell, o.dec_cell, o.dec_cell_high_depth);
+        fmt::format("a model of type nematus has enc-type bidirectional, cells gru-nematus and "
+                    "dec-cell-high-depth 1, but this one has {}, {} and {}, {}",
+                    o.enc_type, o.enc_cell, o.dec_cell, o.dec_cell_high_depth));
   if (o.type == "amun" && (o.enc_depth != 1 || o.dec_depth != 1 || o.enc_cell_depth != 1 ||
                            o.dec_cell_base_depth != 2 || o.skip))
     throw Error("a model of type amun has one layer of one cell on each side, without skip");

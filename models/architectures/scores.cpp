@@ -1,6 +1,8 @@
 #include "models/architectures/scores.h"
 
-#include "base/error.h"
+#include <fmt/format.h>
+
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 
@@ -11,13 +13,14 @@ ModelScores scores_of(const Graph& graph) {
     scores.log_probs = true;
   }
   if (!scores.value.valid())
-    throw Error("graph '{}' has no output 'logits' or 'log_probs'; translation needs one of them",
-                graph.name());
+    throw Error(fmt::format(
+        "graph '{}' has no output 'logits' or 'log_probs'; translation needs one of them",
+        graph.name()));
   const Dims& dims = graph.value(scores.value).type.dims;
   if (dims.empty())
-    throw Error("graph '{}': its output '{}' must have an element per target word, not {}",
-                graph.name(), scores.log_probs ? "log_probs" : "logits",
-                graph.show(graph.value(scores.value).type));
+    throw Error(fmt::format(
+        "graph '{}': its output '{}' must have an element per target word, not {}", graph.name(),
+        scores.log_probs ? "log_probs" : "logits", graph.show(graph.value(scores.value).type)));
   scores.words = dims.back();
   return scores;
 }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 

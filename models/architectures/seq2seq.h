@@ -2,9 +2,9 @@
 
 #include <string>
 
+#include "fuselage/models/architectures/parameters.h"
+#include "fuselage/ops/builder.h"
 #include "models/architectures/marian_options.h"
-#include "models/architectures/parameters.h"
-#include "ops/builder.h"
 
 namespace fuselage {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/architectures/gru.h"
 #include "models/architectures/seq2seq.h"
 
@@ -97,7 +97,7 @@ class Transformer {
     if (name == "gelu") return gelu(x);
     if (name == "sigmoid") return sigmoid(x);
     if (name.empty()) return x;
-    throw Error("transformer-ffn-activation {} is not supported", in_quotes(name));
+    throw Error(fmt::format("transformer-ffn-activation {} is not supported", in_quotes(name)));
   }
 
   /// Embedding plus position signal (Vaswani et al. 2017, sections 3.4 and 3.5).
@@ -244,8 +244,9 @@ void check_operations(std::string_view key, const std::string& operations,
                       std::string_view letters) {
   const std::size_t wrong = operations.find_first_not_of(letters);
   if (wrong == std::string::npos) return;
-  throw Error("{} {} contains {}; in a transformer it can have the letters {}", key,
-              in_quotes(operations), in_quotes(operations.substr(wrong, 1)), in_quotes(letters));
+  throw Error(fmt::format("{} {} contains {}; in a transformer it can have the letters {}", key,
+                          in_quotes(operations), in_quotes(operations.substr(wrong, 1)),
+                          in_quotes(letters)));
 }
 
 void refuse_unsupported(const MarianOptions& o, const Parameters& parameters) {
@@ -256,11 +257,13 @@ void refuse_unsupported(const MarianOptions& o, const Parameters& parameters) {
 
   const std::string& autoregression = o.transformer_decoder_autoreg;
   if (autoregression != "self-attention" && autoregression != "rnn")
-    throw Error("transformer-decoder-autoreg {} is not supported; it can be self-attention or rnn",
-                in_quotes(autoregression));
+    throw Error(fmt::format(
+        "transformer-decoder-autoreg {} is not supported; it can be self-attention or rnn",
+        in_quotes(autoregression)));
   if (autoregression == "rnn" && o.dec_cell != "ssru")
-    throw Error("dec-cell {} is not supported in a transformer with an rnn; it can be ssru",
-                in_quotes(o.dec_cell));
+    throw Error(
+        fmt::format("dec-cell {} is not supported in a transformer with an rnn; it can be ssru",
+                    in_quotes(o.dec_cell)));
   if (o.transformer_pool) throw Error("transformer-pool is not supported; it must be false");
   if (o.transformer_train_position_embeddings || parameters.has("Wpos"))
     throw Error(
@@ -270,17 +273,18 @@ void refuse_unsupported(const MarianOptions& o, const Parameters& parameters) {
     throw Error("transformer-disable-position-embeddings is not supported; it must be false");
 
   if (o.dim_emb % o.transformer_heads != 0)
-    throw Error("dim-emb {} is not a multiple of transformer-heads {}", o.dim_emb,
-                o.transformer_heads);
+    throw Error(fmt::format("dim-emb {} is not a multiple of transformer-heads {}", o.dim_emb,
+                            o.transformer_heads));
   if (o.dim_emb < 4 || o.dim_emb % 2 != 0)
-    throw Error("dim-emb {} is not supported in a transformer; it must be even and at least 4",
-                o.dim_emb);
+    throw Error(fmt::format(
+        "dim-emb {} is not supported in a transformer; it must be even and at least 4", o.dim_emb));
   if (o.transformer_guided_alignment_layer > o.dec_depth)
-    throw Error("transformer-guided-alignment-layer {} does not exist: dec-depth is {}",
-                o.transformer_guided_alignment_layer, o.dec_depth);
+    throw Error(fmt::format("transformer-guided-alignment-layer {} does not exist: dec-depth is {}",
+                            o.transformer_guided_alignment_layer, o.dec_depth));
   const auto tied = static_cast<std::int64_t>(o.transformer_tied_layers.size());
   if (tied != 0 && tied != o.dec_depth)
-    throw Error("transformer-tied-layers lists {} layers, but dec-depth is {}", tied, o.dec_depth);
+    throw Error(fmt::format("transformer-tied-layers lists {} layers, but dec-depth is {}", tied,
+                            o.dec_depth));
 }
 
 }  // namespace

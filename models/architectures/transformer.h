@@ -1,7 +1,7 @@
 #pragma once
 
+#include "fuselage/models/architectures/parameters.h"
 #include "models/architectures/marian_options.h"
-#include "models/architectures/parameters.h"
 
 namespace fuselage {
 

@@ -1,6 +1,7 @@
 #include "models/directory/directory_writer.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
 std::string resolved(const std::string& path) {
   std::error_code error;
   fs::path result = fs::weakly_canonical(fs::absolute(path), error);
-  if (error) throw Error("cannot make the directory {}: {}", path, error.message());
+  if (error) throw Error(fmt::format("cannot make the directory {}: {}", path, error.message()));
   if (!result.has_filename()) result = result.parent_path();
   return result.string();
 }
@@ -41,7 +42,7 @@ std::string make_temporary(const std::string& target) {
     std::string path = fmt::format("{}.tmp.{}.{}", target, ::getpid(), i);
     if (::mkdir(path.c_str(), 0777) == 0) return path;
     if (errno != EEXIST)
-      throw Error("cannot make the directory {}: {}", target, std::strerror(errno));
+      throw Error(fmt::format("cannot make the directory {}: {}", target, std::strerror(errno)));
   }
 }
 
@@ -92,7 +93,7 @@ void DirectoryWriter::commit() {
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const bool is_occupied = errno == ENOTEMPTY || errno == EEXIST;
     if (!is_occupied || !swap_directories(temporary_, target_))
-      throw Error("cannot write {}: {}", target_, std::strerror(errno));
+      throw Error(fmt::format("cannot write {}: {}", target_, std::strerror(errno)));
     std::error_code error;
     fs::remove_all(temporary_, error);
   }

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -41,14 +41,15 @@ Manifest parse_manifest(std::string_view text, const std::string& path) {
                              (line[kDigits + 1] == ' ' || line[kDigits + 1] == '*');
     const auto digest = is_complete ? parse_digest(line) : std::nullopt;
     if (!digest)
-      throw Error("{}: line {}: {} is not a SHA-256 of {} digits, two blanks and a file name", path,
-                  number, in_quotes(line), kDigits);
+      throw Error(
+          fmt::format("{}: line {}: {} is not a SHA-256 of {} digits, two blanks and a file name",
+                      path, number, in_quotes(line), kDigits));
     const std::string_view name = line.substr(kDigits + 2);
     if (!is_file_name(name))
-      throw Error("{}: line {}: {} must be another file in the model directory", path, number,
-                  in_quotes(name));
+      throw Error(fmt::format("{}: line {}: {} must be another file in the model directory", path,
+                              number, in_quotes(name)));
     if (!manifest.emplace(name, *digest).second)
-      throw Error("{}: line {}: {} is listed twice", path, number, in_quotes(name));
+      throw Error(fmt::format("{}: line {}: {} is listed twice", path, number, in_quotes(name)));
   }
   return manifest;
 }

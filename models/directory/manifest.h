@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/sha256.h"
+#include "fuselage/base/sha256.h"
 
 namespace fuselage {
 

@@ -6,8 +6,9 @@
 #include <array>
 #include <span>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "models/decode_keys.h"
 #include "models/formats/json.h"
 
 namespace fuselage {
@@ -18,11 +19,6 @@ using Json = nlohmann::json;
 constexpr int kFormatVersion = 1;
 constexpr std::array<std::string_view, 7> kConfigKeys = {
     "fuselage-model", "name", "right-left", "vocabularies", "decode", "architecture", "options"};
-/// Options for which a model may state defaults: options of the search, and batch sizes.
-constexpr std::array<std::string_view, 12> kDecodeKeys = {
-    "beam-size",       "normalize",        "word-penalty", "max-length-factor",
-    "max-length",      "allow-unk",        "mini-batch",   "maxi-batch",
-    "maxi-batch-sort", "mini-batch-words", "precision",    "activations"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
@@ -34,7 +30,8 @@ void check_keys(const Json& object, std::span<const std::string_view> known,
                 const std::string& where, bool ignore_unknown) {
   for (const auto& [key, value] : object.items())
     if (!ignore_unknown && std::find(known.begin(), known.end(), key) == known.end())
-      throw Error("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known));
+      throw Error(
+          fmt::format("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known)));
 }
 
 /// A value for a message. Lists and objects may be deep, so only their type is shown.
@@ -51,39 +48,44 @@ T get(const Json& object, std::string_view key, T fallback, std::string_view kin
   try {
     return found->template get<T>();
   } catch (const Json::exception&) {
-    throw Error("{}: '{}' must be {}, not {}", where, key, kind, shown(*found));
+    throw Error(fmt::format("{}: '{}' must be {}, not {}", where, key, kind, shown(*found)));
   }
 }
 
 Json parse_object(std::string_view text, const std::string& path) {
   Json config = load_json(text, path);
-  if (!config.is_object()) throw Error("{}: this is no JSON object; the file is damaged", path);
+  if (!config.is_object())
+    throw Error(fmt::format("{}: this is no JSON object; the file is damaged", path));
   return config;
 }
 
 void check_version(const Json& config, const std::string& path) {
   const auto version = config.find("fuselage-model");
   if (version == config.end())
-    throw Error("{}: 'fuselage-model', the version of the format, is missing", path);
+    throw Error(fmt::format("{}: 'fuselage-model', the version of the format, is missing", path));
   if (*version != kFormatVersion)
-    throw Error("{}: version {} of the format is not known, only {}; convert the model again", path,
-                shown(*version), kFormatVersion);
+    throw Error(
+        fmt::format("{}: version {} of the format is not known, only {}; convert the model again",
+                    path, shown(*version), kFormatVersion));
 }
 
-std::map<std::string, std::string> decode_options(const Json& config, const std::string& path,
-                                                  bool ignore_unknown) {
-  std::map<std::string, std::string> options;
+DecodeDefaults decode_defaults(const Json& config, const std::string& path, bool ignore_unknown) {
+  DecodeDefaults defaults;
   const auto decode = config.find("decode");
-  if (decode == config.end()) return options;
-  if (!decode->is_object()) throw Error("{}: 'decode' must be an object of options", path);
-  check_keys(*decode, kDecodeKeys, path + ": decode", ignore_unknown);
+  if (decode == config.end()) return defaults;
+  if (!decode->is_object())
+    throw Error(fmt::format("{}: 'decode' must be an object of options", path));
+  const std::string where = path + ": decode";
+  const auto known = decode_keys();
+  check_keys(*decode, known, where, ignore_unknown);
   for (const auto& [key, value] : decode->items()) {
-    if (std::find(kDecodeKeys.begin(), kDecodeKeys.end(), key) == kDecodeKeys.end()) continue;
+    if (std::find(known.begin(), known.end(), key) == known.end()) continue;
     if (value.is_structured() || value.is_null())
-      throw Error("{}: decode: '{}' must be a single value, not {}", path, key, shown(value));
-    options[key] = value.is_string() ? value.get<std::string>() : value.dump();
+      throw Error(fmt::format("{}: '{}' must be a single value, not {}", where, key, shown(value)));
+    set_decode_default(defaults, key, value.is_string() ? value.get<std::string>() : value.dump(),
+                       where);
   }
-  return options;
+  return defaults;
 }
 
 std::vector<std::string> vocabulary_names(const Json& config, const std::string& path) {
@@ -91,10 +93,11 @@ std::vector<std::string> vocabulary_names(const Json& config, const std::string&
       get<std::vector<std::string>>(config, "vocabularies", {}, "a list of file names", path);
   for (const std::string& name : names)
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-      throw Error("{}: vocabulary {} must be a file in the model directory", path, in_quotes(name));
+      throw Error(fmt::format("{}: vocabulary {} must be a file in the model directory", path,
+                              in_quotes(name)));
   if (!names.empty() && names.size() != 2)
-    throw Error("{}: 'vocabularies' must name two files, source and target, not {}", path,
-                names.size());
+    throw Error(fmt::format("{}: 'vocabularies' must name two files, source and target, not {}",
+                            path, names.size()));
   return names;
 }
 
@@ -119,7 +122,7 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
   return {.name = get<std::string>(config, "name", "", "a text", path),
           .right_left = get<bool>(config, "right-left", false, "true or false", path),
           .vocabularies = vocabulary_names(config, path),
-          .decode = decode_options(config, path, ignore_unknown),
+          .decode = decode_defaults(config, path, ignore_unknown),
           .architecture = get<std::string>(config, "architecture", "", "a text", path),
           .options = architecture_options(config, path)};
 }
@@ -130,7 +133,9 @@ std::string print_model_config(const ModelConfig& config) {
   json["name"] = config.name;
   json["right-left"] = config.right_left;
   if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;
-  for (const auto& [key, value] : config.decode) json["decode"][key] = as_json(value);
+  for (const std::string_view key : decode_keys())
+    if (const auto text = decode_text(config.decode, key))
+      json["decode"][std::string(key)] = as_json(*text);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

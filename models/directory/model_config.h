@@ -1,9 +1,10 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "fuselage/models/decode_defaults.h"
 
 namespace fuselage {
 
@@ -12,8 +13,7 @@ struct ModelConfig {
   std::string name;                       ///< model name; empty: the name of its graph
   bool right_left = false;                ///< the model reads and writes the last word first
   std::vector<std::string> vocabularies;  ///< file names, source and target; or empty
-  /// Defaults for decoding, by the long name of the option.
-  std::map<std::string, std::string> decode;
+  DecodeDefaults decode;
   std::string architecture = {};  ///< builds the graph; empty: the directory has a graph
   std::string options = {};       ///< of the architecture, as JSON; empty: none
 };

@@ -1,4 +1,4 @@
-#include "models/directory/model_directory.h"
+#include "fuselage/models/directory/model_directory.h"
 
 #include <fmt/ranges.h>
 
@@ -11,20 +11,20 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
-#include "base/quantized.h"
 #include "base/suggest.h"
-#include "graph/text.h"
-#include "models/architectures/architecture.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/models/architectures/architecture.h"
+#include "fuselage/models/formats/safetensors.h"
+#include "fuselage/ops/registry.h"
 #include "models/directory/directory_writer.h"
 #include "models/directory/manifest.h"
 #include "models/directory/model_config.h"
+#include "models/formats/match_weights.h"
 #include "models/formats/quantized_parts.h"
-#include "models/formats/safetensors.h"
-#include "ops/leaf.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -59,8 +59,9 @@ TensorMap stored_weights(const Model& model, bool half) {
     const auto* numbers = wide.data<float>();
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       if (std::isfinite(numbers[i]) && !std::isfinite(half_to_float(bits[i])))
-        throw Error("parameter {} holds {}, which half precision cannot; store the weights in full",
-                    in_quotes(name), numbers[i]);
+        throw Error(fmt::format(
+            "parameter {} holds {}, which half precision cannot; store the weights in full",
+            in_quotes(name), numbers[i]));
     result.emplace(name, std::move(narrow));
   }
   return result;
@@ -123,7 +124,7 @@ class DirectoryReader {
     path = path_in(directory_, kWeightsFile);
     const MappedFile file = map_file(path);
     if (const auto digest = digest_of(kWeightsFile)) expect_digest(view(file), path, *digest);
-    return read_safetensors(file, path);
+    return read_safetensors_file(file, path);
   }
 
   /// The listed digest of a file of the model; nullopt when digests are not checked. Throws Error
@@ -132,10 +133,10 @@ class DirectoryReader {
     if (!manifest_) return std::nullopt;
     const auto found = manifest_->find(std::string(file));
     if (found == manifest_->end())
-      throw Error(
+      throw Error(fmt::format(
           "{}: it does not list {}, which is part of the model; write the list again with "
           "sha256sum",
-          manifest_path_, in_quotes(file));
+          manifest_path_, in_quotes(file)));
     used_.insert(found->first);
     return ListedDigest{found->second, manifest_path_};
   }
@@ -146,8 +147,8 @@ class DirectoryReader {
     for (const auto& [name, digest] : *manifest_) {
       const std::string path = path_in(directory_, name);
       if (std::error_code error; !fs::exists(path, error))
-        throw Error("{}: it lists {}, which is missing from the directory", manifest_path_,
-                    in_quotes(name));
+        throw Error(fmt::format("{}: it lists {}, which is missing from the directory",
+                                manifest_path_, in_quotes(name)));
       if (used_.contains(name)) continue;
       expect_digest(view(map_file(path)), path, {digest, manifest_path_});
     }
@@ -164,71 +165,14 @@ class DirectoryReader {
   std::set<std::string> used_;
 };
 
-Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
-                   const std::string& path) {
-  if (tensor.dtype() == dtype) return tensor;
-  if (dtype == DType::f32) return tensor.to_f32();
-  throw Error("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
-              to_string(tensor.dtype()), to_string(dtype),
-              is_quantized(dtype)
-                  ? fmt::format(": integers with their scales in {}", in_quotes(name + ".scale"))
-                  : "");
-}
-
-/// Lengths of the vectors of 4-bit parameters.
-VectorLengths nibble_lengths(const Graph& graph) {
-  VectorLengths lengths;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>() || node.as<op::Param>().dtype != DType::qlog4) continue;
-    const auto dims = node.as<op::Param>().dims;
-    if (!dims.empty()) lengths.emplace(node.as<ExternalName>().name, dims.back());
-  }
-  return lengths;
-}
-
-/// The weights in the types that the graph declares. Throws Error unless they are exactly its
-/// parameters.
-TensorMap matched_weights(const Graph& graph, const TensorMap& stored, const std::string& path,
-                          const std::string& graph_path) {
-  TensorMap result;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const auto name = node.as<ExternalName>().name;
-    const Type& type = graph.value(node.results[0]).type;
-    const auto found = stored.find(name);
-    if (found == stored.end()) {
-      std::vector<std::string_view> names;
-      for (const auto& [known, tensor] : stored) names.push_back(known);
-      throw Error("{}: weight {}, a parameter of {}, is missing{}", path, in_quotes(name),
-                  graph_path, did_you_mean(name, names));
-    }
-    if (const auto shape = graph.stored_shape(type); found->second.shape() != shape)
-      throw Error("{}: weight {} has shape {}, but {} declares {}", path, in_quotes(name),
-                  shape_to_string(found->second.shape()), graph_path, shape_to_string(shape));
-    if (result.count(name) == 0)
-      result.emplace(name, as_declared(found->second, type.dtype, name, path));
-  }
-  std::vector<std::string> left_over;
-  for (const auto& [name, tensor] : stored)
-    if (result.count(name) == 0) left_over.push_back(name);
-  if (!left_over.empty())
-    throw Error("{}: {} weight{} no parameter of {}: {}", path, left_over.size(),
-                left_over.size() == 1 ? " is" : "s are", graph_path, fmt::join(left_over, ", "));
-  return result;
-}
-
 /// Reads graph and weights.
 void read_graph(DirectoryReader& reader, const ModelConfig& config, Model& model) {
   std::string graph_path, weights_path;
   const std::string graph_text = reader.read_text(kGraphFile, kMaxGraphTextBytes, graph_path);
   model.graph = parse_graph(graph_text, graph_path, all_ops());
   if (!config.name.empty()) model.graph.set_name(config.name);
-  const TensorMap stored = reader.read_weights(weights_path).tensors;
-  const TensorMap weights =
-      join_quantized_weights(stored, nibble_lengths(model.graph), weights_path);
-  model.weights = matched_weights(model.graph, weights, weights_path, graph_path);
+  model.weights = match_weights(model.graph, reader.read_weights(weights_path).tensors,
+                                weights_path, graph_path);
 }
 
 /// Reads the weights, and builds the graph by its architecture.
@@ -253,10 +197,12 @@ void build_graph(DirectoryReader& reader, const ModelConfig& config, const std::
 void expect_vocabulary_name(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
   if (std::find(kFixedFiles.begin(), kFixedFiles.end(), name) != kFixedFiles.end())
-    throw Error("{}: a vocabulary in a model directory cannot be called {}; rename it", path, name);
+    throw Error(fmt::format("{}: a vocabulary in a model directory cannot be called {}; rename it",
+                            path, name));
   if (name.find_first_of("\n\r\\") != std::string::npos)
-    throw Error("{}: {} cannot list a name with a line break or a backslash; rename the vocabulary",
-                in_quotes(path), kManifestFile);
+    throw Error(fmt::format(
+        "{}: {} cannot list a name with a line break or a backslash; rename the vocabulary",
+        in_quotes(path), kManifestFile));
 }
 
 void expect_replaceable(const std::string& directory) {
@@ -264,21 +210,23 @@ void expect_replaceable(const std::string& directory) {
   const fs::file_status status = fs::status(directory, error);
   if (!fs::exists(status)) return;
   if (!fs::is_directory(status))
-    throw Error("cannot make the directory {}: it is a file", directory);
+    throw Error(fmt::format("cannot make the directory {}: it is a file", directory));
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
     names.push_back(entry.path().filename().string());
-  if (error) throw Error("cannot read the directory {}: {}", directory, error.message());
+  if (error)
+    throw Error(fmt::format("cannot read the directory {}: {}", directory, error.message()));
   if (names.empty()) return;
   if (std::find(names.begin(), names.end(), kConfigFile) == names.end())
-    throw Error("{}: the directory holds files but no model; give a new directory", directory);
+    throw Error(
+        fmt::format("{}: the directory holds files but no model; give a new directory", directory));
   const std::set<std::string> files = files_of_model(directory);
   for (const std::string& name : names)
     if (!files.contains(name))
-      throw Error(
+      throw Error(fmt::format(
           "{}: the directory holds {}, which is no part of its model and would be lost; move it "
           "away, or give a new directory",
-          directory, in_quotes(name));
+          directory, in_quotes(name)));
 }
 
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
@@ -297,7 +245,7 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   const ModelConfig config = {.name = model.graph.name(),
                               .right_left = model.right_left,
                               .vocabularies = names,
-                              .decode = options.decode_options};
+                              .decode = model.decode};
 
   DirectoryWriter writer(directory);
   Manifest manifest;
@@ -317,17 +265,16 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   writer.commit();
 }
 
-LoadedModel load_model_directory(const std::string& directory, const LoadOptions& options) {
+Model load_model_directory(const std::string& directory, const LoadOptions& options) {
   if (std::error_code error; !fs::exists(path_in(directory, kConfigFile), error))
-    throw Error("{}: this directory has no {}, so it is no model directory", directory,
-                kConfigFile);
-  LoadedModel loaded;
-  Model& model = loaded.model;
+    throw Error(fmt::format("{}: this directory has no {}, so it is no model directory", directory,
+                            kConfigFile));
+  Model model;
   DirectoryReader reader(directory, options.verify, model.notes);
   std::string config_path;
   const std::string config_text = reader.read_text(kConfigFile, kMaxConfig, config_path);
-  ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
-  loaded.decode_options = std::move(config.decode);
+  const ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
+  model.decode = config.decode;
   model.right_left = config.right_left;
   for (const std::string& name : config.vocabularies) {
     model.vocabularies.push_back(path_in(directory, name));
@@ -339,7 +286,7 @@ LoadedModel load_model_directory(const std::string& directory, const LoadOptions
   else
     build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
   reader.check_others();
-  return loaded;
+  return model;
 }
 
 }  // namespace fuselage

@@ -1,11 +1,13 @@
 #include "models/formats/intgemm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "models/formats/quantized_parts.h"
 
 namespace fuselage {
@@ -39,8 +41,8 @@ Tensor read_scales(const IntgemmType& type, const Tensor& integers, std::string_
   std::memcpy(&multiplier, data.data() + integers.size_bytes(), sizeof multiplier);
   const float scale = 1 / multiplier;
   if (!(multiplier > 0) || !std::isnormal(multiplier) || !std::isnormal(scale))
-    throw Error("{}: the multiplier of {} is {}, which cannot be divided by", where, type.name,
-                multiplier);
+    throw Error(fmt::format("{}: the multiplier of {} is {}, which cannot be divided by", where,
+                            type.name, multiplier));
   std::vector<std::int64_t> shape = integers.shape();
   shape.pop_back();
   Tensor scales(DType::f32, shape);
@@ -80,8 +82,8 @@ Tensor read_intgemm_columns(const IntgemmType& type, std::int64_t k, std::int64_
                             std::string_view data, const std::string& where) {
   if (type.register_width == 0) return read_intgemm_rows(type, {n, k}, data, where);
   if (k % type.register_width != 0 || n % kPackedColumns != 0)
-    throw Error("{}: {} packs multiples of {} by {} elements, not {} by {}", where, type.name,
-                type.register_width, kPackedColumns, k, n);
+    throw Error(fmt::format("{}: {} packs multiples of {} by {} elements, not {} by {}", where,
+                            type.name, type.register_width, kPackedColumns, k, n));
   Tensor columns(integers_of(type), {n, k});
   unpack(type, data, columns);
   return join_quantized({columns, read_scales(type, columns, data, where)}, where);

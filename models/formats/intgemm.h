@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage {
 

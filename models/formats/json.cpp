@@ -1,10 +1,12 @@
 #include "models/formats/json.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <vector>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -32,27 +34,28 @@ class LimitChecker : public nlohmann::json_sax<Json> {
 
   bool key(string_t& key) override {
     if (!keys_.back().insert(key).second)
-      throw Error("{}: the key {} is given twice", name_, in_quotes(key));
+      throw Error(fmt::format("{}: the key {} is given twice", name_, in_quotes(key)));
     return true;
   }
 
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception& error) override {
     if (dynamic_cast<const Json::out_of_range*>(&error) != nullptr)
-      throw Error("{}: the number before byte {} is out of range", name_, position);
-    throw Error("{}: invalid JSON at byte {}", name_, position);
+      throw Error(fmt::format("{}: the number before byte {} is out of range", name_, position));
+    throw Error(fmt::format("{}: invalid JSON at byte {}", name_, position));
   }
 
  private:
   bool count_value() {
     if (++values_ > limits_.values)
-      throw Error("{}: the JSON text holds more than {} values", name_, limits_.values);
+      throw Error(
+          fmt::format("{}: the JSON text holds more than {} values", name_, limits_.values));
     return true;
   }
 
   bool begin_collection() {
     if (keys_.size() == limits_.depth)
-      throw Error("{}: objects and lists nest deeper than {}", name_, limits_.depth);
+      throw Error(fmt::format("{}: objects and lists nest deeper than {}", name_, limits_.depth));
     keys_.emplace_back();
     return count_value();
   }
@@ -72,8 +75,8 @@ class LimitChecker : public nlohmann::json_sax<Json> {
 
 Json load_json(std::string_view text, const std::string& name, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
-    throw Error("{}: the JSON text has {} bytes, at most {} are read", name, text.size(),
-                limits.bytes);
+    throw Error(fmt::format("{}: the JSON text has {} bytes, at most {} are read", name,
+                            text.size(), limits.bytes));
   LimitChecker checker(name, limits);
   Json::sax_parse(text.begin(), text.end(), &checker);
   return Json::parse(text.begin(), text.end());

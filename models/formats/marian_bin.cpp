@@ -1,13 +1,15 @@
 #include "models/formats/marian_bin.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
 
-#include "base/error.h"
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/formats/intgemm.h"
 #include "models/limits.h"
 
@@ -68,8 +70,8 @@ class Cursor {
   /// The next `count` bytes; `what` describes them in messages.
   std::string_view take(std::uint64_t count, std::string_view what) {
     if (count > bytes_.size())
-      throw Error("{}: the file is truncated: {} takes {} bytes but {} follow", file_, what, count,
-                  bytes_.size());
+      throw Error(fmt::format("{}: the file is truncated: {} takes {} bytes but {} follow", file_,
+                              what, count, bytes_.size()));
     const std::string_view taken = bytes_.substr(0, count);
     bytes_.remove_prefix(count);
     return taken;
@@ -95,24 +97,26 @@ std::string place_of(const Item& item, const std::string& file) {
 
 void check_version(std::uint64_t version, const std::string& file) {
   if (version == kEncrypted)
-    throw Error("{}: the file is encrypted (version {} of the format); give the plain model", file,
-                version);
-  if (version != kPlain)
     throw Error(
+        fmt::format("{}: the file is encrypted (version {} of the format); give the plain model",
+                    file, version));
+  if (version != kPlain)
+    throw Error(fmt::format(
         "{}: not a Marian .bin file, or one that is compressed: version {} of the format "
         "is not known, only {}",
-        file, version, kPlain);
+        file, version, kPlain));
 }
 
 std::vector<Item> read_sizes(Cursor& cursor, const std::string& file) {
   const auto count = cursor.number<std::uint64_t>("the number of items");
   constexpr std::uint64_t kEntryBytes = 4 * sizeof(std::uint64_t);
   if (count > cursor.remaining() / kEntryBytes)
-    throw Error(
+    throw Error(fmt::format(
         "{}: the file is truncated: {} items take {} bytes each in its header but {} follow", file,
-        count, kEntryBytes, cursor.remaining());
+        count, kEntryBytes, cursor.remaining()));
   if (count > kMaxTensors)
-    throw Error("{}: the file has {} items, at most {} are read", file, count, kMaxTensors);
+    throw Error(
+        fmt::format("{}: the file has {} items, at most {} are read", file, count, kMaxTensors));
   std::vector<Item> items(count);
   for (Item& item : items) {
     item.name_length = cursor.number<std::uint64_t>("the header");
@@ -126,23 +130,23 @@ std::vector<Item> read_sizes(Cursor& cursor, const std::string& file) {
 void read_name(Cursor& cursor, Item& item, const std::string& file) {
   const std::string_view name = cursor.take(item.name_length, "the name of an item");
   if (name.size() < 2 || name.find('\0') != name.size() - 1)
-    throw Error(
+    throw Error(fmt::format(
         "{}: the name {} of an item does not end where its length of {} says; the file is "
         "damaged",
-        file, in_quotes(name), name.size());
+        file, in_quotes(name), name.size()));
   item.name = name.substr(0, name.size() - 1);
 }
 
 void read_shape(Cursor& cursor, Item& item, const std::string& file) {
   if (item.dimensions > kMaxDimensions)
-    throw Error("{}: it has {} dimensions, at most {} are allowed", place_of(item, file),
-                item.dimensions, kMaxDimensions);
+    throw Error(fmt::format("{}: it has {} dimensions, at most {} are allowed",
+                            place_of(item, file), item.dimensions, kMaxDimensions));
   for (std::uint64_t d = 0; d < item.dimensions; ++d)
     item.shape.push_back(cursor.number<std::int32_t>("a shape"));
   for (const std::int64_t dim : item.shape)
     if (dim < 0)
-      throw Error("{}: shape {} has a negative dimension", place_of(item, file),
-                  shape_to_string(item.shape));
+      throw Error(fmt::format("{}: shape {} has a negative dimension", place_of(item, file),
+                              shape_to_string(item.shape)));
 }
 
 std::vector<Item> read_items(std::string_view bytes, const std::string& file) {
@@ -155,7 +159,8 @@ std::vector<Item> read_items(std::string_view bytes, const std::string& file) {
   for (Item& item : items)
     item.data = cursor.take(item.data_length, fmt::format("item {}", in_quotes(item.name)));
   if (cursor.remaining() > 0)
-    throw Error("{}: {} bytes follow the last item; the file is damaged", file, cursor.remaining());
+    throw Error(fmt::format("{}: {} bytes follow the last item; the file is damaged", file,
+                            cursor.remaining()));
   return items;
 }
 
@@ -168,8 +173,8 @@ std::uint64_t element_count(const Item& item, const std::string& where) {
     empty = empty || dim == 0;
     const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
     if (factor > kMaxElements / count)
-      throw Error("{}: shape {} has more than the {} elements that an item may have", where,
-                  shape_to_string(item.shape), kMaxElements);
+      throw Error(fmt::format("{}: shape {} has more than the {} elements that an item may have",
+                              where, shape_to_string(item.shape), kMaxElements));
     count *= factor;
   }
   return empty ? 0 : count;
@@ -178,8 +183,8 @@ std::uint64_t element_count(const Item& item, const std::string& where) {
 void check_length(const Item& item, std::string_view type, std::uint64_t needed,
                   const std::string& where) {
   if (needed > item.data.size())
-    throw Error("{}: shape {} of {} needs {} bytes but the item has {}", where,
-                shape_to_string(item.shape), type, needed, item.data.size());
+    throw Error(fmt::format("{}: shape {} of {} needs {} bytes but the item has {}", where,
+                            shape_to_string(item.shape), type, needed, item.data.size()));
 }
 
 /// Whether an item is a table of embeddings that is stored row by row.
@@ -191,7 +196,8 @@ Tensor read_quantized(const Item& item, const IntgemmType& type, const std::stri
   const std::uint64_t elements = element_count(item, where);
   check_length(item, type.name, intgemm_bytes(type, elements), where);
   if (elements == 0 || item.shape.empty())
-    throw Error("{}: {} of shape {} is no matrix", where, type.name, shape_to_string(item.shape));
+    throw Error(fmt::format("{}: {} of shape {} is no matrix", where, type.name,
+                            shape_to_string(item.shape)));
   if (is_table(type, item.name)) return read_intgemm_rows(type, item.shape, item.data, where);
   const std::int64_t n = item.shape.back();
   const std::int64_t k = static_cast<std::int64_t>(elements) / n;
@@ -211,18 +217,19 @@ Tensor read_tensor(const Item& item, const std::string& where) {
   if (const IntgemmType* type = find_intgemm_type(item.type))
     return read_quantized(item, *type, where);
   if (const FbgemmType* type = find_type(kFbgemmTypes, item.type))
-    throw Error(
+    throw Error(fmt::format(
         "{}: it is packed for FBGEMM ({}), which is not supported; give the .npz that the "
         "file was made from, or convert that to float32 or intgemm8",
-        where, type->name);
-  throw Error("{}: type {:#x} is not known", where, item.type);
+        where, type->name));
+  throw Error(fmt::format("{}: type {:#x} is not known", where, item.type));
 }
 
 std::string config_text(const Item& item, const std::string& where) {
   const PlainType* type = find_type(kPlainTypes, item.type);
   if (type == nullptr || size_of(type->dtype) != 1)
-    throw Error("{}: the model's options have type {:#x}, bytes (0x101 or 0x201) are needed", where,
-                item.type);
+    throw Error(
+        fmt::format("{}: the model's options have type {:#x}, bytes (0x101 or 0x201) are needed",
+                    where, item.type));
   return std::string(item.data.substr(0, item.data.find('\0')));
 }
 
@@ -236,10 +243,10 @@ MarianBinFile read_marian_bin(std::string_view bytes, const std::string& name_fo
       result.config_yaml = config_text(item, where);
     else if (!item.name.starts_with("special:") &&
              !result.tensors.emplace(item.name, read_tensor(item, where)).second)
-      throw Error("{}: the file has two items of that name", where);
+      throw Error(fmt::format("{}: the file has two items of that name", where));
   }
   if (result.tensors.empty())
-    throw Error("{}: the file holds no parameter; a model is needed", name_for_errors);
+    throw Error(fmt::format("{}: the file holds no parameter; a model is needed", name_for_errors));
   return result;
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage {
 

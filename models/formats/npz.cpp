@@ -1,5 +1,6 @@
 #include "models/formats/npz.h"
 
+#include <fmt/format.h>
 #include <zip.h>
 
 #include <algorithm>
@@ -9,9 +10,9 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/limits.h"
 
 namespace fuselage {
@@ -56,7 +57,8 @@ class NpyHeaderParser {
         header.shape = shape();
         has_shape = true;
       } else {
-        throw Error("{}: the .npy header has an unknown key {}", where_, in_quotes(key));
+        throw Error(
+            fmt::format("{}: the .npy header has an unknown key {}", where_, in_quotes(key)));
       }
       if (!accept(',')) {
         expect('}');
@@ -64,17 +66,17 @@ class NpyHeaderParser {
       }
     }
     if (!has_descr || !has_order || !has_shape)
-      throw Error("{}: the .npy header lacks the key '{}'", where_,
-                  !has_descr   ? "descr"
-                  : !has_order ? "fortran_order"
-                               : "shape");
+      throw Error(fmt::format("{}: the .npy header lacks the key '{}'", where_,
+                              !has_descr   ? "descr"
+                              : !has_order ? "fortran_order"
+                                           : "shape"));
     return header;
   }
 
  private:
   [[noreturn]] void fail(std::string_view wanted) const {
-    throw Error("{}: the .npy header has no {} at byte {} of {}", where_, wanted, at_,
-                in_quotes(text_));
+    throw Error(fmt::format("{}: the .npy header has no {} at byte {} of {}", where_, wanted, at_,
+                            in_quotes(text_)));
   }
 
   void skip_blanks() {
@@ -127,7 +129,8 @@ class NpyHeaderParser {
       at_ += static_cast<std::size_t>(end - begin);
       dims.push_back(dim);
       if (dims.size() > kMaxDimensions)
-        throw Error("{}: the array has more than {} dimensions", where_, kMaxDimensions);
+        throw Error(
+            fmt::format("{}: the array has more than {} dimensions", where_, kMaxDimensions));
       accept('L');  // Python 2 writes a long as 3L.
       if (!accept(',')) {
         expect(')');
@@ -148,7 +151,8 @@ class MemberReader {
   MemberReader(zip_t* archive, zip_uint64_t index, const std::string& where)
       : where_(where), file_(zip_fopen_index(archive, index, 0), zip_fclose) {
     if (!file_)
-      throw Error("{}: {}; the file is truncated or damaged", where_, zip_strerror(archive));
+      throw Error(
+          fmt::format("{}: {}; the file is truncated or damaged", where_, zip_strerror(archive)));
   }
 
   void read(void* to, std::uint64_t bytes) {
@@ -174,7 +178,7 @@ class MemberReader {
   static constexpr std::uint64_t kReadAtOnce = 1 << 20;
 
   [[noreturn]] void fail(const std::string& reason) const {
-    throw Error("{}: {}; the file is truncated or damaged", where_, reason);
+    throw Error(fmt::format("{}: {}; the file is truncated or damaged", where_, reason));
   }
 
   const std::string& where_;
@@ -197,12 +201,13 @@ std::optional<DType> dtype_of(const std::string& descr, const std::string& where
   for (const auto& [name, dtype] : kTypes) {
     if (type != name) continue;
     if (order == '>' && size_of(dtype) > 1)
-      throw Error("{}: the array is big-endian (descr {}); save it little-endian", where,
-                  in_quotes(descr));
+      throw Error(fmt::format("{}: the array is big-endian (descr {}); save it little-endian",
+                              where, in_quotes(descr)));
     return dtype;
   }
-  throw Error("{}: array type {} is not supported; use one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8",
-              where, in_quotes(descr));
+  throw Error(
+      fmt::format("{}: array type {} is not supported; use one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8",
+                  where, in_quotes(descr)));
 }
 
 std::uint64_t little_endian(const unsigned char* bytes, int count) {
@@ -214,25 +219,27 @@ std::uint64_t little_endian(const unsigned char* bytes, int count) {
 /// Reads the preamble of an .npy member and subtracts its length from `remaining`.
 NpyHeader read_header(MemberReader& member, std::uint64_t& remaining, const std::string& where) {
   unsigned char fixed[12] = {};
-  if (remaining < 10) throw Error("{}: {} bytes are too few for an .npy array", where, remaining);
+  if (remaining < 10)
+    throw Error(fmt::format("{}: {} bytes are too few for an .npy array", where, remaining));
   member.read(fixed, 10);
   remaining -= 10;
   if (std::memcmp(fixed, "\x93NUMPY", 6) != 0)
-    throw Error("{}: not an .npy array: it does not begin with \\x93NUMPY", where);
+    throw Error(fmt::format("{}: not an .npy array: it does not begin with \\x93NUMPY", where));
   const int version = fixed[6];
   if (version < 1 || version > 3)
-    throw Error("{}: .npy version {}.{} is not supported; use 1.0, 2.0 or 3.0", where, version,
-                fixed[7]);
+    throw Error(fmt::format("{}: .npy version {}.{} is not supported; use 1.0, 2.0 or 3.0", where,
+                            version, fixed[7]));
   std::uint64_t length = little_endian(fixed + 8, 2);
   if (version > 1) {
-    if (remaining < 2) throw Error("{}: the .npy header is cut short", where);
+    if (remaining < 2) throw Error(fmt::format("{}: the .npy header is cut short", where));
     member.read(fixed + 10, 2);
     remaining -= 2;
     length = little_endian(fixed + 8, 4);
   }
   if (length > remaining || length > kMaxHeader)
-    throw Error("{}: the .npy header claims {} bytes but {} follow (at most {} are read)", where,
-                length, remaining, kMaxHeader);
+    throw Error(
+        fmt::format("{}: the .npy header claims {} bytes but {} follow (at most {} are read)",
+                    where, length, remaining, kMaxHeader));
   std::string text(length, '\0');
   member.read(text.data(), length);
   remaining -= length;
@@ -247,8 +254,8 @@ std::uint64_t payload_size(const NpyHeader& header, DType dtype, const std::stri
     empty = empty || dim == 0;
     const auto factor = static_cast<std::uint64_t>(std::max<std::int64_t>(dim, 1));
     if (factor > kMaxMember / count)
-      throw Error("{}: shape {} is larger than the {} bytes that a member may hold", where,
-                  shape_to_string(header.shape), kMaxMember);
+      throw Error(fmt::format("{}: shape {} is larger than the {} bytes that a member may hold",
+                              where, shape_to_string(header.shape), kMaxMember));
     count *= factor;
   }
   return empty ? 0 : count * size_of(dtype);
@@ -284,8 +291,9 @@ std::optional<Tensor> read_array(zip_t* archive, const zip_stat_t& stat, const s
   if (!dtype) return std::nullopt;
   const std::uint64_t bytes = payload_size(header, *dtype, where);
   if (bytes != remaining)
-    throw Error("{}: shape {} of {} needs {} bytes of data but the member has {}", where,
-                shape_to_string(header.shape), to_string(*dtype), bytes, remaining);
+    throw Error(fmt::format("{}: shape {} of {} needs {} bytes of data but the member has {}",
+                            where, shape_to_string(header.shape), to_string(*dtype), bytes,
+                            remaining));
   Tensor tensor(*dtype, header.shape);
   member.read(tensor.mutable_bytes(), bytes);
   member.expect_end();
@@ -295,8 +303,8 @@ std::optional<Tensor> read_array(zip_t* archive, const zip_stat_t& stat, const s
 
 std::string config_text(const Tensor& tensor, const std::string& where) {
   if (size_of(tensor.dtype()) != 1)
-    throw Error("{}: the model's options are stored as {}, bytes (i1 or u1) are needed", where,
-                to_string(tensor.dtype()));
+    throw Error(fmt::format("{}: the model's options are stored as {}, bytes (i1 or u1) are needed",
+                            where, to_string(tensor.dtype())));
   const std::string_view text(reinterpret_cast<const char*>(tensor.bytes()), tensor.size_bytes());
   return std::string(text.substr(0, text.find('\0')));
 }
@@ -304,9 +312,10 @@ std::string config_text(const Tensor& tensor, const std::string& where) {
 using Archive = std::unique_ptr<zip_t, void (*)(zip_t*)>;
 
 Archive open_archive(std::string_view bytes, const std::string& name) {
-  if (bytes.empty()) throw Error("{}: the file is empty; an .npz archive is needed", name);
+  if (bytes.empty())
+    throw Error(fmt::format("{}: the file is empty; an .npz archive is needed", name));
   if (bytes.substr(0, 2) != "PK")
-    throw Error("{}: not an .npz archive: it does not begin with a zip header", name);
+    throw Error(fmt::format("{}: not an .npz archive: it does not begin with a zip header", name));
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -315,7 +324,7 @@ Archive open_archive(std::string_view bytes, const std::string& name) {
   zip_error_fini(&error);
   if (!archive) {
     if (source) zip_source_free(source);
-    throw Error("{}: the .npz archive is truncated or damaged: {}", name, reason);
+    throw Error(fmt::format("{}: the .npz archive is truncated or damaged: {}", name, reason));
   }
   return Archive(archive, zip_discard);
 }
@@ -328,21 +337,22 @@ zip_stat_t member_stat(zip_t* archive, zip_uint64_t index, const std::string& na
       ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
   if (zip_stat_index(archive, index, ZIP_FL_ENC_RAW, &stat) != 0 ||
       (stat.valid & kNeeded) != kNeeded)
-    throw Error("{}: the .npz archive is truncated or damaged: {}", name, zip_strerror(archive));
+    throw Error(fmt::format("{}: the .npz archive is truncated or damaged: {}", name,
+                            zip_strerror(archive)));
   const std::string where = fmt::format("{}: member {}", name, in_quotes(stat.name));
   if ((stat.valid & ZIP_STAT_ENCRYPTION_METHOD) && stat.encryption_method != ZIP_EM_NONE)
-    throw Error("{}: the member is encrypted; save it without a password", where);
+    throw Error(fmt::format("{}: the member is encrypted; save it without a password", where));
   if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE)
-    throw Error("{}: compression method {} is not supported; use stored or deflate", where,
-                stat.comp_method);
+    throw Error(fmt::format("{}: compression method {} is not supported; use stored or deflate",
+                            where, stat.comp_method));
   if (stat.size > kMaxMember)
-    throw Error("{}: {} bytes are more than the {} that a member may hold", where, stat.size,
-                kMaxMember);
+    throw Error(fmt::format("{}: {} bytes are more than the {} that a member may hold", where,
+                            stat.size, kMaxMember));
   const std::uint64_t possible =
       stat.comp_method == ZIP_CM_STORE ? stat.comp_size : stat.comp_size * kMaxMemberExpansion;
   if (stat.size > possible)
-    throw Error("{}: {} stored bytes cannot hold {}; the file is truncated or damaged", where,
-                stat.comp_size, stat.size);
+    throw Error(fmt::format("{}: {} stored bytes cannot hold {}; the file is truncated or damaged",
+                            where, stat.comp_size, stat.size));
   return stat;
 }
 
@@ -351,8 +361,8 @@ std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes
                                        const std::string& name) {
   const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive, 0));
   if (count > kMaxTensors)
-    throw Error("{}: the .npz archive has {} members, at most {} are read", name, count,
-                kMaxTensors);
+    throw Error(fmt::format("{}: the .npz archive has {} members, at most {} are read", name, count,
+                            kMaxTensors));
   const std::uint64_t allowed = archive_bytes * kMaxArchiveExpansion + kAlwaysAllowed;
   std::vector<zip_stat_t> members;
   std::uint64_t compressed = 0, expanded = 0;
@@ -360,15 +370,15 @@ std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes
     members.push_back(member_stat(archive, i, name));
     // With overlapping members a small file could fill the memory.
     if (members.back().comp_size > archive_bytes - compressed)
-      throw Error("{}: member {}: members overlap; the file is truncated or damaged", name,
-                  in_quotes(members.back().name));
+      throw Error(fmt::format("{}: member {}: members overlap; the file is truncated or damaged",
+                              name, in_quotes(members.back().name)));
     compressed += members.back().comp_size;
     expanded += members.back().size;
     if (expanded > allowed)
-      throw Error(
+      throw Error(fmt::format(
           "{}: its members take more than {} bytes when they are expanded, {} times the {} of the "
           "archive and {} MiB; no model compresses so far, so the file is damaged",
-          name, allowed, kMaxArchiveExpansion, archive_bytes, kAlwaysAllowed >> 20);
+          name, allowed, kMaxArchiveExpansion, archive_bytes, kAlwaysAllowed >> 20));
   }
   return members;
 }
@@ -390,10 +400,11 @@ NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
     if (special)
       result.config_yaml = config_text(*tensor, where);
     else if (!result.tensors.emplace(std::move(member), *std::move(tensor)).second)
-      throw Error("{}: the .npz archive has two members of the same name", where);
+      throw Error(fmt::format("{}: the .npz archive has two members of the same name", where));
   }
   if (result.tensors.empty())
-    throw Error("{}: the archive holds no numeric .npy array; a model is needed", name_for_errors);
+    throw Error(fmt::format("{}: the archive holds no numeric .npy array; a model is needed",
+                            name_for_errors));
   return result;
 }
 

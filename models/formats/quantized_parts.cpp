@@ -1,11 +1,13 @@
 #include "models/formats/quantized_parts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -66,10 +68,10 @@ void expect_scales(const QuantizedParts& parts, const std::string& where) {
   const std::vector<std::int64_t> needed = without_last(integers.shape());
   if ((scales.dtype() == DType::f32 || scales.dtype() == DType::bf16) && scales.shape() == needed)
     return;
-  throw Error(
+  throw Error(fmt::format(
       "{}: its scales are {} of shape {}, but integers of shape {} need f32 or bf16 of shape {}",
       where, to_string(scales.dtype()), shape_to_string(scales.shape()),
-      shape_to_string(integers.shape()), shape_to_string(needed));
+      shape_to_string(integers.shape()), shape_to_string(needed)));
 }
 
 /// The scales as bf16 if that represents all of them exactly, else unchanged.
@@ -111,13 +113,13 @@ QuantizedParts split_quantized(const Tensor& tensor) {
 Tensor join_quantized(const QuantizedParts& parts, const std::string& where) {
   const auto& [integers, scales] = parts;
   if (!is_integers(integers) || integers.shape().empty())
-    throw Error("{}: it is {} of shape {}; quantized vectors are i8 or i16", where,
-                to_string(integers.dtype()), shape_to_string(integers.shape()));
+    throw Error(fmt::format("{}: it is {} of shape {}; quantized vectors are i8 or i16", where,
+                            to_string(integers.dtype()), shape_to_string(integers.shape())));
   expect_scales(parts, where);
   const bool narrow = integers.dtype() == DType::i8;
   if (narrow ? has_least<std::int8_t>(integers) : has_least<std::int16_t>(integers))
-    throw Error("{}: it holds {}, but quantized integers go from {} to {}", where,
-                narrow ? -128 : -32768, narrow ? -127 : -32767, narrow ? 127 : 32767);
+    throw Error(fmt::format("{}: it holds {}, but quantized integers go from {} to {}", where,
+                            narrow ? -128 : -32768, narrow ? -127 : -32767, narrow ? 127 : 32767));
   Tensor quantized(narrow ? DType::qint8 : DType::qint16, integers.shape());
   fill_vectors(integers, scales, quantized);
   return quantized;
@@ -127,12 +129,13 @@ Tensor join_nibbles(const QuantizedParts& parts, std::int64_t k, const std::stri
   const auto& [nibbles, scales] = parts;
   if (nibbles.dtype() != DType::u8 || nibbles.shape().empty() ||
       nibbles.shape().back() != nibble_bytes(k))
-    throw Error("{}: it is {} of shape {}; vectors of {} numbers of 4 bits are u8 in {} bytes each",
-                where, to_string(nibbles.dtype()), shape_to_string(nibbles.shape()), k,
-                nibble_bytes(k));
+    throw Error(fmt::format(
+        "{}: it is {} of shape {}; vectors of {} numbers of 4 bits are u8 in {} bytes each", where,
+        to_string(nibbles.dtype()), shape_to_string(nibbles.shape()), k, nibble_bytes(k)));
   expect_scales(parts, where);
   if (k % 2 != 0 && has_nibble_behind_end(nibbles))
-    throw Error("{}: behind {} numbers of 4 bits the last half of a byte must be 0", where, k);
+    throw Error(
+        fmt::format("{}: behind {} numbers of 4 bits the last half of a byte must be 0", where, k));
   std::vector<std::int64_t> shape = nibbles.shape();
   shape.back() = k;
   Tensor quantized(DType::qlog4, shape);
@@ -149,8 +152,9 @@ TensorMap split_quantized_weights(const TensorMap& weights) {
     }
     const std::string scale = name + kScaleSuffix;
     if (weights.count(scale) != 0)
-      throw Error("weight {} cannot be stored: the name of its scales, {}, is another weight's",
-                  in_quotes(name), in_quotes(scale));
+      throw Error(
+          fmt::format("weight {} cannot be stored: the name of its scales, {}, is another weight's",
+                      in_quotes(name), in_quotes(scale)));
     QuantizedParts parts = split_quantized(tensor);
     result.emplace(name, std::move(parts.integers));
     result.emplace(scale, std::move(parts.scales));

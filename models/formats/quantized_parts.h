@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 

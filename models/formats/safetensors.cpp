@@ -1,4 +1,6 @@
-#include "models/formats/safetensors.h"
+#include "fuselage/models/formats/safetensors.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -7,10 +9,10 @@
 #include <tuple>
 #include <vector>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "models/formats/json.h"
 #include "models/limits.h"
 
@@ -43,25 +45,26 @@ struct Entry {
 
 std::uint64_t read_length(std::string_view bytes, const std::string& file) {
   if (bytes.size() < kLengthBytes)
-    throw Error("{}: {} bytes are too few for a .safetensors file; it is truncated", file,
-                bytes.size());
+    throw Error(fmt::format("{}: {} bytes are too few for a .safetensors file; it is truncated",
+                            file, bytes.size()));
   std::uint64_t length = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(bytes[i]);
   if (length > kMaxHeader)
-    throw Error(
+    throw Error(fmt::format(
         "{}: not a .safetensors file: its first 8 bytes give a header of {} bytes, at most {} are "
         "allowed",
-        file, length, kMaxHeader);
+        file, length, kMaxHeader));
   if (length > bytes.size() - kLengthBytes)
-    throw Error("{}: the file is truncated: the header takes {} bytes but {} follow", file, length,
-                bytes.size() - kLengthBytes);
+    throw Error(fmt::format("{}: the file is truncated: the header takes {} bytes but {} follow",
+                            file, length, bytes.size() - kLengthBytes));
   return length;
 }
 
 Json parse_header(std::string_view text, const std::string& file) {
   if (text.empty() || text[0] != '{')
-    throw Error("{}: not a .safetensors file: its header does not begin with '{{'", file);
+    throw Error(
+        fmt::format("{}: not a .safetensors file: its header does not begin with '{{'", file));
   return load_json(text, file + ": the header",
                    {.bytes = kMaxHeader, .depth = 4, .values = kMaxTensors * kMaxEntryValues});
 }
@@ -79,7 +82,7 @@ std::optional<std::vector<std::uint64_t>> unsigned_list(const Json& json) {
 /// The value of `key` in a tensor's description.
 const Json& field(const Json& tensor, const char* key, const std::string& where) {
   const auto found = tensor.find(key);
-  if (found == tensor.end()) throw Error("{}: the header gives no '{}'", where, key);
+  if (found == tensor.end()) throw Error(fmt::format("{}: the header gives no '{}'", where, key));
   return *found;
 }
 
@@ -87,21 +90,22 @@ DType parse_dtype(const Json& json, const std::string& where) {
   const std::string name = json.is_string() ? json.get<std::string>() : json.type_name();
   for (const auto& [known, dtype] : kDTypes)
     if (known == name) return dtype;
-  throw Error(
+  throw Error(fmt::format(
       "{}: dtype {} is not supported; use one of F16 BF16 F32 F64 I8 I16 I32 I64 U8 U16 U32 U64",
-      where, in_quotes(name));
+      where, in_quotes(name)));
 }
 
 std::vector<std::int64_t> parse_shape(const Json& json, const std::string& where) {
   const auto dims = unsigned_list(json);
-  if (!dims) throw Error("{}: 'shape' is not a list of dimensions of 0 or more", where);
+  if (!dims)
+    throw Error(fmt::format("{}: 'shape' is not a list of dimensions of 0 or more", where));
   if (dims->size() > kMaxDimensions)
-    throw Error("{}: 'shape' has {} dimensions, at most {} are allowed", where, dims->size(),
-                kMaxDimensions);
+    throw Error(fmt::format("{}: 'shape' has {} dimensions, at most {} are allowed", where,
+                            dims->size(), kMaxDimensions));
   std::vector<std::int64_t> shape;
   for (const std::uint64_t dim : *dims) {
     if (dim > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      throw Error("{}: dimension {} does not fit in memory", where, dim);
+      throw Error(fmt::format("{}: dimension {} does not fit in memory", where, dim));
     shape.push_back(static_cast<std::int64_t>(dim));
   }
   return shape;
@@ -122,20 +126,21 @@ std::optional<std::uint64_t> byte_size(const std::vector<std::int64_t>& shape, D
 
 Entry parse_entry(const std::string& name, const Json& json, const std::string& file) {
   const std::string where = fmt::format("{}: tensor {}", file, in_quotes(name));
-  if (!json.is_object()) throw Error("{}: the header's entry is not an object", where);
+  if (!json.is_object()) throw Error(fmt::format("{}: the header's entry is not an object", where));
   Entry entry{name, parse_dtype(field(json, "dtype", where), where),
               parse_shape(field(json, "shape", where), where)};
   const auto offsets = unsigned_list(field(json, "data_offsets", where));
   if (!offsets || offsets->size() != 2 || (*offsets)[0] > (*offsets)[1])
-    throw Error("{}: 'data_offsets' is not a pair [begin, end] with begin ≤ end", where);
+    throw Error(
+        fmt::format("{}: 'data_offsets' is not a pair [begin, end] with begin ≤ end", where));
   entry.begin = (*offsets)[0];
   entry.end = (*offsets)[1];
   const auto needed = byte_size(entry.shape, entry.dtype);
   if (!needed || *needed != entry.end - entry.begin)
-    throw Error("{}: shape {} of {} needs {} bytes but data_offsets [{}, {}] hold {}", where,
-                shape_to_string(entry.shape), to_string(entry.dtype),
-                needed ? std::to_string(*needed) : "too many", entry.begin, entry.end,
-                entry.end - entry.begin);
+    throw Error(fmt::format("{}: shape {} of {} needs {} bytes but data_offsets [{}, {}] hold {}",
+                            where, shape_to_string(entry.shape), to_string(entry.dtype),
+                            needed ? std::to_string(*needed) : "too many", entry.begin, entry.end,
+                            entry.end - entry.begin));
   return entry;
 }
 
@@ -147,24 +152,27 @@ void check_tiling(std::vector<Entry>& entries, std::uint64_t data_size, const st
   std::uint64_t expected = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != expected)
-      throw Error("{}: tensor {} begins at byte {} of the data but the one before ends at {}", file,
-                  in_quotes(entry.name), entry.begin, expected);
+      throw Error(
+          fmt::format("{}: tensor {} begins at byte {} of the data but the one before ends at {}",
+                      file, in_quotes(entry.name), entry.begin, expected));
     if (entry.end > data_size)
-      throw Error("{}: tensor {} ends at byte {} but the data has {}; the file is truncated", file,
-                  in_quotes(entry.name), entry.end, data_size);
+      throw Error(
+          fmt::format("{}: tensor {} ends at byte {} but the data has {}; the file is truncated",
+                      file, in_quotes(entry.name), entry.end, data_size));
     expected = entry.end;
   }
   if (expected != data_size)
-    throw Error("{}: the tensors take {} bytes but the data has {}", file, expected, data_size);
+    throw Error(fmt::format("{}: the tensors take {} bytes but the data has {}", file, expected,
+                            data_size));
 }
 
 std::map<std::string, std::string> parse_metadata(const Json& json, const std::string& file) {
-  if (!json.is_object()) throw Error("{}: '{}' is not an object", file, kMetadataKey);
+  if (!json.is_object()) throw Error(fmt::format("{}: '{}' is not an object", file, kMetadataKey));
   std::map<std::string, std::string> result;
   for (const auto& [key, value] : json.items()) {
     if (!value.is_string())
-      throw Error("{}: '{}' gives {} a value that is not a string", file, kMetadataKey,
-                  in_quotes(key));
+      throw Error(fmt::format("{}: '{}' gives {} a value that is not a string", file, kMetadataKey,
+                              in_quotes(key)));
     result.emplace(key, value.get<std::string>());
   }
   return result;
@@ -193,7 +201,8 @@ std::string make_header(const TensorMap& tensors, const std::vector<std::string>
   std::uint64_t at = 0;
   for (const std::string& name : names) {
     const Tensor& tensor = tensors.at(name);
-    if (name == kMetadataKey) throw Error("{}: no tensor may be named '{}'", file, name);
+    if (name == kMetadataKey)
+      throw Error(fmt::format("{}: no tensor may be named '{}'", file, name));
     const auto* const dtype =
         std::find_if(std::begin(kDTypes), std::end(kDTypes),
                      [&](const auto& candidate) { return candidate.second == tensor.dtype(); });
@@ -208,7 +217,7 @@ std::string make_header(const TensorMap& tensors, const std::vector<std::string>
   try {
     text = header.dump();
   } catch (const Json::exception&) {
-    throw Error("{}: a tensor name or metadata entry is not valid UTF-8", file);
+    throw Error(fmt::format("{}: a tensor name or metadata entry is not valid UTF-8", file));
   }
   const std::size_t excess = (kLengthBytes + text.size()) % kDataAlignment;
   if (excess != 0) text.append(kDataAlignment - excess, ' ');
@@ -238,8 +247,8 @@ SafetensorsFile read(std::string_view bytes, const std::string& file, const Page
       entries.push_back(parse_entry(name, json, file));
   }
   if (entries.size() > kMaxTensors)
-    throw Error("{}: the header names {} tensors, at most {} are read", file, entries.size(),
-                kMaxTensors);
+    throw Error(fmt::format("{}: the header names {} tensors, at most {} are read", file,
+                            entries.size(), kMaxTensors));
   check_tiling(entries, data.size(), file);
   for (const Entry& entry : entries)
     result.tensors.emplace(entry.name, tensor_at(entry, data.data() + entry.begin, owner));
@@ -248,15 +257,17 @@ SafetensorsFile read(std::string_view bytes, const std::string& file, const Page
 
 }  // namespace
 
-SafetensorsFile read_safetensors(std::string_view bytes, const std::string& name_for_errors) {
+TensorMap read_safetensors(const std::string& path) { return read_safetensors_file(path).tensors; }
+
+SafetensorsFile read_safetensors_file(std::string_view bytes, const std::string& name_for_errors) {
   return read(bytes, name_for_errors, nullptr);
 }
 
-SafetensorsFile read_safetensors(const std::string& path) {
-  return read_safetensors(map_file(path), path);
+SafetensorsFile read_safetensors_file(const std::string& path) {
+  return read_safetensors_file(map_file(path), path);
 }
 
-SafetensorsFile read_safetensors(const MappedFile& file, const std::string& path) {
+SafetensorsFile read_safetensors_file(const MappedFile& file, const std::string& path) {
   return read({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path, file.bytes);
 }
 

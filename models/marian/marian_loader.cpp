@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "base/suggest.h"
-#include "models/architectures/architecture.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/architectures/architecture.h"
 #include "models/architectures/marian_options.h"
 #include "models/formats/marian_bin.h"
 #include "models/formats/npz.h"
@@ -65,8 +65,8 @@ std::string model_name(const std::string& path) {
 Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   StoredModel file = read_stored(path);
   if (file.config_yaml.empty())
-    throw Error("{}: it has no configuration (special:model.yml), so its architecture is unknown",
-                path);
+    throw Error(fmt::format(
+        "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
   const ArchitectureOptions config(std::move(file.config_yaml), path, options.ignore_unknown);
   // Calibration's record of products without a weight; nothing uses it.
   file.tensors.erase("none_QuantMultA");

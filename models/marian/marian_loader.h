@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "models/model.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

@@ -1,11 +1,13 @@
 #include "models/marian/nematus_names.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -63,7 +65,8 @@ int take_transition(std::string& stem) {
   const char* end = stem.data() + stem.size();
   const auto [stop, error] = std::from_chars(stem.data() + at + 5, end, number);
   if (error != std::errc{} || stop != end || number < 1 || number > 1000)
-    throw Error("parameter {} has no transition number after '_drt_'", in_quotes(stem));
+    throw Error(
+        fmt::format("parameter {} has no transition number after '_drt_'", in_quotes(stem)));
   stem.resize(at);
   return number;
 }
@@ -122,7 +125,8 @@ TensorMap rename_nematus_parameters(const TensorMap& stored, const MarianOptions
     // Files of newer versions also contain names of Marian.
     if (name.rfind("decoder_cell", 0) == 0 || name.rfind("decoder_ff_", 0) == 0) target = name;
     if (!renamed.emplace(target, tensor).second)
-      throw Error("parameter {} is stored twice, once as {}", in_quotes(target), in_quotes(name));
+      throw Error(fmt::format("parameter {} is stored twice, once as {}", in_quotes(target),
+                              in_quotes(name)));
   }
   return renamed;
 }

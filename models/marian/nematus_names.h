@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 #include "models/architectures/marian_options.h"
 
 namespace fuselage {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/registry.h"
 #include "models/formats/quantized_parts.h"
 #include "models/quantized/widen_matrices.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/quantize.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/quantized.h"
-#include "models/model.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

@@ -1,16 +1,18 @@
 #include "models/quantized/widen_matrices.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/quantized.h"
 #include "base/suggest.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/quantize.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -69,10 +71,10 @@ void widen(Model& model, NodeId id) {
   const auto name = old.as<ExternalName>().name;
   const ValueId stored = old.results[0];
   if (!reads_numbers(graph, stored))
-    throw Error(
+    throw Error(fmt::format(
         "parameter {} is stored as {}, and the model multiplies its integers by a scale of its "
         "own; such a matrix cannot be stored in another precision: give the model in floats",
-        in_quotes(name), to_string(graph.value(stored).type.dtype));
+        in_quotes(name), to_string(graph.value(stored).type.dtype)));
   const std::string value_name = graph.value(stored).name;
   Dims dims = graph.value(stored).type.dims;
   Tensor& weight = model.weights.at(name);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "models/model.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

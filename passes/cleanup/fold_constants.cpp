@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "ops/evaluate.h"
-#include "ops/leaf.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/leaf.h"
 
 namespace fuselage {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/leaf.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 
 namespace fuselage {
 namespace {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
-#include "ops/fused.h"
-#include "ops/leaf.h"
-#include "ops/quantize.h"
-#include "passes/rewrite/pattern.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/passes/rewrite/pattern.h"
 
 namespace fuselage {
 namespace {

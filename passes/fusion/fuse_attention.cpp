@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
 #include "graph/traversal.h"
-#include "ops/attention.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
 
 namespace fuselage {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/output.h"
-#include "ops/pointwise.h"
-#include "ops/search.h"
-#include "ops/softmax.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/output.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/search.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage {
 namespace {

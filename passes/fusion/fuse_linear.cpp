@@ -1,7 +1,7 @@
 #include "passes/fusion/fuse_linear.h"
 
-#include "ops/fused.h"
-#include "ops/matmul.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/matmul.h"
 #include "passes/fusion/elementwise.h"
 
 namespace fuselage {

@@ -1,8 +1,8 @@
 #include "passes/fusion/fuse_norm.h"
 
-#include "ops/fused.h"
-#include "ops/normalization.h"
-#include "ops/pointwise.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/pointwise.h"
 
 namespace fuselage {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "passes/rewrite/pass.h"
+#include "fuselage/passes/rewrite/pass.h"
 
 namespace fuselage {
 

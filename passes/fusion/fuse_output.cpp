@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "ops/matmul.h"
-#include "ops/output.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
-#include "ops/search.h"
-#include "ops/shortlist.h"
-#include "ops/softmax.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/output.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/search.h"
+#include "fuselage/ops/shortlist.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage {
 namespace {

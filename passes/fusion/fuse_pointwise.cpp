@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ops/fused.h"
+#include "fuselage/ops/fused.h"
 #include "passes/fusion/elementwise.h"
 
 namespace fuselage {

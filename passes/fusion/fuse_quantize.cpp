@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/quantize.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "ops/leaf.h"
-#include "ops/loop.h"
-#include "ops/pointwise.h"
-#include "ops/quantize.h"
-#include "ops/recurrent.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/loop.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/recurrent.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 #include "passes/fusion/recurrent_cell.h"
 
 namespace fuselage {

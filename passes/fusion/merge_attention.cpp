@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "ops/attention.h"
-#include "ops/quantize.h"
-#include "ops/rows.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage {
 namespace {

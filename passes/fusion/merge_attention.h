@@ -1,7 +1,7 @@
 #pragma once
 
-#include "passes/rewrite/pass.h"
-#include "passes/workload.h"
+#include "fuselage/passes/rewrite/pass.h"
+#include "fuselage/passes/workload.h"
 
 namespace fuselage {
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "ops/leaf.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
-#include "passes/rewrite/pattern.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
+#include "fuselage/passes/rewrite/pattern.h"
 
 namespace fuselage {
 namespace {

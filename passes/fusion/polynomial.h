@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "ops/matmul.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 
 namespace fuselage {
 namespace {

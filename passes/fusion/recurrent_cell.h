@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "ops/recurrent.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/ops/recurrent.h"
 #include "passes/fusion/polynomial.h"
 
 namespace fuselage {

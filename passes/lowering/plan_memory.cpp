@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

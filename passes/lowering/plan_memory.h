@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "base/exported.h"
+
 namespace fuselage {
 
 /// Alignment of buffer offsets and sizes in bytes: a cache line.
@@ -27,6 +29,6 @@ std::size_t most_live_bytes(std::span<const BufferLifetime> buffers);
 
 /// Places buffers so that no two live at the same step overlap: largest first, each into the
 /// smallest gap that fits (best fit).
-MemoryPlan plan_memory(std::span<const BufferLifetime> buffers);
+FUSELAGE_EXPORTED MemoryPlan plan_memory(std::span<const BufferLifetime> buffers);
 
 }  // namespace fuselage

@@ -1,4 +1,4 @@
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/leaf.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -1,13 +1,13 @@
-#include "passes/motion/commute_rows.h"
+#include "fuselage/passes/motion/commute_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "ops/leaf.h"
-#include "ops/rows.h"
-#include "passes/motion/cost_model.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/passes/motion/cost_model.h"
 
 namespace fuselage {
 namespace {

@@ -1,8 +1,8 @@
-#include "passes/motion/cost_model.h"
+#include "fuselage/passes/motion/cost_model.h"
 
 #include <algorithm>
 
-#include "ops/frequent_rows.h"
+#include "fuselage/ops/frequent_rows.h"
 
 namespace fuselage {
 namespace {

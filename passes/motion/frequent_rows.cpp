@@ -1,14 +1,14 @@
-#include "passes/motion/frequent_rows.h"
+#include "fuselage/passes/motion/frequent_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "ops/frequent_rows.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/rows.h"
-#include "passes/motion/cost_model.h"
+#include "fuselage/ops/frequent_rows.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/passes/motion/cost_model.h"
 
 namespace fuselage {
 namespace {

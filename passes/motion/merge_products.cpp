@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 #include "graph/schedule.h"
-#include "ops/matmul.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
 
 namespace fuselage {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ops/shape.h"
+#include "fuselage/ops/shape.h"
 
 namespace fuselage {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "passes/motion/commute_rows.h"
-#include "passes/rewrite/pass.h"
+#include "fuselage/passes/motion/commute_rows.h"
+#include "fuselage/passes/rewrite/pass.h"
 
 namespace fuselage {
 

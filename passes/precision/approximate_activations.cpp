@@ -1,19 +1,13 @@
-#include "passes/precision/approximate_activations.h"
+#include "fuselage/passes/precision/approximate_activations.h"
 
 #include <fmt/format.h>
 
-#include <array>
-
-#include "base/suggest.h"
-#include "ops/pointwise.h"
+#include "fuselage/ops/pointwise.h"
 
 namespace fuselage {
 namespace {
 
 constexpr Capture kX{"x"};
-
-constexpr std::array<std::string_view, 3> kNames{"exact", "fast", "table"};
-static_assert(kNames.size() == static_cast<std::size_t>(Activations::table) + 1);
 
 /// Replaces Function by Approximation; results differ by at most `tolerance`.
 template <OpStruct Function, OpStruct Approximation>
@@ -28,16 +22,6 @@ Rule approximate(double tolerance) {
 }
 
 }  // namespace
-
-std::span<const std::string_view> activations_names() { return kNames; }
-
-std::string_view to_string(Activations activations) {
-  return kNames[static_cast<std::size_t>(activations)];
-}
-
-Activations activations_from_string(std::string_view name) {
-  return static_cast<Activations>(find_name("kind of activations", name, kNames));
-}
 
 Pass approximate_activations(Activations activations) {
   if (activations == Activations::table)

@@ -1,13 +1,14 @@
-#include "passes/precision/quantize.h"
+#include "fuselage/passes/precision/quantize.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/quantized.h"
-#include "ops/matmul.h"
-#include "ops/quantize.h"
+#include "base/logarithmic.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage {
 namespace {

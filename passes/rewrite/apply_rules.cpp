@@ -9,9 +9,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/verifier.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
 
 namespace fuselage {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "passes/rewrite/pass.h"
+#include "fuselage/passes/rewrite/pass.h"
 
 namespace fuselage {
 

@@ -4,9 +4,9 @@
 
 #include <chrono>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/verifier.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
 #include "passes/rewrite/apply_rules.h"
 
 namespace fuselage {

@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "passes/rewrite/pass.h"
+#include "fuselage/passes/rewrite/pass.h"
 
 namespace fuselage {
 

@@ -1,4 +1,4 @@
-#include "passes/rewrite/pattern.h"
+#include "fuselage/passes/rewrite/pattern.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <iterator>
 
-#include "base/error.h"
-#include "ops/leaf.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/leaf.h"
 
 namespace fuselage {
 namespace {

@@ -1,11 +1,11 @@
-#include "passes/rewrite/rewriter.h"
+#include "fuselage/passes/rewrite/rewriter.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -1,4 +1,4 @@
-#include "passes/rewrite/rule.h"
+#include "fuselage/passes/rewrite/rule.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 

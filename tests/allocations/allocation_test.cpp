@@ -9,9 +9,9 @@
 #include <memory>
 #include <new>
 
-#include "backends/compile.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
 #include "models/marian/marian_loader.h"
 #include "text/vocabulary.h"
 

@@ -1,16 +1,16 @@
 // Back-ends as objects: their names, properties, and the options that they refuse.
 
-#include "backends/backend.h"
+#include "fuselage/backends/backend.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
 
-#include "backends/compile.h"
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 #include "support.h"
 
 namespace fuselage {

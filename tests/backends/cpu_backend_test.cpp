@@ -2,14 +2,14 @@
 #include <map>
 #include <thread>
 
-#include "backends/compile.h"
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/reference/backend.h"
-#include "base/error.h"
-#include "ops/pointwise.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/pointwise.h"
 #include "support.h"
 
 namespace fuselage {

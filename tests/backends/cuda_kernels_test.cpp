@@ -2,12 +2,12 @@
 
 #include <set>
 
-#include "backends/compile.h"
 #include "backends/cuda/kernel_table.h"
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
 namespace fuselage {
@@ -80,7 +80,7 @@ TEST(CudaKernels, AreNotThereForWholeLayersThatMustBeDeterministicOrInFewBits) {
         CompileOptions{.backend = "cuda", .precision = Precision::int8}})
     for (const Pass& pass : make_optimizer(options).passes)
       EXPECT_NE(pass.name, "fuse_recurrence")
-          << options.backend << " " << to_string(options.precision);
+          << options.backend << " " << to_string(options.precision.value_or(Precision::fp32));
 }
 
 TEST(CudaKernels, MultiplyByTheTypeOfTheMatrix) {

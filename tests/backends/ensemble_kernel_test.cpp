@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "backends/compile.h"
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "graph/text.h"
-#include "ops/registry.h"
-#include "passes/pipeline.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 #include "support.h"
 

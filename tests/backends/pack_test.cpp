@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "base/quantized.h"
-#include "base/tensor.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "backends/compile.h"
 #include "backends/cpu/executable.h"
-#include "backends/cpu/kernels/kernel_registry.h"
-#include "backends/plan/plan.h"
-#include "graph/text.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
 namespace fuselage {

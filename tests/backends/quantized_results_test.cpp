@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <random>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "backends/plan/plan.h"
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/fused.h"
-#include "ops/leaf.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/registry.h"
 #include "support.h"
 #include "tests/random_weights.h"
 

@@ -1,4 +1,4 @@
-#include "backends/row_frame.h"
+#include "fuselage/backends/row_frame.h"
 
 #include <gmock/gmock.h>
 

@@ -5,11 +5,11 @@
 #include <iterator>
 #include <random>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 #include "support.h"
 
 namespace fuselage {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ops/leaf.h"
+#include "fuselage/ops/leaf.h"
 #include "tests/random_weights.h"
 
 namespace fuselage::testing {

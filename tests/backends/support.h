@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/executable.h"
-#include "base/tensor.h"
-#include "ops/builder.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/builder.h"
 
 namespace fuselage::testing {
 

@@ -1,16 +1,17 @@
 #include "backends/cpu/runtime/team.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <numeric>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 #include "support.h"
 
 namespace fuselage {
@@ -80,7 +81,7 @@ TEST(Team, ThrowsWhatAPartThrewAndGoesOn) {
   for (std::size_t bad = 0; bad < 4; ++bad) {
     std::atomic<int> count = 0;
     EXPECT_THROW(team.run([&](std::size_t part) {
-      if (part == bad) throw Error("part {}", part);
+      if (part == bad) throw Error(fmt::format("part {}", part));
       ++count;
     }),
                  Error);

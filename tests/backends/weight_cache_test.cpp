@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
 #include "base/file.h"
+#include "fuselage/backends/compile.h"
 #include "support.h"
 #include "tests/temp_path.h"
 

@@ -3,10 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <random>
 
-#include "backends/compile.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/quantized.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 #include "support.h"
 
 namespace fuselage {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {

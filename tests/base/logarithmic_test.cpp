@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 #include "tests/base/quantized_support.h"
 
 namespace fuselage {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 

@@ -1,4 +1,4 @@
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/base/quantized_support.h"
 
 namespace fuselage {

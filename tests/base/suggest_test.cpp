@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

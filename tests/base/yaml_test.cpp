@@ -1,8 +1,9 @@
 #include "base/yaml.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "backends/cuda/device/gemm/matrix_columns.h"
-#include "base/error.h"
-#include "base/quantized.h"
 #include "device_array.h"
-#include "ops/builder.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/builder.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "backends/cuda/element_functions.h"
 #include "backends/cuda/elementwise_source.h"
-#include "ops/fused.h"
-#include "ops/registry.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/registry.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {

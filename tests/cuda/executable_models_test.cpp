@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
 #include "backends/cuda/cudnn.h"
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "base/file.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
 #include "device_array.h"
-#include "graph/text.h"
-#include "models/load_model.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/ops/registry.h"
 #include "tests/cuda/op_program.h"
 #include "tests/passes/execute.h"
 
@@ -61,7 +61,7 @@ std::int64_t vocabulary_of(const Graph& graph) {
 }
 
 Model trained_model(const std::string& name) {
-  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
+  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz");
 }
 
 /// The graph of a benchmark, with small sizes.

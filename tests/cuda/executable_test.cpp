@@ -1,13 +1,13 @@
 #include <thread>
 
-#include "backends/compile.h"
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "backends/reference/backend.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
 #include "device_array.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
 #include "tests/backends/support.h"
 #include "tests/cuda/random_search.h"
 #include "tests/passes/execute.h"

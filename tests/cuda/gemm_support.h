@@ -13,8 +13,8 @@
 
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/runtime/rows.h"
-#include "base/quantized.h"
-#include "base/tensor.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/base/tensor.h"
 #include "tests/cuda/device_array.h"
 
 namespace fuselage::cuda {

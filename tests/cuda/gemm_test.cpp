@@ -1,6 +1,6 @@
 #include "backends/cuda/device/gemm/gemm.h"
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/cuda/gemm_matrix.h"
 
 namespace fuselage::cuda {

@@ -2,8 +2,8 @@
 
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/memory.h"
-#include "base/error.h"
 #include "device_array.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/cuda/device/kernel/kernel.h"
-#include "backends/row_frame.h"
+#include "fuselage/backends/row_frame.h"
 #include "tests/cuda/device_array.h"
 #include "tests/ops/evaluation.h"
 

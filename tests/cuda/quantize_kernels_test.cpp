@@ -5,7 +5,7 @@
 #include <random>
 
 #include "backends/cuda/device/gemm/quantize.h"
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {

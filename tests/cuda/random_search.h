@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/executable.h"
-#include "graph/graph.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage::cuda {
 

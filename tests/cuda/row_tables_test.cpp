@@ -6,7 +6,7 @@
 
 #include "backends/cuda/device/rows/device_row_memory.h"
 #include "backends/cuda/layout.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/cuda/device_array.h"
 
 namespace fuselage::cuda {

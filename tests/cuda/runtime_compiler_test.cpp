@@ -8,8 +8,8 @@
 #include "backends/cuda/elementwise_source.h"
 #include "base/content_hash.h"
 #include "base/file.h"
-#include "ops/fused.h"
-#include "ops/registry.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/registry.h"
 #include "tests/graph/support.h"
 #include "tests/temp_path.h"
 

@@ -8,8 +8,8 @@
 #include "backends/cuda/device/rows/device_row_memory.h"
 #include "backends/cuda/device/search/beam_search.h"
 #include "backends/cuda/layout.h"
-#include "base/error.h"
-#include "decoding/beam_search.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/hash_scores.h"
 

@@ -41,8 +41,9 @@ TEST(BatchFormer, SortsTheLongestFirstAndEqualOnesInOrder) {
 }
 
 TEST(BatchFormer, KeepsTheOrderWhenAsked) {
-  EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch = 2, .sort_by_length = false}),
-              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
+  EXPECT_THAT(
+      batches_of({3, 9, 1, 9, 4}, {.mini_batch = 2, .maxi_batch_sort = MaxiBatchSort::none}),
+      ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
 }
 
 TEST(BatchFormer, SortsWithinWindows) {
@@ -54,8 +55,9 @@ TEST(BatchFormer, CountsWordsWithPadding) {
   EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch_words = 18}),
               ElementsAre(ElementsAre(1, 3), ElementsAre(4, 0, 2)));
   // In their order a longer line makes those before it longer, too.
-  EXPECT_THAT(batches_of({3, 9, 1, 9, 4}, {.mini_batch_words = 18, .sort_by_length = false}),
-              ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
+  EXPECT_THAT(
+      batches_of({3, 9, 1, 9, 4}, {.mini_batch_words = 18, .maxi_batch_sort = MaxiBatchSort::none}),
+      ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4)));
 }
 
 TEST(BatchFormer, GivesALineThatIsTooLongABatchOfItsOwn) {

@@ -1,10 +1,10 @@
-#include "decoding/beam_search.h"
+#include "fuselage/decoding/beam_search.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "backends/cpu/runtime/isa.h"
-#include "decoding/translator.h"
-#include "models/load_model.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -45,17 +45,17 @@ class Canonical : public ::testing::TestWithParam<Case> {
   ~Canonical() override { cpu::force_isa(cpu::supported_isas().back()); }
 
   std::vector<Translation> translate() const {
-    return Translator(load_model(model_).model, options_).translate(lines_);
+    return Translator(load_model(model_), options_).translate(lines_);
   }
 
   std::string model_;
   std::vector<std::string> lines_;
   TranslatorOptions options_{
-      .compile = {.precision = GetParam().precision, .activations = GetParam().activations},
-      .search = {.beam_size = GetParam().beam,
-                 .normalize = 0.6f,
-                 .max_length_factor = 2,
-                 .alignment = true}};
+      .beam_size = GetParam().beam,
+      .normalize = 0.6f,
+      .max_length_factor = 2,
+      .alignment = true,
+      .compile = {.precision = GetParam().precision, .activations = GetParam().activations}};
 };
 
 /// Equal floats are equal bits: there are neither NaNs nor negative zeros among scores.

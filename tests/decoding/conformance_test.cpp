@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/file.h"
-#include "decoding/output_format.h"
-#include "decoding/scorer.h"
-#include "decoding/translator.h"
-#include "models/load_model.h"
+#include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/scorer.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -59,8 +59,8 @@ void expect_near(const std::string& actual, const std::string& expected) {
 TranslatorOptions marian_options(const CompileOptions& compile, std::int32_t beam_size) {
   TranslatorOptions options;
   options.compile = compile;
-  options.search.beam_size = beam_size;
-  options.search.max_length_factor = 2;
+  options.beam_size = beam_size;
+  options.max_length_factor = 2;
   options.vocabularies.paths = testing::vocabularies();
   return options;
 }
@@ -73,7 +73,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
   std::vector<std::string> lines(const std::string& name) const {
     return lines_of(read_file(file(name)));
   }
-  Model model() const { return load_model(file("model.npz")).model; }
+  Model model() const { return load_model(file("model.npz")); }
 
   std::vector<std::string> translate(const TranslatorOptions& options, const OutputFormat& format,
                                      std::size_t count) const {
@@ -171,8 +171,8 @@ TEST_P(DecodingConformance, NBestListsWithoutPasses) { check_n_best({.passes = "
 
 TEST_P(DecodingConformance, NormalizedInSortedBatches) {
   TranslatorOptions options = marian_options({}, 6);
-  options.search.normalize = 0.6F;
-  options.batches = {.mini_batch = 16, .maxi_batch = 10, .sort_by_length = true};
+  options.normalize = 0.6F;
+  options.batches = {.mini_batch = 16, .maxi_batch = 10, .maxi_batch_sort = MaxiBatchSort::src};
   EXPECT_EQ(translate(options, {}, 1000), lines("expected.beam6.norm06.txt"));
 }
 
@@ -225,8 +225,8 @@ TEST_P(CudaDecodingConformance, GreedyWithoutPasses) {
 
 TEST_P(CudaDecodingConformance, NormalizedInSortedBatches) {
   TranslatorOptions options = marian_options({.backend = "cuda"}, 6);
-  options.search.normalize = 0.6F;
-  options.batches = {.mini_batch = 16, .maxi_batch = 10, .sort_by_length = true};
+  options.normalize = 0.6F;
+  options.batches = {.mini_batch = 16, .maxi_batch = 10, .maxi_batch_sort = MaxiBatchSort::src};
   auto expected = lines("expected.beam6.norm06.txt");
   expected.resize(std::min(expected.size(), cuda_lines()));
   EXPECT_EQ(translate(options, {}, cuda_lines()), expected);

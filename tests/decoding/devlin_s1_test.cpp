@@ -5,15 +5,15 @@
 #include <cmath>
 #include <random>
 
-#include "backends/compile.h"
 #include "base/file.h"
-#include "graph/text.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/fused.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/registry.h"
 #include "tests/random_weights.h"
 
 namespace fuselage {

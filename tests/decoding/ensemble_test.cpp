@@ -1,18 +1,18 @@
 // Ensembles of trained models, against the members run on their own.
 
-#include "models/architectures/ensemble.h"
+#include "fuselage/models/architectures/ensemble.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "backends/compile.h"
 #include "backends/reference/interpreter.h"
 #include "base/file.h"
-#include "decoding/search_head.h"
-#include "decoding/translator.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "graph/traversal.h"
-#include "models/directory/model_directory.h"
 #include "support.h"
 
 namespace fuselage {
@@ -21,7 +21,7 @@ namespace {
 using ::testing::SizeIs;
 
 Model trained(const std::string& name) {
-  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz").model;
+  return load_model(std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz");
 }
 
 Model ensemble_of(const std::vector<std::pair<std::string, double>>& members) {
@@ -138,8 +138,8 @@ TEST_P(EnsembleOf, RunsAlikeOnAllBackEnds) {
 std::vector<Translation> translate(Model model, std::int32_t beam_size, bool skip_cost = false) {
   TranslatorOptions options;
   options.vocabularies.paths = testing::vocabularies();
-  options.search.beam_size = beam_size;
-  options.search.alignment = true;
+  options.beam_size = beam_size;
+  options.alignment = true;
   options.skip_cost = skip_cost;
   options.batches.mini_batch = 5;
   const std::vector<std::string> lines = {"▁Tom ▁is ▁a",      "▁I ▁am",       "",
@@ -176,7 +176,7 @@ TEST(Ensemble, IsAModelDirectoryLikeAnyOther) {
   const testing::TemporaryFolder folder;
   const Model ensemble = ensemble_of({{"nematus", 1}, {"transformer-post", 0.5}});
   save_model_directory(ensemble, testing::vocabularies(), folder / "model");
-  const Model read = load_model(folder / "model").model;
+  const Model read = load_model(folder / "model");
   EXPECT_TRUE(same_graph(read.graph, ensemble.graph));
   EXPECT_EQ(run_back_end(read, {}), run_back_end(ensemble, {}));
 }

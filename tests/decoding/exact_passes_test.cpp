@@ -4,10 +4,10 @@
 
 #include <fstream>
 
-#include "backends/compile.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -30,8 +30,7 @@ TEST_P(ExactPasses, KeepEveryBit) {
   const bool bundled = GetParam() == "en-de";
   const std::string directory = std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de";
   const auto vocabulary = load_vocabulary(bundled ? directory + "/vocab.spm" : data + "/vocab.yml");
-  const Model model =
-      load_model(bundled ? directory : data + "/" + GetParam() + "/model.npz").model;
+  const Model model = load_model(bundled ? directory : data + "/" + GetParam() + "/model.npz");
   const SearchOptions options{.beam_size = 4,
                               .max_length_factor = 2,
                               .end_id = vocabulary->end_id(),

@@ -5,12 +5,12 @@
 #include <fstream>
 
 #include "backends/bake.h"
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
-#include "models/directory/model_directory.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "models/marian/marian_loader.h"
 #include "support.h"
 
@@ -125,7 +125,7 @@ TEST_P(FrequentRows, BakedTablesKeepEveryBit) {
     Model baked = model_;
     bake(baked.graph, baked.weights, {.exact = true, .precompute_memory = memory, .ranks = ranks});
     save_model_directory(baked, testing::vocabularies(), folder / "baked");
-    const Model read = load_model_directory(folder / "baked", {}).model;
+    const Model read = load_model_directory(folder / "baked", {});
     for (const char* passes : {"none", "all"})
       expect_same(translate(read, {.passes = passes, .exact = true}), expected);
 

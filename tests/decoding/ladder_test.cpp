@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "decoding/translator.h"
-#include "models/load_model.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -22,10 +22,11 @@ std::vector<std::string> texts(const std::string& passes, int beam) {
       "Nobody believed the story that the old man told his grandchildren.",
       "How much did you pay for the ticket to Berlin?",
       "My sister works in a hospital and my brother studies at the university."};
-  const TranslatorOptions options{
-      .compile = {.passes = passes, .precision = Precision::fp32},
-      .search = {.beam_size = beam, .normalize = 0.6f, .max_length_factor = 3}};
-  const Model model = load_model(std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de").model;
+  const TranslatorOptions options{.beam_size = beam,
+                                  .normalize = 0.6f,
+                                  .max_length_factor = 3,
+                                  .compile = {.passes = passes, .precision = Precision::fp32}};
+  const Model model = load_model(std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de");
   std::vector<std::string> texts;
   for (const Translation& translation : Translator(model, options).translate(lines))
     texts.push_back(translation.n_best.front().text);

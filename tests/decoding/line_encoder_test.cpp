@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "decoding/line_reader.h"
+#include "fuselage/base/error.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {

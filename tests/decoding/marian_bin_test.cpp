@@ -11,19 +11,20 @@
 #include <set>
 #include <sstream>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/quantized.h"
-#include "decoding/scorer.h"
-#include "decoding/translator.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/decoding/scorer.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/directory/model_directory.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "models/directory/model_directory.h"
 #include "models/formats/npz.h"
-#include "models/load_model.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/quantize.h"
-#include "ops/registry.h"
 #include "tests/decoding/support.h"
 #include "tests/models/marian_bin_writer.h"
 
@@ -104,7 +105,7 @@ class Writer {
 /// The .npz model with rounded weights, and with rows rounded before products that have
 /// multipliers.
 Model expected_model(const std::string& npz, const Writer& writer) {
-  Model model = load_model(npz).model;
+  Model model = load_model(npz);
   for (const auto& [name, tensor] : writer.rounded()) {
     EXPECT_EQ(model.weights.count(name), 1u) << name;
     model.weights[name] = tensor.reshaped(model.weights.at(name).shape());
@@ -146,9 +147,11 @@ class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, S
   Model expected() const { return expected_model(npz(), *writer_); }
 
   /// Word by word, line after line.
-  std::vector<float> score(Model model, const CompileOptions& compile) const {
+  std::vector<float> score(Model model, CompileOptions compile) const {
     ScorerOptions options;
-    options.compile = compile;
+    // Integers run as such by default.
+    compile.precision = compile.precision.value_or(Precision::fp32);
+    options.compile = std::move(compile);
     options.vocabularies.paths = testing::vocabularies();
     const Scorer scorer(std::move(model), options);
     std::string texts[2];
@@ -164,7 +167,8 @@ class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, S
 
   std::vector<std::string> translate(Model model) const {
     TranslatorOptions options;
-    options.search.beam_size = 2;
+    options.beam_size = 2;
+    options.compile.precision = Precision::fp32;
     options.vocabularies.paths = testing::vocabularies();
     std::vector<std::string> texts;
     for (const Translation& t :
@@ -189,7 +193,7 @@ class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, S
 };
 
 TEST_P(MarianBinModel, ScoresAsRoundedWeightsDo) {
-  const Model model = load_model(path_).model;
+  const Model model = load_model(path_);
   for (const CompileOptions& options : {CompileOptions{.backend = "reference", .passes = "none"},
                                         CompileOptions{.passes = "none"}, CompileOptions{}})
     EXPECT_LT(distance(score(model, options), score(expected(), options)), 1e-5)
@@ -197,22 +201,22 @@ TEST_P(MarianBinModel, ScoresAsRoundedWeightsDo) {
 }
 
 TEST_P(MarianBinModel, ScoresAlikeInIntegers) {
-  const Model model = load_model(path_).model;
+  const Model model = load_model(path_);
   const std::vector<float> exact = score(model, {});
   EXPECT_LT(distance(score(model, {.precision = Precision::int8}), exact), 0.2);
   EXPECT_LT(distance(score(model, {.precision = Precision::int16}), exact), narrow() ? 0.2 : 0.005);
 }
 
 TEST_P(MarianBinModel, TranslatesAsRoundedWeightsDo) {
-  EXPECT_EQ(translate(load_model(path_).model), translate(expected()));
+  EXPECT_EQ(translate(load_model(path_)), translate(expected()));
 }
 
 TEST_P(MarianBinModel, SurvivesAModelDirectory) {
-  const Model model = load_model(path_).model;
+  const Model model = load_model(path_);
   for (const bool half : {false, true}) {
     const std::string directory = folder_ / (half ? "half" : "full");
     save_model_directory(model, testing::vocabularies(), directory, {.half = half});
-    const Model loaded = load_model(directory).model;
+    const Model loaded = load_model(directory);
     EXPECT_TRUE(same_graph(loaded.graph, model.graph));
     ASSERT_EQ(loaded.weights.size(), model.weights.size());
     for (const auto& [name, tensor] : model.weights) {
@@ -227,7 +231,7 @@ TEST_P(MarianBinModel, SurvivesAModelDirectory) {
 
 /// Untied output matrices are stored along the wrong dimension, and quantized again.
 TEST_P(MarianBinModel, MultipliesStoredIntegers) {
-  Graph graph = load_model(path_).model.graph;
+  Graph graph = load_model(path_).graph;
   optimize(graph, {.precision = narrow() ? Precision::int8 : Precision::int16});
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <memory>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "base/process_memory.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FUSELAGE_SANITIZED
@@ -81,7 +81,7 @@ TEST(MemoryBounds, HoldForTheValuesOfABatch) {
   for (const Architecture& one : architectures())
     for (const Precision precision : {Precision::fp32, Precision::int8})
       for (const std::int64_t beam : {1, 6, 12}) {
-        const Model model = load_model(one.path).model;
+        const Model model = load_model(one.path);
         const auto executable = compiled(model, precision, beam);
         for (const std::int64_t sentences : {1, 16, 64})
           for (const std::int64_t length : {1, 10, 30}) {
@@ -98,7 +98,7 @@ TEST(MemoryBounds, OfAnImpossibleBatchAreSaid) {
 #ifdef FUSELAGE_SANITIZED
   GTEST_SKIP() << "a sanitizer's allocator ends the process instead";
 #endif
-  const auto executable = compiled(load_model(architectures()[1].path).model, Precision::fp32, 1);
+  const auto executable = compiled(load_model(architectures()[1].path), Precision::fp32, 1);
   const auto worker = executable->make_worker();
   const auto message = [&](std::int64_t beam, std::int32_t words) -> std::string {
     try {
@@ -122,14 +122,14 @@ TEST(MemoryBounds, HoldForLoadingTheBundledModel) {
   if (process_memory().peak == 0) GTEST_SKIP() << "this system does not tell";
   const std::string path = architectures().back().path;
   std::uint64_t parameters = 0;
-  for (const auto& [name, tensor] : load_model(path).model.weights)
+  for (const auto& [name, tensor] : load_model(path).weights)
     parameters += static_cast<std::uint64_t>(tensor.size());
   for (const Precision precision : {Precision::fp32, Precision::int8}) {
     EXPECT_EXIT(
         {
           // A process begins with the peak that its parent has at that time.
           const std::uint64_t before = process_memory().resident;
-          compiled(load_model(path).model, precision, 6);
+          compiled(load_model(path), precision, 6);
           const std::uint64_t taken = process_memory().peak - before;
           const std::uint64_t bound = 40'000'000 + 12 * parameters + 64'000'000;
           fmt::print(stderr, "{} of {} bytes\n", taken, bound);

@@ -1,4 +1,4 @@
-#include "models/directory/model_directory.h"
+#include "fuselage/models/directory/model_directory.h"
 
 #include <gmock/gmock.h>
 
@@ -7,15 +7,15 @@
 #include <functional>
 #include <limits>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/quantized.h"
 #include "decoding/vocabulary_pair.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/models/formats/safetensors.h"
+#include "fuselage/ops/builder.h"
+#include "fuselage/ops/quantize.h"
 #include "graph/traversal.h"
 #include "models/directory/manifest.h"
-#include "models/formats/safetensors.h"
-#include "ops/builder.h"
-#include "ops/quantize.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -24,14 +24,13 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
 class ModelDirectory : public ::testing::Test {
  protected:
   void SetUp() override {
-    save_model_directory(model_, testing::vocabularies(), path_,
-                         {.decode_options = {{"beam-size", "6"}, {"maxi-batch-sort", "src"}}});
+    model_.decode = {.beam_size = 6, .maxi_batch_sort = MaxiBatchSort::src};
+    save_model_directory(model_, testing::vocabularies(), path_);
   }
 
   void replace(const std::string& file, const std::string& from, const std::string& to) const {
@@ -48,7 +47,7 @@ class ModelDirectory : public ::testing::Test {
   }
 
   void edit_weights(const std::function<void(TensorMap&)>& edit) const {
-    TensorMap tensors = read_safetensors(path_ + "/weights.safetensors").tensors;
+    TensorMap tensors = read_safetensors(path_ + "/weights.safetensors");
     edit(tensors);
     write_safetensors(path_ + "/weights.safetensors", tensors, {});
     std::filesystem::remove(path_ + "/SHA256SUMS");
@@ -61,20 +60,19 @@ class ModelDirectory : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   const std::string path_ = folder_ / "new/model";
-  const Model model_ = load_model(testing::small_model()).model;
+  Model model_ = load_model(testing::small_model());
 };
 
 TEST_F(ModelDirectory, HoldsTheSameModel) {
-  const LoadedModel loaded = load_model(path_);
-  EXPECT_TRUE(same_graph(loaded.model.graph, model_.graph));
-  EXPECT_EQ(loaded.model.graph.name(), "model.npz");
-  EXPECT_EQ(loaded.model.right_left, model_.right_left);
-  EXPECT_THAT(loaded.model.vocabularies, ElementsAre(path_ + "/vocab.yml", path_ + "/vocab.yml"));
-  EXPECT_THAT(loaded.decode_options,
-              ElementsAre(Pair("beam-size", "6"), Pair("maxi-batch-sort", "src")));
-  ASSERT_EQ(loaded.model.weights.size(), model_.weights.size());
+  const Model loaded = load_model(path_);
+  EXPECT_TRUE(same_graph(loaded.graph, model_.graph));
+  EXPECT_EQ(loaded.graph.name(), "model.npz");
+  EXPECT_EQ(loaded.right_left, model_.right_left);
+  EXPECT_THAT(loaded.vocabularies, ElementsAre(path_ + "/vocab.yml", path_ + "/vocab.yml"));
+  EXPECT_EQ(loaded.decode, model_.decode);
+  ASSERT_EQ(loaded.weights.size(), model_.weights.size());
   for (const auto& [name, tensor] : model_.weights) {
-    const Tensor& read = loaded.model.weights.at(name);
+    const Tensor& read = loaded.weights.at(name);
     ASSERT_EQ(read.shape(), tensor.shape()) << name;
     EXPECT_EQ(std::memcmp(read.bytes(), tensor.bytes(), tensor.size_bytes()), 0) << name;
   }
@@ -85,7 +83,7 @@ TEST_F(ModelDirectory, WidensHalfPrecision) {
   save_model_directory(model_, testing::vocabularies(), half, {.half = true});
   EXPECT_LT(read_file(half + "/weights.safetensors").size(),
             read_file(path_ + "/weights.safetensors").size() * 6 / 10);
-  for (const auto& [name, tensor] : load_model(half).model.weights) {
+  for (const auto& [name, tensor] : load_model(half).weights) {
     ASSERT_EQ(tensor.dtype(), DType::f32);
     const float original = model_.weights.at(name).data<float>()[0];
     EXPECT_EQ(tensor.data<float>()[0], half_to_float(float_to_half(original)));
@@ -106,7 +104,7 @@ TEST_F(ModelDirectory, KeepsVocabulariesOfOneNameApart) {
   write_file_atomically(other, read_file(testing::vocabularies()[0]));
   const std::string path = folder_ / "two";
   save_model_directory(model_, {testing::vocabularies()[0], other}, path);
-  EXPECT_THAT(load_model(path).model.vocabularies,
+  EXPECT_THAT(load_model(path).vocabularies,
               ElementsAre(path + "/vocab.yml", path + "/2.vocab.yml"));
 }
 
@@ -132,7 +130,7 @@ TEST_F(ModelDirectory, RefusesAWeightOfAnotherShape) {
 TEST_F(ModelDirectory, RefusesUnknownKeys) {
   replace("config.json", "\"right-left\"", "\"rigth-left\"");
   expect_refused(AllOf(HasSubstr("config.json"), HasSubstr("'rigth-left'; did you mean")));
-  EXPECT_FALSE(load_model(path_, {.ignore_unknown = true}).model.right_left);
+  EXPECT_FALSE(load_model(path_, {.ignore_unknown = true}).right_left);
 }
 
 TEST_F(ModelDirectory, RefusesUnknownDecodeOptions) {
@@ -191,7 +189,7 @@ TEST_F(ModelDirectory, ListsTheDigestsOfItsFiles) {
     EXPECT_EQ(digest, sha256(read_file(path_ + "/" + name))) << name;
   }
   EXPECT_THAT(names, ElementsAre("config.json", "graph.ir", "vocab.yml", "weights.safetensors"));
-  EXPECT_THAT(load_model(path_).model.notes, ::testing::IsEmpty());
+  EXPECT_THAT(load_model(path_).notes, ::testing::IsEmpty());
 }
 
 TEST_F(ModelDirectory, RefusesFilesThatDiffer) {
@@ -210,7 +208,7 @@ TEST_F(ModelDirectory, RefusesFilesThatDiffer) {
 TEST_F(ModelDirectory, RefusesAVocabularyThatDiffersWhenItIsRead) {
   write_file_atomically(path_ + "/vocab.yml", read_file(path_ + "/vocab.yml") + "\n");
   const auto load = [&](const LoadOptions& options) {
-    load_vocabulary_pair(load_model(path_, options).model, {});
+    load_vocabulary_pair(load_model(path_, options), {});
   };
   EXPECT_THAT([&] { load({}); }, ThrowsMessage<Error>(HasSubstr("vocab.yml: its SHA-256 is")));
   load({.verify = false});
@@ -238,16 +236,17 @@ TEST_F(ModelDirectory, RefusesAListThatIsNotComplete) {
 
 TEST_F(ModelDirectory, TellsThatNothingWasChecked) {
   std::filesystem::remove(path_ + "/SHA256SUMS");
-  const Model model = load_model(path_).model;
+  const Model model = load_model(path_);
   EXPECT_THAT(model.notes, ElementsAre(path_ + " has no SHA256SUMS, so nothing was checked"));
   EXPECT_THAT(load_vocabulary_pair(model, {}).notes, ElementsAre(model.notes[0]));
-  EXPECT_THAT(load_model(path_, {.verify = false}).model.notes, ::testing::IsEmpty());
+  EXPECT_THAT(load_model(path_, {.verify = false}).notes, ::testing::IsEmpty());
 }
 
 TEST_F(ModelDirectory, ReplacesOnlyAModelDirectory) {
   const auto save = [&] { save_model_directory(model_, testing::vocabularies(), path_); };
+  model_.decode = {};
   save();
-  EXPECT_TRUE(load_model(path_).decode_options.empty());
+  EXPECT_EQ(load_model(path_).decode, DecodeDefaults{});
   write_file_atomically(path_ + "/README.md", "");
   EXPECT_THAT(save, ThrowsMessage<Error>(HasSubstr("'README.md', which is no part of its model")));
   std::filesystem::remove(path_ + "/config.json");
@@ -303,7 +302,7 @@ class QuantizedModelDirectory : public ModelDirectory {
 };
 
 TEST_F(QuantizedModelDirectory, HoldsIntegersBesideTheirScales) {
-  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
+  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors");
   ASSERT_EQ(stored.size(), 8u);
   EXPECT_EQ(stored.at("E").dtype(), DType::i8);
   EXPECT_EQ(stored.at("W").dtype(), DType::i16);
@@ -316,7 +315,7 @@ TEST_F(QuantizedModelDirectory, HoldsIntegersBesideTheirScales) {
 }
 
 TEST_F(QuantizedModelDirectory, PacksTwoNibblesAByteBesideShortScales) {
-  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
+  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors");
   EXPECT_EQ(stored.at("L").dtype(), DType::u8);
   EXPECT_THAT(stored.at("L").shape(), ElementsAre(5, 2));
   EXPECT_EQ(stored.at("L.scale").dtype(), DType::bf16);
@@ -331,9 +330,8 @@ TEST_F(QuantizedModelDirectory, KeepsScalesThatBfloat16DoesNotHold) {
   quantizer.scale = 0.3F;
   quantized_.weights["L"] = quantized(quantizer, numbers({5, 3}));
   save_model_directory(quantized_, {}, path_);
-  EXPECT_EQ(read_safetensors(path_ + "/weights.safetensors").tensors.at("L.scale").dtype(),
-            DType::f32);
-  const Tensor loaded = load_model(path_).model.weights.at("L");
+  EXPECT_EQ(read_safetensors(path_ + "/weights.safetensors").at("L.scale").dtype(), DType::f32);
+  const Tensor loaded = load_model(path_).weights.at("L");
   EXPECT_EQ(std::memcmp(loaded.bytes(), quantized_.weights.at("L").bytes(), loaded.size_bytes()),
             0);
 }
@@ -356,7 +354,7 @@ TEST_F(QuantizedModelDirectory, AreEightTimesSmallerIn4Bits) {
 }
 
 TEST_F(QuantizedModelDirectory, HoldsTheSameModel) {
-  const Model loaded = load_model(path_).model;
+  const Model loaded = load_model(path_);
   EXPECT_TRUE(same_graph(loaded.graph, quantized_.graph));
   for (const auto& [name, tensor] : quantized_.weights) {
     const Tensor& read = loaded.weights.at(name);
@@ -367,7 +365,7 @@ TEST_F(QuantizedModelDirectory, HoldsTheSameModel) {
 
 TEST_F(QuantizedModelDirectory, LeavesIntegersAsTheyAreInHalfPrecision) {
   save_model_directory(quantized_, {}, path_, {.half = true});
-  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors").tensors;
+  const TensorMap stored = read_safetensors(path_ + "/weights.safetensors");
   EXPECT_EQ(stored.at("E").dtype(), DType::i8);
   EXPECT_EQ(stored.at("E.scale").dtype(), DType::f32);
   EXPECT_EQ(stored.at("x").dtype(), DType::f16);
@@ -415,7 +413,7 @@ TEST_F(QuantizedModelDirectory, RefusesNumbersBehindAVectorOfOddLength) {
 
 TEST_F(QuantizedModelDirectory, LeavesBfloat16AsItIsInHalfPrecision) {
   save_model_directory(quantized_, {}, path_, {.half = true});
-  EXPECT_EQ(load_model(path_).model.weights.at("B").dtype(), DType::bf16);
+  EXPECT_EQ(load_model(path_).weights.at("B").dtype(), DType::bf16);
 }
 
 TEST_F(QuantizedModelDirectory, RefusesOtherIntegers) {

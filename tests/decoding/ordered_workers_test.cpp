@@ -1,5 +1,6 @@
 #include "decoding/ordered_workers.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <pthread.h>
 
@@ -21,7 +22,7 @@ std::vector<Workers::Work> squaring(std::size_t threads) {
     std::vector<int> results;
     for (const int item : items) {
       if (item % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
-      if (item == 1000) throw Error("item {}", item);
+      if (item == 1000) throw Error(fmt::format("item {}", item));
       results.push_back(item * item);
     }
     return results;

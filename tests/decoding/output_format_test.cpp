@@ -1,8 +1,8 @@
-#include "decoding/output_format.h"
+#include "fuselage/decoding/output_format.h"
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "models/load_model.h"
+#include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -14,8 +14,7 @@ std::vector<ProductRange> measure(const Model& model, const std::vector<std::str
 
 class ProductRanges : public ::testing::TestWithParam<std::string> {
  protected:
-  Model model_ =
-      load_model(std::string(FUSELAGE_TEST_DATA) + "/" + GetParam() + "/model.npz").model;
+  Model model_ = load_model(std::string(FUSELAGE_TEST_DATA) + "/" + GetParam() + "/model.npz");
   std::vector<std::string> lines_ = {"▁the ▁c at", "▁yes"};
 };
 
@@ -52,8 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Models, ProductRanges, ::testing::Values("nematus", "tr
                          [](const auto& test) { return test.param.substr(0, 7); });
 
 TEST(ProductRanges, SeeWhatAReluLeaves) {
-  const Model model =
-      load_model(std::string(FUSELAGE_TEST_DATA) + "/transformer-post/model.npz").model;
+  const Model model = load_model(std::string(FUSELAGE_TEST_DATA) + "/transformer-post/model.npz");
   std::size_t behind_relu = 0;
   for (const ProductRange& range : measure(model, {"▁the ▁c at"})) {
     if (range.rows.find("relu") == std::string::npos) continue;

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 
-#include "backends/compile.h"
 #include "base/file.h"
-#include "graph/text.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <random>
 
-#include "backends/compile.h"
 #include "backends/reference/interpreter.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
-#include "models/load_model.h"
-#include "passes/pipeline.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
+#include "fuselage/passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 #include "tests/decoding/support.h"
 
@@ -85,7 +85,7 @@ class RecurrentLayers : public ::testing::TestWithParam<ModelCase> {
 };
 
 TEST_P(RecurrentLayers, GiveTheStatesOfTheLoops) {
-  Model model = load_model(path_).model;
+  Model model = load_model(path_);
   give_out_collected(model.graph);
   const Graph fused = with_layers(model.graph);
   EXPECT_EQ(count(fused, "recurrent_layer"), GetParam().layers);
@@ -105,7 +105,7 @@ TEST_P(RecurrentLayers, GiveTheStatesOfTheLoops) {
 
 // No kernel of the CPU runs them, so their own evaluation does.
 TEST_P(RecurrentLayers, TranslateOnTheCpu) {
-  const Model model = load_model(path_).model;
+  const Model model = load_model(path_);
   const SearchOptions options{.beam_size = 2, .max_length_factor = 1};
   const Graph graph =
       with_search_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options));

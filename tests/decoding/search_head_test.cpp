@@ -1,14 +1,14 @@
-#include "decoding/search_head.h"
+#include "fuselage/decoding/search_head.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -9,10 +9,11 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/translator.h"
-#include "models/architectures/ensemble.h"
+#include "decoding/vocabulary_pair.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/architectures/ensemble.h"
 #include "tests/decoding/support.h"
 #include "tests/temp_path.h"
 
@@ -39,7 +40,7 @@ class Shortlisted : public ::testing::TestWithParam<std::string> {
       lines_.push_back(line);
   }
 
-  Model load() const { return load_model(model_).model; }
+  Model load() const { return load_model(model_); }
   std::vector<Translation> translate() const {
     return Translator(load(), options_).translate(lines_);
   }
@@ -48,8 +49,7 @@ class Shortlisted : public ::testing::TestWithParam<std::string> {
   void take(const std::string& text, const LexicalLimits& limits) {
     const std::string path = temp_path("lex.s2t");
     write_file_atomically(path, text);
-    options_.shortlist.path = path;
-    options_.shortlist.limits = limits;
+    options_.shortlist = {.path = path, .limits = limits};
   }
 
   /// Each word of a translation as a translation of each word of its source.
@@ -65,8 +65,10 @@ class Shortlisted : public ::testing::TestWithParam<std::string> {
 
   std::string model_;
   std::vector<std::string> lines_;
-  TranslatorOptions options_{.compile = {.precision = Precision::fp32},
-                             .search = {.beam_size = 4, .normalize = 0.6f, .max_length_factor = 2}};
+  TranslatorOptions options_{.beam_size = 4,
+                             .normalize = 0.6f,
+                             .max_length_factor = 2,
+                             .compile = {.precision = Precision::fp32}};
 };
 
 INSTANTIATE_TEST_SUITE_P(Models, Shortlisted,
@@ -104,7 +106,7 @@ TEST_P(Shortlisted, ByAllWordsIsNoRestriction) {
 }
 
 TEST_P(Shortlisted, ByWhatIsBestAnywayChangesNoWordOfAGreedySearch) {
-  options_.search.beam_size = 1;
+  options_.beam_size = 1;
   const std::vector<Translation> expected = translate();
   take(table_of(expected), {.first = 0, .best = 1000});
   EXPECT_EQ(words_of(translate()), words_of(expected));
@@ -117,7 +119,7 @@ TEST_P(Shortlisted, HasNoOtherWords) {
   EXPECT_NE(words_of(restricted), words_of(unrestricted)) << "nothing was restricted";
   const Model model = load();
   const VocabularyPair pair = load_vocabulary_pair(model, options_.vocabularies);
-  const Shortlist list(load_lexical_table(options_.shortlist, {*pair.source, *pair.target}),
+  const Shortlist list(load_lexical_table(*options_.shortlist, {*pair.source, *pair.target}),
                        pair.target->size(), pair.target->end_id(), pair.shared);
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const std::vector<WordId> allowed = list.words_for(pair.source->encode(lines_[i]));
@@ -145,7 +147,7 @@ TEST_P(Shortlisted, DoesNotDependOnBatches) {
     options_.compile.precision = precision;
     options_.batches.mini_batch = 1;
     const std::string alone = show(translate());
-    options_.batches = {.mini_batch = 64, .maxi_batch = 4, .sort_by_length = true};
+    options_.batches = {.mini_batch = 64, .maxi_batch = 4, .maxi_batch_sort = MaxiBatchSort::src};
     options_.threads = 2;
     EXPECT_EQ(show(translate()), alone);
   }
@@ -155,7 +157,7 @@ TEST_P(Shortlisted, OfABatchIsThatOfItsOnlySentence) {
   take(table_of(translate()), {.first = 10, .best = 5});
   options_.batches.mini_batch = 1;
   const std::string own = show(translate());
-  options_.shortlist.union_of_batch = true;
+  options_.shortlist->union_of_batch = true;
   EXPECT_EQ(show(translate()), own);
   options_.batches.mini_batch = 64;
   EXPECT_NE(show(translate()), own) << "no list became longer by the others";
@@ -168,19 +170,19 @@ class ShortlistOptionsTest : public ::testing::Test {
     const std::string path = temp_path("small.s2t");
     write_file_atomically(path, "a b 1\n");
     options_.vocabularies.paths = testing::vocabularies();
-    options_.shortlist.path = path;
+    options_.shortlist = {.path = path};
   }
 
   TranslatorOptions options_;
 };
 
 TEST_F(ShortlistOptionsTest, GoWithAModelsOtherOptions) {
-  options_.search = {.beam_size = 1, .max_length_factor = 2};
-  options_.search.alignment = true;
-  options_.shortlist.limits.first = 300;
+  options_.beam_size = 1;
+  options_.max_length_factor = 2;
+  options_.alignment = true;
+  options_.shortlist->limits.first = 300;
   const auto translate = [&] {
-    return Translator(load_model(testing::small_model()).model, options_)
-        .translate({"Tom is here ."});
+    return Translator(load_model(testing::small_model()), options_).translate({"Tom is here ."});
   };
   const std::vector<Translation> fused = translate();
   EXPECT_FALSE(fused[0].n_best[0].hypothesis.alignment.empty());
@@ -198,15 +200,15 @@ TEST_F(ShortlistOptionsTest, OfEnsemblesAreRefused) {
   for (const char* name : {"a", "b"}) {
     EnsembleMember& member = members.emplace_back();
     member.where = name;
-    member.model = load_model(testing::small_model()).model;
+    member.model = load_model(testing::small_model());
   }
   EXPECT_THAT([&] { Translator(make_ensemble(std::move(members)), options_); },
               ThrowsMessage<Error>(HasSubstr("not the logits that a shortlist needs")));
 }
 
 TEST_F(ShortlistOptionsTest, OfAMissingFileAreRefused) {
-  options_.shortlist.path = "/no/such.s2t";
-  EXPECT_THAT([&] { Translator(load_model(testing::small_model()).model, options_); },
+  options_.shortlist = {.path = "/no/such.s2t"};
+  EXPECT_THAT([&] { Translator(load_model(testing::small_model()), options_); },
               ThrowsMessage<Error>(HasSubstr("/no/such.s2t")));
 }
 

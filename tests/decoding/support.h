@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "backends/cuda/backend.h"
-#include "base/error.h"
-#include "graph/graph.h"
-#include "models/load_model.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage::testing {
 

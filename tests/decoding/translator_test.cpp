@@ -1,5 +1,6 @@
-#include "decoding/translator.h"
+#include "fuselage/decoding/translator.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -8,11 +9,12 @@
 #include <sstream>
 #include <thread>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/output_format.h"
-#include "decoding/scorer.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/scorer.h"
 #include "tests/decoding/support.h"
+#include "text/vocabulary.h"
 
 namespace fuselage {
 namespace {
@@ -30,12 +32,12 @@ std::vector<std::string> input_lines() {
   return lines;
 }
 
-Model small_model() { return load_model(testing::small_model()).model; }
+Model small_model() { return load_model(testing::small_model()); }
 
 TranslatorOptions small_options() {
   TranslatorOptions options;
   options.vocabularies.paths = testing::vocabularies();
-  options.search.beam_size = 3;
+  options.beam_size = 3;
   return options;
 }
 
@@ -53,7 +55,7 @@ std::string show(const std::vector<Translation>& translations) {
 
 TEST(Translator, DoesNotDependOnBatchesOrThreads) {
   TranslatorOptions options = small_options();
-  options.search.alignment = true;
+  options.alignment = true;
   std::vector<std::string> lines = input_lines();
   lines.insert(lines.begin() + 3, "");
   options.batches = {.mini_batch = 1, .maxi_batch = 1};
@@ -61,7 +63,7 @@ TEST(Translator, DoesNotDependOnBatchesOrThreads) {
   for (const std::size_t threads : {1, 3}) {
     for (const BatchOptions& batches :
          {BatchOptions{}, BatchOptions{.mini_batch = 64},
-          BatchOptions{.mini_batch = 7, .maxi_batch = 3, .sort_by_length = false},
+          BatchOptions{.mini_batch = 7, .maxi_batch = 3, .maxi_batch_sort = MaxiBatchSort::none},
           BatchOptions{.mini_batch = 1, .mini_batch_words = 50, .maxi_batch = 100}}) {
       options.threads = threads;
       options.batches = batches;
@@ -101,7 +103,7 @@ TEST(Translator, GivesEmptyLinesAnEmptyTranslation) {
 TEST(Translator, TranslatesWhatComesBeforeAnError) {
   TranslatorOptions options = small_options();
   options.strict = true;
-  options.batches = {.mini_batch = 4, .maxi_batch = 4, .sort_by_length = true};
+  options.batches = {.mini_batch = 4, .maxi_batch = 4, .maxi_batch_sort = MaxiBatchSort::src};
   const Translator translator(small_model(), options);
   std::istringstream input("▁Tom\n▁ist\n\xFF\n▁Tom\n");
   std::size_t count = 0;
@@ -161,7 +163,7 @@ TEST(Translator, RefusesOptionsThatContradictEachOther) {
   options.skip_cost = true;
   EXPECT_THAT([&] { Translator(small_model(), options); },
               ThrowsMessage<Error>(HasSubstr("skip-cost needs beam-size 1, not 3")));
-  options.search.beam_size = 1;
+  options.beam_size = 1;
   EXPECT_THAT(Translator(small_model(), options).translate({"▁Tom"}), SizeIs(1));
 }
 
@@ -223,7 +225,7 @@ TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
   options.threads = 3;
   options.batches = {};
   EXPECT_EQ(run(), expected);
-  options.batches = {.mini_batch = 6, .maxi_batch = 2, .sort_by_length = true};
+  options.batches = {.mini_batch = 6, .maxi_batch = 2, .maxi_batch_sort = MaxiBatchSort::src};
   EXPECT_EQ(run(), expected);
 }
 

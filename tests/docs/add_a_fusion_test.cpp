@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "docs/examples/fuse_swish.cpp"  // NOLINT: the example is a page, not a library
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "ops/registry.h"
 #include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {

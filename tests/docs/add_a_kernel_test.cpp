@@ -11,9 +11,9 @@
 #include "backends/cpu/executable.h"
 #include "base/file.h"
 #include "docs/examples/rms_norm_kernel.cpp"  // NOLINT: the example is a page, not a library
-#include "graph/text.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "base/file.h"
 #include "docs/examples/hard_sigmoid.cpp"  // NOLINT: the example is a page, not a library
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
 
 namespace fuselage {
 namespace {

@@ -4,16 +4,16 @@
 
 #include <random>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "base/file.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
 #include "docs/examples/tiny_translator.cpp"  // NOLINT: the example is a page, not a library
-#include "graph/text.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "ops/leaf.h"
-#include "ops/registry.h"
 #include "tests/random_weights.h"
 
 namespace fuselage {

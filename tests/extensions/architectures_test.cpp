@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <numeric>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
+#include "fuselage/models/architectures/architecture.h"
+#include "fuselage/models/formats/safetensors.h"
+#include "fuselage/models/load_model.h"
 #include "graph/traversal.h"
-#include "models/architectures/architecture.h"
 #include "models/architectures/seq2seq.h"
-#include "models/formats/safetensors.h"
-#include "models/load_model.h"
 #include "tests/models/marian_bin_writer.h"
 #include "tests/temp_path.h"
 

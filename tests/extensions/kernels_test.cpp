@@ -3,10 +3,10 @@
 
 #include <gmock/gmock.h>
 
-#include "backends/cpu/kernels/kernel_registry.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
-#include "base/error.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/base/error.h"
 #include "tests/extensions/ops.h"
 #include "tests/extensions/program.h"
 

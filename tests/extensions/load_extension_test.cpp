@@ -2,8 +2,8 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
-#include "base/extension.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/extension.h"
 #include "tests/extensions/program.h"
 
 namespace fuselage {

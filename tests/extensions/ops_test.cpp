@@ -9,9 +9,9 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/error.h"
-#include "inspect/summary.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/base/error.h"
+#include "fuselage/inspect/summary.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "tests/extensions/program.h"
 
 namespace fuselage {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "inspect/explain.h"
-#include "inspect/print.h"
-#include "ops/pointwise.h"
-#include "passes/pipeline.h"
+#include "fuselage/base/error.h"
+#include "fuselage/inspect/explain.h"
+#include "fuselage/inspect/print.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/passes/pipeline.h"
 #include "tests/extensions/program.h"
 
 namespace fuselage {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
 #include "backends/cpu/executable.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 #include "tests/random_weights.h"
 
 namespace fuselage::testing {

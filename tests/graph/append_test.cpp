@@ -1,8 +1,8 @@
 #include "graph/append.h"
 
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/rows.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/rows.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

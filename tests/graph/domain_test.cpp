@@ -1,8 +1,8 @@
-#include "graph/domain.h"
+#include "fuselage/graph/domain.h"
 
-#include "graph/row_table.h"
-#include "ops/leaf.h"
-#include "ops/loop.h"
+#include "fuselage/graph/row_table.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/loop.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

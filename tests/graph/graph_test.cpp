@@ -1,12 +1,12 @@
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 #include <type_traits>
 
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/pointwise.h"
-#include "ops/search.h"
-#include "ops/shape.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/search.h"
+#include "fuselage/ops/shape.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

@@ -1,6 +1,6 @@
 #include "graph/schedule.h"
 
-#include "graph/verifier.h"
+#include "fuselage/graph/verifier.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-#include "graph/graph.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 

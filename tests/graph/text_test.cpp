@@ -1,9 +1,11 @@
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
 
+#include <fmt/format.h>
+
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/rows.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/leaf.h"
-#include "ops/rows.h"
 #include "tests/graph/op_examples.h"
 #include "tests/graph/support.h"
 

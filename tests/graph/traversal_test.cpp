@@ -1,10 +1,12 @@
 #include "graph/traversal.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/graph/graph_concepts.hpp>
 
+#include "fuselage/ops/pointwise.h"
 #include "graph/boost_view.h"
-#include "ops/pointwise.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

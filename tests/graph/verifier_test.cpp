@@ -1,4 +1,6 @@
-#include "graph/verifier.h"
+#include "fuselage/graph/verifier.h"
+
+#include <fmt/format.h>
 
 #include "tests/graph/support.h"
 

@@ -1,4 +1,4 @@
-#include "inspect/diff.h"
+#include "fuselage/inspect/diff.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
-#include "inspect/explain.h"
+#include "fuselage/inspect/explain.h"
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/inspect/support.h"
 
 namespace fuselage {

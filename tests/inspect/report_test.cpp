@@ -1,6 +1,6 @@
 // What is made of a report: figures, text, JSON, pictures and the page.
 
-#include "inspect/report.h"
+#include "fuselage/inspect/report.h"
 
 #include <gmock/gmock.h>
 
@@ -9,15 +9,15 @@
 #include <set>
 
 #include "backends/cpu/executable.h"
-#include "base/error.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/inspect/json.h"
+#include "fuselage/inspect/page.h"
+#include "fuselage/inspect/picture.h"
+#include "fuselage/inspect/print.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "inspect/json.h"
-#include "inspect/page.h"
-#include "inspect/picture.h"
-#include "inspect/print.h"
-#include "ops/pointwise.h"
-#include "ops/registry.h"
 #include "tests/inspect/support.h"
 
 namespace fuselage {

@@ -1,10 +1,10 @@
-#include "inspect/stages.h"
+#include "fuselage/inspect/stages.h"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "graph/traversal.h"
 #include "inspect/lines.h"
 #include "tests/inspect/support.h"

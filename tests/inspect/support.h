@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "inspect/stages.h"
-#include "ops/pointwise.h"
-#include "passes/rewrite/rule.h"
+#include "fuselage/inspect/stages.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/passes/rewrite/rule.h"
 #include "tests/passes/support.h"
 
 namespace fuselage {

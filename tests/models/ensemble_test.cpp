@@ -1,16 +1,17 @@
-#include "models/architectures/ensemble.h"
+#include "fuselage/models/architectures/ensemble.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstdio>
 #include <limits>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {
@@ -81,6 +82,16 @@ std::vector<EnsembleMember> two(Model a, Model b) {
 template <typename Matcher>
 void expect_refused(const std::vector<EnsembleMember>& members, Matcher message) {
   EXPECT_THAT([&] { make_ensemble(members); }, ThrowsMessage<Error>(message));
+}
+
+TEST(Ensemble, HasTheDefaultsOfItsMembers) {
+  Model a = toy(), b = toy();
+  a.decode = {.beam_size = 6, .normalize = 0.6f};
+  b.decode = {.normalize = 0.6f, .precision = Precision::int8};
+  EXPECT_EQ(make_ensemble(two(a, b)).decode,
+            (DecodeDefaults{.beam_size = 6, .normalize = 0.6f, .precision = Precision::int8}));
+  b.decode.beam_size = 4;
+  expect_refused(two(a, b), HasSubstr("a.npz has 6 for beam-size, but b.npz has 4"));
 }
 
 TEST(Ensemble, AddsWeightedLogProbabilities) {

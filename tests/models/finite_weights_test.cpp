@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "base/file.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 #include "tests/models/marian_bin_writer.h"
 #include "tests/temp_path.h"
 

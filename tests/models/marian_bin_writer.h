@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage::testing {
 

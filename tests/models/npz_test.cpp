@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {

@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 
-#include "base/error.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
 
 namespace fuselage {
 namespace {

@@ -1,11 +1,12 @@
-#include "models/formats/safetensors.h"
+#include "fuselage/models/formats/safetensors.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cstring>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
 namespace fuselage {
@@ -23,7 +24,7 @@ std::string file(const std::string& header, const std::string& data) {
 
 std::string error_of(const std::string& bytes) {
   try {
-    read_safetensors(bytes, "m.safetensors");
+    read_safetensors_file(bytes, "m.safetensors");
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("m.safetensors"));
     EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
@@ -45,7 +46,7 @@ Tensor ramp(DType dtype, std::vector<std::int64_t> shape) {
 }
 
 TEST(Safetensors, ReadsAHandMadeFile) {
-  const SafetensorsFile result = read_safetensors(
+  const SafetensorsFile result = read_safetensors_file(
       file(R"( {"b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]},"__metadata__":{"k":"v"},)"
            R"("a":{"dtype":"U8","shape":[2,1],"data_offsets":[0,2]}}   )",
            std::string("\x05\x06\x00\x00\x80\x3f", 6))
@@ -70,7 +71,7 @@ TEST(Safetensors, RoundTripsEveryTypeAndShape) {
   const std::string path = temp_path("roundtrip.safetensors");
   const std::map<std::string, std::string> metadata = {{"format", "pt"}, {"ключ", "\"\n"}};
   write_safetensors(path, tensors, metadata);
-  const SafetensorsFile back = read_safetensors(path);
+  const SafetensorsFile back = read_safetensors_file(path);
   EXPECT_EQ(back.metadata, metadata);
   ASSERT_EQ(back.tensors.size(), tensors.size());
   for (const auto& [name, tensor] : tensors) {
@@ -100,7 +101,7 @@ TEST(Safetensors, AlignsTheDataAndPutsAlignedTensorsFirst) {
 TEST(Safetensors, AnEmptyFileOfTensorsIsAllowed) {
   const std::string path = temp_path("none.safetensors");
   write_safetensors(path, {}, {});
-  EXPECT_TRUE(read_safetensors(path).tensors.empty());
+  EXPECT_TRUE(read_safetensors(path).empty());
 }
 
 TEST(Safetensors, RefusesToWriteWhatCannotBeRead) {

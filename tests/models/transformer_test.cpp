@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -122,7 +122,7 @@ ValueId factor_of(const Graph& graph, const std::string& parameter) {
     if (node.op->name == "matmul" && graph.value(node.operands[1]).name == parameter)
       return node.operands[0];
   }
-  throw Error("no product with {}", parameter);
+  throw Error(fmt::format("no product with {}", parameter));
 }
 
 std::string_view op_before(const Graph& graph, const std::string& parameter) {

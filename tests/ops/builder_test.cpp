@@ -1,14 +1,16 @@
-#include "ops/builder.h"
+#include "fuselage/ops/builder.h"
 
+#include <fmt/format.h>
+
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/attention.h"
-#include "ops/leaf.h"
-#include "ops/matmul.h"
-#include "ops/normalization.h"
-#include "ops/quantize.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

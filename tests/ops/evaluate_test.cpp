@@ -1,6 +1,6 @@
 // Each op's reference evaluation, in both precisions, on values small enough to check by hand.
 
-#include "ops/evaluate.h"
+#include "fuselage/ops/evaluate.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "fuselage/ops/evaluate.h"
 #include "graph/traversal.h"
-#include "ops/evaluate.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

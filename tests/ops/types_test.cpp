@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "graph/verifier.h"
+#include "fuselage/graph/verifier.h"
 #include "tests/ops/evaluation.h"
 
 namespace fuselage {

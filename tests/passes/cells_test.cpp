@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "execute.h"
-#include "graph/text.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
-#include "passes/pipeline.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {

@@ -9,8 +9,8 @@
 #include <random>
 
 #include "backends/reference/interpreter.h"
-#include "base/quantized.h"
-#include "ops/leaf.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/leaf.h"
 
 namespace fuselage {
 namespace {

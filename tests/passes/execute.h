@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "base/tensor.h"
-#include "graph/graph.h"
-#include "ops/evaluate.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
 

@@ -1,11 +1,13 @@
 #include "pass_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 
-#include "base/error.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 namespace {
@@ -41,7 +43,7 @@ class PassFileReader {
 
   std::vector<PassCase> read() {
     std::ifstream in(path_);
-    if (!in) throw Error("{}: it cannot be read", path_);
+    if (!in) throw Error(fmt::format("{}: it cannot be read", path_));
     for (std::string text; std::getline(in, text);) {
       ++line_;
       if (text.rfind("//", 0) == 0)
@@ -57,7 +59,7 @@ class PassFileReader {
 
  private:
   [[noreturn]] void fail(const std::string& message) const {
-    throw Error("{}:{}: {}", name_, line_, message);
+    throw Error(fmt::format("{}:{}: {}", name_, line_, message));
   }
 
   void directive(const std::string& text) {
@@ -102,8 +104,8 @@ class PassFileReader {
     if (case_.name.empty()) return;
     if (case_.target.empty() || before_.end() == 0 ||
         (after_.end() > 0) != (case_.outcome == PassCase::Outcome::rewritten))
-      throw Error("{}:{}: a case needs a rule or pass, a graph before, and one outcome", name_,
-                  case_.line);
+      throw Error(fmt::format("{}:{}: a case needs a rule or pass, a graph before, and one outcome",
+                              name_, case_.line));
     case_.before = before_.text_behind(prelude_);
     case_.after = after_.text_behind(prelude_);
     case_.prelude_end = prelude_.end();

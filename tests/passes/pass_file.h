@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "passes/motion/commute_rows.h"
-#include "passes/precision/approximate_activations.h"
-#include "passes/precision/quantize.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/passes/motion/commute_rows.h"
+#include "fuselage/passes/precision/approximate_activations.h"
+#include "fuselage/passes/precision/quantize.h"
 
 namespace fuselage {
 

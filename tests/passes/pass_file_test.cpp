@@ -1,5 +1,6 @@
 #include "pass_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,12 +8,12 @@
 #include <filesystem>
 #include <set>
 
-#include "base/error.h"
 #include "execute.h"
-#include "graph/text.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/passes/pipeline.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
@@ -54,7 +55,8 @@ Pass pass_of(const PassCase& test) {
     for (const Rule& rule : step.pass.rules)
       if (test.single_rule && rule.name == test.target) return {.name = rule.name, .rules = {rule}};
   }
-  throw Error("{}:{}: there is no pass or rule '{}'", test.file, test.line, test.target);
+  throw Error(
+      fmt::format("{}:{}: there is no pass or rule '{}'", test.file, test.line, test.target));
 }
 
 PassOptions strict() {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/passes/pipeline.h"
 #include "graph/traversal.h"
-#include "ops/pointwise.h"
-#include "passes/pipeline.h"
 #include "support.h"
 
 namespace fuselage {

@@ -1,14 +1,14 @@
-#include "passes/rewrite/pattern.h"
+#include "fuselage/passes/rewrite/pattern.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "ops/leaf.h"
-#include "ops/pointwise.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
-#include "passes/rewrite/rule.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
+#include "fuselage/passes/rewrite/rule.h"
 #include "support.h"
 
 namespace fuselage {

@@ -1,4 +1,4 @@
-#include "passes/pipeline.h"
+#include "fuselage/passes/pipeline.h"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

@@ -6,10 +6,10 @@
 #include <map>
 #include <random>
 
-#include "ops/loop.h"
-#include "ops/registry.h"
-#include "ops/search.h"
-#include "ops/shortlist.h"
+#include "fuselage/ops/loop.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/ops/search.h"
+#include "fuselage/ops/shortlist.h"
 
 namespace fuselage {
 namespace {

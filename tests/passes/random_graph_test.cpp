@@ -8,12 +8,12 @@
 #include <string>
 
 #include "execute.h"
-#include "graph/text.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
+#include "fuselage/passes/pipeline.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
-#include "ops/registry.h"
-#include "passes/lowering/split_by_binding_time.h"
-#include "passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {

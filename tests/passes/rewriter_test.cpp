@@ -1,11 +1,11 @@
-#include "passes/rewrite/rewriter.h"
+#include "fuselage/passes/rewrite/rewriter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
-#include "graph/verifier.h"
-#include "ops/pointwise.h"
+#include "fuselage/base/error.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/ops/pointwise.h"
 #include "support.h"
 
 namespace fuselage {

@@ -1,11 +1,11 @@
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "execute.h"
+#include "fuselage/graph/verifier.h"
 #include "graph/traversal.h"
-#include "graph/verifier.h"
 #include "support.h"
 
 namespace fuselage {

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "graph/graph.h"
-#include "graph/text.h"
-#include "ops/registry.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage {
 

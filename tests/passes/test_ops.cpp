@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <span>
 
-#include "ops/evaluate.h"
-#include "ops/registry.h"
-#include "ops/row_function.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/ops/row_function.h"
 
 namespace fuselage {
 namespace {

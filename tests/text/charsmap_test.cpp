@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

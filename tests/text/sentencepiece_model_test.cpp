@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "text/protobuf.h"
 #include "text/sentencepiece_vocabulary.h"
 

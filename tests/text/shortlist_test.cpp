@@ -6,8 +6,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 #include "text/word_vocabulary.h"
 

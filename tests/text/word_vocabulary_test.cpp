@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {

@@ -1,10 +1,10 @@
 // An extension with an op whose name is taken.
 
-#include "ops/pointwise.h"
-#include "ops/registry.h"
-#include "ops/row_function.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/ops/row_function.h"
 
-extern "C" void fuselage_extension() {
+extern "C" FUSELAGE_API void fuselage_extension() {
   using namespace fuselage;
   register_ops({define<op::Add>({.summary = "Another sum.",
                                  .operands = {{"a"}, {"b"}},

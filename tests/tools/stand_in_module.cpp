@@ -1,13 +1,16 @@
 // A module as a program loads it for a GPU, which runs everything on the CPU, by the program's own
 // code. There is one device.
 
+#include <string>
+
 #include "backends/cpu/executable.h"
 #include "backends/cuda/module.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 fuselage::Executable* fuselage_compile_cuda(const fuselage::Programs& programs,
                                             fuselage::TensorMap&& weights,
                                             const fuselage::CudaOptions& options) {
-  if (options.device != 0) throw fuselage::Error("there is no GPU {}", options.device);
+  if (options.device != 0)
+    throw fuselage::Error("there is no GPU " + std::to_string(options.device));
   return fuselage::compile_cpu(programs, std::move(weights)).release();
 }

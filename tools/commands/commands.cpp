@@ -1,10 +1,12 @@
 #include "tools/commands/commands.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
 
-#include "base/error.h"
 #include "base/suggest.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -31,8 +33,8 @@ const CommandEntry& find_command(std::string_view name) {
     if (command.name == name) return command;
     names.push_back(command.name);
   }
-  throw Error("there is no command {}{}; see fuselage --help", in_quotes(name),
-              did_you_mean(name, names));
+  throw Error(fmt::format("there is no command {}{}; see fuselage --help", in_quotes(name),
+                          did_you_mean(name, names)));
 }
 
 }  // namespace fuselage

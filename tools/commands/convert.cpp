@@ -1,11 +1,14 @@
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/bake.h"
-#include "base/error.h"
 #include "decoding/word_ranks.h"
+#include "fuselage/base/error.h"
+#include "models/decode_keys.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/write_model.h"
 #include "tools/options/model_options.h"
@@ -30,6 +33,7 @@ class ConvertCommand : public Command {
 
   ModelOptions common_;
   std::string output_;
+  DecodeDefaults decode_;
   SaveOptions save_;
   bool bake_tables_ = false;
   CompileOptions compile_;
@@ -78,7 +82,7 @@ void ConvertCommand::add_decode_options() {
         .add_option_function<std::string>(
             names,
             [this, key](const std::string& value) {
-              save_.decode_options[key] = value.empty() ? "1" : value;
+              set_decode_default(decode_, key, value.empty() ? "1" : value, "--" + key);
             },
             "As for translate")
         ->expected(key == "normalize" ? 0 : 1, 1)
@@ -91,20 +95,21 @@ int ConvertCommand::run() {
   common_.finish(options());
   for (const char* option : {"--exact", "--precompute-memory", "--frequency"})
     if (!bake_tables_ && options().given(option))
-      throw Error("{} says which tables are baked; give --bake-tables too", option);
+      throw Error(fmt::format("{} says which tables are baked; give --bake-tables too", option));
   if (output_.empty()) throw Error("give the directory to write with -o DIRECTORY");
   expect_replaceable(output_);
 
   const std::vector<std::string>& given = common_.vocabularies.paths;
   NamedModel loaded = load_named_models(
       common_.models, !given.empty(),
-      [&](const std::string& name) { return save_.decode_options.contains(name); });
-  write_model(std::move(loaded), given, output_, save_, [&](Model& model, VocabularyPair& checked) {
+      [&](const std::string& name) { return decode_text(decode_, name).has_value(); });
+  const auto change = [&](Model& model, VocabularyPair& checked) {
     if (!bake_tables_) return;
     if (!frequency_.empty())
       compile_.ranks = add_word_ranks(model, checked, frequency_, checked.notes);
     bake(model.graph, model.weights, compile_);
-  });
+  };
+  write_model(std::move(loaded), given, output_, decode_, save_, change);
   return 0;
 }
 

@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/error.h"
 #include "decoding/batching.h"
-#include "decoding/search_head.h"
 #include "decoding/word_ranks.h"
-#include "inspect/diff.h"
-#include "inspect/explain.h"
-#include "inspect/json.h"
-#include "inspect/page.h"
-#include "inspect/picture.h"
-#include "inspect/print.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/inspect/diff.h"
+#include "fuselage/inspect/explain.h"
+#include "fuselage/inspect/json.h"
+#include "fuselage/inspect/page.h"
+#include "fuselage/inspect/picture.h"
+#include "fuselage/inspect/print.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/dump_profile.h"
 #include "tools/options/device_options.h"
@@ -37,11 +38,11 @@ struct DumpOptions {
   std::vector<std::string> diff, explain;
   bool only_changed = false, summary = false, time_passes = false;
   std::string profile;
-  Profile times;               ///< times measured by --profile
-  std::size_t mini_batch = 0;  ///< 0: not given
+  Profile times;  ///< times measured by --profile
+  std::optional<std::size_t> mini_batch;
   std::string format = "text";
   std::string output = "stdout";
-  std::int32_t beam_size = 12;
+  std::optional<std::int32_t> beam_size;
   bool model_only = false;
   bool alignment = false;
 
@@ -49,6 +50,8 @@ struct DumpOptions {
   void add_views_to(CLI::App& app);
   /// Throws Error for options that exclude each other.
   void finish();
+  /// Sets the options that are not given to the model's defaults.
+  void apply(const DecodeDefaults& defaults);
 
   bool is_question() const { return !diff.empty() || !explain.empty(); }
   bool draws() const { return format == "dot" || format == "svg"; }
@@ -122,18 +125,19 @@ void DumpOptions::finish() {
   const int views = (stage.empty() ? 0 : 1) + (only_changed ? 1 : 0) + (diff.empty() ? 0 : 1) +
                     (explain.empty() ? 0 : 1) + (summary ? 1 : 0) + (time_passes ? 1 : 0);
   if (!diff.empty() && diff.size() != 2)
-    throw Error("--diff compares two stages, not {}", diff.size());
+    throw Error(fmt::format("--diff compares two stages, not {}", diff.size()));
   if (views > 1)
     throw Error(
         "--stage, --only-changed, --diff, --explain, --summary and --time-passes exclude each "
         "other");
-  if (time_passes && format != "text") throw Error("--time-passes is text, not {}", format);
+  if (time_passes && format != "text")
+    throw Error(fmt::format("--time-passes is text, not {}", format));
   if ((is_question() || summary) && (draws() || format == "html"))
-    throw Error("--{} is text or json, not {}",
-                summary        ? "summary"
-                : diff.empty() ? "explain"
-                               : "diff",
-                format);
+    throw Error(fmt::format("--{} is text or json, not {}",
+                            summary        ? "summary"
+                            : diff.empty() ? "explain"
+                                           : "diff",
+                            format));
   if (!program.empty() && (is_question() || summary || (!draws() && format != "text")))
     throw Error("--program goes with the text, dot and svg of a stage");
   if (!profile.empty() && (is_question() || only_changed))
@@ -144,17 +148,24 @@ void DumpOptions::finish() {
   find_backend(compile.backend).check(compile);
 }
 
+void DumpOptions::apply(const DecodeDefaults& defaults) {
+  if (!beam_size) beam_size = defaults.beam_size.value_or(SearchOptions{}.beam_size);
+  if (!mini_batch) mini_batch = defaults.mini_batch;
+  if (!compile.precision) compile.precision = defaults.precision;
+  if (!compile.activations) compile.activations = defaults.activations;
+}
+
 /// One run of the command.
 class Dump {
  public:
   Dump(const DumpOptions& options, Model model) : o_(options), model_(std::move(model)) {
     Graph graph = model_.graph;
     // One word more than the beam, since the unknown word is suppressed.
-    std::int64_t k = o_.beam_size + 1;
+    std::int64_t k = *o_.beam_size + 1;
     if (!o_.profile.empty()) {
       VocabularyPairOptions vocabularies = o_.vocabularies;
       vocabularies.sentencepiece_encode = !o_.no_spm_encode;
-      input_ = read_profile_input(model_, vocabularies, o_.profile, o_.beam_size);
+      input_ = read_profile_input(model_, vocabularies, o_.profile, *o_.beam_size);
       k = BeamSearch::candidates_per_row(input_.search);
     }
     if (!o_.model_only) graph = with_search_head(graph, SearchHead::k_best, k, o_.alignment);
@@ -165,7 +176,7 @@ class Dump {
                                      o_.frequency, notes);
     }
     report_.backend = &find_backend(compile.backend);
-    const auto beam = static_cast<std::size_t>(o_.beam_size);
+    const auto beam = static_cast<std::size_t>(*o_.beam_size);
     report_.workload = compile.workload = expected_workload(
         beam, batch_bounds({.mini_batch = o_.mini_batch}, report_.backend->fastest_batches(beam),
                            /*by_content=*/false));
@@ -194,8 +205,8 @@ class Dump {
   const Stage& only_stage(const std::string& name) const {
     const std::vector<std::size_t> found = find_stages(history(), name);
     if (found.size() > 1)
-      throw Error("'{}' fits {} stages, {} and {} among them; name one", name, found.size(),
-                  stage(found[0]).name, stage(found[1]).name);
+      throw Error(fmt::format("'{}' fits {} stages, {} and {} among them; name one", name,
+                              found.size(), stage(found[0]).name, stage(found[1]).name));
     return stage(found[0]);
   }
 
@@ -233,7 +244,7 @@ class Dump {
   void measure_time() {
     const auto executable =
         report_.backend->compile(history().optimized(), model_.weights, o_.compile);
-    run_profile(*executable, input_, std::max<std::size_t>(1, o_.mini_batch));
+    run_profile(*executable, input_, o_.mini_batch.value_or(1));
     report_.profile = o_.times;
   }
 
@@ -257,8 +268,8 @@ class Dump {
 
   void draw(OutputFile& output) const {
     if (o_.format == "svg" && report_.stages.size() > 1)
-      throw Error("'{}' fits {} stages, and svg shows one; name one", o_.stage,
-                  report_.stages.size());
+      throw Error(fmt::format("'{}' fits {} stages, and svg shows one; name one", o_.stage,
+                              report_.stages.size()));
     for (const std::size_t number : report_.stages) {
       const Stage& shown = stage(number);
       const Part choice = part(shown);
@@ -312,7 +323,7 @@ int DumpCommand::run() {
   o_.finish();
   NamedModel loaded =
       load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
-  options().apply_defaults(loaded.decode_options, loaded.path);
+  o_.apply(loaded.model.decode);
   Dump dump(o_, std::move(loaded.model));
   std::vector<std::string> inputs = std::move(loaded.files);
   inputs.insert(inputs.end(), o_.vocabularies.paths.begin(), o_.vocabularies.paths.end());

@@ -1,11 +1,13 @@
 #include "tools/commands/dump_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
-#include "base/error.h"
 #include "decoding/line_encoder.h"
 #include "decoding/line_reader.h"
+#include "fuselage/base/error.h"
 #include "tools/options/input_files.h"
 
 namespace fuselage {
@@ -25,7 +27,7 @@ ProfileInput read_profile_input(const Model& model, const VocabularyPairOptions&
   for (std::size_t number = 0; read_line(file.stream(), line); ++number)
     if (EncodedLine encoded = encoder.encode(line, number); !encoded.empty())
       input.sentences.push_back(std::move(encoded.words));
-  if (input.sentences.empty()) throw Error("{} has no line to translate", path);
+  if (input.sentences.empty()) throw Error(fmt::format("{} has no line to translate", path));
   return input;
 }
 

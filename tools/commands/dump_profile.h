@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/executable.h"
-#include "decoding/beam_search.h"
 #include "decoding/vocabulary_pair.h"
-#include "models/model.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/models/model.h"
 
 namespace fuselage {
 

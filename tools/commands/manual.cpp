@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "fuselage/base/version.h"
 #include "tools/commands/commands.h"
 #include "tools/options/files.h"
 #include "tools/options/option_table.h"
@@ -54,7 +55,7 @@ std::string heading(std::string_view name, std::string_view summary) {
   std::string title(name);
   for (char& c : title) c = c == ' ' ? '-' : c;
   return fmt::format(".TH {} 1 \"\" \"Fuselage {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
-                     title, FUSELAGE_VERSION, escaped(title), escaped(summary));
+                     title, version(), escaped(title), escaped(summary));
 }
 
 std::string topic(std::string_view name, std::string_view text) {

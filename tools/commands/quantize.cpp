@@ -1,4 +1,4 @@
-#include "passes/precision/quantize.h"
+#include "fuselage/passes/precision/quantize.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "decoding/line_reader.h"
+#include "fuselage/base/error.h"
 #include "models/quantized/quantize_model.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/quantize_report.h"
@@ -80,10 +80,10 @@ void StorageOptions::add_to(CLI::App& app) {
 void StorageOptions::verify(Options& options) const {
   for (const char* option : {"--bits", "--fit", "--scales", "--fixed-scale"})
     if (!logarithmic() && options.given(option))
-      throw Error("{} is about 4-bit numbers, not {}; give --precision int4", option,
-                  to_string(precision));
+      throw Error(fmt::format("{} is about 4-bit numbers, not {}; give --precision int4", option,
+                              to_string(precision)));
   if (options.given("--fixed-scale") && fit != "fixed")
-    throw Error("--fixed-scale is for --fit fixed, not {}", fit);
+    throw Error(fmt::format("--fixed-scale is for --fit fixed, not {}", fit));
   if (options.given("--scales") && fit == "fixed")
     throw Error("--scales says which scales are found, but --fit fixed gives them");
   storage(fit).quantizer.value_or(Quantizer{}).verify();
@@ -155,8 +155,7 @@ int QuantizeCommand::run() {
   NamedModel loaded = load_named_models(choice_, !vocabularies_.empty(), decided_by(options()));
   StoredWeights stored;
   std::vector<ProductRange> ranges;
-  write_model(std::move(loaded), vocabularies_, output_,
-              {.decode_options = {{"precision", precision}}},
+  write_model(std::move(loaded), vocabularies_, output_, {.precision = storage_.precision}, {},
               [&](Model& model, VocabularyPair& checked) {
                 const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
                 if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);

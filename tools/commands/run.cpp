@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "backends/compile.h"
-#include "base/extension.h"
 #include "base/file.h"
-#include "graph/text.h"
-#include "graph/verifier.h"
-#include "inspect/print.h"
-#include "ops/registry.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/extension.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
+#include "fuselage/inspect/print.h"
+#include "fuselage/ops/registry.h"
 #include "tools/commands/commands.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"

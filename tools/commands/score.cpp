@@ -2,9 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "decoding/output_format.h"
-#include "decoding/scorer.h"
+#include "decoding/line_encoder.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/scorer.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
@@ -43,7 +44,7 @@ ScoreCommand::ScoreCommand()
       ->type_name("FILE");
   add_score_formats(app, format_, alignment_);
   options().begin_group(kSearchGroup);
-  common_.add_scoring_to(app, scorer_.word_penalty);
+  common_.add_scoring_to(app);
   common_.add_running_to(options());
   // Accepts configurations for translating.
   options().pass_over({"allow-special", "allow-unk", "beam-size", "input", "max-length-factor",
@@ -52,7 +53,6 @@ ScoreCommand::ScoreCommand()
 
 void ScoreCommand::finish() {
   common_.apply_to(scorer_);
-  scorer_.normalize = common_.length_exponent();
   scorer_.alignment = format_.alignment.has_value();
 }
 
@@ -74,8 +74,9 @@ int ScoreCommand::run() {
   std::vector<std::string> inputs = common_.files_read;
   inputs.insert(inputs.end(), texts_.begin(), texts_.end());
   OutputFile output(common_.output, inputs);
-  LineNotes source_notes(common_.max_length, texts_[0]);
-  LineNotes target_notes(common_.max_length, texts_[1]);
+  const std::size_t max_length = *scorer.options().max_length;
+  LineNotes source_notes(max_length, texts_[0]);
+  LineNotes target_notes(max_length, texts_[1]);
   Progress progress(source.size_bytes(), common_.quiet || output.is_terminal());
   scorer.score(source.stream(), target.stream(), [&](std::size_t line, PairScore&& score) {
     output.write(format_score(line, score, format_));

@@ -3,8 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "decoding/output_format.h"
-#include "decoding/translator.h"
+#include "decoding/line_encoder.h"
+#include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/translator.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
@@ -27,6 +28,7 @@ class TranslateCommand : public Command {
 
   ModelOptions common_;
   TranslatorOptions translator_;
+  ShortlistOptions shortlist_;
   OutputFormat format_;
   std::vector<std::string> inputs_ = {"stdin"};
   std::string alignment_;
@@ -59,27 +61,28 @@ TranslateCommand::TranslateCommand()
 
 void TranslateCommand::add_search_options() {
   CLI::App& app = options().app();
-  SearchOptions& search = translator_.search;
-  app.add_option("-b,--beam-size", search.beam_size, "Hypotheses that are followed at a time")
+  app.add_option("-b,--beam-size", translator_.beam_size, "Hypotheses that are followed at a time")
       ->check(limits_of("beam-size"))
       ->default_str("the model's, or 12");
-  common_.add_scoring_to(app, search.word_penalty);
-  app.add_option("--max-length-factor", search.max_length_factor,
+  common_.add_scoring_to(app);
+  app.add_option("--max-length-factor", translator_.max_length_factor,
                  "Most words of a translation per word of its source, the end symbols counted")
       ->check(limits_of("max-length-factor"))
       ->default_str("the model's, or 3");
-  app.add_flag("--allow-unk", translator_.allow_unk, "The unknown word may be produced");
+  app.add_flag_function(
+      "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
+      "The unknown word may be produced");
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
-  add_shortlist_options(app, translator_.shortlist);
+  add_shortlist_options(app, shortlist_);
 }
 
 void TranslateCommand::finish() {
   common_.apply_to(translator_);
-  translator_.search.normalize = common_.length_exponent();
-  translator_.search.alignment = format_.alignment.has_value();
+  translator_.shortlist = shortlist_;
+  translator_.alignment = format_.alignment.has_value();
 }
 
 int TranslateCommand::run() {
@@ -95,9 +98,9 @@ int TranslateCommand::run() {
 
   std::vector<std::string> inputs = common_.files_read;
   inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
-  if (!translator_.shortlist.path.empty()) inputs.push_back(translator_.shortlist.path);
+  if (!shortlist_.path.empty()) inputs.push_back(shortlist_.path);
   OutputFile output(common_.output, inputs);
-  LineNotes notes(common_.max_length);
+  LineNotes notes(*translator.options().max_length);
   Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());
   const auto print = [&](std::size_t line, Translation&& translation) {
     output.write(format_translation(line, translation, format_));

@@ -1,8 +1,11 @@
 #include "tools/commands/write_model.h"
 
+#include <fmt/format.h>
+
 #include <csignal>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "models/decode_keys.h"
 #include "tools/options/model_options.h"
 
 namespace fuselage {
@@ -29,18 +32,19 @@ class SignalsHeld {
 }  // namespace
 
 void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
-                 std::string directory, SaveOptions save,
+                 std::string directory, DecodeDefaults decode, const SaveOptions& save,
                  const std::function<void(Model&, VocabularyPair&)>& change) {
-  for (const auto& [key, value] : loaded.decode_options) save.decode_options.emplace(key, value);
+  add_decode_defaults(decode, loaded.model.decode);
+  loaded.model.decode = decode;
   const std::vector<std::string> paths =
       vocabularies.empty() ? loaded.model.vocabularies : vocabularies;
   for (const std::string& path : paths) expect_vocabulary_name(path);
   if (paths.empty())
-    throw Error(
+    throw Error(fmt::format(
         "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where "
         "both "
         "sides share one",
-        loaded.path);
+        loaded.path));
   VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);

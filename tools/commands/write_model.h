@@ -5,17 +5,18 @@
 #include <vector>
 
 #include "decoding/vocabulary_pair.h"
-#include "models/directory/model_directory.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "tools/options/named_models.h"
 
 namespace fuselage {
 
 /// Writes a loaded model as a model directory, under the name of the directory, and prints notes.
-/// `vocabularies`, if any, replace the model's. `change` is applied before writing, after the check
-/// that vocabularies match the model. Throws Error for vocabularies that do not match or that have
-/// the name of a file of a model directory, and when something cannot be written.
+/// `vocabularies`, if any, replace the model's, and `decode` its defaults for decoding. `change` is
+/// applied before writing, after the check that vocabularies match the model. Throws Error for
+/// vocabularies that do not match or that have the name of a file of a model directory, and when
+/// something cannot be written.
 void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
-                 std::string directory, SaveOptions save,
+                 std::string directory, DecodeDefaults decode, const SaveOptions& save,
                  const std::function<void(Model&, VocabularyPair&)>& change);
 
 }  // namespace fuselage

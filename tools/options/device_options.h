@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "backends/compile.h"
+#include "fuselage/backends/compile.h"
 
 namespace fuselage {
 

@@ -1,6 +1,7 @@
 #include "tools/options/files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tools/options/input_files.h"
 
 namespace fuselage {
@@ -55,7 +56,7 @@ OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& 
   for (const std::string& input : inputs)
     if (is_same_file(fd_, input)) {
       if (!is_standard) ::close(std::exchange(fd_, -1));
-      throw Error("{} is input and output at once; writing would damage it", name_);
+      throw Error(fmt::format("{} is input and output at once; writing would damage it", name_));
     }
   if (!is_standard && is_regular(fd_) && ::ftruncate(fd_, 0) != 0) fail_to_write(name_);
   if (!is_standard) compressor_ = make_compressor(path);
@@ -116,7 +117,7 @@ void fail_to_write(std::string_view name) {
     std::signal(SIGPIPE, SIG_DFL);
     std::raise(SIGPIPE);
   }
-  throw Error("cannot write {}: {}", name, std::strerror(reason));
+  throw Error(fmt::format("cannot write {}: {}", name, std::strerror(reason)));
 }
 
 void write_diagnostic(std::string_view text) {

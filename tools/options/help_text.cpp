@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuselage/base/version.h"
 #include "text/split.h"
 #include "tools/options/command.h"
 #include "tools/options/option_table.h"
@@ -69,7 +70,7 @@ std::size_t help_width() {
 
 std::string program_help(std::size_t width) {
   std::string text =
-      wrapped("Fuselage " FUSELAGE_VERSION ": sequence-to-sequence inference", 0, 0, width);
+      wrapped(fmt::format("Fuselage {}: sequence-to-sequence inference", version()), 0, 0, width);
   text += '\n' + wrapped("Usage: fuselage COMMAND [OPTIONS]", 0, 7, width) + '\n';
   for (const CommandEntry& command : command_table())
     text += two_columns(std::string(command.name), command.summary, 14, width);

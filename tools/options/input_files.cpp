@@ -1,6 +1,7 @@
 #include "tools/options/input_files.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 #include <utility>
 
 #include "base/compression.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -32,7 +33,7 @@ class InputFile {
   explicit InputFile(const std::string& path)
       : name_(name_of(path)), expander_(make_expander(path)) {
     fd_ = is_standard_input(path) ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd_ < 0) throw Error("cannot open {}: {}", name_, std::strerror(errno));
+    if (fd_ < 0) throw Error(fmt::format("cannot open {}: {}", name_, std::strerror(errno)));
   }
   ~InputFile() {
     if (fd_ > STDERR_FILENO) ::close(fd_);
@@ -50,8 +51,9 @@ class InputFile {
       compressed_ = {compressed_bytes_.data(), size};
       if (size > 0) continue;
       if (expander_->may_end()) return 0;
-      throw Error("{} is cut off: its {} data end in the middle, at byte {}; make the file anew",
-                  name_, expander_->format(), bytes_read_);
+      throw Error(fmt::format(
+          "{} is cut off: its {} data end in the middle, at byte {}; make the file anew", name_,
+          expander_->format(), bytes_read_));
     }
   }
 
@@ -68,8 +70,9 @@ class InputFile {
     try {
       return expander_->expand(compressed_, output);
     } catch (const Error& error) {
-      throw Error("{} is damaged: its {} data are wrong at byte {} ({}); make the file anew", name_,
-                  expander_->format(), bytes_read_ - compressed_.size(), error.what());
+      throw Error(
+          fmt::format("{} is damaged: its {} data are wrong at byte {} ({}); make the file anew",
+                      name_, expander_->format(), bytes_read_ - compressed_.size(), error.what()));
     }
   }
 
@@ -84,7 +87,7 @@ class InputFile {
       if (errno == EAGAIN)
         ready(kForever);
       else if (errno != EINTR)
-        throw Error("cannot read {}: {}", name_, std::strerror(errno));
+        throw Error(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
     }
   }
 
@@ -103,10 +106,10 @@ std::optional<std::uint64_t> check_readable(const std::string& path) {
     if (::fstat(STDIN_FILENO, &status) != 0) return std::nullopt;
   } else if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 ||
              ::stat(path.c_str(), &status) != 0) {
-    throw Error("cannot open {}: {}", path, std::strerror(errno));
+    throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   }
   if (S_ISDIR(status.st_mode))
-    throw Error("cannot read {}: it is a directory, a text is needed", name_of(path));
+    throw Error(fmt::format("cannot read {}: it is a directory, a text is needed", name_of(path)));
   if (!S_ISREG(status.st_mode) || make_expander(path)) return std::nullopt;
   return static_cast<std::uint64_t>(status.st_size);
 }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/executable.h"
 #include "base/process_memory.h"
+#include "fuselage/backends/executable.h"
 
 namespace fuselage {
 

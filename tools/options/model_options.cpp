@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "base/cores.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
 #include "tools/options/validators.h"
@@ -19,12 +17,6 @@ namespace {
 
 /// Maximum of --cpu-threads.
 constexpr std::size_t kMaxThreads = 1024;
-
-/// One worker for a GPU; on the CPU, the number of processors divided by the threads per sentence.
-std::size_t default_workers(const CompileOptions& compile) {
-  if (find_backend(compile.backend).capabilities().needs_gpu) return 1;
-  return std::clamp(useful_threads() / compile.threads_per_sentence, std::size_t{1}, kMaxThreads);
-}
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
@@ -41,20 +33,16 @@ std::vector<std::string> backend_names() {
     if (const std::string config = path + ".decoder.yml"; std::filesystem::exists(config, error))
       advice = fmt::format(", or its configuration with -c {}", config);
   }
-  throw Error(
+  throw Error(fmt::format(
       "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where both "
       "sides share one{}",
-      fmt::join(models, ", "), advice);
+      fmt::join(models, ", "), advice));
 }
 
 }  // namespace
 
 void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
-}
-
-float ModelOptions::length_exponent() const {
-  return normalize.empty() ? 1.0f : static_cast<float>(parse_number(normalize).value());
 }
 
 void ModelOptions::add_model_to(Options& options) {
@@ -71,10 +59,14 @@ void ModelOptions::add_model_to(Options& options) {
       ->type_name("FILE");
 }
 
-void ModelOptions::add_scoring_to(CLI::App& app, float& word_penalty) {
-  app.add_option("-n,--normalize", normalize,
-                 "Divide scores by the length to the power of this; 1 without a value, and the "
-                 "model's own or 0 without the option")
+void ModelOptions::add_scoring_to(CLI::App& app) {
+  const auto set_normalize = [this](const std::string& text) {
+    normalize = text.empty() ? 1.0f : static_cast<float>(parse_number(text).value());
+  };
+  app.add_option_function<std::string>(
+         "-n,--normalize", set_normalize,
+         "Divide scores by the length to the power of this; 1 without a value, and the "
+         "model's own or 0 without the option")
       ->expected(0, 1)
       ->type_name("X")
       ->check(limits_of("normalize"));
@@ -100,8 +92,8 @@ void ModelOptions::add_text_options(CLI::App& app) {
   app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
   app.add_option("--max-length", max_length,
                  "Tokens that are read of a line, the end symbol counted; the rest is cut off")
-      ->check(number_in({1, 1000000}))
-      ->capture_default_str();
+      ->check(limits_of("max-length"))
+      ->default_str("1000");
   app.add_flag("--max-length-crop", max_length_crop,
                "No effect: longer lines are always cut, never dropped");
   app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
@@ -116,12 +108,16 @@ void ModelOptions::add_speed_options(CLI::App& app) {
   app.add_option("--mini-batch-words", batches.mini_batch_words,
                  "Most words in a batch, in place of sentences; 0: count sentences")
       ->check(limits_of("mini-batch-words"))
-      ->capture_default_str();
+      ->default_str("0");
   app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
       ->check(limits_of("maxi-batch"))
       ->default_str("as is fastest");
-  app.add_option("--maxi-batch-sort", maxi_batch_sort,
-                 "Order of sentences that are read together: by length (src), or as they come")
+  const auto set_order = [this](const std::string& name) {
+    batches.maxi_batch_sort = name == "src" ? MaxiBatchSort::src : MaxiBatchSort::none;
+  };
+  app.add_option_function<std::string>(
+         "--maxi-batch-sort", set_order,
+         "Order of sentences that are read together: by length (src), or as they come")
       ->type_name("ORDER")
       ->check(sort_orders())
       ->default_str("src");
@@ -172,7 +168,7 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
          "Accuracy of sigmoid and tanh: fast is to within 6e-5, table to within 1e-3")
       ->type_name("KIND")
       ->check(one_of(activations_names()))
-      ->default_str(std::string(to_string(compile.activations)));
+      ->default_str(std::string(to_string(Activations::exact)));
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
 }
@@ -244,15 +240,12 @@ void ModelOptions::finish(Options& options) {
 
 Model ModelOptions::load(Options& options) {
   NamedModel loaded = load_named_models(models, !vocabularies.paths.empty(), decided_by(options));
-  options.apply_defaults(loaded.decode_options, loaded.path);
   files_read = std::move(loaded.files);
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
   files_read.insert(files_read.end(), configs.begin(), configs.end());
   if (!frequency.empty()) files_read.push_back(frequency);
-  if (!maxi_batch_sort.empty()) batches.sort_by_length = maxi_batch_sort == "src";
   vocabularies.sentencepiece_encode = !no_spm_encode;
   vocabularies.sentencepiece_decode = !no_spm_decode;
-  if (threads == 0) threads = default_workers(compile);
   if (vocabularies.paths.empty() && loaded.model.vocabularies.empty())
     refuse_without_vocabularies(models.paths);
   return std::move(loaded.model);

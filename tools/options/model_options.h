@@ -1,13 +1,14 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backends/compile.h"
-#include "decoding/batching.h"
-#include "decoding/output_format.h"
-#include "decoding/vocabulary_pair.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/decoding/batch_options.h"
+#include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/vocabulary_options.h"
 #include "tools/options/memory_report.h"
 #include "tools/options/named_models.h"
 
@@ -34,24 +35,22 @@ struct ModelOptions {
   std::string output = "stdout";
   bool quiet = false;
   bool strict = false;
-  std::size_t max_length = 1000;
+  std::optional<std::size_t> max_length;
   bool max_length_crop = false;
   std::size_t threads = 0;
   BatchOptions batches;
-  std::string maxi_batch_sort;  ///< empty: not given
-  std::string normalize = "0";
+  std::optional<float> normalize, word_penalty;
   std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
   /// Registers the options for model and vocabularies.
   void add_model_to(Options& options);
   /// Registers the options for the computation of scores.
-  void add_scoring_to(CLI::App& app, float& word_penalty);
+  void add_scoring_to(CLI::App& app);
   /// Registers the options for input, output, speed and reports.
   void add_running_to(Options& options);
   /// Reads the configuration files and combines and checks the options.
   void finish(Options& options);
-  /// Loads the model or the ensemble, by default the bundled model. Its decoding defaults become
-  /// defaults of `options`.
+  /// Loads the model or the ensemble, by default the bundled model.
   Model load(Options& options);
   /// Sets the members that TranslatorOptions and ScorerOptions have in common.
   template <typename RunOptions>
@@ -61,11 +60,11 @@ struct ModelOptions {
     run.frequency = frequency;
     run.batches = batches;
     run.max_length = max_length;
+    run.normalize = normalize;
+    run.word_penalty = word_penalty;
     run.threads = threads;
     run.strict = strict;
   }
-  /// Value of --normalize.
-  float length_exponent() const;
 
  private:
   void add_text_options(CLI::App& app);

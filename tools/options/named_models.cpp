@@ -2,16 +2,18 @@
 
 #include <fmt/ranges.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
-#include "base/extension.h"
-#include "models/architectures/ensemble.h"
-#include "models/load_model.h"
+#include "base/file.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/extension.h"
+#include "fuselage/models/architectures/ensemble.h"
+#include "fuselage/models/bundled_model.h"
+#include "fuselage/models/load_model.h"
+#include "models/decode_keys.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -19,35 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBundledModel = "en-de";
-
-/// Possible paths of the bundled model, in order.
-std::vector<fs::path> bundled_places() {
-  std::vector<fs::path> places;
-  if (const char* models = std::getenv("FUSELAGE_MODELS"); models != nullptr && *models != '\0')
-    return {fs::path(models) / kBundledModel, models};
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path directory = executable.parent_path();
-    places.push_back(directory / "models" / kBundledModel);
-    places.push_back(directory.parent_path() / "share" / "fuselage" / "models" / kBundledModel);
+std::string bundled_model() {
+  try {
+    return find_bundled_model();
+  } catch (const Error& error) {
+    throw Error(fmt::format("no model is given with -m, and {}", error.what()));
   }
-  places.push_back(fs::path(FUSELAGE_SOURCE_DIR) / "models" / kBundledModel);
-  return places;
-}
-
-std::string find_bundled_model() {
-  std::vector<std::string> looked;
-  for (const fs::path& place : bundled_places()) {
-    std::error_code error;
-    if (fs::exists(place / "config.json", error)) return place.string();
-    looked.push_back(place.string());
-  }
-  throw Error(
-      "no model is given with -m, and there is no bundled model in {}; set FUSELAGE_MODELS "
-      "to the directory that holds {}",
-      fmt::join(looked, ", "), kBundledModel);
 }
 
 /// Files that the model at `path` was read from.
@@ -66,24 +45,36 @@ void expect_models(const std::vector<std::string>& paths) {
     std::error_code error;
     const fs::path extension = fs::path(paths[i]).extension();
     if (extension != ".npz" && extension != ".bin" && fs::is_regular_file(paths[i], error))
-      throw Error("{} stands behind -m but is no model; give a text before the options, or with -i",
-                  paths[i]);
+      throw Error(fmt::format(
+          "{} stands behind -m but is no model; give a text before the options, or with -i",
+          paths[i]));
   }
 }
 
-/// Adds the defaults of one model to the defaults of `all`; `origins` has the path of the model of
-/// each default.
-void add_defaults(const LoadedModel& loaded, const std::string& path, const IsDecided& is_decided,
-                  NamedModel& all, std::map<std::string, std::string>& origins) {
-  for (const auto& [name, value] : loaded.decode_options) {
-    const auto [known, added] = all.decode_options.emplace(name, value);
-    if (added)
-      origins.emplace(name, path);
-    else if (known->second != value && !is_decided(name))
+/// Throws Error for a default of the last member that differs from an earlier one's, unless
+/// `is_decided`: then the member's is dropped.
+void unify_defaults(std::vector<EnsembleMember>& members, const IsDecided& is_decided) {
+  EnsembleMember& last = members.back();
+  for (const EnsembleMember& earlier : members)
+    for (const std::string_view key : decode_keys()) {
+      const auto known = decode_text(earlier.model.decode, key);
+      const auto value = decode_text(last.model.decode, key);
+      if (!known || !value || *known == *value) continue;
+      if (!is_decided(std::string(key)))
+        throw Error(fmt::format(
+            "{} has {} for --{}, but {} has {}; give --{} to say which counts, or make them agree",
+            earlier.where, *known, key, last.where, *value, key));
+      clear_decode_default(last.model.decode, key);
+    }
+}
+
+/// Loads a model by its own file.
+Model load_named_model(const std::string& path, const ModelChoice& choice) {
+  if (const auto extension = file_extension(path); extension == "yml" || extension == "yaml")
+    if (std::error_code error; fs::exists(path, error))
       throw Error(
-          "{} has {} for --{}, but {} has {}; give --{} to say which counts, or make them agree",
-          origins.at(name), known->second, name, path, value, name);
-  }
+          fmt::format("{}: this is YAML, a configuration or a vocabulary, and not a model", path));
+  return load_model(path, {.ignore_unknown = choice.ignore_unknown, .verify = !choice.no_verify});
 }
 
 }  // namespace
@@ -124,29 +115,26 @@ NamedModel load_named_models(const ModelChoice& choice, bool own_vocabularies,
                              const IsDecided& is_decided) {
   for (const std::string& extension : choice.extensions) load_extension(extension);
   const std::vector<std::string> paths =
-      choice.paths.empty() ? std::vector{find_bundled_model()} : choice.paths;
+      choice.paths.empty() ? std::vector{bundled_model()} : choice.paths;
   const std::vector<double> weights =
       choice.weights.empty() ? std::vector<double>(paths.size(), 1) : choice.weights;
   if (weights.size() != paths.size())
-    throw Error("--weights has {} number{}, but there {} {} model{}; give one for each",
-                weights.size(), weights.size() == 1 ? "" : "s", paths.size() == 1 ? "is" : "are",
-                paths.size(), paths.size() == 1 ? "" : "s");
+    throw Error(fmt::format("--weights has {} number{}, but there {} {} model{}; give one for each",
+                            weights.size(), weights.size() == 1 ? "" : "s",
+                            paths.size() == 1 ? "is" : "are", paths.size(),
+                            paths.size() == 1 ? "" : "s"));
   expect_models(paths);
   NamedModel result;
   result.path = fmt::format("{}", fmt::join(paths, ", "));
-  std::map<std::string, std::string> origins;
   std::vector<EnsembleMember> members;
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    LoadedModel loaded = load_model(
-        paths[i], {.ignore_unknown = choice.ignore_unknown, .verify = !choice.no_verify});
-    for (std::string& file : files_of(paths[i], loaded.model))
-      result.files.push_back(std::move(file));
-    add_defaults(loaded, paths[i], is_decided, result, origins);
-    if (own_vocabularies) loaded.model.vocabularies.clear();
-    members.push_back({std::move(loaded.model), weights[i], paths[i]});
+    Model model = load_named_model(paths[i], choice);
+    for (std::string& file : files_of(paths[i], model)) result.files.push_back(std::move(file));
+    if (own_vocabularies) model.vocabularies.clear();
+    members.push_back({std::move(model), weights[i], paths[i]});
+    unify_defaults(members, is_decided);
   }
-  const bool alone = members.size() == 1 && weights[0] == 1;
-  result.model = alone ? std::move(members[0].model) : make_ensemble(std::move(members));
+  result.model = join_models(std::move(members));
   return result;
 }
 

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "models/model.h"
+#include "fuselage/models/model.h"
 #include "tools/options/options.h"
 
 namespace fuselage {
@@ -28,8 +27,6 @@ struct ModelChoice {
 /// The model or the ensemble of a ModelChoice.
 struct NamedModel {
   Model model;
-  /// Defaults for decoding: values of options by their long names.
-  std::map<std::string, std::string> decode_options;
   std::string path;                ///< path; for an ensemble the paths, separated by ", "
   std::vector<std::string> files;  ///< files that the model was read from
 };

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +19,7 @@ struct Example {
 /// Options of one sub-command: CLI11 with marian-decoder's conventions. '_' is accepted for '-' in
 /// long names, configuration files have long names as keys, and unsupported options of
 /// marian-decoder are refused by name. The first value that is set counts: command line, then
-/// configuration files, then the model's defaults.
+/// configuration files.
 class Options {
  public:
   Options(const std::string& command, const std::string& description,
@@ -52,9 +51,6 @@ class Options {
 
   /// Notes on ignored keys of configurations.
   const std::vector<std::string>& ignored() const { return ignored_; }
-
-  /// Sets options that are not set yet, by long name.
-  void apply_defaults(const std::map<std::string, std::string>& values, const std::string& where);
 
   /// Whether the option has been set by any source.
   bool given(const std::string& name) { return app_.get_option(name)->count() > 0; }

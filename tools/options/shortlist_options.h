@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "text/shortlist.h"
+#include "fuselage/base/shortlist_options.h"
 
 namespace fuselage {
 

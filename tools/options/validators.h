@@ -1,23 +1,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/number_range.h"
+
 namespace fuselage {
-
-/// Parses the whole of `text` as a finite decimal number; nullopt if it is none.
-std::optional<double> parse_number(std::string_view text);
-
-/// Allowed values of a numeric option.
-struct NumberRange {
-  double least = 0, most = 0;
-  bool whole = true;
-  bool above = false;  ///< `least` itself is excluded
-};
 
 /// Accepts the numbers of a range. Errors name the range and the value.
 CLI::Validator number_in(NumberRange range);

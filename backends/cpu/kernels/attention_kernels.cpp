@@ -3,13 +3,13 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "ops/attention.h"
-#include "ops/rows.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
-#include "backends/plan/refusals.h"
-#include "ops/positions.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/positions.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -10,16 +10,16 @@
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/product_operands.h"
 #include "backends/cpu/kernels/quantized_results.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "base/error.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/pointwise.h"
 #include "ops/elementwise_expression.h"
-#include "ops/fused.h"
-#include "ops/pointwise.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <array>
 #include <utility>
 
-#include "base/error.h"
-#include "ops/pointwise.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/pointwise.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/cpu/simd/table.h"
+#include "fuselage/ops/row_function.h"
 #include "ops/elementwise_expression.h"
-#include "ops/row_function.h"
 
 namespace fuselage::cpu {
 

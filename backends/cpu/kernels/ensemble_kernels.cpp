@@ -5,13 +5,13 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/product_operands.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "ops/output.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/output.h"
 
 namespace fuselage::cpu {
 namespace {

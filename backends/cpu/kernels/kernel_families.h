@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "backends/cpu/runtime/kernel.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
 

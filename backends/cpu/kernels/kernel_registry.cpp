@@ -1,4 +1,4 @@
-#include "backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "base/error.h"
 #include "base/suggest.h"
-#include "ops/registry.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/registry.h"
 
 namespace fuselage::cpu {
 namespace {

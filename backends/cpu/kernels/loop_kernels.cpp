@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
-#include "backends/plan/refusals.h"
-#include "ops/loop.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/loop.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -2,13 +2,13 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "ops/fused.h"
-#include "ops/normalization.h"
-#include "ops/softmax.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -5,15 +5,15 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/product_operands.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/rows/lookup.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "ops/frequent_rows.h"
-#include "ops/matmul.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/frequent_rows.h"
+#include "fuselage/ops/matmul.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -1,8 +1,8 @@
 #include "backends/cpu/kernels/product_operands.h"
 
-#include "backends/plan/refusals.h"
-#include "base/quantized.h"
-#include "ops/matmul.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/matmul.h"
 
 namespace fuselage::cpu {
 

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "backends/cpu/runtime/kernel.h"
 #include "backends/cpu/weights/pack.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
 

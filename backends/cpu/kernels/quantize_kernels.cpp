@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "base/tensor.h"
-#include "ops/quantize.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {

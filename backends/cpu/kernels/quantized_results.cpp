@@ -1,10 +1,10 @@
 #include "backends/cpu/kernels/quantized_results.h"
 
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/quantize_each.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "ops/quantize.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cpu {
 

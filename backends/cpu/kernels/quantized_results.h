@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "backends/cpu/runtime/kernel.h"
-#include "base/quantized.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 

@@ -5,13 +5,13 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/simd/rows/copy.h"
-#include "base/error.h"
-#include "base/quantized.h"
-#include "ops/evaluate.h"
-#include "ops/quantize.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cpu {
 namespace {

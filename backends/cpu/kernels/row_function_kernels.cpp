@@ -5,9 +5,9 @@
 #include <array>
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
-#include "ops/row_function.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/ops/row_function.h"
 
 namespace fuselage::cpu {
 namespace {

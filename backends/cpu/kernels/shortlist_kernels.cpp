@@ -1,16 +1,16 @@
 // The output layer with shortlists. Reads columns of the stored matrix in place.
 
 #include "backends/cpu/kernels/kernel_families.h"
-#include "backends/cpu/runtime/make_kernel.h"
-#include "backends/cpu/runtime/operands.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/plan/refusals.h"
-#include "base/quantized.h"
-#include "ops/matmul.h"
-#include "ops/output.h"
-#include "ops/rows.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+#include "fuselage/backends/plan/refusals.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/output.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "hwy/targets.h"
 
 namespace fuselage::cpu {
@@ -93,8 +93,9 @@ std::string active_isa() { return current_level().name; }
 void force_isa(std::string_view name) {
   for (const Level& level : all_levels())
     if (level.name == name) return activate(level);
-  throw Error("instruction set '{}' is unknown or not available on this machine: choose one of {}",
-              name, fmt::join(supported_isas(), ", "));
+  throw Error(fmt::format(
+      "instruction set '{}' is unknown or not available on this machine: choose one of {}", name,
+      fmt::join(supported_isas(), ", ")));
 }
 
 void init_isa() {

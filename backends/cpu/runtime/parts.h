@@ -2,9 +2,9 @@
 
 #include <cstddef>
 
-#include "backends/cpu/runtime/kernel.h"
 #include "backends/cpu/runtime/team.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
 

@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cpu/runtime/kernel.h"
 #include "backends/cpu/weights/weight_region.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
 
 namespace fuselage::cpu {
 

@@ -5,8 +5,8 @@
 #include <new>
 
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
 #include "base/mapped_memory.h"
+#include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"
 
 namespace fuselage::cpu {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/cpu/runtime/program.h"
-#include "backends/executable.h"
-#include "backends/row_frame.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/backends/row_frame.h"
 
 namespace fuselage::cpu {
 

@@ -1,9 +1,11 @@
 #include "backends/cpu/runtime/team.h"
 
+#include <fmt/format.h>
+
 #include <system_error>
 #include <utility>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -37,8 +39,9 @@ Team::Team(std::size_t size) : claims_(size) {
       threads_.emplace_back([this, part] { serve(part); });
   } catch (const std::system_error& error) {
     dismiss();
-    throw Error("cannot start {} threads: {}; use fewer threads per sentence or fewer workers",
-                size, error.code().message());
+    throw Error(
+        fmt::format("cannot start {} threads: {}; use fewer threads per sentence or fewer workers",
+                    size, error.code().message()));
   }
 }
 

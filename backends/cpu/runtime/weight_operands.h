@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <memory>
 
-#include "backends/cpu/runtime/kernel.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/weights/pack.h"
-#include "base/tensor.h"
+#include "fuselage/backends/cpu/runtime/kernel.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage::cpu {
 

@@ -6,8 +6,8 @@
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/simd/output/output_part.h"
-#include "backends/cpu/simd/rows.h"
-#include "base/quantized.h"
+#include "fuselage/backends/cpu/simd/rows.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
-#include "base/dtype.h"
+#include "fuselage/base/dtype.h"
 
 namespace fuselage::cpu {
 

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "backends/cpu/weights/weight_cache_folder.h"
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cpu {
 namespace {

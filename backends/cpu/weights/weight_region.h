@@ -8,11 +8,12 @@
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
 #include "backends/cpu/weights/pack.h"
-#include "backends/plan/plan.h"
 #include "base/content_hash.h"
+#include "base/exported.h"
 #include "base/mapped_memory.h"
-#include "base/tensor.h"
-#include "graph/graph.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage::cpu {
 
@@ -25,11 +26,11 @@ struct WeightType {
 };
 
 /// The WeightType of a value known at load.
-WeightType weight_type(const Graph& graph, ValueId value, std::string name);
+FUSELAGE_EXPORTED WeightType weight_type(const Graph& graph, ValueId value, std::string name);
 
 /// The weight in the declared type. Its number of elements and the length of quantized vectors must
 /// match, not its dimensions. Throws Error if it is missing or does not fit.
-Tensor checked_weight(const WeightType& wanted, const TensorMap& weights);
+FUSELAGE_EXPORTED Tensor checked_weight(const WeightType& wanted, const TensorMap& weights);
 
 /// The WeightType of a weight buffer of a plan.
 inline WeightType weight_type(const Graph& graph, const Buffer& buffer) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "backends/plan/plan.h"
-#include "base/error.h"
-#include "ops/fused.h"
-#include "ops/registry.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/registry.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {

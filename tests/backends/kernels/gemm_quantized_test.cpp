@@ -1,4 +1,4 @@
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/backends/kernels/quantized_vectors.h"
 
 namespace fuselage::cpu {

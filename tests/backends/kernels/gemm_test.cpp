@@ -1,4 +1,4 @@
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {

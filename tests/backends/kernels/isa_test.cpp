@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {

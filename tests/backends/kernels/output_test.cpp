@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 #include "tests/backends/kernels/output_support.h"
 
 namespace fuselage::cpu {

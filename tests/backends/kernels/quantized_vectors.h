@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/logarithmic.h"
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 #include "tests/backends/kernels/support.h"
 
 namespace fuselage::cpu {

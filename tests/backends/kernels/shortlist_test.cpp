@@ -2,7 +2,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 #include "tests/backends/kernels/output_support.h"
 
 namespace fuselage::cpu {

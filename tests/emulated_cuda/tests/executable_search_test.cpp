@@ -4,10 +4,10 @@
 
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/reference/backend.h"
-#include "base/error.h"
-#include "decoding/beam_search.h"
-#include "decoding/search_head.h"
 #include "emulated_cuda/control.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
 #include "reference_kernels.h"
 #include "tests/backends/support.h"
 

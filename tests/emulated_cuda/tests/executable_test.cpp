@@ -4,8 +4,8 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/cuda/device/runtime/device.h"
 #include "backends/reference/backend.h"
-#include "base/error.h"
 #include "emulated_cuda/control.h"
+#include "fuselage/base/error.h"
 #include "reference_kernels.h"
 #include "tests/backends/support.h"
 

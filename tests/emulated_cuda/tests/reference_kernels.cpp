@@ -7,8 +7,8 @@
 
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/runtime/launch.h"
-#include "ops/evaluate.h"
-#include "ops/loop.h"
+#include "fuselage/ops/evaluate.h"
+#include "fuselage/ops/loop.h"
 
 namespace fuselage::cuda {
 namespace {

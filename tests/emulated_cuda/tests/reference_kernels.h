@@ -3,7 +3,7 @@
 #include <span>
 
 #include "backends/cuda/device/kernel/kernel_registry.h"
-#include "backends/plan/plan.h"
+#include "fuselage/backends/plan/plan.h"
 
 namespace fuselage::cuda {
 

@@ -2,7 +2,7 @@
 
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/elementwise/pointwise.cpp"

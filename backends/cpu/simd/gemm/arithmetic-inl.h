@@ -13,7 +13,7 @@
 #include "backends/cpu/simd/gemm/integer_arithmetic-inl.h"
 #include "backends/cpu/simd/gemm/log4_arithmetic-inl.h"
 #include "backends/cpu/simd/gemm/packed_matrix.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "backends/cpu/simd/gemm/gemm-inl.h"
-#include "backends/cpu/simd/rows.h"
 #include "backends/cpu/simd/table.h"
+#include "fuselage/backends/cpu/simd/rows.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {

@@ -6,9 +6,9 @@
 #include <new>
 
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
 #include "base/logarithmic.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 namespace {

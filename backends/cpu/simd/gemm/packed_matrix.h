@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/dtype.h"
+#include "fuselage/base/dtype.h"
 
 namespace fuselage::cpu {
 

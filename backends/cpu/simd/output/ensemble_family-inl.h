@@ -16,7 +16,7 @@
 
 #include "backends/cpu/simd/output/output-inl.h"
 #include "backends/cpu/simd/table.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {

@@ -19,7 +19,7 @@
 #include "backends/cpu/simd/output/best.h"
 #include "backends/cpu/simd/output/logits-inl.h"
 #include "backends/cpu/simd/output/output_part.h"
-#include "backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/rows.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {

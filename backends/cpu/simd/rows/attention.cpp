@@ -6,7 +6,7 @@
 
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE

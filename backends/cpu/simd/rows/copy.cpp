@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cpu {
 

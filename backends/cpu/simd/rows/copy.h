@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/rows.h"
 
 namespace fuselage::cpu {
 

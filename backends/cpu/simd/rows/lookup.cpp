@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cpu {
 namespace {

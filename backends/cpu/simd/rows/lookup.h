@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
-#include "backends/cpu/simd/rows.h"
-#include "backends/cpu/simd/rows/lookup_count.h"
 #include "backends/cpu/simd/table.h"
+#include "fuselage/backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/rows/lookup_count.h"
 
 namespace fuselage::cpu {
 

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "backends/cpu/simd/rows.h"
-#include "base/quantized.h"
+#include "fuselage/backends/cpu/simd/rows.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cpu {
 

@@ -2,8 +2,8 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
-#include "ops/attention.h"
-#include "ops/rows.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 #include "backends/cuda/elementwise_source.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -1,5 +1,7 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -8,7 +10,7 @@
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/runtime/device.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -34,7 +36,8 @@ class CudaExecutable : public Executable {
     const Graph& graph = step_.plan().graph;
     for (std::size_t i = 0; i < graph.outputs().size(); ++i)
       if (graph.outputs()[i].name == name) return i;
-    throw Error("the step program of graph '{}' has no output '{}'", graph.name(), name);
+    throw Error(
+        fmt::format("the step program of graph '{}' has no output '{}'", graph.name(), name));
   }
 
   std::vector<PlannedNode> plan(BindingTime time) const override {

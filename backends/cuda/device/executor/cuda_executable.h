@@ -5,10 +5,10 @@
 
 #include "backends/cuda/device/executor/worker.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
-#include "backends/executable.h"
-#include "backends/plan/plan.h"
-#include "base/tensor.h"
-#include "passes/lowering/split_by_binding_time.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage::cuda {
 

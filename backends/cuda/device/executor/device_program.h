@@ -6,7 +6,7 @@
 
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
-#include "backends/plan/plan.h"
+#include "fuselage/backends/plan/plan.h"
 
 namespace fuselage::cuda {
 

@@ -6,7 +6,7 @@
 #include "backends/cuda/device/executor/program_runner.h"
 #include "backends/cuda/device/runtime/memory.h"
 #include "backends/cuda/device/runtime/stream.h"
-#include "graph/row_table.h"
+#include "fuselage/graph/row_table.h"
 
 namespace fuselage::cuda {
 

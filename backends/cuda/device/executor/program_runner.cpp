@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"
 
 namespace fuselage::cuda {

@@ -1,5 +1,7 @@
 #include "backends/cuda/device/executor/worker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -14,8 +16,8 @@
 #include "backends/cuda/device/search/beam_search.h"
 #include "backends/cuda/device/search/search_loop.h"
 #include "backends/cuda/layout.h"
-#include "backends/search.h"
-#include "base/error.h"
+#include "fuselage/backends/search.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -236,8 +238,8 @@ class CudaWorker : public Worker {
     });
     stream_.synchronize();
     if (check.culprit().empty()) throw Error(scores_are_not_numbers(error_step));
-    throw Error("{}; the first result that is not finite is that of {}",
-                scores_are_not_numbers(error_step), check.culprit());
+    throw Error(fmt::format("{}; the first result that is not finite is that of {}",
+                            scores_are_not_numbers(error_step), check.culprit()));
   }
 
   void report_memory() {

@@ -5,7 +5,7 @@
 
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/gemm/blas.h"
-#include "backends/executable.h"
+#include "fuselage/backends/executable.h"
 
 namespace fuselage::cuda {
 

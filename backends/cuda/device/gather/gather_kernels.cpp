@@ -4,10 +4,10 @@
 #include "backends/cuda/device/gather/positions.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
-#include "ops/attention.h"
-#include "ops/rows.h"
-#include "ops/shape.h"
-#include "ops/shortlist.h"
+#include "fuselage/ops/attention.h"
+#include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
+#include "fuselage/ops/shortlist.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -1,12 +1,14 @@
 #include "backends/cuda/device/gemm/blas.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <vector>
 
 #include "backends/cuda/device/gemm/bias_relu.h"
 #include "backends/cuda/device/gemm/blas_problem.h"
 #include "backends/cuda/device/runtime/memory.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -118,11 +120,11 @@ struct Blas::State {
     }
     const std::optional<cublasLtMatmulAlgo_t>& algorithm = pinned(problem, bias);
     if (algorithm && !supports(*algorithm, solution))
-      throw Error(
+      throw Error(fmt::format(
           "{}: cuBLASLt {}'s deterministic algorithm, chosen for {} rows, does not support {} "
           "rows; "
           "turn deterministic off",
-          show(problem), cublasLtGetVersion(), kPinnedRows, problem.rows);
+          show(problem), cublasLtGetVersion(), kPinnedRows, problem.rows));
     return algorithm;
   }
 
@@ -176,9 +178,10 @@ void Blas::product(cudaStream_t stream, const DeviceMatrix& matrix, const Produc
     solution = &state_->solve(problem, nullptr);
   }
   if (!solution->algorithm)
-    throw Error("{}: cuBLASLt {} has no algorithm{}", show(problem), cublasLtGetVersion(),
-                state_->options.deterministic ? " for any number of rows; turn deterministic off"
-                                              : "; use another precision");
+    throw Error(fmt::format(
+        "{}: cuBLASLt {} has no algorithm{}", show(problem), cublasLtGetVersion(),
+        state_->options.deterministic ? " for any number of rows; turn deterministic off"
+                                      : "; use another precision"));
   state_->multiply(stream, *solution, matrix.data, product, problem);
   if (is_separate)
     add_bias_relu(stream, static_cast<float*>(product.out), problem.out_stride, product.rows,

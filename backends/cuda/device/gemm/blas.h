@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backends/cuda/device/gemm/device_weights.h"
-#include "base/dtype.h"
+#include "fuselage/base/dtype.h"
 
 namespace fuselage::cuda {
 

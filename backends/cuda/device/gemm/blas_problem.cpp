@@ -1,8 +1,10 @@
 #include "backends/cuda/device/gemm/blas_problem.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -73,7 +75,7 @@ BlasLayout make_layout(DType dtype, std::int64_t rows, std::int64_t columns, std
 
 void expect_success(cublasStatus_t status, std::string_view what) {
   if (status != CUBLAS_STATUS_SUCCESS)
-    throw Error("{}: cuBLASLt failed: {}", what, cublasLtGetStatusString(status));
+    throw Error(fmt::format("{}: cuBLASLt failed: {}", what, cublasLtGetStatusString(status)));
 }
 
 std::uint32_t alignment_of(const void* pointer) {

@@ -1,6 +1,7 @@
 #include "backends/cuda/device/gemm/device_weights.h"
 
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -10,7 +11,7 @@
 #include "backends/cuda/device/gemm/matrix_columns.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/memory.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -92,10 +93,10 @@ std::shared_ptr<const DeviceMatrix> DeviceWeights::matrix(const ProgramPlan& pla
     if (known.source == source && known.form == form) return known.matrix;
   const Tensor tensor = state_->tensor(plan, buffer);
   if (tensor.dtype() == DType::qlog4)
-    throw Error(
+    throw Error(fmt::format(
         "weight '{}' is of type qlog4, and the cuda back-end has no product for it; use device cpu "
         "or convert the model with precision int8",
-        buffer.name);
+        buffer.name));
   const MatrixColumns columns = matrix_columns(tensor, form);
   auto matrix = std::make_shared<DeviceMatrix>(
       DeviceMatrix{.dtype = columns.dtype, .k = form.k, .n = form.n, .stride = columns.stride});

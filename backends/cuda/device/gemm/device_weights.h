@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "backends/plan/plan.h"
-#include "base/dtype.h"
-#include "base/tensor.h"
+#include "fuselage/backends/plan/plan.h"
+#include "fuselage/base/dtype.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage::cuda {
 

@@ -4,8 +4,8 @@
 #include "backends/cuda/device/gemm/integer_gemm.h"
 #include "backends/cuda/device/gemm/round_rows.h"
 #include "backends/cuda/device/kernel/bump_allocator.h"
-#include "base/error.h"
-#include "base/quantized.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -10,7 +10,7 @@
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/kernel/kernel.h"
 #include "backends/cuda/device/runtime/rows.h"
-#include "base/dtype.h"
+#include "fuselage/base/dtype.h"
 
 namespace fuselage::cuda {
 

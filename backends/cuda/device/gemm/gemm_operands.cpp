@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/error.h"
-#include "ops/matmul.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/matmul.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -7,11 +7,11 @@
 #include "backends/cuda/device/kernel/bump_allocator.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/fused.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/registry.h"
 #include "ops/elementwise_expression.h"
-#include "ops/fused.h"
-#include "ops/pointwise.h"
-#include "ops/registry.h"
 
 namespace fuselage::cuda {
 namespace {

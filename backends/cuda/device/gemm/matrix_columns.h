@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/cuda/device/gemm/device_weights.h"
-#include "base/tensor.h"
+#include "fuselage/base/tensor.h"
 
 namespace fuselage::cuda {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/cuda/device/runtime/rows.h"
-#include "base/quantized.h"
+#include "fuselage/base/quantized.h"
 
 namespace fuselage::cuda {
 

@@ -1,8 +1,8 @@
 #include "backends/cuda/device/gemm/quantize.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
-#include "base/error.h"
-#include "ops/quantize.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cuda {
 namespace {

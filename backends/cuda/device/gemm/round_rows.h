@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "backends/cuda/device/gemm/vectors.h"
-#include "base/dtype.h"
+#include "fuselage/base/dtype.h"
 
 namespace fuselage::cuda {
 

@@ -8,7 +8,7 @@
 
 #include "backends/cuda/device/rows/device_rows.h"
 #include "backends/cuda/device/runtime/rows.h"
-#include "backends/plan/plan.h"
+#include "fuselage/backends/plan/plan.h"
 
 namespace fuselage::cuda {
 

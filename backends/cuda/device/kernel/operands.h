@@ -4,7 +4,7 @@
 
 #include "backends/cuda/device/kernel/kernel.h"
 #include "backends/cuda/device/rows/index_path.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 

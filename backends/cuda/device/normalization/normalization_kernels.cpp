@@ -1,7 +1,7 @@
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/normalization/normalize.h"
-#include "ops/normalization.h"
+#include "fuselage/ops/normalization.h"
 
 namespace fuselage::cuda {
 namespace {

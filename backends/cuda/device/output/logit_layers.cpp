@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/kernel/bump_allocator.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

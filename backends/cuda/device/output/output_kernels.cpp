@@ -6,9 +6,9 @@
 #include "backends/cuda/device/output/fused_output.h"
 #include "backends/cuda/device/output/logit_layers.h"
 #include "backends/cuda/device/output/shortlist_logits.h"
-#include "base/error.h"
-#include "ops/output.h"
-#include "ops/rows.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/output.h"
+#include "fuselage/ops/rows.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include "backends/cuda/device/recurrent/recurrent_layer.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "backends/cuda/device/runtime/memory.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -1,9 +1,10 @@
 #include "backends/cuda/device/recurrent/cudnn_functions.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include "backends/cuda/cudnn.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -15,7 +16,8 @@ constexpr const char* kAdvice = "set FUSELAGE_CUDNN=none to go without cuDNN";
 CudnnFunction::CudnnFunction(const char* name)
     : address_(cudnn_library() ? ::dlsym(cudnn_library(), name) : nullptr) {
   if (!address_)
-    throw Error("the cuDNN library has no function {}; install cuDNN 9, or {}", name, kAdvice);
+    throw Error(
+        fmt::format("the cuDNN library has no function {}; install cuDNN 9, or {}", name, kAdvice));
 }
 
 const CudnnFunctions& cudnn() {
@@ -25,7 +27,8 @@ const CudnnFunctions& cudnn() {
 
 void expect_success(cudnnStatus_t status, std::string_view what) {
   if (status != CUDNN_STATUS_SUCCESS)
-    throw Error("{}: cuDNN failed: {}; {}", what, cudnn().error_string(status), kAdvice);
+    throw Error(
+        fmt::format("{}: cuDNN failed: {}; {}", what, cudnn().error_string(status), kAdvice));
 }
 
 }  // namespace fuselage::cuda

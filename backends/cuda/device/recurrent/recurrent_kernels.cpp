@@ -7,8 +7,8 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/recurrent/cudnn.h"
 #include "backends/cuda/device/recurrent/recurrent_layer.h"
-#include "base/error.h"
-#include "ops/recurrent.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/recurrent.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "backends/cuda/device/runtime/memory.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -8,8 +8,8 @@
 #include "backends/cuda/device/rows/device_rows.h"
 #include "backends/cuda/device/runtime/staged_ints.h"
 #include "backends/cuda/layout.h"
-#include "backends/row_frame.h"
-#include "graph/graph.h"
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage::cuda {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage::cuda {
 

@@ -8,7 +8,7 @@
 #include "backends/cuda/device/runtime/memory.h"
 #include "backends/cuda/device/runtime/stream.h"
 #include "backends/cuda/layout.h"
-#include "backends/plan/plan.h"
+#include "fuselage/backends/plan/plan.h"
 
 namespace fuselage::cuda {
 

@@ -7,7 +7,7 @@
 
 #include "backends/cuda/device/rows/device_rows.h"
 #include "backends/cuda/device/rows/live_hypotheses.h"
-#include "graph/domain.h"
+#include "fuselage/graph/domain.h"
 
 namespace fuselage::cuda {
 

@@ -1,11 +1,13 @@
 #include "backends/cuda/device/rows/row_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -67,10 +69,10 @@ void RowTables::add_index(const Graph& graph, MapId id) {
   indexes_.push_back({id, map.kind, graph.domain(map.from).kind});
   if (map.kind != MapKind::word) return;
   if (!map.partial)
-    throw Error(
+    throw Error(fmt::format(
         "word map '{}' of domain '{}' is not partial, and hypotheses begin without a word; declare "
         "it as partial",
-        map.name, graph.domain(map.from).name);
+        map.name, graph.domain(map.from).name));
   vocabulary_ =
       static_cast<std::int32_t>(std::min<std::int64_t>(vocabulary_, graph.domain(map.to).size));
 }

@@ -9,7 +9,7 @@
 #include "backends/cuda/device/rows/live_hypotheses.h"
 #include "backends/cuda/device/rows/row_table_kernels.h"
 #include "backends/cuda/device/runtime/memory.h"
-#include "graph/graph.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage::cuda {
 

@@ -1,10 +1,10 @@
 #include "backends/cuda/device/runtime/device.h"
 
 #include <cuda_runtime.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -18,14 +18,14 @@ std::string show_version(int version) {
   int version = 0;  // stays 0 without a driver
   static_cast<void>(cudaDriverGetVersion(&version));
   if (version == 0)
-    throw Error(
+    throw Error(fmt::format(
         "no NVIDIA driver: the loader finds no libcuda.so.1; install a driver for CUDA {}, add its "
         "folder to LD_LIBRARY_PATH, or use device cpu",
-        show_version(CUDART_VERSION));
-  throw Error(
+        show_version(CUDART_VERSION)));
+  throw Error(fmt::format(
       "the NVIDIA driver is too old: it supports CUDA {}, and CUDA {} is needed; install a newer "
       "driver, or use device cpu",
-      show_version(version), show_version(CUDART_VERSION));
+      show_version(version), show_version(CUDART_VERSION)));
 }
 
 [[noreturn]] void refuse(int number, cudaError_t status) {
@@ -35,15 +35,17 @@ std::string show_version(int version) {
   static_cast<void>(cudaGetLastError());
   if (counted == cudaErrorInsufficientDriver) refuse_driver();
   if (counted != cudaSuccess || count == 0)
-    throw Error("CUDA finds no usable GPU ({}); use device cpu",
-                cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted));
-  if (number < 0 || number >= count)
     throw Error(
+        fmt::format("CUDA finds no usable GPU ({}); use device cpu",
+                    cudaGetErrorString(counted == cudaSuccess ? cudaErrorNoDevice : counted)));
+  if (number < 0 || number >= count)
+    throw Error(fmt::format(
         "there is no CUDA device {}: this machine has {} of them, numbered from 0; use a device "
         "from cuda:0 to cuda:{}",
-        number, count, count - 1);
+        number, count, count - 1));
   expect_success(status, fmt::format("selection of CUDA device {}", number));
-  throw Error("CUDA device {} cannot be used; use another device or device cpu", number);
+  throw Error(
+      fmt::format("CUDA device {} cannot be used; use another device or device cpu", number));
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
 #include "backends/cuda/device/runtime/launch.h"
 
-#include "base/error.h"
+#include <fmt/format.h>
+
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 
 void expect_success(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // clears the error for the next call
-  throw Error("CUDA: {} failed: {} ({})", what, cudaGetErrorString(status),
-              cudaGetErrorName(status));
+  throw Error(fmt::format("CUDA: {} failed: {} ({})", what, cudaGetErrorString(status),
+                          cudaGetErrorName(status)));
 }
 
 void allow_max_shared(const void* kernel) {

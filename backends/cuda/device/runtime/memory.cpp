@@ -1,11 +1,12 @@
 #include "backends/cuda/device/runtime/memory.h"
 
 #include <cuda_runtime.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -18,8 +19,9 @@ constexpr int kUnwritten = 0xff;
   std::size_t free = 0;
   std::size_t total = 0;
   static_cast<void>(cudaMemGetInfo(&free, &total));
-  throw Error("out of GPU memory for {}: {} MB are needed, {} MB of {} MB are free; {}",
-              purpose.what, bytes / 1000000 + 1, free / 1000000, total / 1000000, purpose.advice);
+  throw Error(fmt::format("out of GPU memory for {}: {} MB are needed, {} MB of {} MB are free; {}",
+                          purpose.what, bytes / 1000000 + 1, free / 1000000, total / 1000000,
+                          purpose.advice));
 }
 
 }  // namespace

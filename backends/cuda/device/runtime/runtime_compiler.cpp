@@ -15,15 +15,15 @@
 
 #include "backends/cuda/device/runtime/launch.h"
 #include "base/content_hash.h"
-#include "base/error.h"
 #include "base/file.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
 
 void expect_compiler(nvrtcResult status, std::string_view what) {
   if (status != NVRTC_SUCCESS)
-    throw Error("NVRTC: {} failed: {}", what, nvrtcGetErrorString(status));
+    throw Error(fmt::format("NVRTC: {} failed: {}", what, nvrtcGetErrorString(status)));
 }
 
 class Program {
@@ -43,8 +43,8 @@ class Program {
     const nvrtcResult status =
         nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
     if (status != NVRTC_SUCCESS)
-      throw Error("NVRTC cannot compile an elementwise expression for {} ({}): {}", architecture,
-                  nvrtcGetErrorString(status), log());
+      throw Error(fmt::format("NVRTC cannot compile an elementwise expression for {} ({}): {}",
+                              architecture, nvrtcGetErrorString(status), log()));
   }
 
   std::string cubin() const {

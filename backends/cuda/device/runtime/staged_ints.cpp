@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -1,11 +1,13 @@
 #include "backends/cuda/device/search/beam_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "backends/cuda/device/runtime/launch.h"
-#include "base/error.h"
+#include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -43,12 +45,12 @@ bool DeviceSearch::reserve(const Bounds& bounds) {
   const std::size_t rows = sentences * size(all.beam_size);
   const std::size_t tokens = rows * size(all.steps);
   if (tokens > size(std::numeric_limits<std::int32_t>::max()))
-    throw Error(
+    throw Error(fmt::format(
         "a search of {} sentences with {} hypotheses of up to {} words has {} tokens, more than "
         "the "
         "{} that a GPU can count; {}",
         all.sentences, all.beam_size, all.steps, tokens, std::numeric_limits<std::int32_t>::max(),
-        kPurpose.advice);
+        kPurpose.advice));
   const std::size_t integers = kStateSize + 5 * sentences + 1 + size(all.suppressed);
   bounds_ = {};  // in case of an Error
   bool moved = tables_.reserve({.sentences = all.sentences,
@@ -137,11 +139,11 @@ DeviceSearch::Results DeviceSearch::results(cudaStream_t stream, SearchRecord& r
   const Status& status = results.status;
   if (status.error_step >= 0) throw Error(scores_are_not_numbers(status.error_step));
   if (status.unknown_word >= 0)
-    throw Error(
+    throw Error(fmt::format(
         "the output layer chose word {}, but the target embeddings have {} entries; use a model "
         "with "
         "one size of target vocabulary",
-        status.unknown_word, tables_.vocabulary());
+        status.unknown_word, tables_.vocabulary()));
   const std::size_t slots = size(sentences_) * size(beam_size_);
   results.finished.resize(slots);
   results.finished_count.resize(size(sentences_));

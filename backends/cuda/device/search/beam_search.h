@@ -12,8 +12,8 @@
 #include "backends/cuda/device/runtime/memory.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/search/search_kernels.h"
-#include "backends/executable.h"
-#include "graph/graph.h"
+#include "fuselage/backends/executable.h"
+#include "fuselage/graph/graph.h"
 
 namespace fuselage::cuda {
 

@@ -6,7 +6,7 @@
 
 #include "backends/cuda/device/rows/live_hypotheses.h"
 #include "backends/cuda/device/runtime/rows.h"
-#include "backends/executable.h"
+#include "fuselage/backends/executable.h"
 
 namespace fuselage::cuda {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "base/location.h"
+#include "fuselage/base/location.h"
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "base/location.h"
 #include "emulated_cuda/threads.h"
+#include "fuselage/base/location.h"
 
 // NOLINTBEGIN(readability-identifier-naming): CUDA gave the names.
 

@@ -1,0 +1,82 @@
+#include "decoding/resolve_options.h"
+
+#include <algorithm>
+
+#include "base/cores.h"
+#include "fuselage/backends/backend.h"
+#include "fuselage/decoding/beam_search.h"
+#include "models/decode_keys.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kMaxLength = 1000;
+/// Maximum of a number of threads that is not given.
+constexpr std::size_t kMaxThreads = 1024;
+
+/// One worker for a GPU; on the CPU, the number of processors divided by the threads per sentence.
+std::size_t default_threads(const CompileOptions& compile) {
+  if (find_backend(compile.backend).capabilities().needs_gpu) return 1;
+  const std::size_t together = std::max<std::size_t>(1, compile.threads_per_sentence);
+  return std::clamp(useful_threads() / together, std::size_t{1}, kMaxThreads);
+}
+
+/// The members that both kinds of options have.
+template <typename Options>
+DecodeDefaults stated_by(const Options& options) {
+  return {.normalize = options.normalize,
+          .word_penalty = options.word_penalty,
+          .max_length = options.max_length,
+          .mini_batch = options.batches.mini_batch,
+          .mini_batch_words = options.batches.mini_batch_words,
+          .maxi_batch = options.batches.maxi_batch,
+          .maxi_batch_sort = options.batches.maxi_batch_sort,
+          .precision = options.compile.precision,
+          .activations = options.compile.activations};
+}
+
+/// Sets the members of stated_by to their values.
+template <typename Options>
+void set_common(Options& options, const DecodeDefaults& values) {
+  const SearchOptions marian;
+  options.normalize = values.normalize.value_or(marian.normalize);
+  options.word_penalty = values.word_penalty.value_or(marian.word_penalty);
+  options.max_length = values.max_length.value_or(kMaxLength);
+  options.batches = {.mini_batch = values.mini_batch,
+                     .mini_batch_words = values.mini_batch_words,
+                     .maxi_batch = values.maxi_batch,
+                     .maxi_batch_sort = values.maxi_batch_sort};
+  options.compile.precision = values.precision.value_or(Precision::fp32);
+  options.compile.activations = values.activations.value_or(Activations::exact);
+  if (options.threads == 0) options.threads = default_threads(options.compile);
+}
+
+DecodeDefaults with_defaults_of(const Model& model, DecodeDefaults stated) {
+  verify(stated);
+  add_decode_defaults(stated, model.decode);
+  return stated;
+}
+
+}  // namespace
+
+TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
+  DecodeDefaults stated = stated_by(options);
+  stated.beam_size = options.beam_size;
+  stated.max_length_factor = options.max_length_factor;
+  stated.allow_unk = options.allow_unk;
+  const DecodeDefaults values = with_defaults_of(model, stated);
+  const SearchOptions marian;
+  options.beam_size = values.beam_size.value_or(marian.beam_size);
+  options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
+  options.allow_unk = values.allow_unk.value_or(false);
+  if (!options.shortlist) options.shortlist = model.shortlist;
+  set_common(options, values);
+  return options;
+}
+
+ScorerOptions resolved(ScorerOptions options, const Model& model) {
+  set_common(options, with_defaults_of(model, stated_by(options)));
+  return options;
+}
+
+}  // namespace fuselage

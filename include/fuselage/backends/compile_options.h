@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "fuselage/backends/cuda/cuda_options.h"
+#include "fuselage/base/activations.h"
+#include "fuselage/base/api.h"
+#include "fuselage/base/precision.h"
+#include "fuselage/passes/motion/rank_weights.h"
+#include "fuselage/passes/workload.h"
+
+namespace FUSELAGE_API fuselage {
+
+template <typename T>
+struct EvalContext;  // ops/evaluate.h
+struct Profile;      // backends/executable.h
+
+/// Called for each node that the reference back-end evaluates, with operands and results. Several
+/// workers call it from several threads.
+using NodeObserver = std::function<void(const EvalContext<float>&)>;
+
+/// Options of compile().
+struct CompileOptions {
+  std::string backend = "cpu";  ///< name of a back-end, as find_backend takes it
+  std::string passes = "all";   ///< optimizer passes, as select_passes takes them
+  /// Allow only rewrites that keep every bit of a result in this precision; requires exact
+  /// activations.
+  bool exact = false;
+  /// Of products with weights. Unset: the model's, where a Translator or Scorer has one, else fp32.
+  std::optional<Precision> precision;
+  /// Of sigmoid and tanh. Unset: the model's, as for `precision`, else exact.
+  std::optional<Activations> activations;
+  /// Maximum memory for products precomputed per vocabulary entry at load, in 10^6 bytes.
+  double precompute_memory = 64;
+  RankWeights ranks;  ///< weights that sort vocabularies by frequency
+  /// The expected workload; Translator and Scorer set it from their own settings.
+  Workload workload;
+
+  // Options of some back-ends only; others refuse them (see BackendOption).
+
+  /// A directory that caches packed weights for other processes; empty: none.
+  std::string weights_cache;
+  /// Threads that work on one batch together.
+  std::size_t threads_per_sentence = 1;
+  /// Accumulates the time of nodes, for one worker at a time; must outlive the workers.
+  Profile* profile = nullptr;
+  CudaOptions cuda;
+  NodeObserver observer;
+};
+
+}  // namespace fuselage

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "fuselage/base/api.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// How a GPU computes.
+struct CudaOptions {
+  int device = 0;  ///< number of the GPU, as CUDA counts them
+  /// A row's products have the same bits in any batch.
+  bool deterministic = false;
+  /// Products of f32 by TF32: numbers with 10 bits behind the point.
+  bool tf32 = false;
+  /// Launch each kernel by itself, in place of recorded steps: for comparisons.
+  bool eager = false;
+};
+
+}  // namespace fuselage

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/backends/row_frame.h"
+#include "fuselage/backends/search.h"
+#include "fuselage/backends/usage.h"
+#include "fuselage/base/api.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// Rows of an output, valid until the worker runs again.
+template <typename T>
+struct OutputRows {
+  const T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+
+  std::span<const T> row(std::int64_t r) const {
+    return {data + r * cols, static_cast<std::size_t>(cols)};
+  }
+};
+
+/// How a back-end runs a node of a program, for display.
+struct PlannedNode {
+  NodeId node;
+  std::string kernel;
+  bool launched = false;  ///< false: a view without cost
+  /// It runs by the reference evaluation of its op, for want of a kernel.
+  bool on_reference = false;
+};
+
+/// Time that a worker spent, by index of a program's nodes.
+struct NodeTime {
+  double seconds = 0;
+  std::uint64_t runs = 0;
+};
+struct Profile {
+  std::vector<NodeTime> source, step;
+  std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran
+};
+
+/// Runs an executable on one batch at a time. Owns all memory of a run. Not thread-safe, but
+/// workers of one executable are independent.
+class Worker {
+ public:
+  virtual ~Worker() = default;
+
+  /// Runs the source program on a batch and allocates memory for its steps. A graph with a
+  /// shortlist domain needs each sentence's shortlist, in ascending order.
+  virtual void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
+                     const StepLimits& limits) = 0;
+  /// The same for a graph without a shortlist domain.
+  void begin(std::span<const WordIds> sentences, const StepLimits& limits) {
+    begin(sentences, {}, limits);
+  }
+
+  /// Runs the step program once. Allocates nothing in back-ends that guarantee it.
+  virtual void step(const StepInput& input) = 0;
+
+  /// Runs the whole search of the batch that begin() took, with the outputs kBestScores and
+  /// kBestWords: makes the same decisions as BeamSearch, which drives step(). Returns false,
+  /// without side effects, when the back-end has no search of its own. Throws Error with
+  /// scores_are_not_numbers().
+  virtual bool search(const SearchSettings&, SearchRecord&) { return false; }
+
+  /// An output of the last step, by the number that Executable::output gives.
+  virtual OutputRows<float> floats(std::size_t output) const = 0;
+  virtual OutputRows<std::int32_t> integers(std::size_t output) const = 0;
+
+  /// Size in bytes of the memory of a program's values during this batch; 0 if the back-end does
+  /// not count it.
+  virtual std::size_t arena_bytes(BindingTime) const { return 0; }
+};
+
+/// A model compiled for one back-end: immutable, shared by all workers.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  virtual std::unique_ptr<Worker> make_worker() const = 0;
+
+  /// The number of the output `name`, for Worker. Throws Error if the graph has none.
+  virtual std::size_t output(std::string_view name) const = 0;
+
+  /// The plan of a program, in execution order; empty for a back-end without plans.
+  virtual std::vector<PlannedNode> plan(BindingTime) const { return {}; }
+
+  /// Notes for the user from compilation.
+  virtual std::vector<std::string> notes() const { return {}; }
+
+  /// Memory used so far; zero for a back-end that does not count it.
+  virtual MemoryUse memory() const { return {}; }
+
+  /// Hit statistics of the tables of frequent rows so far; empty without tables, and for a back-end
+  /// that does not count.
+  virtual std::vector<TableUse> table_use() const { return {}; }
+};
+
+}  // namespace fuselage

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "fuselage/backends/executable.h"
+#include "fuselage/backends/search.h"
+#include "fuselage/base/api.h"
+#include "fuselage/decoding/translation.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// Settings of a search, named as marian-decoder's options.
+struct SearchOptions {
+  std::int32_t beam_size = 12;
+  float normalize = 0;          ///< a score is divided by the length to the power of this
+  float word_penalty = 0;       ///< subtracted from the score per word
+  float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
+  std::int32_t end_id = 0;
+  std::vector<std::int32_t> suppressed;  ///< words that are never produced
+  bool alignment = false;
+};
+
+/// Hypotheses of one sentence, best first; at most beam-size.
+using NBest = std::vector<Hypothesis>;
+
+/// Beam search as in marian-decoder: a hypothesis that ends leaves the beam, which so shrinks, and
+/// the search stops when the beam is empty. Candidates are ordered by score, then hypothesis, then
+/// word. Unlike in marian-decoder, each sentence has its own length limit, so that a result does
+/// not depend on the other sentences of a batch.
+///
+/// Owns a worker and buffers, which search() calls reuse; steps do not allocate. If the worker has
+/// a search of its own, it is used unless alignments are requested; the results are the same.
+class BeamSearch {
+ public:
+  /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options).
+  BeamSearch(const Executable& executable, SearchOptions options);
+
+  /// Number of best words per row that a search with these options needs.
+  static std::int32_t candidates_per_row(const SearchOptions& options);
+
+  /// Translates a batch of sentences, each with the end symbol last; results are in the order of
+  /// the sentences. With the outputs of with_shortlist_head, `shortlists` has the words, ascending,
+  /// that the translation of each sentence may use. Throws Error when scores are not numbers.
+  std::vector<NBest> search(std::span<const WordIds> sentences,
+                            std::span<const WordIds> shortlists = {});
+
+ private:
+  struct Live {
+    std::int32_t sentence;
+    std::int32_t token;  ///< index of the last token; -1: none yet
+    std::int32_t row;    ///< row in the last step; -1: none
+    std::int32_t length;
+    float path_score;
+  };
+  struct Candidate {
+    float path_score;
+    float score;
+    std::int32_t row;  ///< row of the step
+    std::int32_t word;
+  };
+
+  void reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists);
+  void search_by_steps();
+  void run_step();
+  void expand();
+  void collect_candidates(std::size_t begin, std::size_t end);
+  void take_candidates(std::size_t begin, std::size_t end);
+  void keep_alignment(std::int64_t row);
+  std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
+  float final_score(const SearchRecord::Finished& finished) const;
+  Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
+  bool suppressed(std::int32_t word) const;
+
+  SearchOptions options_;
+  std::unique_ptr<Worker> worker_;
+  std::size_t best_scores_, best_words_, alignment_output_ = 0;
+
+  SearchSettings settings_;
+  SearchRecord record_;
+  std::vector<Live> live_, next_live_;
+  std::vector<Candidate> candidates_;
+  std::vector<float> alignments_;
+  std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
+  std::vector<std::int64_t> alignment_begin_;  ///< offset in the output per row of the step
+  std::vector<std::int32_t> source_lengths_;
+  std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;
+};
+
+}  // namespace fuselage

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/backends/compile_options.h"
+#include "fuselage/backends/usage.h"
+#include "fuselage/base/api.h"
+#include "fuselage/base/log.h"
+#include "fuselage/decoding/batch_options.h"
+#include "fuselage/decoding/translation.h"
+#include "fuselage/decoding/vocabulary_options.h"
+#include "fuselage/models/model.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// Settings of a scorer, named as marian-scorer's options. Members that are unset have the model's
+/// own values (Model::decode); where the model states none, the values in the comments, which are
+/// marian-scorer's on a CPU.
+struct ScorerOptions {
+  std::optional<float> normalize;     ///< a score is divided by length^normalize; 0
+  std::optional<float> word_penalty;  ///< subtracted from the score per word; 0
+  /// Maximum number of words of a line, including the end symbol; 1000.
+  std::optional<std::size_t> max_length;
+  bool alignment = false;   ///< scores have their alignment
+  bool strict = false;      ///< invalid and too long lines are errors
+  std::size_t threads = 1;  ///< as in TranslatorOptions
+  BatchOptions batches;
+  VocabularyPairOptions vocabularies;
+  std::string frequency;   ///< path of a frequency list (see add_word_ranks); empty: none
+  CompileOptions compile;  ///< Scorer fills in ranks and workload
+  Log log;                 ///< as in TranslatorOptions
+};
+
+/// Scores given translations. For the output of a Translator, a Scorer gives the same scores. All
+/// members may be called from several threads at the same time; the calls share the weights.
+class Scorer {
+ public:
+  /// Receives the score of a pair of lines, numbered from 0, in order and one at a time.
+  using Sink = std::function<void(std::size_t line, PairScore&& score)>;
+
+  /// Throws Error as Translator does.
+  explicit Scorer(Model model, ScorerOptions options = {});
+
+  /// The same for the model at `path`; throws also the errors of load_model.
+  explicit Scorer(const std::string& path, ScorerOptions options = {});
+
+  Scorer(Scorer&&) noexcept;
+  Scorer& operator=(Scorer&&) noexcept;
+  ~Scorer();
+
+  /// The score of `target` as a translation of `source`.
+  PairScore score(std::string_view source, std::string_view target) const;
+
+  /// Gives one score per pair of lines. Throws Error when one stream has fewer lines than the
+  /// other, after the scores of all pairs have been handed over.
+  void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
+
+  /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
+  const ScorerOptions& options() const;
+
+  /// Notes for the user from loading the model, its vocabularies and weights.
+  const std::vector<std::string>& notes() const;
+
+  /// Memory use up to now.
+  MemoryUse memory() const;
+
+  /// Look-ups in tables of frequent rows up to now.
+  std::vector<TableUse> table_use() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace fuselage

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuselage/base/api.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// A defect of an input line that does not prevent its translation.
+enum class LineOddity : std::uint8_t {
+  empty,         ///< no words; its translation is empty
+  invalid_text,  ///< invalid UTF-8, or NUL; invalid bytes are read as U+FFFD
+  too_long,      ///< more than max-length words; the rest is cut off
+  too_large,     ///< more than kMaxLineBytes bytes; the rest is cut off at a character boundary
+};
+
+/// A translation with its scores.
+struct Hypothesis {
+  std::vector<std::int32_t> words;  ///< with the end symbol, unless cut off at the length limit
+  std::vector<float> word_scores;   ///< log-probability of each word
+  float log_probability = 0;        ///< sum of the word scores
+  float score = 0;                  ///< with word penalty and length normalization
+  /// Weight of each source token for each word, word by word; empty unless requested.
+  std::vector<std::vector<float>> alignment;
+};
+
+/// A translation as text, and the hypothesis that it was decoded from.
+struct TranslatedText {
+  std::string text;  ///< always one line
+  Hypothesis hypothesis;
+};
+
+/// The translation of a line.
+struct Translation {
+  std::vector<TranslatedText> n_best;  ///< best first; never empty
+  std::vector<LineOddity> oddities;
+  std::size_t source_words = 0;  ///< including the end symbol
+  std::size_t source_bytes = 0;  ///< including the line break
+
+  /// The best translation.
+  const std::string& text() const { return n_best.front().text; }
+};
+
+/// The score of a pair of lines.
+struct PairScore {
+  std::vector<float> word_scores;  ///< log-probability of each target word, end symbol included
+  float log_probability = 0;       ///< sum of the word scores
+  float score = 0;                 ///< with word penalty and length normalization
+  std::vector<std::vector<float>> alignment;
+  std::vector<LineOddity> source_oddities, target_oddities;
+  std::size_t source_words = 0;  ///< including the end symbol
+  std::size_t source_bytes = 0;  ///< including the line break
+};
+
+}  // namespace fuselage

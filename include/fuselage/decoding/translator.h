@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/backends/compile_options.h"
+#include "fuselage/backends/usage.h"
+#include "fuselage/base/api.h"
+#include "fuselage/base/log.h"
+#include "fuselage/base/shortlist_options.h"
+#include "fuselage/decoding/batch_options.h"
+#include "fuselage/decoding/translation.h"
+#include "fuselage/decoding/vocabulary_options.h"
+#include "fuselage/models/model.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// Settings of a translator, named as marian-decoder's options. Members that are unset have the
+/// model's own values (Model::decode and Model::shortlist); where the model states none, the values
+/// in the comments, which are marian-decoder's.
+struct TranslatorOptions {
+  std::optional<std::int32_t> beam_size;   ///< hypotheses per sentence, 1 to 1024; 12
+  std::optional<float> normalize;          ///< a score is divided by length^normalize; 0
+  std::optional<float> word_penalty;       ///< subtracted from the score per word; 0
+  std::optional<float> max_length_factor;  ///< maximum number of words per source word; 3
+  /// Maximum number of words of a line, including the end symbol; 1000.
+  std::optional<std::size_t> max_length;
+  std::optional<bool> allow_unk;  ///< the unknown word may be produced; false
+  bool allow_special = false;     ///< control characters of SentencePiece may be produced
+  bool skip_cost = false;         ///< scores are logits, which is faster; needs a beam size of 1
+  bool alignment = false;         ///< hypotheses have their alignment
+  bool strict = false;            ///< invalid and too long lines are errors
+  std::optional<ShortlistOptions> shortlist;  ///< with an empty path: no shortlist
+  /// Number of threads that translate batches; 0: one for each processor that the process may use,
+  /// divided by CompileOptions::threads_per_sentence, and one for a GPU.
+  std::size_t threads = 1;
+  BatchOptions batches;
+  VocabularyPairOptions vocabularies;
+  std::string frequency;   ///< path of a frequency list (see add_word_ranks); empty: none
+  CompileOptions compile;  ///< Translator fills in ranks and workload
+  /// Receives all notes(), and at the end of each call notes on its lines, one at a time.
+  Log log;
+};
+
+/// Translates lines of text. All members may be called from several threads at the same time; the
+/// calls share the weights, and each has its own search. A translation depends neither on other
+/// lines nor on the batch size nor on the number of threads, except with
+/// ShortlistOptions::union_of_batch.
+class Translator {
+ public:
+  /// Receives the translation of a line, numbered from 0, in order and one at a time.
+  using Sink = std::function<void(std::size_t line, Translation&& translation)>;
+
+  /// Waits for more input up to a timeout; false if there is none yet.
+  using InputReady = std::function<bool(std::chrono::milliseconds)>;
+
+  /// Throws Error for options out of range, for options that contradict each other or the model,
+  /// and for vocabularies that do not match the model.
+  explicit Translator(Model model, TranslatorOptions options = {});
+
+  /// The same for the model at `path`; throws also the errors of load_model.
+  explicit Translator(const std::string& path, TranslatorOptions options = {});
+
+  Translator(Translator&&) noexcept;
+  Translator& operator=(Translator&&) noexcept;
+  ~Translator();
+
+  /// The translation of one line.
+  Translation translate(std::string_view line) const;
+
+  /// One translation per line.
+  std::vector<Translation> translate(const std::vector<std::string>& lines) const;
+  std::vector<Translation> translate(std::initializer_list<std::string> lines) const;
+
+  /// Gives one translation per line of the stream, as soon as it is ready. While a thread is idle,
+  /// a line waits at most 10 ms for other lines of its batch; with `ready`, lines do not wait while
+  /// the input pauses. Throws errors, including those of `sink`, after all earlier lines have been
+  /// handed over; while the input pauses, only with `ready`.
+  void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
+
+  /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
+  const TranslatorOptions& options() const;
+
+  /// Notes for the user from loading the model, its vocabularies and weights.
+  const std::vector<std::string>& notes() const;
+
+  /// Memory use up to now.
+  MemoryUse memory() const;
+
+  /// Look-ups in tables of frequent rows up to now.
+  std::vector<TableUse> table_use() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace fuselage

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "fuselage/base/api.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/builder.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// The stored parameters of a model under construction. The first request for a parameter declares
+/// it as a `param` node and checks its shape against the equations. Every parameter must have been
+/// requested when the model is finished: an unused one means a misread configuration.
+///
+/// Quantized matrices and tables stay quantized. A parameter X_QuantMultA is the multiplier that
+/// quantizes the other operand of products with X; these are then products of integers.
+class Parameters {
+ public:
+  /// `where` names the file in messages. A stored shape [n] is read as [1, n].
+  Parameters(Builder& builder, const TensorMap& weights, std::string where);
+
+  Builder& builder() { return builder_; }
+  bool has(const std::string& name) const { return weights_.count(name) != 0; }
+
+  /// [in, out], for dot. A quantized matrix is stored as its columns, [out, in].
+  Expr matrix(const std::string& name, std::int64_t in, std::int64_t out);
+  /// [out, in], for dot_transposed. A quantized matrix is stored as its columns: [in, out].
+  Expr transposed_matrix(const std::string& name, std::int64_t out, std::int64_t in);
+  /// [size].
+  Expr vector(const std::string& name, std::int64_t size);
+  /// A row of `width` for each entry of `vocabulary`, for select_rows and dot_transposed.
+  Expr table(const std::string& name, DomainId vocabulary, std::int64_t width);
+  /// Number of rows of a stored matrix, for sizes that only the file states.
+  std::int64_t rows(const std::string& name) const;
+
+  /// The weights in the shapes of the graph. Throws Error naming the weights never requested.
+  TensorMap take() const;
+
+ private:
+  const Tensor& stored(const std::string& name) const;
+  bool is_in_integers(const std::string& name) const;
+  Expr declare(const std::string& name, Dims dims, DomainId domain);
+  Expr numbers(const std::string& name, Expr param);
+  Expr scale_of_rows(const std::string& name);
+
+  Builder& builder_;
+  const TensorMap& weights_;
+  std::string where_;
+  std::map<std::string, Expr> declared_;
+  std::map<std::string, Expr> numbers_;  ///< dequantized parameters
+  std::map<std::string, Expr> scales_;   ///< scales of the operands that they are multiplied with
+};
+
+}  // namespace fuselage

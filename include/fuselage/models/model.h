@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "fuselage/base/api.h"
+#include "fuselage/base/sha256.h"
+#include "fuselage/base/shortlist_options.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/models/decode_defaults.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// A translation model of any format: its weights, the properties of its text, and a graph. The
+/// graph has the output "logits" or "log_probs" (a row per live hypothesis, an element per target
+/// word; see scores.h) and, if it has attention, "alignment" (a weight per pair of hypothesis and
+/// source token).
+struct Model {
+  Graph graph;
+  TensorMap weights;
+  /// Paths of the source and the target vocabulary; empty if the model does not include them.
+  std::vector<std::string> vocabularies;
+  /// Digests of the vocabularies by path, if the model lists them.
+  std::map<std::string, ListedDigest> vocabulary_digests;
+  /// Source and target are read from right to left.
+  bool right_left = false;
+  /// Settings for decoding that the model states. A Marian model with integers states the precision
+  /// that matches them.
+  DecodeDefaults decode;
+  /// The shortlist that the model's configuration states; path empty: none.
+  ShortlistOptions shortlist;
+  /// Notes for the user from loading.
+  std::vector<std::string> notes;
+};
+
+}  // namespace fuselage

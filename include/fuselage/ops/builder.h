@@ -1,0 +1,179 @@
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/base/api.h"
+#include "fuselage/base/location.h"
+#include "fuselage/graph/graph.h"
+#include "fuselage/ops/registry.h"
+
+namespace FUSELAGE_API fuselage {
+
+class Builder;
+
+/// A value of a graph under construction. Arithmetic on it adds nodes:
+///
+///     Expr gate = sigmoid(dot(x, W) + b);
+///     Expr next = (1 - gate) * candidate + gate * state;
+///
+/// A mismatch throws Error at once, with both shapes and the line of the model's code.
+class Expr {
+ public:
+  Expr() = default;
+  Expr(Builder* builder, ValueId id) : builder_(builder), id_(id) {}
+
+  bool valid() const { return builder_ != nullptr; }
+  Builder& builder() const { return *builder_; }
+  ValueId id() const { return id_; }
+  const Type& type() const;
+  /// Length of the last dimension; 1 for one scalar per row.
+  std::int64_t width() const;
+
+  /// Names the value, for dumps and messages.
+  const Expr& named(std::string_view name) const;
+
+ private:
+  Builder* builder_ = nullptr;
+  ValueId id_;
+};
+
+/// An operand and the source line that passed it; a number becomes a constant.
+struct Operand {
+  Operand(Expr e, CodeLocation l = CodeLocation::current())  // NOLINT
+      : expr(e), location(l) {}
+  Operand(double n, CodeLocation l = CodeLocation::current())  // NOLINT
+      : number(n), location(l) {}
+  Operand(int n, CodeLocation l = CodeLocation::current())  // NOLINT
+      : number(n), location(l) {}
+
+  Expr expr;
+  double number = 0;
+  CodeLocation location;
+};
+
+/// Builds a graph. Declare domains on graph(), then write equations with the functions below.
+class Builder {
+ public:
+  explicit Builder(std::string name) : graph_(std::move(name)) {}
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  Graph& graph() { return graph_; }
+  /// The finished graph; the builder is empty afterwards.
+  Graph take() { return std::move(graph_); }
+
+  /// A stored weight. A table with a row per vocabulary entry has a vocabulary `domain`.
+  Expr param(const std::string& name, Dims dims, DomainId domain = DomainId{0},
+             DType dtype = DType::f32, CodeLocation at = CodeLocation::current());
+  /// A constant of shape `dims` filled with `number`.
+  Expr constant(double number, Dims dims = {}, CodeLocation at = CodeLocation::current());
+  /// Position of each row of a source or hypothesis domain.
+  Expr position(DomainId domain, CodeLocation at = CodeLocation::current());
+  /// A value carried through the loop of `domain` (scan or parent), initially `init`.
+  Expr state(Expr init, DomainId domain, CodeLocation at = CodeLocation::current());
+  /// Sets the value of `state` in the next iteration.
+  void next(Expr state, Expr value, CodeLocation at = CodeLocation::current());
+  void output(std::string name, Expr value) { graph_.add_output(std::move(name), value.id()); }
+
+  /// Quantized form of a weight, used by dot and dot_transposed.
+  struct IntegerProduct {
+    /// The quantized columns, each a vector along the last dimension.
+    Expr columns;
+    /// The scale by which all rows are quantized to the same type; may be invalid (a scale per
+    /// row).
+    Expr scale;
+  };
+  /// Products with `weight` use this form from now on.
+  void multiply_in_integers(Expr weight, const IntegerProduct& product);
+
+  /// x Wᵀ if `transposed` or if W is quantized (its vectors are the columns); else x W.
+  Expr product(Expr x, Expr w, bool transposed, CodeLocation at);
+
+  /// Adds an op; returns its first result.
+  template <OpStruct Op>
+  Expr add(const Op& op, const std::vector<Expr>& operands, CodeLocation at) {
+    return add(op_def<Op>(), operands, attribute_values(op), at);
+  }
+
+  /// During its lifetime unnamed new values are named after the scope.
+  class Scope {
+   public:
+    Scope(Builder& builder, std::string name);
+    ~Scope() { builder_.scope_ = std::move(outer_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Builder& builder_;
+    std::string outer_;
+  };
+
+ private:
+  Expr add(const OpDef& op, const std::vector<Expr>& operands, const AttrList& attrs,
+           CodeLocation at);
+
+  Graph graph_;
+  std::string scope_;
+  std::map<ValueId, IntegerProduct> integer_products_;
+};
+
+// Equations. `at` names the calling line in messages.
+
+Expr operator+(Operand a, Operand b);
+Expr operator-(Operand a, Operand b);
+Expr operator*(Operand a, Operand b);
+Expr operator/(Operand a, Operand b);
+
+/// x W, row by row; W [in, out], known at load time. A quantized W is stored by columns, [out, in].
+Expr dot(Operand x, Expr w);
+/// x Wᵀ; W [out, in] or a table with `out` vocabulary rows.
+Expr dot_transposed(Operand x, Expr w);
+
+Expr sigmoid(Operand x);
+Expr tanh(Operand x);
+Expr relu(Operand x);
+Expr swish(Operand x);
+Expr gelu(Operand x);
+Expr softmax(Operand x);
+Expr log_softmax(Operand x);
+
+/// Layer normalization over a row; `bias` may be an invalid Expr: no bias.
+Expr layer_norm(Operand x, Expr gain, Expr bias, double epsilon);
+Expr rms_norm(Operand x, Expr gain, double epsilon);
+
+/// Concatenation along the last dimension.
+Expr concat(const std::vector<Expr>& parts, CodeLocation at = CodeLocation::current());
+/// Elements begin … end-1 of each row.
+Expr slice(Operand x, std::int64_t begin, std::int64_t end);
+
+/// Row via(r) of x, for each row r of the domain where the path starts; zeros for unmapped rows.
+Expr select_rows(Operand x, MapPath via);
+/// Broadcasts x to `domain`, which x's domain owns: a sentence's value to each of its hypotheses, a
+/// parent's value to each child. For pairs, x is a value of the left or right member.
+Expr broadcast(Operand x, DomainId domain);
+/// Collects the rows of all iterations of a scan at their source positions.
+Expr collect(Operand x);
+/// Keeps a hypothesis value for every token generated so far.
+Expr history(Operand x, DomainId prefix);
+/// Mean over the source tokens of each sentence.
+Expr mean_rows(Operand x);
+
+/// The value x of the left member of each pair.
+Expr left(Operand x, DomainId pairs);
+/// The value x of the right member of each pair.
+Expr right(Operand x, DomainId pairs);
+/// Softmax over the pairs of each left member.
+Expr softmax_over_right(Operand scores);
+/// For each left member, the sum of weight × value of the right member, head by head.
+Expr mix(Operand weights, Expr right_values);
+/// scale × dot product within each head.
+Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale);
+/// Sinusoidal position encoding [sin … | cos …] of `dim` elements.
+Expr sinusoid(Operand position, std::int64_t dim);
+
+}  // namespace fuselage

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "fuselage/base/api.h"
+#include "fuselage/graph/attributes.h"
+
+namespace FUSELAGE_API fuselage {
+
+namespace op {
+
+/// A stored weight.
+struct Param {
+  static constexpr std::string_view kName = "param";
+  std::string name;
+  DomainId domain = DomainId{0};
+  Dims dims;
+  DType dtype = DType::f32;
+  static constexpr auto attributes() {
+    return std::tuple(required("name", &Param::name), defaulted("domain", &Param::domain),
+                      required("dims", &Param::dims), defaulted("dtype", &Param::dtype));
+  }
+};
+
+/// A result of a program with an earlier binding time.
+struct Import {
+  static constexpr std::string_view kName = "import";
+  std::string name;
+  DomainId domain = DomainId{0};
+  Dims dims;
+  DType dtype = DType::f32;
+  static constexpr auto attributes() {
+    return std::tuple(required("name", &Import::name), defaulted("domain", &Import::domain),
+                      required("dims", &Import::dims), defaulted("dtype", &Import::dtype));
+  }
+};
+
+/// Numbers written in the graph; a single number fills all dimensions.
+struct Constant {
+  static constexpr std::string_view kName = "constant";
+  std::vector<double> values;
+  Dims dims;
+  static constexpr auto attributes() {
+    return std::tuple(required("values", &Constant::values), defaulted("dims", &Constant::dims));
+  }
+};
+
+}  // namespace op
+
+/// Ops without operands: weights, constants, results of an earlier program.
+std::span<const OpDef> leaf_ops();
+
+}  // namespace fuselage

@@ -1,0 +1,76 @@
+#include "models/formats/match_weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <vector>
+
+#include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "fuselage/ops/leaf.h"
+#include "models/formats/quantized_parts.h"
+
+namespace fuselage {
+namespace {
+
+Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
+                   const std::string& path) {
+  if (tensor.dtype() == dtype) return tensor;
+  if (dtype == DType::f32) return tensor.to_f32();
+  throw Error(fmt::format("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
+                          to_string(tensor.dtype()), to_string(dtype),
+                          is_quantized(dtype) ? fmt::format(": integers with their scales in {}",
+                                                            in_quotes(name + ".scale"))
+                                              : ""));
+}
+
+/// Lengths of the vectors of 4-bit parameters.
+VectorLengths nibble_lengths(const Graph& graph) {
+  VectorLengths lengths;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!node.is<op::Param>() || node.as<op::Param>().dtype != DType::qlog4) continue;
+    const auto dims = node.as<op::Param>().dims;
+    if (!dims.empty()) lengths.emplace(node.as<ExternalName>().name, dims.back());
+  }
+  return lengths;
+}
+
+}  // namespace
+
+TensorMap match_weights(const Graph& graph, const TensorMap& tensors, const std::string& path,
+                        const std::string& graph_path) {
+  const TensorMap stored = join_quantized_weights(tensors, nibble_lengths(graph), path);
+  TensorMap result;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!node.is<op::Param>()) continue;
+    const auto name = node.as<ExternalName>().name;
+    const Type& type = graph.value(node.results[0]).type;
+    const auto found = stored.find(name);
+    if (found == stored.end()) {
+      std::vector<std::string_view> names;
+      for (const auto& [known, tensor] : stored) names.push_back(known);
+      throw Error(fmt::format("{}: weight {}, a parameter of {}, is missing{}", path,
+                              in_quotes(name), graph_path, did_you_mean(name, names)));
+    }
+    if (const auto shape = graph.stored_shape(type); found->second.shape() != shape)
+      throw Error(fmt::format("{}: weight {} has shape {}, but {} declares {}", path,
+                              in_quotes(name), shape_to_string(found->second.shape()), graph_path,
+                              shape_to_string(shape)));
+    if (result.count(name) == 0)
+      result.emplace(name, as_declared(found->second, type.dtype, name, path));
+  }
+  std::vector<std::string> left_over;
+  for (const auto& [name, tensor] : stored)
+    if (result.count(name) == 0) left_over.push_back(name);
+  if (!left_over.empty())
+    throw Error(fmt::format("{}: {} weight{} no parameter of {}: {}", path, left_over.size(),
+                            left_over.size() == 1 ? " is" : "s are", graph_path,
+                            fmt::join(left_over, ", ")));
+  return result;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fuselage {
+
+/// An entry of a configuration of marian-decoder: an option and its values.
+struct ConfigEntry {
+  std::string key;                  ///< the option's long name, with '-' for '_'
+  std::vector<std::string> values;  ///< a single value, or a list; see values_of
+  bool is_off = false;              ///< the value disables the option
+  /// The value is the default, as in a complete configuration that marian-decoder wrote.
+  bool is_default = false;
+  std::string problem;  ///< why `values` cannot be used; empty: they can
+};
+
+/// Reads a YAML text, in order. With the key relative-paths, paths of models, vocabularies and
+/// shortlists are relative to `path`, the file of the text. Returns nullopt for a text that is no
+/// mapping. Throws the errors of load_yaml.
+std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
+                                                     const std::string& path);
+
+/// The values of an entry, at least one. Throws Error with `path` and the key for a mapping, a list
+/// of lists, and no value.
+const std::vector<std::string>& values_of(const ConfigEntry& entry, const std::string& path);
+
+/// The note on a key of the configuration `path` that is ignored.
+std::string ignored_key(const std::string& path, const std::string& key);
+
+}  // namespace fuselage

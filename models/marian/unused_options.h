@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace fuselage {
+
+/// Whether marian-decoder or marian-scorer has an option `name`, or writes it to a configuration,
+/// that has no counterpart here.
+bool known_to_marian(std::string_view name);
+
+/// An option of marian-decoder.
+struct MarianOption {
+  std::string_view name;   ///< long name
+  char short_name = '\0';  ///< '\0': none
+  bool is_flag = false;    ///< it has no value
+};
+
+/// The options of marian-decoder that Fuselage does not need: they are accepted and ignored.
+std::span<const MarianOption> options_without_effect();
+
+}  // namespace fuselage

@@ -1,0 +1,126 @@
+#include "models/marian/decoder_config.h"
+
+#include <gmock/gmock.h>
+
+#include "base/file.h"
+#include "fuselage/base/error.h"
+#include "tests/temp_path.h"
+
+namespace fuselage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+class DecoderConfigTest : public ::testing::Test {
+ protected:
+  ~DecoderConfigTest() override { std::remove(path_.c_str()); }
+
+  DecoderConfig read(const std::string& text, bool ignore_unknown = false) const {
+    write_file_atomically(path_, text);
+    return read_decoder_config(path_, ignore_unknown);
+  }
+
+  void expect_refused(const std::string& text, const std::string& message) const {
+    EXPECT_THAT([&] { read("models: [m.npz]\n" + text); },
+                ThrowsMessage<Error>(HasSubstr(path_ + ": " + message)))
+        << text;
+  }
+
+  const std::string path_ = temp_path("decoder.yml");
+};
+
+TEST_F(DecoderConfigTest, GivesWhatConcernsTheModel) {
+  const DecoderConfig config = read(R"(
+models: [a.npz, b.npz]
+weights: [0.75, 0.5]
+vocabs: [s.spm, t.spm]
+shortlist: [lex.s2t, 50, 20]
+beam_size: 6
+normalize: 0.6
+word-penalty: 0
+mini-batch: 8
+maxi-batch: 10
+maxi-batch-sort: src
+max-length: 100
+allow-unk: false
+precision: [float32, float32]
+)");
+  EXPECT_THAT(config.models, ElementsAre("a.npz", "b.npz"));
+  EXPECT_THAT(config.weights, ElementsAre(0.75, 0.5));
+  EXPECT_THAT(config.vocabularies, ElementsAre("s.spm", "t.spm"));
+  EXPECT_EQ(config.shortlist.path, "lex.s2t");
+  EXPECT_EQ(config.shortlist.limits.first, 50);
+  EXPECT_EQ(config.shortlist.limits.best, 20);
+  const DecodeDefaults decode{.beam_size = 6,
+                              .normalize = 0.6f,
+                              .word_penalty = 0.0f,
+                              .max_length = 100,
+                              .mini_batch = 8,
+                              .maxi_batch = 10,
+                              .maxi_batch_sort = MaxiBatchSort::src,
+                              .precision = Precision::fp32};
+  EXPECT_EQ(config.decode, decode);
+  EXPECT_THAT(config.notes, IsEmpty());
+}
+
+TEST_F(DecoderConfigTest, HasPathsRelativeToTheFile) {
+  const std::string text = "models: [m.npz]\nvocabs: [v.spm, /v.spm]\nshortlist: [lex, 1, 2]\n";
+  EXPECT_EQ(read(text).models[0], "m.npz");
+  const DecoderConfig config = read(text + "relative-paths: true\n");
+  const std::string folder = path_.substr(0, path_.rfind('/') + 1);
+  EXPECT_THAT(config.models, ElementsAre(folder + "m.npz"));
+  EXPECT_THAT(config.vocabularies, ElementsAre(folder + "v.spm", "/v.spm"));
+  EXPECT_EQ(config.shortlist.path, folder + "lex");
+  EXPECT_EQ(config.shortlist.limits.first, 1);
+  EXPECT_THAT(config.weights, ElementsAre(1.0));
+}
+
+/// As in a complete configuration that marian-decoder wrote.
+TEST_F(DecoderConfigTest, PassesOverWhatConcernsOtherThings) {
+  const DecoderConfig config = read(R"(
+models: [m.npz]
+n-best: false
+input: [stdin]
+output: stdout
+version: v1.10
+sigterm: save-and-exit
+type: amun
+stat-freq: 0
+devices: [0]
+quantize-range: 0
+shortlist: []
+cpu-threads: 4
+quiet: true
+fp16: false
+)");
+  EXPECT_THAT(config.notes, IsEmpty());
+  EXPECT_EQ(config.decode, DecodeDefaults{});
+  EXPECT_THAT(read("models: [m.npz]\nskip-cost: true\nalignment: hard\n").notes,
+              ElementsAre(path_ + ": 'skip-cost' is ignored", path_ + ": 'alignment' is ignored"));
+}
+
+TEST_F(DecoderConfigTest, RefusesWhatTheCommandRefuses) {
+  expect_refused("beem-size: 2", "unknown key 'beem-size'; did you mean 'beam-size'?");
+  expect_refused("output-sampling: [topk, 10]",
+                 "marian-decoder's 'output-sampling' is not supported here");
+  expect_refused("beam-size: yes", "'beam-size' must be a whole number from 1 to 1024, not 'yes'");
+  expect_refused("beam-size: [2, 3]", "'beam-size' takes 1 value, not 2");
+  expect_refused("precision: [int8, int8]", "'precision' takes 1 value, not 2");
+  expect_refused("beam-size: {a: 6}", "'beam-size' is a mapping");
+  expect_refused("beam-size: 2\nbeam_size: 3", "'beam-size' is given twice");
+  expect_refused("vocabs: [v]", "'vocabs' must name two files, source and target, not 1");
+  expect_refused("weights: [1, 2]", "'weights' has 2 numbers, but 'models' has 1");
+  expect_refused("weights: [x]", "'weights' must be numbers from -1000000 to 1000000, not 'x'");
+  expect_refused("shortlist: [lex, some]",
+                 "'shortlist': FIRST must be a number from 0 on, not 'some'");
+  EXPECT_THAT(read("models: [m]\nbeem-size: 2\n", true).notes,
+              ElementsAre(path_ + ": 'beem-size' is ignored"));
+  for (const char* text : {"a: 0\nb: 1\n", "text", "models: []\n"})
+    EXPECT_THAT([&] { read(text); }, ThrowsMessage<Error>(HasSubstr("this is YAML, but no")));
+}
+
+}  // namespace
+}  // namespace fuselage
