@@ -103,8 +103,8 @@ void evaluate_decomposed(EvalContext<T>& context) {
     context.results[r] = values[plain.results[r].index];
 }
 
-template void evaluate_decomposed(EvalContext<float>&);
-template void evaluate_decomposed(EvalContext<double>&);
+template FUSELAGE_API void evaluate_decomposed(EvalContext<float>&);
+template FUSELAGE_API void evaluate_decomposed(EvalContext<double>&);
 
 Cost cost_decomposed(const InferContext& in) {
   const Plain plain = decompose(in);

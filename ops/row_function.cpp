@@ -52,7 +52,7 @@ void evaluate_row(EvalContext<T>& context) {
   }
 }
 
-template void evaluate_row(EvalContext<float>&);
-template void evaluate_row(EvalContext<double>&);
+template FUSELAGE_API void evaluate_row(EvalContext<float>&);
+template FUSELAGE_API void evaluate_row(EvalContext<double>&);
 
 }  // namespace fuselage

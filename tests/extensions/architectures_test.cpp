@@ -135,7 +135,7 @@ std::string marian_file(const std::string& yaml) {
 }
 
 TEST_F(Architectures, AreTypesOfMarianModels) {
-  const auto load = [](const std::string& yaml) { return load_model(marian_file(yaml)).model; };
+  const auto load = [](const std::string& yaml) { return load_model(marian_file(yaml)); };
   const Model model =
       load("type: ext_bigram\ndim-emb: 4\nright-left: true\ndim-vocabs: [6, 6]\nversion: v1.10\n");
   EXPECT_TRUE(model.right_left);
@@ -155,7 +155,7 @@ TEST_F(Architectures, AreNamedByModelDirectories) {
   std::filesystem::create_directory(directory);
   const auto load = [&](const std::string& config) {
     write_file_atomically(directory + "/config.json", config);
-    return load_model(directory).model;
+    return load_model(directory);
   };
   write_safetensors(directory + "/weights.safetensors", weights(), {});
   const Model model = load(R"({"fuselage-model": 1, "name": "two words", "right-left": true,

@@ -57,8 +57,8 @@ class Decomposition {
 template <typename T>
 void evaluate_decomposed(EvalContext<T>& context);
 
-extern template void evaluate_decomposed(EvalContext<float>&);
-extern template void evaluate_decomposed(EvalContext<double>&);
+extern template FUSELAGE_API void evaluate_decomposed(EvalContext<float>&);
+extern template FUSELAGE_API void evaluate_decomposed(EvalContext<double>&);
 
 /// Cost of a fused op: arithmetic and weight traffic of the plain ops, but row traffic only of the
 /// fused op's own operands and results.

@@ -56,8 +56,8 @@ Cost cost_row(const InferContext& in);
 template <typename T>
 void evaluate_row(EvalContext<T>& context);
 
-extern template void evaluate_row(EvalContext<float>&);
-extern template void evaluate_row(EvalContext<double>&);
+extern template FUSELAGE_API void evaluate_row(EvalContext<float>&);
+extern template FUSELAGE_API void evaluate_row(EvalContext<double>&);
 
 /// `definition` with the name and attributes declared by Op, a row function, and all that follows
 /// from it: both reference evaluations and, unless they are given, infer_row and cost_row. `F` is
