@@ -96,8 +96,8 @@ std::span<const OpDef> attention_ops() {
                         {"values"}},
            .infer = infer_decomposed,
            .cost = cost_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_dot_attention}),
       define<op::AdditiveAttention>(
           {.summary =
@@ -109,8 +109,8 @@ std::span<const OpDef> attention_ops() {
                         {"values"}},
            .infer = infer_decomposed,
            .cost = cost_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_additive_attention}),
   };
   return ops;

@@ -74,8 +74,10 @@ ValueId Decomposition::add(const OpDef& op, std::vector<ValueId> operands,
       graph_.add_node_with_attrs(op, std::move(operands), std::move(attrs), node_.location));
 }
 
+namespace {
+
 template <typename T>
-void evaluate_decomposed(EvalContext<T>& context) {
+void evaluate(EvalContext<T>& context) {
   const Plain plain =
       decompose(context.graph, context.node, types_of(context.graph, context.node.operands));
   std::vector<Array<T>> values(plain.graph.value_limit());
@@ -103,8 +105,10 @@ void evaluate_decomposed(EvalContext<T>& context) {
     context.results[r] = values[plain.results[r].index];
 }
 
-template FUSELAGE_API void evaluate_decomposed(EvalContext<float>&);
-template FUSELAGE_API void evaluate_decomposed(EvalContext<double>&);
+}  // namespace
+
+void evaluate_decomposed(EvalContext<float>& context) { evaluate(context); }
+void evaluate_decomposed(EvalContext<double>& context) { evaluate(context); }
 
 Cost cost_decomposed(const InferContext& in) {
   const Plain plain = decompose(in);

@@ -123,8 +123,8 @@ std::span<const OpDef> frequent_row_ops() {
                         {"rank", OperandSpec::Arity::optional}},
            .infer = infer_lookup_matmul,
            .cost = cost_lookup_matmul,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_lookup_matmul}),
   };
   return ops;

@@ -82,8 +82,8 @@ std::span<const OpDef> fused_ops() {
            .traits = Trait::row_wise | Trait::elementwise,
            .infer = infer_decomposed,
            .cost = cost_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_pointwise}),
       define<op::Linear>({.summary = "x W, or x Wᵀ when transposed, followed by an expression in "
                                      "which the product is x0 and "
@@ -92,8 +92,8 @@ std::span<const OpDef> fused_ops() {
                           .traits = Trait::row_wise,
                           .infer = infer_decomposed,
                           .cost = cost_decomposed,
-                          .evaluate_f32 = evaluate_decomposed<float>,
-                          .evaluate_f64 = evaluate_decomposed<double>,
+                          .evaluate_f32 = evaluate_decomposed,
+                          .evaluate_f64 = evaluate_decomposed,
                           .decompose = decompose_linear}),
       define<op::AddLayerNorm>(
           {.summary = "layer_norm of a + b, and a + b.",
@@ -101,8 +101,8 @@ std::span<const OpDef> fused_ops() {
            .traits = Trait::row_wise,
            .infer = infer_decomposed,
            .cost = cost_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_add_layer_norm}),
   };
   return ops;

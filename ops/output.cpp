@@ -169,8 +169,8 @@ std::span<const OpDef> output_ops() {
            .traits = Trait::row_wise,
            .infer = infer_decomposed,
            .cost = cost_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_linear_k_best}),
       define<op::ShortlistKBest>(
           {.summary =
@@ -180,8 +180,8 @@ std::span<const OpDef> output_ops() {
                "go to the lower pair, and what is missing is -inf and -1.",
            .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
            .infer = infer_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_shortlist_k_best}),
       define<op::EnsembleKBest>(
           {.summary =
@@ -191,8 +191,8 @@ std::span<const OpDef> output_ops() {
            .traits = Trait::row_wise,
            .infer = infer_decomposed,
            .cost = cost_decomposed,
-           .evaluate_f32 = evaluate_decomposed<float>,
-           .evaluate_f64 = evaluate_decomposed<double>,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_ensemble_k_best}),
   };
   return ops;

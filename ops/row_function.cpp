@@ -36,8 +36,10 @@ Cost cost_row(const InferContext& in) {
   return {.flop = size, .bytes = bytes + 4 * size};
 }
 
+namespace {
+
 template <typename T>
-void evaluate_row(EvalContext<T>& context) {
+void evaluate(EvalContext<T>& context) {
   const RowFunction function = context.node.op->row(context.node);
   Array<T>& out = context.results[0];
   std::vector<RowOperand<T>> in(context.operands.size());
@@ -52,7 +54,9 @@ void evaluate_row(EvalContext<T>& context) {
   }
 }
 
-template FUSELAGE_API void evaluate_row(EvalContext<float>&);
-template FUSELAGE_API void evaluate_row(EvalContext<double>&);
+}  // namespace
+
+void evaluate_row(EvalContext<float>& context) { evaluate(context); }
+void evaluate_row(EvalContext<double>& context) { evaluate(context); }
 
 }  // namespace fuselage

@@ -54,11 +54,8 @@ class Decomposition {
 };
 
 /// Reference evaluation of a fused op: evaluates its plain ops in order.
-template <typename T>
-void evaluate_decomposed(EvalContext<T>& context);
-
-extern template FUSELAGE_API void evaluate_decomposed(EvalContext<float>&);
-extern template FUSELAGE_API void evaluate_decomposed(EvalContext<double>&);
+void evaluate_decomposed(EvalContext<float>& context);
+void evaluate_decomposed(EvalContext<double>& context);
 
 /// Cost of a fused op: arithmetic and weight traffic of the plain ops, but row traffic only of the
 /// fused op's own operands and results.

@@ -53,11 +53,8 @@ std::vector<Type> infer_row(const InferContext& in);
 Cost cost_row(const InferContext& in);
 
 /// Reference evaluation by the row function of the node's op.
-template <typename T>
-void evaluate_row(EvalContext<T>& context);
-
-extern template FUSELAGE_API void evaluate_row(EvalContext<float>&);
-extern template FUSELAGE_API void evaluate_row(EvalContext<double>&);
+void evaluate_row(EvalContext<float>& context);
+void evaluate_row(EvalContext<double>& context);
 
 /// `definition` with the name and attributes declared by Op, a row function, and all that follows
 /// from it: both reference evaluations and, unless they are given, infer_row and cost_row. `F` is
@@ -71,8 +68,8 @@ OpDef define(OpDef definition, F) {
     return {[op](RowOperands<float> in, std::span<float> out) { F{}(op, in, out); },
             [op](RowOperands<double> in, std::span<double> out) { F{}(op, in, out); }};
   };
-  definition.evaluate_f32 = evaluate_row<float>;
-  definition.evaluate_f64 = evaluate_row<double>;
+  definition.evaluate_f32 = evaluate_row;
+  definition.evaluate_f64 = evaluate_row;
   if (!definition.infer) definition.infer = infer_row;
   if (!definition.cost) definition.cost = cost_row;
   return define<Op>(std::move(definition));
