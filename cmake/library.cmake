@@ -1,6 +1,5 @@
-# fuselage_library(LAYER…): the shared library libfuselage.so with all code of these layers, of which the
-# last one links the others, and the
-# target Fuselage::fuselage for other projects.
+# fuselage_library(LAYER…): the shared library libfuselage.so with all code of these layers, and the target
+# Fuselage::fuselage for other projects.
 function(fuselage_library)
   list(TRANSFORM ARGN PREPEND fuselage_ OUTPUT_VARIABLE layers)
   list(JOIN layers "," whole)
@@ -10,8 +9,8 @@ function(fuselage_library)
   target_sources(fuselage PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/include
                                  FILES ${headers})
   target_compile_features(fuselage INTERFACE cxx_std_20)
-  list(GET layers -1 last)
-  target_link_libraries(fuselage PRIVATE ${last})
+  # tools links the other layers but capi; a layer that is linked twice would be there twice.
+  target_link_libraries(fuselage PRIVATE fuselage_tools fuselage_capi)
   set(map ${PROJECT_SOURCE_DIR}/cmake/library.map)
   target_link_options(fuselage PRIVATE -Wl,--version-script=${map} -Wl,-Bsymbolic-functions
                                        -Wl,--no-undefined)

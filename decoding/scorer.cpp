@@ -73,6 +73,8 @@ class Scorer::Impl {
   Impl(Model model, ScorerOptions options);
 
   PairScore score(std::string_view source, std::string_view target) const;
+  std::vector<PairScore> score(const std::vector<std::string>& sources,
+                               const std::vector<std::string>& targets) const;
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
 
   const ScorerOptions& options() const { return options_; }
@@ -83,7 +85,10 @@ class Scorer::Impl {
   struct Pair {
     EncodedLine source, target;
   };
+  /// Reads the next pair of lines; false at the end.
+  using PairSource = std::function<bool(std::string& source, std::string& target)>;
 
+  void run(const PairSource& next_pair, const Sink& sink) const;
   std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
   PairScore make_score(const Pair& pair, ForcedScores scores) const;
   void log(const std::vector<std::string>& notes) const;
@@ -137,7 +142,32 @@ PairScore Scorer::Impl::score(std::string_view source, std::string_view target) 
   return result;
 }
 
+std::vector<PairScore> Scorer::Impl::score(const std::vector<std::string>& sources,
+                                           const std::vector<std::string>& targets) const {
+  if (sources.size() != targets.size())
+    throw Error(fmt::format("there are {} source lines and {} target lines; give one for each",
+                            sources.size(), targets.size()));
+  std::vector<PairScore> scores(sources.size());
+  std::size_t at = 0;
+  const auto next = [&](std::string& source, std::string& target) {
+    if (at == sources.size()) return false;
+    source = sources[at];
+    target = targets[at++];
+    return true;
+  };
+  run(next, [&](std::size_t line, PairScore&& score) { scores[line] = std::move(score); });
+  return scores;
+}
+
 void Scorer::Impl::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
+  std::size_t number = 0;
+  const auto next = [&](std::string& source, std::string& target) {
+    return read_pair(sources, targets, source, target, number++);
+  };
+  run(next, sink);
+}
+
+void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
   const std::size_t threads = std::max<std::size_t>(1, options_.threads);
   std::vector<std::unique_ptr<ForcedDecoder>> decoders;
   std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
@@ -150,7 +180,7 @@ void Scorer::Impl::score(std::istream& sources, std::istream& targets, const Sin
   std::string source, target;
   std::size_t number = 0;
   const auto next = [&](Pair& pair) {
-    if (!read_pair(sources, targets, source, target, number)) return false;
+    if (!next_pair(source, target)) return false;
     pair = {source_encoder_->encode(source, number), target_encoder_->encode(target, number)};
     ++number;
     return true;
@@ -220,6 +250,11 @@ Scorer::~Scorer() = default;
 
 PairScore Scorer::score(std::string_view source, std::string_view target) const {
   return impl_->score(source, target);
+}
+
+std::vector<PairScore> Scorer::score(const std::vector<std::string>& sources,
+                                     const std::vector<std::string>& targets) const {
+  return impl_->score(sources, targets);
 }
 
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {

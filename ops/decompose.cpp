@@ -77,7 +77,7 @@ ValueId Decomposition::add(const OpDef& op, std::vector<ValueId> operands,
 namespace {
 
 template <typename T>
-void evaluate(EvalContext<T>& context) {
+void evaluate_plain(EvalContext<T>& context) {
   const Plain plain =
       decompose(context.graph, context.node, types_of(context.graph, context.node.operands));
   std::vector<Array<T>> values(plain.graph.value_limit());
@@ -107,8 +107,9 @@ void evaluate(EvalContext<T>& context) {
 
 }  // namespace
 
-void evaluate_decomposed(EvalContext<float>& context) { evaluate(context); }
-void evaluate_decomposed(EvalContext<double>& context) { evaluate(context); }
+void evaluate_decomposed(EvalContext<float>& context) { evaluate_plain(context); }
+
+void evaluate_decomposed(EvalContext<double>& context) { evaluate_plain(context); }
 
 Cost cost_decomposed(const InferContext& in) {
   const Plain plain = decompose(in);

@@ -39,7 +39,7 @@ Cost cost_row(const InferContext& in) {
 namespace {
 
 template <typename T>
-void evaluate(EvalContext<T>& context) {
+void run_rows(EvalContext<T>& context) {
   const RowFunction function = context.node.op->row(context.node);
   Array<T>& out = context.results[0];
   std::vector<RowOperand<T>> in(context.operands.size());
@@ -56,7 +56,8 @@ void evaluate(EvalContext<T>& context) {
 
 }  // namespace
 
-void evaluate_row(EvalContext<float>& context) { evaluate(context); }
-void evaluate_row(EvalContext<double>& context) { evaluate(context); }
+void evaluate_row(EvalContext<float>& context) { run_rows(context); }
+
+void evaluate_row(EvalContext<double>& context) { run_rows(context); }
 
 }  // namespace fuselage

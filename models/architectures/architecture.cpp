@@ -16,11 +16,11 @@ namespace fuselage {
 namespace {
 
 /// An architecture of Marian, whose options are checked as a whole.
-ArchitectureDef of_marian(const std::string& name, const std::string& summary,
+ArchitectureDef of_marian(std::string name, std::string summary,
                           void (*build)(Parameters&, const MarianOptions&)) {
   return {.name = name,
-          .summary = summary,
-          .build = [name, build](Parameters& parameters, const ArchitectureOptions& options) {
+          .summary = std::move(summary),
+          .build = [name, build](Parameters& parameters, const ModelOptions& options) {
             MarianOptions marian =
                 parse_marian_options(options.yaml(), options.where(), options.ignore_unknown());
             marian.type = name;
@@ -90,7 +90,7 @@ const ArchitectureDef& find_architecture(std::string_view name) {
                           fmt::join(names, ", ")));
 }
 
-Model build_model(std::string_view architecture, const ArchitectureOptions& options,
+Model build_model(std::string_view architecture, const ModelOptions& options,
                   const TensorMap& weights, const std::string& name) {
   Builder builder(name);
   Parameters parameters(builder, weights, options.where());

@@ -17,7 +17,7 @@ namespace fuselage {
 namespace {
 
 /// Throws Error if the configuration's streams or vocabulary sizes differ from the graph's.
-void check_streams(const Graph& graph, const ArchitectureOptions& options) {
+void check_streams(const Graph& graph, const ModelOptions& options) {
   for (const std::string& type : options.texts("input-types"))
     if (type != "sequence")
       throw Error(
@@ -36,7 +36,7 @@ void check_streams(const Graph& graph, const ArchitectureOptions& options) {
 }
 
 /// Options that describe the file, whatever its architecture.
-void read_general(const ArchitectureOptions& options) {
+void read_general(const ModelOptions& options) {
   for (const char* name : {"original-type", "version", "input-types", "dim-vocabs"})
     options.has(name);
 }
@@ -67,7 +67,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   if (file.config_yaml.empty())
     throw Error(fmt::format(
         "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
-  const ArchitectureOptions config(std::move(file.config_yaml), path, options.ignore_unknown);
+  const ModelOptions config(std::move(file.config_yaml), path, options.ignore_unknown);
   // Calibration's record of products without a weight; nothing uses it.
   file.tensors.erase("none_QuantMultA");
   if (has_nematus_names(file.tensors))

@@ -26,7 +26,7 @@ using ::testing::ThrowsMessage;
 constexpr std::int64_t kWords = 6, kSize = 4;
 
 /// Ranks words by the last word alone, from a table and a matrix.
-void build_bigram(Parameters& parameters, const ArchitectureOptions& options) {
+void build_bigram(Parameters& parameters, const ModelOptions& options) {
   Builder& b = parameters.builder();
   Graph& g = b.graph();
   const std::int64_t size = options.integer("dim-emb", 0);
@@ -48,10 +48,6 @@ void register_bigram() {
   (void)registered;
 }
 
-ArchitectureOptions options_of(const std::map<std::string, std::string>& values) {
-  return ArchitectureOptions(values);
-}
-
 Tensor counted(std::int64_t rows, std::int64_t columns) {
   Tensor tensor(DType::f32, {rows, columns});
   std::iota(tensor.mutable_data<float>(), tensor.mutable_data<float>() + tensor.size(), 1.0f);
@@ -68,8 +64,8 @@ class Architectures : public ::testing::Test {
 };
 
 TEST_F(Architectures, AreBuiltByName) {
-  const Model model = build_model("ext_bigram", options_of({{"dim-emb", "4"}, {"sharp", "true"}}),
-                                  weights(), "bigram");
+  const Model model =
+      build_model("ext_bigram", {{{"dim-emb", "4"}, {"sharp", "true"}}}, weights(), "bigram");
   EXPECT_EQ(model.graph.name(), "bigram");
   EXPECT_TRUE(model.graph.find_output("logits").valid());
   EXPECT_EQ(model.weights.size(), 2u);
@@ -78,7 +74,7 @@ TEST_F(Architectures, AreBuiltByName) {
 TEST_F(Architectures, WrongOptionsAndWeightsAreRefused) {
   const auto refused = [](const std::map<std::string, std::string>& options, TensorMap weights,
                           const std::string& message) {
-    EXPECT_THAT([&] { build_model("ext_bigram", options_of(options), weights); },
+    EXPECT_THAT([&] { build_model("ext_bigram", options, weights); },
                 ThrowsMessage<Error>(AllOf(HasSubstr("options: "), HasSubstr(message))));
   };
   refused({{"dim-emb", "four"}}, weights(), "option dim-emb is 'four'; it must be a whole number");
@@ -91,7 +87,7 @@ TEST_F(Architectures, WrongOptionsAndWeightsAreRefused) {
 }
 
 TEST_F(Architectures, OptionsAreReadByType) {
-  const ArchitectureOptions options("a: 1\nb: [1, 2]\nc: [x, y]\nd: 0.5\ne:\n", "file");
+  const ModelOptions options("a: 1\nb: [1, 2]\nc: [x, y]\nd: 0.5\ne:\n", "file");
   EXPECT_EQ(options.integer("a", 0), 1);
   EXPECT_EQ(options.integers("b"), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(options.texts("c"), (std::vector<std::string>{"x", "y"}));
@@ -103,9 +99,9 @@ TEST_F(Architectures, OptionsAreReadByType) {
   EXPECT_THAT([&] { options.integer("b", 0); }, ThrowsMessage<Error>(HasSubstr("a single value")));
   EXPECT_THAT([&] { options.texts("a"); }, ThrowsMessage<Error>(HasSubstr("a list")));
   EXPECT_THAT([&] { options.flag("a"); }, ThrowsMessage<Error>(HasSubstr("file: option a is '1'")));
-  const ArchitectureOptions list(std::map<std::string, std::string>{{"b", "[3, 4]"}});
+  const ModelOptions list(std::map<std::string, std::string>{{"b", "[3, 4]"}});
   EXPECT_EQ(list.integers("b"), (std::vector<std::int64_t>{3, 4}));
-  EXPECT_THROW(ArchitectureOptions("- 1\n", "file"), Error);
+  EXPECT_THROW(ModelOptions("- 1\n", "file"), Error);
 }
 
 TEST_F(Architectures, RegistrationsAreRefused) {
@@ -127,7 +123,7 @@ TEST_F(Architectures, RegistrationsAreRefused) {
 
 /// A Marian file with this configuration and the example's weights.
 std::string marian_file(const std::string& yaml) {
-  std::string path = temp_path("bigram.bin");
+  const std::string path = temp_path("bigram.bin");
   std::vector<testing::BinItem> items{testing::config_item(yaml)};
   for (const auto& [name, tensor] : weights()) items.push_back(testing::plain_item(name, tensor));
   write_file_atomically(path, testing::marian_bin(items));
@@ -139,8 +135,8 @@ TEST_F(Architectures, AreTypesOfMarianModels) {
   const Model model =
       load("type: ext_bigram\ndim-emb: 4\nright-left: true\ndim-vocabs: [6, 6]\nversion: v1.10\n");
   EXPECT_TRUE(model.right_left);
-  EXPECT_TRUE(same_graph(
-      model.graph, build_model("ext_bigram", options_of({{"dim-emb", "4"}}), weights()).graph));
+  EXPECT_TRUE(
+      same_graph(model.graph, build_model("ext_bigram", {{{"dim-emb", "4"}}}, weights()).graph));
   EXPECT_THAT([&] { load("type: ext_bigram\ndim-emb: 4\nshrp: true\n"); },
               ThrowsMessage<Error>(AllOf(HasSubstr(".bin: "), HasSubstr("unknown option 'shrp'"))));
   EXPECT_THAT([&] { load("type: ext_bigram\ndim-emb: 4\ndim-vocabs: [7, 6]\n"); },

@@ -14,6 +14,7 @@
 namespace fuselage {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::step_graph;
 using ::testing::ThrowsMessage;

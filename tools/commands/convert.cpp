@@ -11,7 +11,7 @@
 #include "models/decode_keys.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/write_model.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 #include "tools/options/option_table.h"
 #include "tools/options/validators.h"
 
@@ -31,7 +31,7 @@ class ConvertCommand : public Command {
  private:
   void add_decode_options();
 
-  ModelOptions common_;
+  ModelCommandOptions common_;
   std::string output_;
   DecodeDefaults decode_;
   SaveOptions save_;

@@ -22,7 +22,7 @@
 #include "tools/commands/dump_profile.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {

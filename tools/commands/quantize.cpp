@@ -15,7 +15,7 @@
 #include "tools/commands/write_model.h"
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {

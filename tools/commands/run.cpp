@@ -14,7 +14,7 @@
 #include "tools/commands/commands.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 
 namespace fuselage {
 namespace {

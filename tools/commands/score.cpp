@@ -10,7 +10,7 @@
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 
 namespace fuselage {
 namespace {
@@ -23,7 +23,7 @@ class ScoreCommand : public Command {
  private:
   void finish();
 
-  ModelOptions common_;
+  ModelCommandOptions common_;
   ScorerOptions scorer_;
   OutputFormat format_;
   std::vector<std::string> texts_;

@@ -10,7 +10,7 @@
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 #include "tools/options/shortlist_options.h"
 #include "tools/options/validators.h"
 
@@ -26,7 +26,7 @@ class TranslateCommand : public Command {
   void add_search_options();
   void finish();
 
-  ModelOptions common_;
+  ModelCommandOptions common_;
   TranslatorOptions translator_;
   ShortlistOptions shortlist_;
   OutputFormat format_;

@@ -6,7 +6,7 @@
 
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 
 namespace fuselage {
 namespace {

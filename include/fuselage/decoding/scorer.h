@@ -58,6 +58,10 @@ class Scorer {
   /// The score of `target` as a translation of `source`.
   PairScore score(std::string_view source, std::string_view target) const;
 
+  /// One score per pair of lines. Throws Error when the lists have different lengths.
+  std::vector<PairScore> score(const std::vector<std::string>& sources,
+                               const std::vector<std::string>& targets) const;
+
   /// Gives one score per pair of lines. Throws Error when one stream has fewer lines than the
   /// other, after the scores of all pairs have been handed over.
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;

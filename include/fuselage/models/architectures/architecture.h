@@ -7,7 +7,7 @@
 
 #include "fuselage/base/api.h"
 #include "fuselage/base/tensor.h"
-#include "fuselage/models/architectures/architecture_options.h"
+#include "fuselage/models/architectures/model_options.h"
 #include "fuselage/models/architectures/parameters.h"
 #include "fuselage/models/model.h"
 
@@ -20,7 +20,7 @@ struct ArchitectureDef {
   std::string summary;  ///< one line for the documentation
   /// Adds the model to the builder of `parameters`, with the outputs that Model describes. Reads
   /// all options that it knows. Throws Error for options that it does not support.
-  std::function<void(Parameters& parameters, const ArchitectureOptions& options)> build;
+  std::function<void(Parameters& parameters, const ModelOptions& options)> build;
 };
 
 /// Adds an architecture for loaders and build_model. Thread-safe, and possible during the static
@@ -37,7 +37,7 @@ const ArchitectureDef& find_architecture(std::string_view name);
 /// Builds a model from its options and weights; the graph is called `name`. Throws Error, with
 /// options.where(), for an unknown architecture, for options that are unknown or not supported, and
 /// for weights that are missing, left over or of another shape.
-Model build_model(std::string_view architecture, const ArchitectureOptions& options,
+Model build_model(std::string_view architecture, const ModelOptions& options,
                   const TensorMap& weights, const std::string& name = "model");
 
 }  // namespace fuselage

@@ -14,14 +14,13 @@ namespace FUSELAGE_API fuselage {
 /// The options of a model, by name: the configuration of a Marian model, the options of a model
 /// directory, or those of a C++ program. Values are read by type. An architecture reads all options
 /// that it knows, so that one never read is unknown.
-class ArchitectureOptions {
+class ModelOptions {
  public:
-  ArchitectureOptions() = default;
+  ModelOptions() = default;
   /// `yaml` is a mapping; `where` names its file in messages. Throws Error for another text.
-  ArchitectureOptions(std::string yaml, std::string where, bool ignore_unknown = false);
+  ModelOptions(std::string yaml, std::string where, bool ignore_unknown = false);
   /// The same options; a value is a text, or a list as "[1, 2]".
-  explicit ArchitectureOptions(const std::map<std::string, std::string>& values,
-                               std::string where = "options");
+  ModelOptions(const std::map<std::string, std::string>& values, std::string where = "options");
 
   bool has(const std::string& name) const;
   std::string text(const std::string& name, const std::string& fallback = "") const;

@@ -1,4 +1,4 @@
-#include "fuselage/models/architectures/architecture_options.h"
+#include "fuselage/models/architectures/model_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +36,7 @@ bool parse(const std::string& text, T& value) {
 
 }  // namespace
 
-ArchitectureOptions::ArchitectureOptions(std::string yaml, std::string where, bool ignore_unknown)
+ModelOptions::ModelOptions(std::string yaml, std::string where, bool ignore_unknown)
     : yaml_(std::move(yaml)), where_(std::move(where)), ignore_unknown_(ignore_unknown) {
   const YAML::Node root = load_yaml(yaml_, where_ + ": the model's configuration");
   if (root.IsNull()) return;
@@ -54,58 +54,57 @@ ArchitectureOptions::ArchitectureOptions(std::string yaml, std::string where, bo
   }
 }
 
-ArchitectureOptions::ArchitectureOptions(const std::map<std::string, std::string>& values,
-                                         std::string where)
-    : ArchitectureOptions(yaml_of(values), std::move(where)) {}
+ModelOptions::ModelOptions(const std::map<std::string, std::string>& values, std::string where)
+    : ModelOptions(yaml_of(values), std::move(where)) {}
 
-const ArchitectureOptions::Value* ArchitectureOptions::find(const std::string& name) const {
+const ModelOptions::Value* ModelOptions::find(const std::string& name) const {
   read_.insert(name);
   const auto found = values_.find(name);
   return found == values_.end() ? nullptr : &found->second;
 }
 
-const std::string* ArchitectureOptions::single(const std::string& name) const {
+const std::string* ModelOptions::single(const std::string& name) const {
   const Value* value = find(name);
   if (value && value->is_list)
     fail(name, fmt::format("{}", fmt::join(value->elements, " ")), "a single value");
   return value ? value->elements.data() : nullptr;
 }
 
-void ArchitectureOptions::fail(const std::string& name, const std::string& value,
-                               std::string_view allowed) const {
+void ModelOptions::fail(const std::string& name, const std::string& value,
+                        std::string_view allowed) const {
   throw Error(
       fmt::format("{}: option {} is {}; it must be {}", where_, name, in_quotes(value), allowed));
 }
 
-bool ArchitectureOptions::has(const std::string& name) const { return find(name) != nullptr; }
+bool ModelOptions::has(const std::string& name) const { return find(name) != nullptr; }
 
-std::string ArchitectureOptions::text(const std::string& name, const std::string& fallback) const {
+std::string ModelOptions::text(const std::string& name, const std::string& fallback) const {
   const std::string* value = single(name);
   return value ? *value : fallback;
 }
 
-std::int64_t ArchitectureOptions::integer(const std::string& name, std::int64_t fallback) const {
+std::int64_t ModelOptions::integer(const std::string& name, std::int64_t fallback) const {
   const std::string* value = single(name);
   std::int64_t number = fallback;
   if (value && !parse(*value, number)) fail(name, *value, "a whole number");
   return number;
 }
 
-double ArchitectureOptions::real(const std::string& name, double fallback) const {
+double ModelOptions::real(const std::string& name, double fallback) const {
   const std::string* value = single(name);
   double number = fallback;
   if (value && !parse(*value, number)) fail(name, *value, "a number");
   return number;
 }
 
-bool ArchitectureOptions::flag(const std::string& name, bool fallback) const {
+bool ModelOptions::flag(const std::string& name, bool fallback) const {
   const std::string* value = single(name);
   if (!value) return fallback;
   if (*value != "true" && *value != "false") fail(name, *value, "true or false");
   return *value == "true";
 }
 
-std::vector<std::string> ArchitectureOptions::texts(const std::string& name) const {
+std::vector<std::string> ModelOptions::texts(const std::string& name) const {
   const Value* value = find(name);
   if (!value) return {};
   if (!value->is_list && value->elements[0].empty()) return {};
@@ -113,19 +112,19 @@ std::vector<std::string> ArchitectureOptions::texts(const std::string& name) con
   return value->elements;
 }
 
-std::vector<std::int64_t> ArchitectureOptions::integers(const std::string& name) const {
+std::vector<std::int64_t> ModelOptions::integers(const std::string& name) const {
   std::vector<std::int64_t> numbers;
   for (const std::string& text : texts(name))
     if (!parse(text, numbers.emplace_back())) fail(name, text, "a list of whole numbers");
   return numbers;
 }
 
-const std::string& ArchitectureOptions::yaml() const {
+const std::string& ModelOptions::yaml() const {
   for (const auto& [name, value] : values_) read_.insert(name);
   return yaml_;
 }
 
-void ArchitectureOptions::expect_all_read() const {
+void ModelOptions::expect_all_read() const {
   if (ignore_unknown_) return;
   const std::vector<std::string_view> known(read_.begin(), read_.end());
   for (const auto& [name, value] : values_)

@@ -23,7 +23,7 @@ inline constexpr const char* kOptimizerGroup = "Optimizer and numbers";
 inline constexpr const char* kReportGroup = "Reports";
 
 /// The options common to all commands that run a model.
-struct ModelOptions {
+struct ModelCommandOptions {
   ModelChoice models;
   std::vector<std::string> configs;
   VocabularyPairOptions vocabularies;
@@ -96,7 +96,7 @@ void print_note(std::string_view note);
 
 /// Prints the notes of --stats and --memory for a Translator or Scorer.
 template <typename Runner>
-void print_use(const ModelOptions& options, const Runner& runner) {
+void print_use(const ModelCommandOptions& options, const Runner& runner) {
   if (options.quiet) return;
   if (options.stats)
     for (const std::string& note : describe_table_use(runner.table_use())) print_note(note);

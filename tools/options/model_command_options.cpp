@@ -1,4 +1,4 @@
-#include "tools/options/model_options.h"
+#include "tools/options/model_command_options.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,7 +45,7 @@ void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
 }
 
-void ModelOptions::add_model_to(Options& options) {
+void ModelCommandOptions::add_model_to(Options& options) {
   CLI::App& app = options.app();
   options.begin_group(kModelGroup);
   models.add_to(app, "-m,--models,--model");
@@ -59,7 +59,7 @@ void ModelOptions::add_model_to(Options& options) {
       ->type_name("FILE");
 }
 
-void ModelOptions::add_scoring_to(CLI::App& app) {
+void ModelCommandOptions::add_scoring_to(CLI::App& app) {
   const auto set_normalize = [this](const std::string& text) {
     normalize = text.empty() ? 1.0f : static_cast<float>(parse_number(text).value());
   };
@@ -75,7 +75,7 @@ void ModelOptions::add_scoring_to(CLI::App& app) {
       ->default_str("the model's, or 0");
 }
 
-void ModelOptions::add_running_to(Options& options) {
+void ModelCommandOptions::add_running_to(Options& options) {
   options.begin_group(kTextGroup);
   add_text_options(options.app());
   options.begin_group(kSpeedGroup);
@@ -88,7 +88,7 @@ void ModelOptions::add_running_to(Options& options) {
   options.accept_without_effect();
 }
 
-void ModelOptions::add_text_options(CLI::App& app) {
+void ModelCommandOptions::add_text_options(CLI::App& app) {
   app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
   app.add_option("--max-length", max_length,
                  "Tokens that are read of a line, the end symbol counted; the rest is cut off")
@@ -101,7 +101,7 @@ void ModelOptions::add_text_options(CLI::App& app) {
   app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
 }
 
-void ModelOptions::add_speed_options(CLI::App& app) {
+void ModelCommandOptions::add_speed_options(CLI::App& app) {
   app.add_option("--mini-batch", batches.mini_batch, "Most sentences in a batch")
       ->check(limits_of("mini-batch"))
       ->default_str("as is fastest");
@@ -145,7 +145,7 @@ void ModelOptions::add_speed_options(CLI::App& app) {
       ->type_name("DIR");
 }
 
-void ModelOptions::add_report_options(CLI::App& app) {
+void ModelCommandOptions::add_report_options(CLI::App& app) {
   app.add_flag("--stats", stats,
                "Tell at the end how many look-ups the tables of frequent words served");
   app.add_flag("--memory", memory, "Tell at the end where memory went");
@@ -228,7 +228,7 @@ std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables)
   return notes;
 }
 
-void ModelOptions::finish(Options& options) {
+void ModelCommandOptions::finish(Options& options) {
   // The last file that sets an option counts, as on the command line.
   const std::vector<std::string> paths = configs;
   for (auto path = paths.rbegin(); path != paths.rend(); ++path)
@@ -238,7 +238,7 @@ void ModelOptions::finish(Options& options) {
   find_backend(compile.backend).check(compile);
 }
 
-Model ModelOptions::load(Options& options) {
+Model ModelCommandOptions::load(Options& options) {
   NamedModel loaded = load_named_models(models, !vocabularies.paths.empty(), decided_by(options));
   files_read = std::move(loaded.files);
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
