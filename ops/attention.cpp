@@ -78,7 +78,7 @@ std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
 }  // namespace
 
 std::span<const OpDef> attention_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::HeadDot>(
           {.summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
            .operands = {{"a"}, {"b"}},
@@ -113,7 +113,7 @@ std::span<const OpDef> attention_ops() {
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_additive_attention}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -104,7 +104,7 @@ double expected_hit_rate(std::int64_t count, std::int64_t size) {
 }
 
 std::span<const OpDef> frequent_row_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::LeadingRows>(
           {.summary =
                "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
@@ -127,7 +127,7 @@ std::span<const OpDef> frequent_row_ops() {
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_lookup_matmul}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

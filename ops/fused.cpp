@@ -74,7 +74,7 @@ std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
 }  // namespace
 
 std::span<const OpDef> fused_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Pointwise>(
           {.summary =
                "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
@@ -105,7 +105,7 @@ std::span<const OpDef> fused_ops() {
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_add_layer_norm}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -58,7 +58,7 @@ void evaluate_constant(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> leaf_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Param>(
           {.summary = "A stored weight.", .traits = Trait::external, .infer = infer_param}),
       define<op::Import>({.summary = "A result of a program with an earlier binding time.",
@@ -70,7 +70,7 @@ std::span<const OpDef> leaf_ops() {
            .evaluate_f32 = evaluate_constant<float>,
            .evaluate_f64 = evaluate_constant<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

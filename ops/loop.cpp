@@ -63,7 +63,7 @@ std::vector<Type> infer_history(const InferContext& in) {
 }  // namespace
 
 std::span<const OpDef> loop_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::State>(
           {.summary =
                "A value carried from one iteration of a loop to the next; first it is `init`.",
@@ -84,7 +84,7 @@ std::span<const OpDef> loop_ops() {
                            .traits = Trait::changes_domain,
                            .infer = infer_history}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

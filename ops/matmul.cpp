@@ -82,7 +82,7 @@ void evaluate_matmul(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> matmul_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Matmul>(
           {.summary =
                "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
@@ -94,7 +94,7 @@ std::span<const OpDef> matmul_ops() {
            .evaluate_f32 = evaluate_matmul<float>,
            .evaluate_f64 = evaluate_matmul<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -47,7 +47,7 @@ void evaluate_rms_norm(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> normalization_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::LayerNorm>(
           {.summary = "gain (x - mean x) / sqrt(var x + epsilon) + bias, over a row.",
            .operands = {{"x"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
@@ -64,7 +64,7 @@ std::span<const OpDef> normalization_ops() {
                            .evaluate_f32 = evaluate_rms_norm<float>,
                            .evaluate_f64 = evaluate_rms_norm<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

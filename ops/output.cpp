@@ -160,7 +160,7 @@ std::vector<MemberOperands> ensemble_members(const op::EnsembleKBest& ensemble) 
 }
 
 std::span<const OpDef> output_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::LinearKBest>(
           {.summary =
                "The k largest elements of x W + b and where they stand, as log-probabilities "
@@ -195,7 +195,7 @@ std::span<const OpDef> output_ops() {
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_ensemble_k_best}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

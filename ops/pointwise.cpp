@@ -34,7 +34,7 @@ constexpr Traits kCommutative = kElementwise | Trait::commutative;
 }  // namespace
 
 std::span<const OpDef> pointwise_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       unary<op::Neg>("-a", kElementwise | Trait::linear, [](auto a) { return -a; }),
       unary<op::Sigmoid>("1 / (1 + exp(-a))", kElementwise, [](auto a) { return sigmoid(a); }),
       unary<op::Tanh>("Hyperbolic tangent.", kElementwise, [](auto a) { return std::tanh(a); }),
@@ -65,7 +65,7 @@ std::span<const OpDef> pointwise_ops() {
       binary<op::Min>("The smaller of a and b.", kElementwise,
                       [](auto a, auto b) { return a < b ? a : b; }),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

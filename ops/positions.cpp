@@ -54,7 +54,7 @@ void evaluate_sinusoid(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> position_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Position>({.summary = "Position of each row in its sentence, from 0.",
                             .infer = infer_position,
                             .evaluate_f32 = evaluate_position<float>,
@@ -67,7 +67,7 @@ std::span<const OpDef> position_ops() {
            .evaluate_f32 = evaluate_sinusoid<float>,
            .evaluate_f64 = evaluate_sinusoid<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

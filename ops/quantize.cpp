@@ -169,7 +169,7 @@ Dims quantized_results(const Node& node) {
 }
 
 std::span<const OpDef> quantize_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Quantize>(
           {.summary =
                "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
@@ -208,7 +208,7 @@ std::span<const OpDef> quantize_ops() {
                              .evaluate_f32 = evaluate_transpose<float>,
                              .evaluate_f64 = evaluate_transpose<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

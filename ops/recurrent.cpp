@@ -163,7 +163,7 @@ RecurrentCell recurrent_cell(const Node& node) {
 std::int64_t gate_count(RecurrentCell cell) { return cell == RecurrentCell::gru ? 3 : 4; }
 
 std::span<const OpDef> recurrent_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::RecurrentLayer>(
           {.summary = "The states of a GRU or LSTM over the rows of each sentence, from zeros.",
            .operands = {{"x"}, {"w"}, {"u"}, {"b"}, {"c"}},
@@ -172,7 +172,7 @@ std::span<const OpDef> recurrent_ops() {
            .evaluate_f32 = evaluate_layer<float>,
            .evaluate_f64 = evaluate_layer<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -148,7 +148,7 @@ void evaluate_mean(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> row_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::SelectRows>(
           {.summary =
                "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
@@ -185,7 +185,7 @@ std::span<const OpDef> row_ops() {
                             .evaluate_f32 = evaluate_mean<float>,
                             .evaluate_f64 = evaluate_mean<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

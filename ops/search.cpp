@@ -50,7 +50,7 @@ void evaluate_k_best(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> search_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::KBest>(
           {.summary =
                "The k largest elements of a row, and where they stand; ties go to the lower index.",
@@ -60,7 +60,7 @@ std::span<const OpDef> search_ops() {
            .evaluate_f32 = evaluate_k_best<float>,
            .evaluate_f64 = evaluate_k_best<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

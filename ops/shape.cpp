@@ -102,7 +102,7 @@ void evaluate_slice_leading(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> shape_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Concat>({.summary = "Operands side by side, along the last dimension.",
                           .operands = {{"x", OperandSpec::Arity::repeated}},
                           .traits = Trait::row_wise,
@@ -126,7 +126,7 @@ std::span<const OpDef> shape_ops() {
            .evaluate_f32 = evaluate_slice_leading<float>,
            .evaluate_f64 = evaluate_slice_leading<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

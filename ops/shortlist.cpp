@@ -103,7 +103,7 @@ void evaluate_segment_k_best(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> shortlist_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::SelectElements>(
           {.summary = "Row r is the element of number element(r) of row row(r) of x.",
            .operands = {{"x"}},
@@ -120,7 +120,7 @@ std::span<const OpDef> shortlist_ops() {
            .evaluate_f32 = evaluate_segment_k_best<float>,
            .evaluate_f64 = evaluate_segment_k_best<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -58,7 +58,7 @@ void evaluate_log_sum_exp(EvalContext<T>& context) {
 }  // namespace
 
 std::span<const OpDef> softmax_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       define<op::Softmax>({.summary = "exp(x) / sum exp(x), over a row.",
                            .operands = {{"x"}},
                            .traits = Trait::row_wise,
@@ -81,7 +81,7 @@ std::span<const OpDef> softmax_ops() {
                              .evaluate_f32 = evaluate_log_sum_exp<float>,
                              .evaluate_f64 = evaluate_log_sum_exp<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -16,10 +16,10 @@ namespace fuselage {
 namespace {
 
 /// An architecture of Marian, whose options are checked as a whole.
-ArchitectureDef of_marian(std::string name, std::string summary,
+ArchitectureDef of_marian(const std::string& name, const std::string& summary,
                           void (*build)(Parameters&, const MarianOptions&)) {
   return {.name = name,
-          .summary = std::move(summary),
+          .summary = summary,
           .build = [name, build](Parameters& parameters, const ModelOptions& options) {
             MarianOptions marian =
                 parse_marian_options(options.yaml(), options.where(), options.ignore_unknown());

@@ -48,6 +48,10 @@ void register_bigram() {
   (void)registered;
 }
 
+ModelOptions options_of(const std::map<std::string, std::string>& values) {
+  return ModelOptions(values);
+}
+
 Tensor counted(std::int64_t rows, std::int64_t columns) {
   Tensor tensor(DType::f32, {rows, columns});
   std::iota(tensor.mutable_data<float>(), tensor.mutable_data<float>() + tensor.size(), 1.0f);
@@ -64,8 +68,8 @@ class Architectures : public ::testing::Test {
 };
 
 TEST_F(Architectures, AreBuiltByName) {
-  const Model model =
-      build_model("ext_bigram", {{{"dim-emb", "4"}, {"sharp", "true"}}}, weights(), "bigram");
+  const Model model = build_model("ext_bigram", options_of({{"dim-emb", "4"}, {"sharp", "true"}}),
+                                  weights(), "bigram");
   EXPECT_EQ(model.graph.name(), "bigram");
   EXPECT_TRUE(model.graph.find_output("logits").valid());
   EXPECT_EQ(model.weights.size(), 2u);
@@ -74,7 +78,7 @@ TEST_F(Architectures, AreBuiltByName) {
 TEST_F(Architectures, WrongOptionsAndWeightsAreRefused) {
   const auto refused = [](const std::map<std::string, std::string>& options, TensorMap weights,
                           const std::string& message) {
-    EXPECT_THAT([&] { build_model("ext_bigram", options, weights); },
+    EXPECT_THAT([&] { build_model("ext_bigram", options_of(options), weights); },
                 ThrowsMessage<Error>(AllOf(HasSubstr("options: "), HasSubstr(message))));
   };
   refused({{"dim-emb", "four"}}, weights(), "option dim-emb is 'four'; it must be a whole number");
@@ -123,7 +127,7 @@ TEST_F(Architectures, RegistrationsAreRefused) {
 
 /// A Marian file with this configuration and the example's weights.
 std::string marian_file(const std::string& yaml) {
-  const std::string path = temp_path("bigram.bin");
+  std::string path = temp_path("bigram.bin");
   std::vector<testing::BinItem> items{testing::config_item(yaml)};
   for (const auto& [name, tensor] : weights()) items.push_back(testing::plain_item(name, tensor));
   write_file_atomically(path, testing::marian_bin(items));
@@ -135,8 +139,8 @@ TEST_F(Architectures, AreTypesOfMarianModels) {
   const Model model =
       load("type: ext_bigram\ndim-emb: 4\nright-left: true\ndim-vocabs: [6, 6]\nversion: v1.10\n");
   EXPECT_TRUE(model.right_left);
-  EXPECT_TRUE(
-      same_graph(model.graph, build_model("ext_bigram", {{{"dim-emb", "4"}}}, weights()).graph));
+  EXPECT_TRUE(same_graph(
+      model.graph, build_model("ext_bigram", options_of({{"dim-emb", "4"}}), weights()).graph));
   EXPECT_THAT([&] { load("type: ext_bigram\ndim-emb: 4\nshrp: true\n"); },
               ThrowsMessage<Error>(AllOf(HasSubstr(".bin: "), HasSubstr("unknown option 'shrp'"))));
   EXPECT_THAT([&] { load("type: ext_bigram\ndim-emb: 4\ndim-vocabs: [7, 6]\n"); },

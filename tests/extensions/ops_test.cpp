@@ -22,7 +22,6 @@ using ::testing::ElementsAre;
 using testing::Gate;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::Pair;
 using testing::random_weights_of;

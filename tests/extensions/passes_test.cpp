@@ -14,7 +14,6 @@
 namespace fuselage {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::step_graph;
 using ::testing::ThrowsMessage;
