@@ -20,8 +20,8 @@ class ModelOptions {
   /// `yaml` is a mapping; `where` names its file in messages. Throws Error for another text.
   ModelOptions(std::string yaml, std::string where, bool ignore_unknown = false);
   /// The same options; a value is a text, or a list as "[1, 2]".
-  explicit ModelOptions(const std::map<std::string, std::string>& values,
-                        std::string where = "options");
+  // NOLINTNEXTLINE(google-explicit-constructor): a call writes {{{"size", "4"}}}
+  ModelOptions(const std::map<std::string, std::string>& values, std::string where = "options");
 
   bool has(const std::string& name) const;
   std::string text(const std::string& name, const std::string& fallback = "") const;
