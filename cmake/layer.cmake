@@ -10,5 +10,8 @@ function(fuselage_layer name)
   endif()
   add_library(fuselage_${name} STATIC ${sources})
   target_include_directories(fuselage_${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  # Nearly all sources include these, and reading them takes a quarter of the compile time.
+  target_precompile_headers(fuselage_${name} PRIVATE <fmt/format.h> <algorithm> <functional> <map>
+                                                     <memory> <string> <vector>)
   target_link_libraries(fuselage_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
 endfunction()
