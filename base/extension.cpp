@@ -36,12 +36,15 @@ void load_extension(const std::string& path) {
   }
   if (loaded.contains(library)) return;
   // The symbol is looked for in the library's dependencies too, but not in the program.
-  if (void* const entry = ::dlsym(library, kEntry)) {
-    try {
-      reinterpret_cast<void (*)()>(entry)();
-    } catch (const std::exception& error) {
-      throw Error(fmt::format("the extension {} cannot register: {}", path, error.what()));
-    }
+  void* const entry = ::dlsym(library, kEntry);
+  if (!entry)
+    throw Error(fmt::format(
+        "{} is no extension: it exports no function {}; define extern \"C\" FUSELAGE_API void {}()",
+        path, kEntry, kEntry));
+  try {
+    reinterpret_cast<void (*)()>(entry)();
+  } catch (const std::exception& error) {
+    throw Error(fmt::format("the extension {} cannot register: {}", path, error.what()));
   }
   loaded.insert(library);
 }

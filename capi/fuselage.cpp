@@ -134,8 +134,18 @@ std::vector<std::string> lines_of(const char* const* lines, std::size_t count, c
   std::vector<std::string> copies;
   copies.reserve(count);
   if (count > 0) not_null(lines, name);
-  for (std::size_t i = 0; i < count; ++i) copies.emplace_back(&not_null(lines[i], name));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (lines[i] == nullptr)
+      throw Error(std::string(name) + ": line " + std::to_string(i) + " is NULL");
+    copies.emplace_back(lines[i]);
+  }
   return copies;
+}
+
+void expect_line(const fuselage_translations& translations, std::size_t line) {
+  if (line >= translations.lines.size())
+    throw Error("there is no line " + std::to_string(line) + "; there are " +
+                std::to_string(translations.lines.size()));
 }
 
 /// The rows of an alignment one after another.
@@ -195,11 +205,9 @@ fuselage_translations* fuselage_translate(const fuselage_translator* translator,
 const char* fuselage_translation_text(const fuselage_translations* translations, size_t line) {
   const char* text = nullptr;
   guarded([&] {
-    const auto& lines = not_null(translations, "translations").lines;
-    if (line >= lines.size())
-      throw Error("there is no line " + std::to_string(line) + "; there are " +
-                  std::to_string(lines.size()));
-    text = lines[line].text().c_str();
+    const auto& all = not_null(translations, "translations");
+    expect_line(all, line);
+    text = all.lines[line].text().c_str();
   });
   return text;
 }
@@ -214,9 +222,10 @@ fuselage_status fuselage_translation_hypothesis(const fuselage_translations* tra
                                                 fuselage_hypothesis* hypothesis) {
   return guarded([&] {
     const auto& all = not_null(translations, "translations");
-    if (rank >= fuselage_translation_count(translations, line))
+    expect_line(all, line);
+    if (const std::size_t count = all.lines[line].n_best.size(); rank >= count)
       throw Error("there is no hypothesis " + std::to_string(rank) + " of line " +
-                  std::to_string(line));
+                  std::to_string(line) + "; there are " + std::to_string(count));
     const std::size_t size = not_null(hypothesis, "hypothesis").size;
     if (size < offsetof(fuselage_hypothesis, text) + sizeof hypothesis->text)
       throw Error("fuselage_hypothesis: its size is " + std::to_string(size) +

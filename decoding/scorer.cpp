@@ -258,6 +258,7 @@ std::vector<PairScore> Scorer::score(const std::vector<std::string>& sources,
 }
 
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
+  if (!sink) throw Error("the sink that receives scores is empty");
   impl_->score(sources, targets, sink);
 }
 

@@ -284,6 +284,7 @@ std::vector<Translation> Translator::translate(std::initializer_list<std::string
 }
 
 void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
+  if (!sink) throw Error("the sink that receives translations is empty");
   const auto next = [&](std::string& line) {
     if (read_line(input, line)) return true;
     if (input.bad()) throw Error("cannot read the input: the system reports an error");

@@ -132,13 +132,16 @@ std::string print_declarations(const Graph& graph) {
   return text;
 }
 
+std::string print_attribute(const Graph& graph, const Attr& value) {
+  return std::visit(AttrPrinter{graph}, value);
+}
+
 std::string print_attributes(const Graph& graph, const Node& node) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < node.attrs.size(); ++i) {
     const AttrSpec& spec = node.op->attributes[i];
     if (spec.default_value && *spec.default_value == node.attrs[i]) continue;
-    parts.push_back(
-        fmt::format("{} = {}", spec.name, std::visit(AttrPrinter{graph}, node.attrs[i])));
+    parts.push_back(fmt::format("{} = {}", spec.name, print_attribute(graph, node.attrs[i])));
   }
   return parts.empty() ? "" : fmt::format("{{{}}}", fmt::join(parts, ", "));
 }

@@ -80,7 +80,7 @@ std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
 std::span<const OpDef> attention_ops() {
   static const OpDef ops[] = {
       define<op::HeadDot>(
-          {.summary = "scale × dot product of a and b within each of `heads` contiguous slices.",
+          {.summary = "scale × (a_h · b_h), for each slice h of `heads` equal slices of a row.",
            .operands = {{"a"}, {"b"}},
            .traits = Trait::row_wise,
            .infer = infer_head_dot,
@@ -88,9 +88,8 @@ std::span<const OpDef> attention_ops() {
            .evaluate_f32 = evaluate_head_dot<float>,
            .evaluate_f64 = evaluate_head_dot<double>}),
       define<op::DotAttention>(
-          {.summary =
-               "Weights: softmax over the pairs of a left row of scale × dot product of query and "
-               "key, head by head; and the values mixed by them.",
+          {.summary = "w = softmax over the pairs of a left row of scale × (query · key), for each "
+                      "head; results: w, and the sum of w × value over these pairs.",
            .operands = {{.name = "query", .through = "left"},
                         {.name = "keys", .through = "right"},
                         {"values"}},
@@ -100,9 +99,8 @@ std::span<const OpDef> attention_ops() {
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_dot_attention}),
       define<op::AdditiveAttention>(
-          {.summary =
-               "Weights: softmax over the pairs of a left row of v · tanh(q + k), given as exp(q) "
-               "and exp(k); and the values mixed by them.",
+          {.summary = "w = softmax over the pairs of a left row of v · tanh(q + k), with operands "
+                      "exp(q) and exp(k); results: w, and the sum of w × value over these pairs.",
            .operands = {{.name = "exp_query", .through = "left"},
                         {.name = "exp_keys", .through = "right"},
                         {"v"},

@@ -105,18 +105,15 @@ double expected_hit_rate(std::int64_t count, std::int64_t size) {
 
 std::span<const OpDef> frequent_row_ops() {
   static const OpDef ops[] = {
-      define<op::LeadingRows>(
-          {.summary =
-               "The first `count` rows of a value with a row per vocabulary entry, as a matrix: "
-               "row i is that of rank i, by default that of id i.",
-           .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
-           .infer = infer_leading_rows,
-           .evaluate_f32 = evaluate_leading_rows<float>,
-           .evaluate_f64 = evaluate_leading_rows<double>}),
+      define<op::LeadingRows>({.summary = "The first `count` rows of x as a matrix, in order of "
+                                          "rank, by default of vocabulary id.",
+                               .operands = {{"x"}, {"rank", OperandSpec::Arity::optional}},
+                               .infer = infer_leading_rows,
+                               .evaluate_f32 = evaluate_leading_rows<float>,
+                               .evaluate_f64 = evaluate_leading_rows<double>}),
       define<op::LookupMatmul>(
-          {.summary =
-               "select_rows(x, via) W, or Wᵀ when transposed; `table` has the products of x's "
-               "leading rows, in order of rank or id.",
+          {.summary = "select_rows(x, via) W, or select_rows(x, via) Wᵀ if transposed; `table` has "
+                      "the products of the leading rows of x, in order of rank or id.",
            .operands = {{.name = "x", .through = "via"},
                         {"w"},
                         {"table"},

@@ -77,7 +77,7 @@ std::span<const OpDef> fused_ops() {
   static const OpDef ops[] = {
       define<op::Pointwise>(
           {.summary =
-               "A chain of elementwise ops as one; the operands are x0, x1, … in its expression.",
+               "expression(x0, x1, …), a chain of elementwise ops; x0, x1, … are the operands.",
            .operands = {{"x", OperandSpec::Arity::repeated}},
            .traits = Trait::row_wise | Trait::elementwise,
            .infer = infer_decomposed,
@@ -85,18 +85,18 @@ std::span<const OpDef> fused_ops() {
            .evaluate_f32 = evaluate_decomposed,
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_pointwise}),
-      define<op::Linear>({.summary = "x W, or x Wᵀ when transposed, followed by an expression in "
-                                     "which the product is x0 and "
-                                     "the further operands are x1, x2, ….",
-                          .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
-                          .traits = Trait::row_wise,
-                          .infer = infer_decomposed,
-                          .cost = cost_decomposed,
-                          .evaluate_f32 = evaluate_decomposed,
-                          .evaluate_f64 = evaluate_decomposed,
-                          .decompose = decompose_linear}),
+      define<op::Linear>(
+          {.summary = "expression(x W, x1, x2, …), or with x Wᵀ if transposed: a product, which is "
+                      "x0 in the expression, and elementwise ops on it and the further operands.",
+           .operands = {{"x"}, {"w"}, {"more", OperandSpec::Arity::any_number}},
+           .traits = Trait::row_wise,
+           .infer = infer_decomposed,
+           .cost = cost_decomposed,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
+           .decompose = decompose_linear}),
       define<op::AddLayerNorm>(
-          {.summary = "layer_norm of a + b, and a + b.",
+          {.summary = "s = a + b; results: layer_norm(s, gain, bias), and s.",
            .operands = {{"a"}, {"b"}, {"gain"}, {"bias", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_decomposed,

@@ -59,9 +59,10 @@ void evaluate_constant(EvalContext<T>& context) {
 
 std::span<const OpDef> leaf_ops() {
   static const OpDef ops[] = {
-      define<op::Param>(
-          {.summary = "A stored weight.", .traits = Trait::external, .infer = infer_param}),
-      define<op::Import>({.summary = "A result of a program with an earlier binding time.",
+      define<op::Param>({.summary = "The stored weight `name`.",
+                         .traits = Trait::external,
+                         .infer = infer_param}),
+      define<op::Import>({.summary = "The result `name` of a program with an earlier binding time.",
                           .traits = Trait::external,
                           .infer = infer_external}),
       define<op::Constant>(

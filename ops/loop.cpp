@@ -64,25 +64,25 @@ std::vector<Type> infer_history(const InferContext& in) {
 
 std::span<const OpDef> loop_ops() {
   static const OpDef ops[] = {
-      define<op::State>(
-          {.summary =
-               "A value carried from one iteration of a loop to the next; first it is `init`.",
-           .operands = {{"init"}},
-           .traits = Trait::loop_state,
-           .infer = infer_state}),
-      define<op::Next>({.summary = "Gives a state its value for the next iteration.",
+      define<op::State>({.summary = "s(0) = init, s(t + 1) = the value that `next` sets in "
+                                    "iteration t of the loop of `domain`.",
+                         .operands = {{"init"}},
+                         .traits = Trait::loop_state,
+                         .infer = infer_state}),
+      define<op::Next>({.summary = "s(t + 1) = value(t), for the state s.",
                         .operands = {{"state"}, {"value"}},
                         .traits = Trait::loop_next | Trait::sink,
                         .infer = infer_next}),
-      define<op::Collect>(
-          {.summary = "The rows of all iterations of a scan, each at its source position.",
-           .operands = {{"x"}},
-           .traits = Trait::changes_domain,
-           .infer = infer_collect}),
-      define<op::History>({.summary = "A hypothesis value kept for every token generated so far.",
+      define<op::Collect>({.summary = "y(position of iteration t) = x(t), for all iterations of a "
+                                      "scan: rows of source tokens.",
                            .operands = {{"x"}},
                            .traits = Trait::changes_domain,
-                           .infer = infer_history}),
+                           .infer = infer_collect}),
+      define<op::History>(
+          {.summary = "x of every generated token, past and present: rows of a prefix domain.",
+           .operands = {{"x"}},
+           .traits = Trait::changes_domain,
+           .infer = infer_history}),
   };
   return ops;
 }

@@ -84,9 +84,8 @@ void evaluate_matmul(EvalContext<T>& context) {
 std::span<const OpDef> matmul_ops() {
   static const OpDef ops[] = {
       define<op::Matmul>(
-          {.summary =
-               "x W, or x Wᵀ when transposed; W is known at load time. Of quantized operands, "
-               "and where W is of bf16 or f16, the product is f32.",
+          {.summary = "x W, or x Wᵀ if transposed; W is known at load time. The product is f32, "
+                      "also of quantized operands and of W in bf16 or f16.",
            .operands = {{"x"}, {"w"}},
            .traits = Trait::row_wise | Trait::linear,
            .infer = infer_matmul,

@@ -162,9 +162,8 @@ std::vector<MemberOperands> ensemble_members(const op::EnsembleKBest& ensemble) 
 std::span<const OpDef> output_ops() {
   static const OpDef ops[] = {
       define<op::LinearKBest>(
-          {.summary =
-               "The k largest elements of x W + b and where they stand, as log-probabilities "
-               "unless log_softmax is false; ties go to the lower index.",
+          {.summary = "k_best(log_softmax(x W + b)), or k_best(x W + b) if log_softmax is false: "
+                      "the k largest elements and their indexes; ties go to the lower index.",
            .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_decomposed,
@@ -173,11 +172,9 @@ std::span<const OpDef> output_ops() {
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_linear_k_best}),
       define<op::ShortlistKBest>(
-          {.summary =
-               "The k largest elements of x W + b among those where `words` leads from the pairs "
-               "of "
-               "a row, and where that is, as log-probabilities unless log_softmax is false; ties "
-               "go to the lower pair, and what is missing is -inf and -1.",
+          {.summary = "k_best(log_softmax(x W + b)) over the words of the sentence's shortlist, or "
+                      "without log_softmax if it is false: the k largest and their words; ties go "
+                      "to the lower pair. Missing results are -inf and -1.",
            .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
            .infer = infer_decomposed,
            .evaluate_f32 = evaluate_decomposed,
@@ -185,8 +182,8 @@ std::span<const OpDef> output_ops() {
            .decompose = decompose_shortlist_k_best}),
       define<op::EnsembleKBest>(
           {.summary =
-               "The k largest elements of the weighted sum of several models' log-probabilities, "
-               "those of x W + b each, and where they stand; ties go to the lower index.",
+               "k_best(Σ weight × log_softmax(x W + b)), a term for each member of an ensemble: "
+               "the k largest elements and their indexes; ties go to the lower index.",
            .operands = {{"member", OperandSpec::Arity::repeated}},
            .traits = Trait::row_wise,
            .infer = infer_decomposed,

@@ -171,36 +171,32 @@ Dims quantized_results(const Node& node) {
 std::span<const OpDef> quantize_ops() {
   static const OpDef ops[] = {
       define<op::Quantize>(
-          {.summary =
-               "Each vector as integers, up to `largest` in magnitude and `largest_sum` in the sum "
-               "of magnitudes (0: any), that share a scale: the least possible, or the one given "
-               "where "
-               "it is positive. Integers of qlog4 are powers of two, with a fitted scale; "
-               "`logarithmic` "
-               "ones of qint8 are powers of two or 0.",
+          {.summary = "round(x / scale) and the scale, for each vector. The integers are at most "
+                      "`largest` in magnitude, and `largest_sum` in the sum of magnitudes (0: "
+                      "any); the scale is the smallest possible, or the operand if it is positive. "
+                      "Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
+                      "integers of qint8 are powers of two or 0.",
            .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_quantize,
            .cost = cost_quantize,
            .evaluate_f32 = evaluate_quantize<float>,
            .evaluate_f64 = evaluate_quantize<double>}),
-      define<op::Dequantize>({.summary = "The numbers that quantized vectors stand for.",
+      define<op::Dequantize>({.summary = "scale × integer, for each element of quantized vectors.",
                               .operands = {{"x"}},
                               .traits = Trait::row_wise,
                               .infer = infer_dequantize,
                               .cost = cost_dequantize,
                               .evaluate_f32 = evaluate_dequantize<float>,
                               .evaluate_f64 = evaluate_dequantize<double>}),
-      define<op::Cast>(
-          {.summary =
-               "Weights as the nearest numbers of bf16 or f16, ties to even, or those as f32.",
-           .operands = {{"x"}},
-           .traits = Trait::row_wise,
-           .infer = infer_cast,
-           .cost = cost_cast,
-           .evaluate_f32 = evaluate_cast<float>,
-           .evaluate_f64 = evaluate_cast<double>}),
-      define<op::Transpose>({.summary = "A matrix a row, with its dimensions exchanged.",
+      define<op::Cast>({.summary = "x rounded to bf16 or f16, ties to even, or converted to f32.",
+                        .operands = {{"x"}},
+                        .traits = Trait::row_wise,
+                        .infer = infer_cast,
+                        .cost = cost_cast,
+                        .evaluate_f32 = evaluate_cast<float>,
+                        .evaluate_f64 = evaluate_cast<double>}),
+      define<op::Transpose>({.summary = "xᵀ, for the matrix in each row.",
                              .operands = {{"x"}},
                              .traits = Trait::row_wise | Trait::linear,
                              .infer = infer_transpose,

@@ -165,7 +165,8 @@ std::int64_t gate_count(RecurrentCell cell) { return cell == RecurrentCell::gru 
 std::span<const OpDef> recurrent_ops() {
   static const OpDef ops[] = {
       define<op::RecurrentLayer>(
-          {.summary = "The states of a GRU or LSTM over the rows of each sentence, from zeros.",
+          {.summary = "h(t) = cell(x(t) W + b, h(t - 1) U + c) over the rows of each sentence, h = "
+                      "0 before the first; `cell` is gru or lstm.",
            .operands = {{"x"}, {"w"}, {"u"}, {"b"}, {"c"}},
            .infer = infer_layer,
            .cost = cost_layer,

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <vector>
+
 #include "fuselage/base/error.h"
 #include "fuselage/ops/attention.h"
 #include "fuselage/ops/frequent_rows.h"
@@ -25,13 +28,39 @@ namespace fuselage {
 
 namespace {
 
+struct Family {
+  std::string_view file;  ///< OpDef::family
+  std::span<const OpDef> (*ops)();
+};
+
+constexpr Family kFamilies[] = {
+    {"leaf", leaf_ops},
+    {"loop", loop_ops},
+    {"recurrent", recurrent_ops},
+    {"pointwise", pointwise_ops},
+    {"matmul", matmul_ops},
+    {"quantize", quantize_ops},
+    {"normalization", normalization_ops},
+    {"softmax", softmax_ops},
+    {"shape", shape_ops},
+    {"rows", row_ops},
+    {"frequent_rows", frequent_row_ops},
+    {"attention", attention_ops},
+    {"positions", position_ops},
+    {"search", search_ops},
+    {"shortlist", shortlist_ops},
+    {"fused", fused_ops},
+    {"output", output_ops},
+};
+
 struct AllOps {
   AllOps() {
-    for (const auto family :
-         {leaf_ops, loop_ops, recurrent_ops, pointwise_ops, matmul_ops, quantize_ops,
-          normalization_ops, softmax_ops, shape_ops, row_ops, frequent_row_ops, attention_ops,
-          position_ops, search_ops, shortlist_ops, fused_ops, output_ops})
-      registry.add(family());
+    for (const Family& family : kFamilies) {
+      const std::span<const OpDef> plain = family.ops();
+      std::vector<OpDef> ops(plain.begin(), plain.end());
+      for (OpDef& op : ops) op.family = family.file;
+      registry.add(ops);
+    }
   }
 
   OpRegistry registry;

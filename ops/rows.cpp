@@ -150,8 +150,7 @@ void evaluate_mean(EvalContext<T>& context) {
 std::span<const OpDef> row_ops() {
   static const OpDef ops[] = {
       define<op::SelectRows>(
-          {.summary =
-               "Row r is row via(r) of x; the default row (else zeros) where `via` leads nowhere.",
+          {.summary = "y(r) = x(via(r)); where `via` leads nowhere, the default row, else zeros.",
            .operands = {{.name = "x", .through = "via"}, {"default", OperandSpec::Arity::optional}},
            .traits = Trait::selects_rows,
            .infer = infer_select,
@@ -159,26 +158,27 @@ std::span<const OpDef> row_ops() {
            .evaluate_f32 = evaluate_select<float>,
            .evaluate_f64 = evaluate_select<double>}),
       define<op::SegmentSoftmax>(
-          {.summary = "Softmax over the rows that `to` maps to one row, column by column.",
+          {.summary =
+               "exp(x) / sum exp(x), over the rows that `to` maps to one row, column by column.",
            .operands = {{"x"}},
            .infer = infer_segment_softmax,
            .evaluate_f32 = evaluate_segment_softmax<float>,
            .evaluate_f64 = evaluate_segment_softmax<double>}),
       define<op::SegmentLogSoftmax>(
-          {.summary = "Log-softmax over the rows that `to` maps to one row, column by column.",
+          {.summary =
+               "x - log sum exp(x), over the rows that `to` maps to one row, column by column.",
            .operands = {{"x"}},
            .infer = infer_segment_softmax,
            .evaluate_f32 = evaluate_segment_log_softmax<float>,
            .evaluate_f64 = evaluate_segment_log_softmax<double>}),
-      define<op::MixRows>(
-          {.summary =
-               "Sum over the pairs p of a row of weights(p) x(via(p)), head by head: attention.",
-           .operands = {{"weights"}, {.name = "x", .through = "via"}},
-           .traits = Trait::mixes_rows,
-           .infer = infer_mix,
-           .evaluate_f32 = evaluate_mix<float>,
-           .evaluate_f64 = evaluate_mix<double>}),
-      define<op::MeanRows>({.summary = "Mean of the rows that `to` maps to one row.",
+      define<op::MixRows>({.summary = "y(r) = sum of weights(p) × x(via(p)) over the pairs p with "
+                                      "to(p) = r, head by head: attention.",
+                           .operands = {{"weights"}, {.name = "x", .through = "via"}},
+                           .traits = Trait::mixes_rows,
+                           .infer = infer_mix,
+                           .evaluate_f32 = evaluate_mix<float>,
+                           .evaluate_f64 = evaluate_mix<double>}),
+      define<op::MeanRows>({.summary = "y(r) = mean of the rows of x that `to` maps to r.",
                             .operands = {{"x"}},
                             .traits = Trait::mixes_rows,
                             .infer = infer_mean,

@@ -53,7 +53,7 @@ std::span<const OpDef> search_ops() {
   static const OpDef ops[] = {
       define<op::KBest>(
           {.summary =
-               "The k largest elements of a row, and where they stand; ties go to the lower index.",
+               "The k largest elements of a row, and their indexes; ties go to the lower index.",
            .operands = {{"x"}},
            .traits = Trait::row_wise,
            .infer = infer_k_best,

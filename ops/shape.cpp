@@ -103,14 +103,14 @@ void evaluate_slice_leading(EvalContext<T>& context) {
 
 std::span<const OpDef> shape_ops() {
   static const OpDef ops[] = {
-      define<op::Concat>({.summary = "Operands side by side, along the last dimension.",
+      define<op::Concat>({.summary = "[x0 | x1 | …], along the last dimension.",
                           .operands = {{"x", OperandSpec::Arity::repeated}},
                           .traits = Trait::row_wise,
                           .infer = infer_concat,
                           .cost = cost_copy,
                           .evaluate_f32 = evaluate_concat<float>,
                           .evaluate_f64 = evaluate_concat<double>}),
-      define<op::Slice>({.summary = "Elements begin to end of the last dimension.",
+      define<op::Slice>({.summary = "x[…, begin:end], a range of the last dimension.",
                          .operands = {{"x"}},
                          .traits = Trait::row_wise | Trait::linear | Trait::slices,
                          .infer = infer_slice,
@@ -118,7 +118,7 @@ std::span<const OpDef> shape_ops() {
                          .evaluate_f32 = evaluate_slice<float>,
                          .evaluate_f64 = evaluate_slice<double>}),
       define<op::SliceLeading>(
-          {.summary = "Elements begin to end of the leading dimension: some rows of a matrix.",
+          {.summary = "x[begin:end, …], a range of the leading dimension: rows of a matrix.",
            .operands = {{"x"}},
            .traits = Trait::row_wise | Trait::linear,
            .infer = infer_slice_leading,

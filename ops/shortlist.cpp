@@ -104,17 +104,16 @@ void evaluate_segment_k_best(EvalContext<T>& context) {
 
 std::span<const OpDef> shortlist_ops() {
   static const OpDef ops[] = {
-      define<op::SelectElements>(
-          {.summary = "Row r is the element of number element(r) of row row(r) of x.",
-           .operands = {{"x"}},
-           .infer = infer_select_elements,
-           .cost = cost_select_elements,
-           .evaluate_f32 = evaluate_select_elements<float>,
-           .evaluate_f64 = evaluate_select_elements<double>}),
+      define<op::SelectElements>({.summary = "y(r) = x(row(r))[element(r)].",
+                                  .operands = {{"x"}},
+                                  .infer = infer_select_elements,
+                                  .cost = cost_select_elements,
+                                  .evaluate_f32 = evaluate_select_elements<float>,
+                                  .evaluate_f64 = evaluate_select_elements<double>}),
       define<op::SegmentKBest>(
-          {.summary =
-               "The k largest numbers of the rows that `to` maps to one row, and where `words` "
-               "leads from these; ties go to the lower row, and what is missing is -inf and -1.",
+          {.summary = "The k largest numbers of the rows that `to` maps to one row, and the images "
+                      "of these rows under `words`; ties go to the lower row. Missing results are "
+                      "-inf and -1.",
            .operands = {{"x"}},
            .infer = infer_segment_k_best,
            .evaluate_f32 = evaluate_segment_k_best<float>,

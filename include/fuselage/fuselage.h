@@ -49,12 +49,12 @@ typedef void (*fuselage_log)(void* data, const char* note);
  * unset have the model's own values, else marian-decoder's defaults. */
 typedef struct fuselage_options {
   size_t size;             /* sizeof(fuselage_options) */
-  int32_t beam_size;       /* hypotheses per sentence; -1: unset */
+  int32_t beam_size;       /* hypotheses per sentence; negative: unset */
   float normalize;         /* a score is divided by length^normalize; negative: unset */
   float max_length_factor; /* maximum number of words per source word; negative: unset */
-  int32_t max_length;      /* maximum number of words of a line; -1: unset */
-  int32_t alignment;       /* 1: hypotheses have their alignment */
-  int32_t strict;          /* 1: invalid and too long lines are errors */
+  int32_t max_length;      /* maximum number of words of a line; negative: unset */
+  int32_t alignment;       /* not 0: hypotheses have their alignment */
+  int32_t strict;          /* not 0: invalid and too long lines are errors */
   int32_t threads;         /* that translate batches; 0: one for each processor, or one for a GPU */
   const char* device;      /* "cpu" or "cuda", with a number for one of several GPUs; NULL: "cpu" */
   const char* precision;   /* of products: "fp32", "int8", ...; NULL: unset */
@@ -94,6 +94,9 @@ typedef struct fuselage_hypothesis {
   const float* alignment; /* weight of each source word for each target word, [words][source_words];
                              NULL unless requested */
 } fuselage_hypothesis;
+
+#define FUSELAGE_HYPOTHESIS_INIT \
+  { sizeof(fuselage_hypothesis), NULL, 0, 0, 0, NULL, 0, NULL }
 
 /* The best translation of line `line`, counted from 0; NULL if there is no such line. */
 FUSELAGE_C_API const char* fuselage_translation_text(const fuselage_translations* translations,

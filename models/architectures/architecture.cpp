@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/s2s.h"
+#include "models/architectures/scores.h"
 #include "models/architectures/transformer.h"
 
 namespace fuselage {
@@ -107,6 +108,7 @@ Model build_model(std::string_view architecture, const ModelOptions& options,
     throw LocatedError(fmt::format("{}: {}", options.where(), error.what()));
   }
   model.graph = builder.take();
+  scores_of(model.graph);
   return model;
 }
 

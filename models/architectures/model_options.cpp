@@ -36,8 +36,16 @@ bool parse(const std::string& text, T& value) {
 
 }  // namespace
 
-ModelOptions::ModelOptions(std::string yaml, std::string where, bool ignore_unknown)
-    : yaml_(std::move(yaml)), where_(std::move(where)), ignore_unknown_(ignore_unknown) {
+ModelOptions ModelOptions::from_yaml(std::string yaml, std::string where, bool ignore_unknown) {
+  ModelOptions options;
+  options.yaml_ = std::move(yaml);
+  options.where_ = std::move(where);
+  options.ignore_unknown_ = ignore_unknown;
+  options.read_values();
+  return options;
+}
+
+void ModelOptions::read_values() {
   const YAML::Node root = load_yaml(yaml_, where_ + ": the model's configuration");
   if (root.IsNull()) return;
   if (!root.IsMap())
@@ -54,8 +62,11 @@ ModelOptions::ModelOptions(std::string yaml, std::string where, bool ignore_unkn
   }
 }
 
+ModelOptions::ModelOptions(std::initializer_list<std::pair<const std::string, std::string>> values)
+    : ModelOptions(std::map<std::string, std::string>(values)) {}
+
 ModelOptions::ModelOptions(const std::map<std::string, std::string>& values, std::string where)
-    : ModelOptions(yaml_of(values), std::move(where)) {}
+    : ModelOptions(from_yaml(yaml_of(values), std::move(where))) {}
 
 const ModelOptions::Value* ModelOptions::find(const std::string& name) const {
   read_.insert(name);

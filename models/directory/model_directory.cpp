@@ -185,7 +185,7 @@ void build_graph(DirectoryReader& reader, const ModelConfig& config, const std::
                     config_path, in_quotes(config.architecture), kGraphFile));
   std::string weights_path;
   const TensorMap stored = reader.read_weights(weights_path).tensors;
-  const ModelOptions options(config.options, config_path, ignore_unknown);
+  const auto options = ModelOptions::from_yaml(config.options, config_path, ignore_unknown);
   Model built = build_model(config.architecture, options,
                             join_quantized_weights(stored, {}, weights_path), config.name);
   model.graph = std::move(built.graph);

@@ -18,7 +18,7 @@ namespace {
 Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                    const std::string& path) {
   if (tensor.dtype() == dtype) return tensor;
-  if (dtype == DType::f32) return tensor.to_f32();
+  if (dtype == DType::f32 && is_half(tensor.dtype())) return tensor.to_f32();
   throw Error(fmt::format("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
                           to_string(tensor.dtype()), to_string(dtype),
                           is_quantized(dtype) ? fmt::format(": integers with their scales in {}",

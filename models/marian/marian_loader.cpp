@@ -67,7 +67,8 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   if (file.config_yaml.empty())
     throw Error(fmt::format(
         "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
-  const ModelOptions config(std::move(file.config_yaml), path, options.ignore_unknown);
+  const auto config =
+      ModelOptions::from_yaml(std::move(file.config_yaml), path, options.ignore_unknown);
   // Calibration's record of products without a weight; nothing uses it.
   file.tensors.erase("none_QuantMultA");
   if (has_nematus_names(file.tensors))

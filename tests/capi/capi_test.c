@@ -42,7 +42,7 @@ static void refuses(const char* model) {
 }
 
 static void reads_hypotheses(const fuselage_translations* translations) {
-  fuselage_hypothesis best = {.size = sizeof best};
+  fuselage_hypothesis best = FUSELAGE_HYPOTHESIS_INIT;
   fuselage_hypothesis second = {.size = sizeof second};
   float sum = 0;
   expect(fuselage_translation_count(translations, 0) == 4, "as many hypotheses as the beam has");
@@ -96,6 +96,9 @@ static void scores(const char* model, const fuselage_translations* translations,
     expect(fabsf(best.score - given[i]) < 1e-3F, "the score of a translation");
   }
   expect(fuselage_score(scorer, lines, NULL, 2, given) == FUSELAGE_ERROR, "no targets");
+  targets[1] = NULL;
+  expect(fuselage_score(scorer, lines, targets, 2, given) == FUSELAGE_ERROR, "no second target");
+  expect(strstr(fuselage_last_error(), "targets: line 1 is NULL") != NULL, "which one is NULL");
   expect(fuselage_score(scorer, NULL, NULL, 0, NULL) == FUSELAGE_OK, "no lines");
   fuselage_scorer_close(scorer);
 }

@@ -15,6 +15,7 @@
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
+#include "fuselage/models/bundled_model.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
@@ -85,6 +86,13 @@ TEST(Embedding, TranslatesALineAsAmongOthersAndInStreams) {
     streamed.push_back(std::move(translation));
   });
   EXPECT_EQ(n_best(streamed), n_best(together));
+}
+
+TEST(Embedding, RefusesAnEmptySink) {
+  const Translator translator(find_bundled_model());
+  std::istringstream text("Hello.");
+  EXPECT_THAT([&] { translator.translate(text, nullptr); },
+              ThrowsMessage<Error>(HasSubstr("sink")));
 }
 
 TEST(Embedding, ServesSeveralThreads) {

@@ -91,7 +91,7 @@ TEST_F(Architectures, WrongOptionsAndWeightsAreRefused) {
 }
 
 TEST_F(Architectures, OptionsAreReadByType) {
-  const ModelOptions options("a: 1\nb: [1, 2]\nc: [x, y]\nd: 0.5\ne:\n", "file");
+  const auto options = ModelOptions::from_yaml("a: 1\nb: [1, 2]\nc: [x, y]\nd: 0.5\ne:\n", "file");
   EXPECT_EQ(options.integer("a", 0), 1);
   EXPECT_EQ(options.integers("b"), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(options.texts("c"), (std::vector<std::string>{"x", "y"}));
@@ -103,9 +103,9 @@ TEST_F(Architectures, OptionsAreReadByType) {
   EXPECT_THAT([&] { options.integer("b", 0); }, ThrowsMessage<Error>(HasSubstr("a single value")));
   EXPECT_THAT([&] { options.texts("a"); }, ThrowsMessage<Error>(HasSubstr("a list")));
   EXPECT_THAT([&] { options.flag("a"); }, ThrowsMessage<Error>(HasSubstr("file: option a is '1'")));
-  const ModelOptions list(std::map<std::string, std::string>{{"b", "[3, 4]"}});
+  const ModelOptions list{{"b", "[3, 4]"}};
   EXPECT_EQ(list.integers("b"), (std::vector<std::int64_t>{3, 4}));
-  EXPECT_THROW(ModelOptions("- 1\n", "file"), Error);
+  EXPECT_THROW(ModelOptions::from_yaml("- 1\n", "file"), Error);
 }
 
 TEST_F(Architectures, RegistrationsAreRefused) {

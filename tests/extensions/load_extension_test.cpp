@@ -33,6 +33,8 @@ TEST(LoadExtension, NamesTheFileThatItCannotLoad) {
   EXPECT_THAT([] { load_extension(FUSELAGE_SOURCE_DIR "/README.md"); },
               ThrowsMessage<Error>(AllOf(HasSubstr("README.md cannot be loaded"),
                                          HasSubstr("built for this version"))));
+  EXPECT_THAT([] { load_extension(FUSELAGE_EMPTY_EXTENSION); },
+              ThrowsMessage<Error>(HasSubstr("it exports no function fuselage_extension")));
   EXPECT_THAT([] { load_extension(FUSELAGE_FAILING_EXTENSION); },
               ThrowsMessage<Error>(
                   AllOf(HasSubstr("failing_extension"), HasSubstr("two ops are called 'add'"))));

@@ -64,6 +64,8 @@ TEST(MakeModel, RefusesWeightsThatAreNotTheParameters) {
   expect_refused(graph, weights("E", 4),
                  HasSubstr("weight 'E' has shape [4, 3], but graph "
                            "'last-word' declares [5, 3]"));
+  expect_refused(graph, {{"E", Tensor(DType::i32, {5, 3})}},
+                 HasSubstr("weight 'E' is i32, but the graph declares f32"));
   TensorMap more = weights();
   more.emplace("F", Tensor(DType::f32, {1}));
   expect_refused(graph, more, HasSubstr("1 weight is no parameter of graph 'last-word': F"));

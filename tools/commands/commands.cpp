@@ -11,13 +11,14 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<CommandEntry, 8> kCommands = {{
+constexpr std::array<CommandEntry, 9> kCommands = {{
     {"translate", "Translate lines of text", make_translate_command},
     {"score", "Tell how likely given translations are", make_score_command},
     {"dump", "Show the graph of a model, and what the optimizer makes of it", make_dump_command},
     {"run", "Run optimizer passes on a graph that is a text", make_run_command},
     {"convert", "Write a model as a model directory", make_convert_command},
     {"quantize", "Write a model with its matrices in fewer bits", make_quantize_command},
+    {"ops", "Describe the ops that graphs consist of, and their kernels", make_ops_command},
     {"completion", "Print a script that completes commands and options in a shell",
      make_completion_command},
     {"manual", "Print the manual page of the program or of a command", make_manual_command},

@@ -66,11 +66,15 @@ void register_kernels(std::span<const KernelEntry> kernels) {
   std::set<Key> keys = keys_of(all.entries);
   for (const KernelEntry& entry : kernels) {
     check_entry(entry);
-    if (!keys.emplace(entry.op, entry.name).second)
+    if (keys.contains({"*", entry.name}) || !keys.emplace(entry.op, entry.name).second)
       throw Error(fmt::format("two kernels of '{}' are called '{}'; choose another name for one",
                               entry.op, entry.name));
   }
   all.entries.insert(all.entries.end(), kernels.begin(), kernels.end());
+}
+
+void register_kernels(std::initializer_list<KernelEntry> kernels) {
+  register_kernels(std::span<const KernelEntry>(kernels.begin(), kernels.size()));
 }
 
 std::vector<const KernelEntry*> registered_kernels() {

@@ -105,7 +105,8 @@ constexpr KernelEntry kKernels[] = {
       .name = "reference",
       .refuse = refuse_reference,
       .quantizes = true,
-      .is_reference = true},
+      .is_reference = true,
+      .serves = [](const OpDef& op) { return op.evaluate_f32 != nullptr; }},
      make_kernel<Reference>},
 };
 

@@ -56,7 +56,8 @@ constexpr KernelEntry kKernels[] = {
     {{.op = "*",
       .name = "row_function",
       .reads = all_operands(Reads::view),
-      .refuse = refuse_row_function},
+      .refuse = refuse_row_function,
+      .serves = [](const OpDef& op) { return op.row != nullptr; }},
      make_kernel<RowFunctionKernel>},
 };
 

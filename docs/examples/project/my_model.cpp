@@ -49,7 +49,7 @@ void build_bag_of_words(Parameters& parameters, const ModelOptions& options) {
   const Expr embeddings = parameters.table("embeddings", words, size);
   const Expr text = mean_rows(select_rows(embeddings, {source_word}));
   const Expr last = dot(select_rows(embeddings, {last_word}), parameters.matrix("W", size, size));
-  const Expr x = b.add(my::Squash{}, {broadcast(broadcast(text, parent), hyp) + last});
+  const Expr x = b.add(my::Squash{}, {broadcast(text, hyp) + last});
   b.output("logits", dot_transposed(2 * x, embeddings));
 }
 
@@ -73,7 +73,7 @@ int main(int argc, char** argv) try {
                          .summary = "The next word by the text and the last word.",
                          .build = build_bag_of_words});
 
-  Model model = build_model("bag_of_words", {{{"size", "4"}}}, example_weights());
+  Model model = build_model("bag_of_words", {{"size", "4"}}, example_weights());
   model.vocabularies = {argv[1], argv[1]};
   for (const Rewrite& rewrite : trace(model.graph, make_optimizer({})).rewrites)
     if (rewrite.rule == "squash_scale") std::cout << "fused at " << rewrite.where << "\n";

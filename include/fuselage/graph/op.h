@@ -169,6 +169,9 @@ struct OpDef {
   /// Names of the op in older text graphs.
   std::vector<std::string_view> former_names = {};
 
+  /// The file of ops/ that defines it, without ".cpp"; empty for ops from outside the tree.
+  std::string_view family = {};
+
   bool has(Trait trait) const { return traits.has(trait); }
 
   /// Index of the attribute, or nullopt.

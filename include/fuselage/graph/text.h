@@ -32,6 +32,9 @@ std::string print_declarations(const Graph& graph);
 /// "{heads = 8}", or "" if every attribute has its default.
 std::string print_attributes(const Graph& graph, const Node& node);
 
+/// An attribute's value; domains and maps are the graph's.
+std::string print_attribute(const Graph& graph, const Attr& value);
+
 /// Parses one graph. `where` names the text in messages and locations. Throws Error with line
 /// number and cause.
 Graph parse_graph(std::string_view text, const std::string& where, const OpRegistry& ops);

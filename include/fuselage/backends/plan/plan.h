@@ -30,6 +30,8 @@ struct KernelInfo {
   bool quantizes = false;
   /// Whether it is the op's reference evaluation, which is slow and allocates.
   bool is_reference = false;
+  /// For kernels of any op: whether nodes of this op can run on it at all; nullptr: all ops.
+  bool (*serves)(const OpDef&) = nullptr;
 };
 
 /// A back-end's kernels, best first.

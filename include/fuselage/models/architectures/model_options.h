@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuselage/base/api.h"
@@ -17,11 +19,12 @@ namespace FUSELAGE_API fuselage {
 class ModelOptions {
  public:
   ModelOptions() = default;
+  /// Names and values as text; a list is written "[1, 2]".
+  ModelOptions(std::initializer_list<std::pair<const std::string, std::string>> values);
+  explicit ModelOptions(const std::map<std::string, std::string>& values,
+                        std::string where = "options");
   /// `yaml` is a mapping; `where` names its file in messages. Throws Error for another text.
-  ModelOptions(std::string yaml, std::string where, bool ignore_unknown = false);
-  /// The same options; a value is a text, or a list as "[1, 2]".
-  // NOLINTNEXTLINE(google-explicit-constructor): a call writes {{{"size", "4"}}}
-  ModelOptions(const std::map<std::string, std::string>& values, std::string where = "options");
+  static ModelOptions from_yaml(std::string yaml, std::string where, bool ignore_unknown = false);
 
   bool has(const std::string& name) const;
   std::string text(const std::string& name, const std::string& fallback = "") const;
@@ -46,6 +49,8 @@ class ModelOptions {
     std::vector<std::string> elements;
   };
 
+  /// Reads yaml_ into values_.
+  void read_values();
   const Value* find(const std::string& name) const;
   /// The only element of an option; nullptr if it is not given.
   const std::string* single(const std::string& name) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 
 #include "fuselage/backends/cpu/runtime/kernel.h"
@@ -18,6 +19,7 @@ KernelSet kernel_set(std::span<const KernelEntry> first = {});
 /// docs/add-a-kernel.md. Thread-safe. Throws Error for an op that does not exist, for an entry
 /// without a name or a factory function, and for a name that another kernel of the op has.
 void register_kernels(std::span<const KernelEntry> kernels);
+void register_kernels(std::initializer_list<KernelEntry> kernels);
 
 /// The registered entries at this moment, in order of registration.
 std::vector<const KernelEntry*> registered_kernels();
