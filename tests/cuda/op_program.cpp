@@ -24,7 +24,7 @@ std::unique_ptr<Kernel> make(const PlannedInstruction& in, const Binding& bindin
   throw InternalError(fmt::format("there is no kernel '{}'", in.kernel->name));
 }
 
-/// A placeholder for a T that the kernels of these tests do not use.
+/// Stands for a template argument T that the kernels of these tests do not use.
 template <typename T>
 T& unused() {
   alignas(16) static std::byte storage[16];

@@ -73,7 +73,8 @@ class TopLanes {
 };
 
 /// The sums of the weighted logits of an ensemble's members, for kMaxRows rows and kBlock columns.
-/// No fused multiply-add, so that the sums equal those of separate kernels bit for bit.
+/// WeightedSums uses no fused multiply-add, so that its sums equal the sums of separate kernels bit
+/// for bit.
 struct WeightedSums {
   float* sums;
   TopLanes* tops;    // of the sums of each row

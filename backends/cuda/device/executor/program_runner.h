@@ -36,7 +36,7 @@ class ProgramRunner {
   /// Whether the workspace suffices for runs with these bounds.
   bool has_workspace(const DeviceRows& rows) const;
   /// Grows the workspace for runs with these bounds. If it must grow, waits for the stream; the
-  /// address changes, and after an Error there is no workspace.
+  /// address changes, and after an Error no workspace is allocated.
   void reserve_workspace(const DeviceRows& rows);
 
   /// Enqueues the program. `rows` must come from the DeviceRowMemory.

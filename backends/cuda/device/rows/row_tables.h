@@ -29,7 +29,7 @@ class RowTables {
   };
 
   /// Grows the memory for these bounds. Returns true if addresses changed, which makes captured
-  /// launches invalid. After an Error there is no memory.
+  /// launches invalid. After an Error no memory is allocated.
   bool reserve(const Bounds& bounds);
 
   /// Begins a batch: drops all prefix rows.

@@ -41,7 +41,7 @@ class DeviceSearch {
   explicit DeviceSearch(const Graph& graph);
 
   /// Grows the memory for these bounds. Returns true if addresses changed, which makes captured
-  /// launches invalid. After an Error there is no memory. The stream must be idle.
+  /// launches invalid. After an Error no memory is allocated. The stream must be idle.
   bool reserve(const Bounds& bounds);
   /// The reserved bounds.
   const Bounds& bounds() const { return bounds_; }
