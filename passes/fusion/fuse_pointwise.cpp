@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fuselage/ops/fused.h"
+#include "graph/schedule.h"
 #include "passes/fusion/elementwise.h"
 
 namespace fuselage {
@@ -47,26 +48,57 @@ std::optional<std::string> too_long(const Match& match) {
   return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
 }
 
+/// The nodes that run after a node. A scan runs as a whole: after one of its nodes, all follow.
+class Followers {
+ public:
+  explicit Followers(const Graph& graph) : graph_(graph), seen_(graph.node_limit()) {}
+
+  /// Leaves out `id` and the nodes that follow only by it or by its scan.
+  void exclude(NodeId id) {
+    seen_[id.index] = true;
+    scans_.insert(scan_of(graph_, id));
+  }
+
+  void add_users(const Node& node) {
+    for (const ValueId result : node.results)
+      for (const Use& use : graph_.value(result).uses) add(use.node);
+  }
+
+  /// The next follower; invalid after the last one.
+  NodeId next() {
+    if (open_.empty()) return {};
+    const NodeId id = open_.back();
+    open_.pop_back();
+    add_users(graph_.node(id));
+    return id;
+  }
+
+ private:
+  void add(NodeId id) {
+    if (seen_[id.index]) return;
+    seen_[id.index] = true;
+    open_.push_back(id);
+    const DomainId scan = scan_of(graph_, id);
+    if (!scan.valid() || !scans_.insert(scan).second) return;
+    for (const NodeId other : graph_.nodes())
+      if (scan_of(graph_, other) == scan) add(other);
+  }
+
+  const Graph& graph_;
+  std::vector<bool> seen_;
+  std::vector<NodeId> open_;
+  std::set<DomainId> scans_;
+};
+
 /// Whether another user of the inner node leads to the root: fusion would make a cycle.
 bool leads_to_root(const Match& match) {
-  const Graph& graph = match.graph();
-  std::vector<NodeId> open;
-  std::set<NodeId> seen;
-  const auto add_users = [&](const Node& node) {
-    for (const ValueId result : node.results)
-      for (const Use& use : graph.value(result).uses)
-        if (seen.insert(use.node).second) open.push_back(use.node);
-  };
-  seen.insert(match.root());
-  add_users(match.node(kInner));
-  while (!open.empty()) {
-    const Node& node = graph.node(open.back());
-    open.pop_back();
-    for (const ValueId operand : match.root_node().operands)
-      if (std::find(node.results.begin(), node.results.end(), operand) != node.results.end())
-        return true;
-    add_users(node);
-  }
+  const auto& operands = match.root_node().operands;
+  Followers followers(match.graph());
+  followers.exclude(match.root());
+  followers.add_users(match.node(kInner));
+  for (NodeId id = followers.next(); id.valid(); id = followers.next())
+    for (const ValueId result : match.graph().node(id).results)
+      if (std::find(operands.begin(), operands.end(), result) != operands.end()) return true;
   return false;
 }
 
