@@ -12,6 +12,7 @@
 #include "fuselage/ops/pointwise.h"
 #include "fuselage/ops/positions.h"
 #include "fuselage/ops/quantize.h"
+#include "fuselage/ops/reduction.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/shape.h"
 #include "fuselage/ops/softmax.h"
@@ -47,14 +48,16 @@ Expr unary(const Operand& x) {
   return builder_of(x).add(Op{}, {x.expr}, x.location);
 }
 
+/// The value of an operand; a number becomes a constant.
+Expr value_of(Builder& builder, const Operand& operand) {
+  return operand.expr.valid() ? operand.expr
+                              : builder.constant(operand.number, {}, operand.location);
+}
+
 template <OpStruct Op>
 Expr binary(const Operand& a, const Operand& b) {
   Builder& builder = builder_of(a.expr.valid() ? a : b);
-  const auto value = [&builder](const Operand& operand) {
-    return operand.expr.valid() ? operand.expr
-                                : builder.constant(operand.number, {}, operand.location);
-  };
-  return builder.add(Op{}, {value(a), value(b)}, a.location);
+  return builder.add(Op{}, {value_of(builder, a), value_of(builder, b)}, a.location);
 }
 
 /// The path from pairs through one member to the domain of x; empty if there is none.
@@ -154,6 +157,22 @@ Expr operator+(Operand a, Operand b) { return binary<op::Add>(a, b); }
 Expr operator-(Operand a, Operand b) { return binary<op::Sub>(a, b); }
 Expr operator*(Operand a, Operand b) { return binary<op::Mul>(a, b); }
 Expr operator/(Operand a, Operand b) { return binary<op::Div>(a, b); }
+Expr operator-(Operand a) { return unary<op::Neg>(a); }
+
+Expr max(Operand a, Operand b) { return binary<op::Max>(a, b); }
+Expr min(Operand a, Operand b) { return binary<op::Min>(a, b); }
+Expr equal(Operand a, Operand b) { return binary<op::Equal>(a, b); }
+Expr not_equal(Operand a, Operand b) { return binary<op::NotEqual>(a, b); }
+Expr less(Operand a, Operand b) { return binary<op::Less>(a, b); }
+Expr less_equal(Operand a, Operand b) { return binary<op::LessEqual>(a, b); }
+Expr greater(Operand a, Operand b) { return binary<op::Greater>(a, b); }
+Expr greater_equal(Operand a, Operand b) { return binary<op::GreaterEqual>(a, b); }
+
+Expr where(Operand condition, Operand a, Operand b) {
+  Builder& builder = builder_of(condition);
+  return builder.add(op::Where{}, {condition.expr, value_of(builder, a), value_of(builder, b)},
+                     condition.location);
+}
 
 Expr dot(Operand x, Expr w) { return builder_of(x).product(x.expr, w, false, x.location); }
 
@@ -166,6 +185,12 @@ Expr tanh(Operand x) { return unary<op::Tanh>(x); }
 Expr relu(Operand x) { return unary<op::Relu>(x); }
 Expr swish(Operand x) { return unary<op::Swish>(x); }
 Expr gelu(Operand x) { return unary<op::Gelu>(x); }
+Expr exp(Operand x) { return unary<op::Exp>(x); }
+Expr log(Operand x) { return unary<op::Log>(x); }
+Expr sqrt(Operand x) { return unary<op::Sqrt>(x); }
+Expr abs(Operand x) { return unary<op::Abs>(x); }
+Expr sin(Operand x) { return unary<op::Sin>(x); }
+Expr cos(Operand x) { return unary<op::Cos>(x); }
 Expr softmax(Operand x) { return unary<op::Softmax>(x); }
 Expr log_softmax(Operand x) { return unary<op::LogSoftmax>(x); }
 
@@ -179,6 +204,10 @@ Expr rms_norm(Operand x, Expr gain, double epsilon) {
   return builder_of(x).add(op::RmsNorm{.epsilon = epsilon}, {x.expr, gain}, x.location);
 }
 
+Expr reduce_sum(Operand x) { return unary<op::ReduceSum>(x); }
+Expr reduce_max(Operand x) { return unary<op::ReduceMax>(x); }
+Expr reduce_mean(Operand x) { return unary<op::ReduceMean>(x); }
+
 Expr concat(const std::vector<Expr>& parts, CodeLocation at) {
   check(!parts.empty(), "nothing to put side by side", at);
   return parts[0].builder().add(op::Concat{}, parts, at);
@@ -186,6 +215,10 @@ Expr concat(const std::vector<Expr>& parts, CodeLocation at) {
 
 Expr slice(Operand x, std::int64_t begin, std::int64_t end) {
   return builder_of(x).add(op::Slice{.begin = begin, .end = end}, {x.expr}, x.location);
+}
+
+Expr reshape(Operand x, Dims dims) {
+  return builder_of(x).add(op::Reshape{.dims = std::move(dims)}, {x.expr}, x.location);
 }
 
 Expr select_rows(Operand x, MapPath via) {

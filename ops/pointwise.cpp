@@ -1,4 +1,4 @@
-// Elementwise ops with one or two operands.
+// Elementwise ops with one to three operands.
 
 #include "fuselage/ops/pointwise.h"
 
@@ -28,6 +28,22 @@ OpDef binary(std::string_view summary, Traits traits, F) {
                     });
 }
 
+/// Defines a comparison by a generic lambda that gives a truth value.
+template <typename Op, typename F>
+OpDef comparison(std::string_view summary, Traits traits, F) {
+  return binary<Op>(summary, traits, [](auto a, auto b) { return decltype(a)(F{}(a, b) ? 1 : 0); });
+}
+
+OpDef where() {
+  return define<op::Where>({.summary = "a where the condition is not 0, else b.",
+                            .operands = {{"condition"}, {"a"}, {"b"}},
+                            .traits = Trait::row_wise | Trait::elementwise},
+                           [](const op::Where&, auto in, auto out) {
+                             for (std::size_t i = 0; i < out.size(); ++i)
+                               out[i] = in[0][i] != 0 ? in[1][i] : in[2][i];
+                           });
+}
+
 constexpr Traits kElementwise = Trait::row_wise | Trait::elementwise;
 constexpr Traits kCommutative = kElementwise | Trait::commutative;
 
@@ -54,6 +70,10 @@ std::span<const OpDef> pointwise_ops() {
       unary<op::Log>("Natural logarithm.", kElementwise, [](auto a) { return std::log(a); }),
       unary<op::Sqrt>("Square root.", kElementwise, [](auto a) { return std::sqrt(a); }),
       unary<op::Abs>("Absolute value.", kElementwise, [](auto a) { return std::abs(a); }),
+      unary<op::Sin>("Sine of an angle in radians.", kElementwise,
+                     [](auto a) { return std::sin(a); }),
+      unary<op::Cos>("Cosine of an angle in radians.", kElementwise,
+                     [](auto a) { return std::cos(a); }),
       binary<op::Add>("a + b", kCommutative, [](auto a, auto b) { return a + b; }),
       binary<op::Sub>("a - b", kElementwise, [](auto a, auto b) { return a - b; }),
       binary<op::Mul>("a b, element by element", kCommutative,
@@ -64,6 +84,19 @@ std::span<const OpDef> pointwise_ops() {
                       [](auto a, auto b) { return a > b ? a : b; }),
       binary<op::Min>("The smaller of a and b.", kElementwise,
                       [](auto a, auto b) { return a < b ? a : b; }),
+      comparison<op::Equal>("1 where a == b, else 0.", kCommutative,
+                            [](auto a, auto b) { return a == b; }),
+      comparison<op::NotEqual>("1 where a != b, else 0.", kCommutative,
+                               [](auto a, auto b) { return a != b; }),
+      comparison<op::Less>("1 where a < b, else 0.", kElementwise,
+                           [](auto a, auto b) { return a < b; }),
+      comparison<op::LessEqual>("1 where a <= b, else 0.", kElementwise,
+                                [](auto a, auto b) { return a <= b; }),
+      comparison<op::Greater>("1 where a > b, else 0.", kElementwise,
+                              [](auto a, auto b) { return a > b; }),
+      comparison<op::GreaterEqual>("1 where a >= b, else 0.", kElementwise,
+                                   [](auto a, auto b) { return a >= b; }),
+      where(),
   };
   return ops;
 }

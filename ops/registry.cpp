@@ -18,6 +18,7 @@
 #include "fuselage/ops/positions.h"
 #include "fuselage/ops/quantize.h"
 #include "fuselage/ops/recurrent.h"
+#include "fuselage/ops/reduction.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shape.h"
@@ -42,6 +43,7 @@ constexpr Family kFamilies[] = {
     {"quantize", quantize_ops},
     {"normalization", normalization_ops},
     {"softmax", softmax_ops},
+    {"reduction", reduction_ops},
     {"shape", shape_ops},
     {"rows", row_ops},
     {"frequent_rows", frequent_row_ops},

@@ -1,4 +1,4 @@
-// Concatenation and slicing.
+// Concatenation, slicing and reshaping.
 
 #include "fuselage/ops/shape.h"
 
@@ -8,6 +8,7 @@
 
 #include "fuselage/ops/evaluate.h"
 #include "fuselage/ops/infer.h"
+#include "fuselage/ops/row_function.h"
 
 namespace fuselage {
 namespace {
@@ -53,6 +54,17 @@ std::vector<Type> infer_slice_leading(const InferContext& in) {
     in.fail(fmt::format("rows {} to {} are not a part of {}", begin, end, in.show(type)));
   type.dims.front() = end - begin;
   return {type};
+}
+
+std::vector<Type> infer_reshape(const InferContext& in) {
+  expect_f32(in, 0);
+  const Type& x = in.operand(0);
+  const Type result{DType::f32, x.domain, in.as<op::Reshape>().dims};
+  expect_dims(in, result.dims);
+  if (row_size(result) != row_size(x))
+    in.fail(fmt::format("numbers of elements differ: {} has {} a row, {} has {}", in.show(x),
+                        row_size(x), in.show(result), row_size(result)));
+  return {result};
 }
 
 Cost cost_copy(const InferContext& in) {
@@ -125,6 +137,14 @@ std::span<const OpDef> shape_ops() {
            .cost = cost_copy,
            .evaluate_f32 = evaluate_slice_leading<float>,
            .evaluate_f64 = evaluate_slice_leading<double>}),
+      define<op::Reshape>({.summary = "The same elements under other dimensions of a row.",
+                           .operands = {{"x"}},
+                           .traits = Trait::row_wise | Trait::linear,
+                           .infer = infer_reshape,
+                           .cost = cost_copy},
+                          [](const op::Reshape&, auto in, auto out) {
+                            std::copy_n(in[0].data(), out.size(), out.begin());
+                          }),
   };
   return ops;
 }

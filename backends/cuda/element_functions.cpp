@@ -22,6 +22,11 @@ std::string binary(std::string_view op, std::string_view body) {
   return fmt::format("static __device__ float op_{}(float a, float b) {{ {} }}\n", op, body);
 }
 
+/// A comparison of a and b.
+std::string comparison(std::string_view op, std::string_view sign) {
+  return binary(op, fmt::format("return a {} b ? 1.0f : 0.0f;", sign));
+}
+
 /// A float as a hexadecimal literal, which keeps all bits.
 std::string exact(float number) { return fmt::format("{:a}f", number); }
 
@@ -96,6 +101,17 @@ std::map<std::string_view, std::string> make_functions() {
       {"div", binary("div", "return a / b;")},
       {"max", binary("max", "return a > b ? a : b;")},
       {"min", binary("min", "return a < b ? a : b;")},
+      {"sin", unary("sin", "return sinf(a);")},
+      {"cos", unary("cos", "return cosf(a);")},
+      {"equal", comparison("equal", "==")},
+      {"not_equal", comparison("not_equal", "!=")},
+      {"less", comparison("less", "<")},
+      {"less_equal", comparison("less_equal", "<=")},
+      {"greater", comparison("greater", ">")},
+      {"greater_equal", comparison("greater_equal", ">=")},
+      {"where",
+       "static __device__ float op_where(float a, float b, float c) "
+       "{ return a != 0.0f ? b : c; }\n"},
   };
 }
 

@@ -29,6 +29,7 @@
 #include "fuselage/ops/positions.h"
 #include "fuselage/ops/quantize.h"
 #include "fuselage/ops/recurrent.h"
+#include "fuselage/ops/reduction.h"
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/search.h"
@@ -156,6 +157,9 @@ constexpr KernelInfo kRows[] = {
      .name = "log_sum_exp",
      .reads = {view},
      .refuse = needs_vector_input},
+    {.op = op::ReduceSum::kName, .name = "reduce_sum", .reads = {view}},
+    {.op = op::ReduceMax::kName, .name = "reduce_max", .reads = {view}},
+    {.op = op::ReduceMean::kName, .name = "reduce_mean", .reads = {view}},
     {.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
     {.op = op::AddLayerNorm::kName, .name = "add_layer_norm", .reads = {view, view}},
     {.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}},
@@ -172,6 +176,7 @@ constexpr KernelInfo kRows[] = {
     {.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
     {.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
     {.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
+    {.op = op::Reshape::kName, .name = "copy_rows", .reads = {view}},
     {.op = op::Concat::kName,
      .name = "concat",
      .reads = all_operands(view),

@@ -272,9 +272,11 @@ Rule past_selection(std::string name, Crossing crossing, const CommuteOptions& o
 
 // --- Mixtures ---
 
-/// The mixture that is the first operand of a linear node, if no other operand has rows.
+/// The mixture that is the first operand of a linear node, if no other operand has rows. Mixtures
+/// are of vectors, so the node must give vectors.
 const Node* mixture(const Graph& graph, const Node& node) {
-  if (!node.has(Trait::row_wise) || !node.has(Trait::linear) || node.results.size() != 1)
+  if (!node.has(Trait::row_wise) || !node.has(Trait::linear) || node.results.size() != 1 ||
+      graph.value(node.results[0]).type.dims.size() != 1)
     return nullptr;
   for (std::size_t i = 1; i < node.operands.size(); ++i)
     if (has_rows(graph, node.operands[i])) return nullptr;

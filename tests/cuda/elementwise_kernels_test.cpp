@@ -24,12 +24,19 @@ std::vector<const OpDef*> elementwise_ops() {
   return ops;
 }
 
-/// An expression with a result for each op, of x0, or of x0 and x1.
+/// The operands of an op among two values: the first, both, or the first, the second, the first.
+std::string operands_of(const OpDef& op, std::string_view a, std::string_view b) {
+  if (op.operands.size() == 1) return std::string(a);
+  if (op.operands.size() == 2) return fmt::format("{}, {}", a, b);
+  return fmt::format("{}, {}, {}", a, b, a);
+}
+
+/// An expression with a result for each op, of x0 and x1.
 ElementwiseExpression expression_of(std::span<const OpDef* const> ops) {
   std::string text;
   for (const OpDef* op : ops)
-    text += fmt::format("{}{}({})", text.empty() ? "" : "; ", op->name,
-                        op->operands.size() == 1 ? "x0" : "x0, x1");
+    text +=
+        fmt::format("{}{}({})", text.empty() ? "" : "; ", op->name, operands_of(*op, "x0", "x1"));
   return parse_expression(text);
 }
 
@@ -41,7 +48,7 @@ TEST_F(ElementKernelsTest, EveryElementwiseOp) {
 %y = {}({})
 return y = %y
 )ir",
-                                    op->name, op->operands.size() == 1 ? "%x" : "%x, %z"),
+                                    op->name, operands_of(*op, "%x", "%z")),
                         33);
   }
 }
@@ -57,7 +64,7 @@ std::vector<float> special_numbers() {
   return numbers;
 }
 
-/// The reference value of an elementwise op of one or two numbers.
+/// The reference value of an elementwise op of two numbers, as operands_of() orders them.
 template <typename T>
 T evaluated(const OpDef& op, float a, float b) {
   static const Graph graph = graph_of("");
@@ -69,6 +76,7 @@ T evaluated(const OpDef& op, float a, float b) {
   right.data[0] = static_cast<T>(b);
   context.operands = {&left};
   if (op.operands.size() > 1) context.operands.push_back(&right);
+  if (op.operands.size() > 2) context.operands.push_back(&left);
   context.results.emplace_back(1, 1);
   if constexpr (std::is_same_v<T, float>)
     op.evaluate_f32(context);
@@ -79,7 +87,8 @@ T evaluated(const OpDef& op, float a, float b) {
 
 /// Library functions may differ in the last bits; other ops must give the same bits.
 bool is_exact(const OpDef& op) {
-  constexpr std::string_view kLibrary[] = {"sigmoid", "tanh", "swish", "gelu", "exp", "log"};
+  constexpr std::string_view kLibrary[] = {"sigmoid", "tanh", "swish", "gelu",
+                                           "exp",     "log",  "sin",   "cos"};
   return std::find(std::begin(kLibrary), std::end(kLibrary), op.name) == std::end(kLibrary);
 }
 

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "backends/cuda/device/normalization/normalize.h"
+#include "backends/cuda/device/normalization/reduce.h"
 #include "tests/cuda/op_program.h"
 
 namespace fuselage::cuda {
@@ -62,6 +63,49 @@ TEST_F(NormalizationKernelsTest, SoftmaxOfWhatIsNoNumber) {
   EXPECT_EQ(sums[0], -kInfinity);
   EXPECT_TRUE(std::isnan(sums[1]));
   EXPECT_FLOAT_EQ(sums[2], std::log(2.0f));
+}
+
+TEST_F(NormalizationKernelsTest, Reductions) {
+  expect_for_all(R"(%x = import() {name = "x", domain = hyp, dims = [$n]}
+%m = import() {name = "m", domain = hyp, dims = [3, $n]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%w = select_rows(%e) {via = [hyp.word]}
+%s = reduce_sum(%x)
+%l = reduce_max(%x)
+%a = reduce_mean(%x)
+%sm = reduce_sum(%m)
+%lm = reduce_max(%m)
+%am = reduce_mean(%m)
+%sw = reduce_sum(%w)
+%lw = reduce_max(%w)
+%r = reshape(%m) {dims = [$n, 3]}
+%t = reduce_sum(%r)
+return s = %s, l = %l, a = %a, sm = %sm, lm = %lm, am = %am, sw = %sw, lw = %lw, r = %r, t = %t
+)");
+}
+
+// In any lane of the group, a NaN reaches the maximum.
+TEST_F(NormalizationKernelsTest, MaximumOfNumbersWithNaN) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const std::int32_t columns : {1, 33, 300})
+    for (std::int32_t at = 0; at < columns; at += 7) {
+      std::vector<float> numbers(static_cast<std::size_t>(columns), -kInfinity);
+      DeviceArray<float> y(1, 0);
+      DeviceArray<std::int32_t> live(1, 1);
+      for (const bool has_nan : {false, true}) {
+        if (has_nan)
+          numbers[static_cast<std::size_t>(at)] = std::numeric_limits<float>::quiet_NaN();
+        DeviceArray<float> x(numbers);
+        reduce_vectors(stream(), Reduction::max,
+                       {.data = x.data(), .stride = columns, .columns = columns}, {live.data(), 1},
+                       1, columns, {.data = y.data(), .stride = 1});
+        const float got = y.to_host()[0];
+        if (has_nan)
+          EXPECT_TRUE(std::isnan(got)) << at;
+        else
+          EXPECT_EQ(got, -kInfinity);
+      }
+    }
 }
 
 TEST_F(NormalizationKernelsTest, LayerNorm) {

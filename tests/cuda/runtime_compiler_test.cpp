@@ -38,7 +38,10 @@ TEST(RuntimeCompilerTest, CompilesEveryElementwiseOp) {
   for (const OpDef* op : all_ops().all()) {
     if (!op->has(Trait::elementwise) || declares<op::Expression>(*op)) continue;
     const bool unary = op->operands.size() == 1;
-    const std::string expression = std::string(op->name) + (unary ? "(x0)" : "(x0, x1)");
+    const std::string expression =
+        std::string(op->name) + (unary                      ? "(x0)"
+                                 : op->operands.size() == 2 ? "(x0, x1)"
+                                                            : "(x0, x1, x0)");
     EXPECT_FALSE(compile_cubin(source_of(expression, {false, !unary}), kArchitecture).empty());
   }
 }

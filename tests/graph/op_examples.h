@@ -101,6 +101,15 @@ return y = %y
 %y = slice(%x) {begin = 1, end = 4}
 return y = %y
 )"},
+        {"where", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%b = constant() {values = [3]}
+%y = where(%x, %b, %x)
+return y = %y
+)"},
+        {"reshape", R"(%x = import() {name = "x", domain = hyp, dims = [2, 3]}
+%y = reshape(%x) {dims = [6]}
+return y = %y
+)"},
         {"slice_leading", R"(%w = param() {name = "w", dims = [5, 2]}
 %y = slice_leading(%w) {begin = 1, end = 4}
 return y = %y
@@ -238,11 +247,19 @@ return best = %best, words = %words
 )"},
     };
     for (const char* name :
-         {"neg", "sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log", "sqrt", "abs",
-          "sigmoid_fast", "tanh_fast", "sigmoid_table", "tanh_table", "softmax", "log_softmax"})
+         {"neg",           "sigmoid",    "tanh",       "relu",        "swish",        "gelu",
+          "exp",           "log",        "sqrt",       "abs",         "sigmoid_fast", "tanh_fast",
+          "sigmoid_table", "tanh_table", "softmax",    "log_softmax", "sin",          "cos",
+          "reduce_sum",    "reduce_max", "reduce_mean"})
       made[name] =
           "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = " + std::string(name) +
           "(%x)\nreturn y = %y\n";
+    for (const char* name :
+         {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+      made[name] =
+          "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n"
+          "%b = constant() {values = [3]}\n%y = " +
+          std::string(name) + "(%b, %x)\nreturn y = %y\n";
     return made;
   }();
   return examples;

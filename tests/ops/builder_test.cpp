@@ -63,6 +63,7 @@ TEST_F(BuilderTest, OperatorsAddNodes) {
   EXPECT_EQ(op_of(h_ * b_), "mul");
   EXPECT_EQ(op_of(h_ / b_), "div");
   const Expr difference = b_ - h_;
+  EXPECT_EQ(op_of(-h_), "neg");
   EXPECT_EQ(operand(difference, 0).id(), b_.id());
   EXPECT_EQ(operand(difference, 1).id(), h_.id());
   EXPECT_EQ(type_of(difference), "hyp f32[4]");
@@ -118,6 +119,30 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(op_of(relu(h_)), "relu");
   EXPECT_EQ(op_of(swish(h_)), "swish");
   EXPECT_EQ(op_of(gelu(h_)), "gelu");
+  EXPECT_EQ(op_of(exp(h_)), "exp");
+  EXPECT_EQ(op_of(log(h_)), "log");
+  EXPECT_EQ(op_of(sqrt(h_)), "sqrt");
+  EXPECT_EQ(op_of(abs(h_)), "abs");
+  EXPECT_EQ(op_of(sin(h_)), "sin");
+  EXPECT_EQ(op_of(cos(h_)), "cos");
+  EXPECT_EQ(op_of(max(h_, 0)), "max");
+  EXPECT_EQ(op_of(min(1, h_)), "min");
+  EXPECT_EQ(op_of(equal(h_, b_)), "equal");
+  EXPECT_EQ(op_of(not_equal(h_, b_)), "not_equal");
+  EXPECT_EQ(op_of(less(h_, 0.5)), "less");
+  EXPECT_EQ(op_of(less_equal(h_, b_)), "less_equal");
+  EXPECT_EQ(op_of(greater(0.5, h_)), "greater");
+  EXPECT_EQ(op_of(greater_equal(h_, b_)), "greater_equal");
+  const Expr choice = where(greater(h_, 0), h_, -1);
+  EXPECT_EQ(op_of(choice), "where");
+  EXPECT_EQ(type_of(choice), "hyp f32[4]");
+  EXPECT_EQ(op_of(operand(choice, 2)), "constant");
+  EXPECT_EQ(op_of(reduce_sum(h_)), "reduce_sum");
+  EXPECT_EQ(op_of(reduce_max(h_)), "reduce_max");
+  EXPECT_EQ(op_of(reduce_mean(h_)), "reduce_mean");
+  EXPECT_EQ(type_of(reduce_sum(h_)), "hyp f32[1]");
+  EXPECT_EQ(type_of(reshape(h_, {2, 2})), "hyp f32[2, 2]");
+  EXPECT_EQ(type_of(reduce_max(reshape(h_, {2, 2}))), "hyp f32[2]");
   EXPECT_EQ(op_of(softmax(h_)), "softmax");
   EXPECT_EQ(op_of(log_softmax(h_)), "log_softmax");
 

@@ -106,6 +106,9 @@ std::string far_out(const std::string& op) {
   return "%b = constant() {values = [-1000, 1000, 0], dims = [3]}\n%y = " + op + "(%b)";
 }
 
+/// The start of a case about a vector with NaN.
+const std::string kWithNaN = "%b = constant() {values = [nan, 1, 0, nan], dims = [4]}\n%y = ";
+
 const std::vector<Case>& cases() {
   const double e1 = std::exp(1.0);
   const double e2 = std::exp(-2.0);
@@ -147,6 +150,39 @@ const std::vector<Case>& cases() {
       {"div", "%y = div(%h, %s)", {{0.5, -1, 0.25, 1.5, -0.5, 0, 1, 1}}},
       {"max", "%y = max(%h, %s)", {{2, 2, 2, 3, 2, 2, 2, 2}}},
       {"min", "%y = min(%h, %s)", {{1, -2, 0.5, 2, -1, 0, 2, 2}}},
+
+      {"sin", "%y = sin(%h)", {of_h(std::sin)}},
+      {"cos", "%y = cos(%h)", {of_h(std::cos)}},
+      // Rows [1, -2], [0.5, 3], [-1, 0] and [2, 2].
+      {"equal", "%y = equal(%h, %s)", {{0, 0, 0, 0, 0, 0, 1, 1}}},
+      {"not_equal", "%y = not_equal(%h, %s)", {{1, 1, 1, 1, 1, 1, 0, 0}}},
+      {"less", "%y = less(%h, %s)", {{1, 1, 1, 0, 1, 1, 0, 0}}},
+      {"less_equal", "%y = less_equal(%h, %s)", {{1, 1, 1, 0, 1, 1, 1, 1}}},
+      {"greater", "%y = greater(%h, %s)", {{0, 0, 0, 1, 0, 0, 0, 0}}},
+      {"greater_equal", "%y = greater_equal(%s, %h)", {{1, 1, 1, 0, 1, 1, 1, 1}}},
+      // NaN, as the first and the fourth number of this constant, is unequal to all numbers.
+      {"equal", kWithNaN + "equal(%b, %b)", {{0, 1, 1, 0}}},
+      {"not_equal", kWithNaN + "not_equal(%b, %b)", {{1, 0, 0, 1}}},
+      {"less", kWithNaN + "less(%b, %s)", {{0, 1, 1, 0}}},
+      {"less_equal", kWithNaN + "less_equal(%b, %s)", {{0, 1, 1, 0}}},
+      {"greater", kWithNaN + "greater(%s, %b)", {{0, 1, 1, 0}}},
+      {"greater_equal", kWithNaN + "greater_equal(%s, %b)", {{0, 1, 1, 0}}},
+      {"where", "%y = where(%h, %v, %s)", {{10, -1, 10, -1, 10, 2, 10, -1}}},
+      {"where", "%y = where(%hs, %h, %s)", {{1, -2, 0.5, 3, -1, 0, 2, 2}}},
+      {"where", kWithNaN + "where(%b, %s, %v4)", {{2, 2, 3, 2}}},
+
+      {"reduce_sum", "%y = reduce_sum(%x4)", {{10, 26, 42}}},
+      {"reduce_sum", "%y = reduce_sum(%h22)", {{3, 7, 11, 15, 19, 23, 27, 31}}},
+      {"reduce_sum", "%y = reduce_sum(%h1)", {{1, 2, 3, 4}}},
+      {"reduce_max", "%y = reduce_max(%h)", {{1, 3, 0, 2}}},
+      {"reduce_max", "%y = reduce_max(%h4)", {{3, kNaN, kNaN, -1}}},
+      {"reduce_max", "%y = reduce_max(%m)", {{3, 6}}},
+      {"reduce_mean", "%y = reduce_mean(%x4)", {{2.5, 6.5, 10.5}}},
+      {"reduce_mean", "%y = reduce_mean(%m)", {{2, 5}}},
+      {"reshape", "%y = reshape(%m) {dims = [3, 2]}", {{1, 2, 3, 4, 5, 6}}},
+      {"reduce_sum",
+       "%t = reshape(%x4) {dims = [2, 2]}\n%y = reduce_sum(%t)",
+       {{3, 7, 11, 15, 19, 23}}},
 
       {"matmul", "%y = matmul(%h, %m)", {{-7, -8, -9, 12.5, 16, 19.5, -1, -2, -3, 10, 14, 18}}},
       // A weight without rows is multiplied at load time.

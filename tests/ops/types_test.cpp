@@ -42,6 +42,7 @@ constexpr Good kGood[] = {
     {"%y = mul(%hs, %v)", "hyp f32[2]"},
     {"%y = div(%h22, %h1)", "hyp f32[2, 2]"},
     {"%y = max(%h1, %hs)", "hyp f32[1]"},
+    {"%y = where(%h1, %h22, %s)", "hyp f32[2, 2]"},
     {"%y = matmul(%h, %m)", "hyp f32[3]"},
     {"%y = matmul(%h22, %m)", "hyp f32[2, 3]"},
     {"%y = matmul(%v, %m)", "f32[3]"},
@@ -76,6 +77,12 @@ constexpr Good kGood[] = {
     {"%w = quantize(%e)\n%y = matmul(%h, %w) {transposed = true}", "hyp f32[5]"},
     {"%y = slice_leading(%m) {begin = 1, end = 2}", "f32[1, 3]"},
     {"%y = slice_leading(%h22) {begin = 0, end = 1}", "hyp f32[1, 2]"},
+    {"%y = reshape(%h4) {dims = [2, 2]}", "hyp f32[2, 2]"},
+    {"%y = reshape(%m) {dims = [6]}", "f32[6]"},
+    {"%y = reduce_sum(%h4)", "hyp f32[1]"},
+    {"%y = reduce_max(%h22)", "hyp f32[2]"},
+    {"%y = reduce_mean(%m)", "f32[2]"},
+    {"%y = less(%h4, %h1)", "hyp f32[4]"},
     {"%y = select_rows(%sent) {via = [cross.left, hyp.parent, parent.sentence]}", "cross f32[2]"},
     {"%y = select_rows(%e, %v) {via = [hyp.word]}", "hyp f32[2]"},
     {"%y = segment_softmax(%c) {to = [cross.left]}", "cross f32[2]"},
@@ -222,6 +229,17 @@ constexpr Bad kBad[] = {
     {"%y = slice_leading(%m) {begin = 1, end = 1}", "rows 1 to 1 are not a part of f32[2, 3]"},
     {"%y = slice_leading(%h4) {begin = 0, end = 1}",
      "it needs two dimensions or more, not hyp f32[4]"},
+    {"%y = reshape(%h4) {dims = [2, 3]}",
+     "numbers of elements differ: hyp f32[4] has 4 a row, hyp f32[2, 3] has 6"},
+    {"%y = reshape(%h4) {dims = [2, 0]}", "dimensions [2, 0] are out of range"},
+    {"%y = reshape(%hi) {dims = [1]}", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = reduce_sum(%hs)", "it reduces the last dimension, which hyp f32[] lacks"},
+    {"%y = reduce_max(%hi)", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = reduce_mean(%hs)", "it reduces the last dimension, which hyp f32[] lacks"},
+    {"%y = less(%h, %h4)", "dimensions differ: hyp f32[2] and hyp f32[4]"},
+    {"%y = where(%h, %h1, %h4)", "dimensions differ: hyp f32[2] and hyp f32[4]"},
+    {"%y = where(%h, %x, %h)",
+     "operands 0 and 1 range over different rows: hyp f32[2] and source f32[2]"},
     {"%y = select_rows(%x) {via = []}", "its path of maps is empty"},
     {"%y = select_rows(%x) {via = [hyp.parent]}",
      "its path leads to rows of 'parent', but the operand is source f32[2]"},
@@ -370,7 +388,8 @@ TEST(Infer, EveryOpHasAPositiveAndANegativeCase) {
   bad.insert({"sigmoid", "tanh", "relu", "swish", "gelu", "exp", "log", "sqrt", "abs", "min", "max",
               "div", "log_softmax"});
   for (std::set<std::string>* cases : {&good, &bad})
-    cases->insert({"sigmoid_fast", "tanh_fast", "sigmoid_table", "tanh_table"});
+    cases->insert({"sigmoid_fast", "tanh_fast", "sigmoid_table", "tanh_table", "sin", "cos",
+                   "equal", "not_equal", "less_equal", "greater", "greater_equal"});
   good.insert("next");  // It has no result; the graphs of the verifier's tests contain it.
   for (const OpDef* def : all_ops().all()) {
     EXPECT_TRUE(good.contains(std::string(def->name))) << def->name;
@@ -401,6 +420,8 @@ TEST(Cost, CountsWorkAndTraffic) {
   expect("%y = neg(%h22)", {.flop = 4, .bytes = 4 * 8});
   expect("%y = select_rows(%e) {via = [hyp.word]}", {.bytes = 4 * 4});
   expect("%y = concat(%h, %h4)", {.bytes = 4 * 12});
+  expect("%y = reduce_sum(%h22)", {.flop = 4, .bytes = 4 * 6});
+  expect("%y = reshape(%h22) {dims = [4]}", {.bytes = 8 * 4});
   expect("%y = head_dot(%c4, %d4) {heads = 2}", {.flop = 8, .bytes = 4 * 8});
   // A fused op does all the work, and moves only what comes in and goes out.
   expect("%y = linear(%h, %m, %h1) {expression = \"tanh(add(x0, x1))\"}",
@@ -427,9 +448,9 @@ TEST(Traits, SayWhatRulesRelyOn) {
     return names;
   };
   using Names = std::set<std::string_view>;
-  EXPECT_EQ(names_with(Trait::linear),
-            (Names{"matmul", "neg", "slice", "slice_leading", "transpose"}));
-  EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "mul"}));
+  EXPECT_EQ(names_with(Trait::linear), (Names{"matmul", "neg", "reduce_mean", "reduce_sum",
+                                              "reshape", "slice", "slice_leading", "transpose"}));
+  EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "equal", "mul", "not_equal"}));
   for (const OpDef* def : all_ops().all())
     EXPECT_TRUE(!def->has(Trait::elementwise) || def->has(Trait::row_wise)) << def->name;
   EXPECT_EQ(names_with(Trait::selects_rows), Names{"select_rows"});

@@ -215,7 +215,7 @@ class Generator {
 
   ValueId random_op(DomainId domain) {
     const ValueId x = pick(domain);
-    switch (random_() % 11) {
+    switch (random_() % 14) {
       case 0:
         return unary(x);
       case 1:
@@ -231,19 +231,25 @@ class Generator {
       case 6:
         return add(chance(2) ? "softmax" : "log_softmax", {x});
       case 7:
-        return norm(x);
+        return norm(domain, x);
       case 8:
         return head_dot(domain, x);
       case 9:
         return no_op(x);
+      case 10:
+        return choose(domain, x);
+      case 11:
+        return reduce(x);
+      case 12:
+        return reshape(x);
       default:
         return again(x);
     }
   }
 
   ValueId unary(ValueId x) {
-    static constexpr std::string_view kNames[] = {"neg",   "sigmoid", "tanh", "relu",
-                                                  "swish", "gelu",    "abs",  "relu"};
+    static constexpr std::string_view kNames[] = {"neg",  "sigmoid", "tanh", "relu", "swish",
+                                                  "gelu", "abs",     "relu", "sin",  "cos"};
     return add(kNames[random_() % std::size(kNames)], {x});
   }
 
@@ -269,6 +275,31 @@ class Generator {
     static constexpr std::string_view kNames[] = {"add", "sub", "mul", "max", "min"};
     const std::string_view name = kNames[random_() % std::size(kNames)];
     return chance(2) ? add(name, {x, y}) : add(name, {y, x});
+  }
+
+  /// A choice by a comparison. Its sides are far apart, since roundings may not decide it.
+  ValueId choose(DomainId domain, ValueId x) {
+    static constexpr std::string_view kNames[] = {"equal",      "not_equal", "less",
+                                                  "less_equal", "greater",   "greater_equal"};
+    const std::string_view name = kNames[random_() % std::size(kNames)];
+    const ValueId positive = add("add", {constant(1, 1), add("abs", {x})});
+    const ValueId negative = add("neg", {add("relu", {of_width(pick(domain), width(x))})});
+    const ValueId condition =
+        chance(2) ? add(name, {positive, negative}) : add(name, {negative, positive});
+    if (chance(3)) return condition;
+    return add("where", {condition, x, chance(2) ? negative : constant(0.5, 1)});
+  }
+
+  ValueId reduce(ValueId x) {
+    static constexpr std::string_view kNames[] = {"reduce_sum", "reduce_max", "reduce_mean"};
+    const std::string_view name = kNames[random_() % std::size(kNames)];
+    if (width(x) % 2 != 0 || chance(2)) return add(name, {x});
+    return add(name, {add("reshape", {x}, {{"dims", Dims{2, width(x) / 2}}})});
+  }
+
+  ValueId reshape(ValueId x) {
+    const ValueId matrix = add("reshape", {x}, {{"dims", Dims{width(x), 1}}});
+    return add("reshape", {matrix}, {{"dims", Dims{width(x)}}});
   }
 
   ValueId matmul(ValueId x) {
@@ -299,8 +330,10 @@ class Generator {
     return add("slice", {x}, {{"begin", begin}, {"end", end}});
   }
 
-  ValueId norm(ValueId x) {
-    std::vector<ValueId> operands{x, param(graph_.none(), width(x))};
+  ValueId norm(DomainId domain, ValueId x) {
+    // Often of a sum, since the two fuse.
+    const ValueId normalized = chance(2) ? add("add", {x, of_width(pick(domain), width(x))}) : x;
+    std::vector<ValueId> operands{normalized, param(graph_.none(), width(x))};
     if (chance(3)) return add("rms_norm", operands, {{"epsilon", 1e-3}});
     if (chance(2)) operands.push_back(param(graph_.none(), width(x)));
     return add("layer_norm", operands, {{"epsilon", 1e-3}});

@@ -64,6 +64,8 @@ constexpr KernelEntry kKernels[] = {
      make_kernel<PlainKernel<run_copy>>},
     {{.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
      make_kernel<Slice>},
+    {{.op = op::Reshape::kName, .name = "copy_rows", .reads = {view}},
+     make_kernel<PlainKernel<run_copy>>},
     {{.op = op::Concat::kName,
       .name = "copy_rows",
       .reads = all_operands(view),

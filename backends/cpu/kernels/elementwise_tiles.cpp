@@ -34,8 +34,12 @@ constexpr std::pair<std::string_view, Unary> kUnary[] = {
     {op::Sqrt::kName, Unary::sqrt},
     {op::Abs::kName, Unary::abs}};
 constexpr std::pair<std::string_view, Binary> kBinary[] = {
-    {op::Add::kName, Binary::add}, {op::Sub::kName, Binary::sub}, {op::Mul::kName, Binary::mul},
-    {op::Div::kName, Binary::div}, {op::Max::kName, Binary::max}, {op::Min::kName, Binary::min}};
+    {op::Add::kName, Binary::add},         {op::Sub::kName, Binary::sub},
+    {op::Mul::kName, Binary::mul},         {op::Div::kName, Binary::div},
+    {op::Max::kName, Binary::max},         {op::Min::kName, Binary::min},
+    {op::Equal::kName, Binary::equal},     {op::NotEqual::kName, Binary::not_equal},
+    {op::Less::kName, Binary::less},       {op::LessEqual::kName, Binary::less_equal},
+    {op::Greater::kName, Binary::greater}, {op::GreaterEqual::kName, Binary::greater_equal}};
 
 template <typename Op, std::size_t kSize>
 std::optional<Op> named(std::string_view name,

@@ -11,7 +11,20 @@
 
 namespace fuselage::cpu {
 
-enum class Binary : std::uint8_t { add, sub, mul, div, max, min };
+enum class Binary : std::uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  max,
+  min,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal
+};
 enum class Unary : std::uint8_t {
   neg,
   sigmoid,

@@ -129,6 +129,21 @@ Expr operator+(Operand a, Operand b);
 Expr operator-(Operand a, Operand b);
 Expr operator*(Operand a, Operand b);
 Expr operator/(Operand a, Operand b);
+Expr operator-(Operand a);
+
+/// The larger and the smaller of a and b, element by element; b if one is NaN.
+Expr max(Operand a, Operand b);
+Expr min(Operand a, Operand b);
+
+// Comparisons, element by element: 1 where they hold, else 0. With NaN only not_equal holds.
+Expr equal(Operand a, Operand b);
+Expr not_equal(Operand a, Operand b);
+Expr less(Operand a, Operand b);
+Expr less_equal(Operand a, Operand b);
+Expr greater(Operand a, Operand b);
+Expr greater_equal(Operand a, Operand b);
+/// a where `condition` is not 0, else b.
+Expr where(Operand condition, Operand a, Operand b);
 
 /// x W, row by row; W [in, out], known at load time. A quantized W is stored by columns, [out, in].
 Expr dot(Operand x, Expr w);
@@ -140,6 +155,14 @@ Expr tanh(Operand x);
 Expr relu(Operand x);
 Expr swish(Operand x);
 Expr gelu(Operand x);
+Expr exp(Operand x);
+/// Natural logarithm.
+Expr log(Operand x);
+Expr sqrt(Operand x);
+Expr abs(Operand x);
+/// Sine and cosine of angles in radians.
+Expr sin(Operand x);
+Expr cos(Operand x);
 Expr softmax(Operand x);
 Expr log_softmax(Operand x);
 
@@ -147,10 +170,18 @@ Expr log_softmax(Operand x);
 Expr layer_norm(Operand x, Expr gain, Expr bias, double epsilon);
 Expr rms_norm(Operand x, Expr gain, double epsilon);
 
+// Reductions over the last dimension of a row: f32[n] becomes f32[1], f32[h, n] becomes f32[h].
+Expr reduce_sum(Operand x);
+/// NaN if an element is NaN.
+Expr reduce_max(Operand x);
+Expr reduce_mean(Operand x);
+
 /// Concatenation along the last dimension.
 Expr concat(const std::vector<Expr>& parts, CodeLocation at = CodeLocation::current());
 /// Elements begin … end-1 of each row.
 Expr slice(Operand x, std::int64_t begin, std::int64_t end);
+/// The same elements, in the same order, under other dimensions of a row: [512] as [8, 64].
+Expr reshape(Operand x, Dims dims);
 
 /// Row via(r) of x, for each row r of the domain where the path starts; zeros for unmapped rows.
 Expr select_rows(Operand x, MapPath via);

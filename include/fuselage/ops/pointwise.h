@@ -54,6 +54,12 @@ struct Sqrt {
 struct Abs {
   static constexpr std::string_view kName = "abs";
 };
+struct Sin {
+  static constexpr std::string_view kName = "sin";
+};
+struct Cos {
+  static constexpr std::string_view kName = "cos";
+};
 
 // Binary ops.
 
@@ -76,9 +82,37 @@ struct Min {
   static constexpr std::string_view kName = "min";
 };
 
+// Comparisons: 1 where they hold, else 0. With NaN only not_equal holds.
+
+struct Equal {
+  static constexpr std::string_view kName = "equal";
+};
+struct NotEqual {
+  static constexpr std::string_view kName = "not_equal";
+};
+struct Less {
+  static constexpr std::string_view kName = "less";
+};
+struct LessEqual {
+  static constexpr std::string_view kName = "less_equal";
+};
+struct Greater {
+  static constexpr std::string_view kName = "greater";
+};
+struct GreaterEqual {
+  static constexpr std::string_view kName = "greater_equal";
+};
+
+// Ternary ops.
+
+/// a where the condition is not 0, else b. NaN is not 0.
+struct Where {
+  static constexpr std::string_view kName = "where";
+};
+
 }  // namespace op
 
-/// Elementwise ops with one or two operands.
+/// Elementwise ops with one to three operands.
 std::span<const OpDef> pointwise_ops();
 
 }  // namespace fuselage

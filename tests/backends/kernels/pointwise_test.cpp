@@ -12,8 +12,10 @@ constexpr Unary kUnaries[] = {
     Unary::neg,           Unary::sigmoid,    Unary::tanh, Unary::sigmoid_fast, Unary::tanh_fast,
     Unary::sigmoid_table, Unary::tanh_table, Unary::relu, Unary::swish,        Unary::gelu,
     Unary::exp,           Unary::log,        Unary::sqrt, Unary::abs};
-constexpr Binary kBinaries[] = {Binary::add, Binary::sub, Binary::mul,
-                                Binary::div, Binary::max, Binary::min};
+constexpr Binary kBinaries[] = {Binary::add,        Binary::sub,       Binary::mul,
+                                Binary::div,        Binary::max,       Binary::min,
+                                Binary::equal,      Binary::not_equal, Binary::less,
+                                Binary::less_equal, Binary::greater,   Binary::greater_equal};
 
 double reference(Unary op, double x) {
   switch (op) {
@@ -63,6 +65,18 @@ float reference(Binary op, float a, float b) {
       return std::max(a, b);
     case Binary::min:
       return std::min(a, b);
+    case Binary::equal:
+      return a == b ? 1 : 0;
+    case Binary::not_equal:
+      return a != b ? 1 : 0;
+    case Binary::less:
+      return a < b ? 1 : 0;
+    case Binary::less_equal:
+      return a <= b ? 1 : 0;
+    case Binary::greater:
+      return a > b ? 1 : 0;
+    case Binary::greater_equal:
+      return a >= b ? 1 : 0;
   }
   return 0;
 }
@@ -173,6 +187,19 @@ TEST_P(PointwiseTest, MaxAndMinTakeTheSecondInDoubt) {
       kernels().binary_row(op, false, false)(&a, &b, 1, &y);
       EXPECT_TRUE(same_bits(&y, &b, 1)) << a << " and " << b;
     }
+}
+
+TEST_P(PointwiseTest, ComparisonsOfTiesInfinitiesAndNaN) {
+  const float numbers[] = {0.0f, -0.0f, 1.0f, -1.0f, 1e-40f, kInf, -kInf, kNaN};
+  for (const Binary op : kBinaries) {
+    if (op < Binary::equal) continue;
+    for (const float a : numbers)
+      for (const float b : numbers) {
+        float y = -1;
+        kernels().binary_row(op, false, false)(&a, &b, 1, &y);
+        EXPECT_EQ(y, reference(op, a, b)) << static_cast<int>(op) << ": " << a << " and " << b;
+      }
+  }
 }
 
 TEST_P(PointwiseTest, GeluIsWithinOneMillionth) {

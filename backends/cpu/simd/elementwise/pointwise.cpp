@@ -42,6 +42,14 @@ HWY_INLINE Vector apply(Vector a, Vector b) {
   if constexpr (kOp == Binary::div) return hn::Div(a, b);
   if constexpr (kOp == Binary::max) return max_of(a, b);
   if constexpr (kOp == Binary::min) return min_of(a, b);
+  const Vector one = broadcast(1.0f);
+  if constexpr (kOp == Binary::equal) return hn::IfThenElseZero(hn::Eq(a, b), one);
+  // Not hn::Ne, which does not hold for NaN on some targets.
+  if constexpr (kOp == Binary::not_equal) return hn::IfThenZeroElse(hn::Eq(a, b), one);
+  if constexpr (kOp == Binary::less) return hn::IfThenElseZero(hn::Lt(a, b), one);
+  if constexpr (kOp == Binary::less_equal) return hn::IfThenElseZero(hn::Le(a, b), one);
+  if constexpr (kOp == Binary::greater) return hn::IfThenElseZero(hn::Gt(a, b), one);
+  if constexpr (kOp == Binary::greater_equal) return hn::IfThenElseZero(hn::Ge(a, b), one);
 }
 
 // One element repeated, or a row.
@@ -129,6 +137,18 @@ BinaryRow choose(Binary op, bool scalar_a, bool scalar_b) {
       return binary_row_for<Binary::max>(scalar_a, scalar_b);
     case Binary::min:
       return binary_row_for<Binary::min>(scalar_a, scalar_b);
+    case Binary::equal:
+      return binary_row_for<Binary::equal>(scalar_a, scalar_b);
+    case Binary::not_equal:
+      return binary_row_for<Binary::not_equal>(scalar_a, scalar_b);
+    case Binary::less:
+      return binary_row_for<Binary::less>(scalar_a, scalar_b);
+    case Binary::less_equal:
+      return binary_row_for<Binary::less_equal>(scalar_a, scalar_b);
+    case Binary::greater:
+      return binary_row_for<Binary::greater>(scalar_a, scalar_b);
+    case Binary::greater_equal:
+      return binary_row_for<Binary::greater_equal>(scalar_a, scalar_b);
   }
   throw InternalError("binary: unknown operation");
 }

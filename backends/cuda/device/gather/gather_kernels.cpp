@@ -12,7 +12,7 @@
 namespace fuselage::cuda {
 namespace {
 
-/// select_rows and slice: rows through an index, from column `begin`.
+/// select_rows, slice and reshape: rows through an index, from column `begin`.
 class CopyRows final : public Kernel {
  public:
   CopyRows(const PlannedInstruction&, const Binding& binding)

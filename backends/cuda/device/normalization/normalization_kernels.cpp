@@ -1,6 +1,7 @@
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/normalization/normalize.h"
+#include "backends/cuda/device/normalization/reduce.h"
 #include "fuselage/ops/normalization.h"
 
 namespace fuselage::cuda {
@@ -17,6 +18,13 @@ void run_log_softmax(const PlannedInstruction& in, const Run& run) {
 void run_log_sum_exp(const PlannedInstruction& in, const Run& run) {
   log_sum_exp(run.stream, rows_in(in, run, 0), rows_of(in, run), in.operands[0].cols,
               rows_out(in, run));
+}
+
+template <Reduction kReduction>
+void run_reduction(const PlannedInstruction& in, const Run& run) {
+  const std::int64_t vectors = cols_of(in);
+  reduce_vectors(run.stream, kReduction, rows_in(in, run, 0), rows_of(in, run), vectors,
+                 in.operands[0].cols / vectors, rows_out(in, run));
 }
 
 /// A normalization with the gain as operand kGain and an optional bias as the next operand.
@@ -69,6 +77,9 @@ const RegisterKernels kKernels({
     {"softmax", make_kernel<StatelessKernel<run_softmax>>},
     {"log_softmax", make_kernel<StatelessKernel<run_log_softmax>>},
     {"log_sum_exp", make_kernel<StatelessKernel<run_log_sum_exp>>},
+    {"reduce_sum", make_kernel<StatelessKernel<run_reduction<Reduction::sum>>>},
+    {"reduce_max", make_kernel<StatelessKernel<run_reduction<Reduction::max>>>},
+    {"reduce_mean", make_kernel<StatelessKernel<run_reduction<Reduction::mean>>>},
     {"layer_norm", make_kernel<LayerNorm>},
     {"add_layer_norm", make_kernel<AddLayerNorm>},
     {"rms_norm", make_kernel<RmsNorm>},
