@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/verifier.h"
 #include "fuselage/passes/pipeline.h"
@@ -55,7 +54,6 @@ ProgramPlans plan_programs(const Programs& programs, const Backend& backend) {
 
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
-  expect_one_source(graph);
   optimize(graph, options);
   return find_backend(options.backend).compile(std::move(graph), std::move(weights), options);
 }

@@ -1,76 +1,79 @@
 #include "fuselage/backends/row_frame.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
-#include <string>
 
-#include "base/suggest.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
 
-void expect_one_source(const Graph& graph) {
-  std::vector<std::string> sources;
-  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
-    if (const Domain& domain = graph.domain(DomainId{i}); domain.kind == DomainKind::source)
-      sources.push_back(in_quotes(domain.name));
-  if (sources.size() > 1)
-    throw Error(fmt::format(
-        "graph '{}' reads {} source texts, {}, but a batch has one text for each sentence; declare "
-        "one source domain, whose words can be those of all texts one after the other",
-        graph.name(), sources.size(), fmt::join(sources, ", ")));
-}
-
 RowFrame::RowFrame(const Graph& graph)
-    : graph_(graph.declarations()), table_(graph), max_rows_(graph.domain_count(), 0) {
+    : graph_(graph.declarations()),
+      table_(graph),
+      batch_(graph),
+      longest_first_(graph.domain_count()),
+      distances_(graph.map_count()),
+      max_rows_(graph.domain_count(), 0) {
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) max_rows_[i] = table_.rows(DomainId{i});
+  for (std::uint32_t i = 0; i < graph_.map_count(); ++i)
+    if (const RowMap& map = graph_.map(MapId{i}); map.kind == MapKind::distance)
+      distances_[i] = distance_table(map.buckets, graph_.domain(map.to).size);
 }
 
-void RowFrame::SentenceWords::assign(std::span<const WordIds> sentences) {
-  begin.assign(1, 0);
-  words.clear();
-  for (const WordIds& sentence : sentences) {
-    words.insert(words.end(), sentence.begin(), sentence.end());
-    begin.push_back(static_cast<std::int32_t>(words.size()));
-  }
+void RowFrame::sort_by_length(DomainId source) {
+  const auto begin = batch_.begin(source);
+  std::vector<std::int32_t>& sorted = longest_first_[source.index];
+  sorted.resize(begin.size() - 1);
+  std::iota(sorted.begin(), sorted.end(), 0);
+  const auto length = [&](std::int32_t sentence) {
+    const auto s = static_cast<std::size_t>(sentence);
+    return begin[s + 1] - begin[s];
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](std::int32_t a, std::int32_t b) { return length(a) > length(b); });
 }
 
-void RowFrame::sort_by_length(std::span<const WordIds> sentences) {
-  longest_first_.resize(sentences.size());
-  std::iota(longest_first_.begin(), longest_first_.end(), 0);
-  std::stable_sort(longest_first_.begin(), longest_first_.end(),
-                   [&](std::int32_t a, std::int32_t b) {
-                     return sentences[static_cast<std::size_t>(a)].size() >
-                            sentences[static_cast<std::size_t>(b)].size();
-                   });
-}
-
-void RowFrame::begin_batch(std::span<const WordIds> sentences,
-                           std::span<const WordIds> shortlists) {
-  for (const WordIds& sentence : sentences)
-    check(!sentence.empty(), "a sentence has no words, not even an end symbol");
-  source_.assign(sentences);
-  shortlist_.assign(shortlists);
-  sort_by_length(sentences);
+void RowFrame::begin_batch(const Batch& batch) {
+  batch_.set(graph_, batch);
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const DomainId id{i};
     const Domain& domain = graph_.domain(id);
     if (domain.binding != BindingTime::source) continue;
     if (domain.kind == DomainKind::sentence || domain.kind == DomainKind::scan)
-      table_.domain(id).rows = static_cast<std::int64_t>(sentences.size());
-    if (domain.kind == DomainKind::source || domain.kind == DomainKind::shortlist)
-      fill_tokens(id, tokens_of(domain.kind));
+      table_.domain(id).rows = batch_.sentences();
+    if (domain.kind == DomainKind::source || domain.kind == DomainKind::shortlist) fill_tokens(id);
+    if (domain.kind == DomainKind::source) sort_by_length(id);
     if (domain.kind == DomainKind::pairs) fill_pairs(id);
     max_rows_[i] = table_.rows(id);
   }
-  for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
-    const RowMap& map = graph_.map(MapId{i});
-    if (map.kind == MapKind::word && graph_.domain(map.from).binding == BindingTime::source)
-      fill_words(MapId{i}, tokens_of(graph_.domain(map.from).kind).words);
-  }
+  for (std::uint32_t i = 0; i < graph_.map_count(); ++i)
+    if (graph_.domain(graph_.map(MapId{i}).from).binding == BindingTime::source)
+      fill_source_map(MapId{i});
+  for (std::size_t i = 0; i < graph_.inputs().size(); ++i) table_.set_input(i, batch_.numbers(i));
   forget_prefixes();
+}
+
+void RowFrame::fill_source_map(MapId id) {
+  switch (graph_.map(id).kind) {
+    case MapKind::word: {
+      const auto words = batch_.words(id);
+      table_.map(id).index.assign(words.begin(), words.end());
+      break;
+    }
+    case MapKind::neighbour:
+      fill_neighbours(id);
+      break;
+    case MapKind::position:
+      fill_positions(id);
+      break;
+    case MapKind::distance:
+      fill_distances(id);
+      break;
+    default:
+      break;  // filled with its domain
+  }
 }
 
 void RowFrame::forget_prefixes() {
@@ -83,23 +86,69 @@ void RowFrame::forget_prefixes() {
     }
 }
 
-const RowFrame::SentenceWords& RowFrame::tokens_of(DomainKind kind) const {
-  return kind == DomainKind::shortlist ? shortlist_ : source_;
-}
-
-void RowFrame::fill_tokens(DomainId id, const SentenceWords& tokens) {
-  check(tokens.begin.size() == source_.begin.size(), "not every sentence has a shortlist");
+void RowFrame::fill_tokens(DomainId id) {
+  const auto begin = batch_.begin(id);
   RowTable::DomainRows& rows = table_.domain(id);
   RowTable::MapRows& map = table_.map(graph_.map_of(id, MapKind::structural));
-  rows.rows = tokens.begin.back();
+  rows.rows = begin.back();
   rows.positions.clear();
   map.index.clear();
-  for (std::size_t s = 0; s + 1 < tokens.begin.size(); ++s)
-    for (std::int32_t at = tokens.begin[s]; at < tokens.begin[s + 1]; ++at) {
-      rows.positions.push_back(at - tokens.begin[s]);
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    for (std::int32_t at = begin[s]; at < begin[s + 1]; ++at) {
+      rows.positions.push_back(at - begin[s]);
       map.index.push_back(static_cast<std::int32_t>(s));
     }
-  map.segments = tokens.begin;
+  map.segments.assign(begin.begin(), begin.end());
+}
+
+void RowFrame::fill_positions(MapId id) {
+  const RowMap& map = graph_.map(id);
+  const std::int64_t last = graph_.domain(map.to).size - 1;
+  auto& index = table_.map(id).index;
+  index.clear();
+  for (const std::int32_t position : table_.positions(map.from))
+    index.push_back(
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(position + map.offset, 0, last)));
+}
+
+void RowFrame::fill_neighbours(MapId id) {
+  const RowMap& map = graph_.map(id);
+  auto& index = table_.map(id).index;
+  index.clear();
+  if (graph_.domain(map.to).kind == DomainKind::prefix) {
+    const std::int64_t first = table_.first_new(map.to);
+    for (std::int64_t h = 0; h < table_.rows(map.from); ++h) {
+      auto at = static_cast<std::int32_t>(first + h);
+      for (std::int64_t steps = map.offset; steps < 0 && at >= 0; ++steps)
+        at = prefix_previous_[static_cast<std::size_t>(at)];
+      index.push_back(at);
+    }
+    return;
+  }
+  const auto begin = batch_.begin(map.to);
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    for (std::int64_t at = begin[s] + map.offset; at < begin[s + 1] + map.offset; ++at)
+      index.push_back(at >= begin[s] && at < begin[s + 1] ? static_cast<std::int32_t>(at) : -1);
+}
+
+/// Right rows of a prefix are in order, so their distances count up to that of the last pair.
+void RowFrame::fill_distances(MapId id) {
+  const RowMap& map = graph_.map(id);
+  const Domain& pairs = graph_.domain(map.from);
+  const MapId to_left = graph_.map_of(map.from, MapKind::left);
+  const auto segments = table_.segments(to_left);
+  auto& index = table_.map(id).index;
+  index.clear();
+  if (graph_.domain(pairs.right).kind == DomainKind::prefix) {
+    for (std::size_t l = 0; l + 1 < segments.size(); ++l)
+      for (std::int64_t p = segments[l]; p < segments[l + 1]; ++p)
+        index.push_back(distances_[id.index][p + 1 - segments[l + 1]]);
+    return;
+  }
+  const auto left = table_.index(to_left);
+  const auto right = table_.index(graph_.map_of(map.from, MapKind::right));
+  for (std::size_t p = 0; p < right.size(); ++p)
+    index.push_back(distances_[id.index][std::int64_t{right[p]} - left[p]]);
 }
 
 void RowFrame::fill_words(MapId id, std::span<const std::int32_t> words) {
@@ -132,53 +181,73 @@ void RowFrame::fill_pairs(DomainId id) {
   right.index.clear();
   left.segments.assign(1, 0);
   for (std::int64_t row = 0; row < table_.rows(domain.left); ++row) {
-    if (right_kind != DomainKind::prefix) {
-      const auto sentence = static_cast<std::size_t>(sentence_of(domain.left, row));
-      const auto& begin = tokens_of(right_kind).begin;
-      for (std::int32_t at = begin[sentence]; at < begin[sentence + 1]; ++at)
-        right.index.push_back(at);
-    } else {
-      // A hypothesis is a list of ancestors, newest last.
-      auto at = static_cast<std::int32_t>(table_.first_new(domain.right) + row);
-      const std::int32_t count = prefix_position_[static_cast<std::size_t>(at)] + 1;
-      right.index.resize(right.index.size() + static_cast<std::size_t>(count));
-      for (auto to = right.index.rbegin(); at >= 0;
-           at = prefix_previous_[static_cast<std::size_t>(at)])
-        *to++ = at;
-    }
+    if (right_kind == DomainKind::prefix)
+      add_prefix_pairs(domain, row, right.index);
+    else
+      add_token_pairs(domain, row, right.index);
     left.index.resize(right.index.size(), static_cast<std::int32_t>(row));
     left.segments.push_back(static_cast<std::int32_t>(right.index.size()));
   }
   table_.domain(id).rows = static_cast<std::int64_t>(right.index.size());
 }
 
+void RowFrame::add_token_pairs(const Domain& pairs, std::int64_t left,
+                               std::vector<std::int32_t>& right) {
+  const auto sentence = static_cast<std::size_t>(sentence_of(pairs.left, left));
+  const auto begin = batch_.begin(pairs.right);
+  std::int64_t first = begin[sentence];
+  std::int64_t last = begin[sentence + 1] - 1;
+  // Members of pairs with a window are tokens of one source.
+  if (!pairs.window.has_all()) {
+    if (pairs.window.first > -Window::kUnbounded)
+      first = std::max(first, left + pairs.window.first);
+    if (pairs.window.last < Window::kUnbounded) last = std::min(last, left + pairs.window.last);
+  }
+  for (std::int64_t at = first; at <= last; ++at) right.push_back(static_cast<std::int32_t>(at));
+}
+
+/// A hypothesis is a list of ancestors, newest last.
+void RowFrame::add_prefix_pairs(const Domain& pairs, std::int64_t left,
+                                std::vector<std::int32_t>& right) {
+  auto at = static_cast<std::int32_t>(table_.first_new(pairs.right) + left);
+  std::int64_t count = prefix_position_[static_cast<std::size_t>(at)] + 1;
+  if (pairs.window.first > -Window::kUnbounded) count = std::min(count, 1 - pairs.window.first);
+  right.resize(right.size() + static_cast<std::size_t>(count));
+  for (auto to = right.rbegin(); count > 0; --count) {
+    *to++ = at;
+    at = prefix_previous_[static_cast<std::size_t>(at)];
+  }
+}
+
+std::int64_t RowFrame::max_pairs(const Domain& pairs, const StepLimits& limits) const {
+  const bool is_prefix = graph_.domain(pairs.right).kind == DomainKind::prefix;
+  std::int64_t rows = 0;
+  for (std::size_t s = 0; s < limits.hypotheses.size(); ++s) {
+    std::int64_t right = 0;
+    if (is_prefix) {
+      right = limits.steps[s];
+      if (pairs.window.first > -Window::kUnbounded) right = std::min(right, 1 - pairs.window.first);
+    } else if (const auto begin = batch_.begin(pairs.right); s + 1 < begin.size()) {
+      right = begin[s + 1] - begin[s];
+    }
+    rows += limits.hypotheses[s] * right;
+  }
+  return rows;
+}
+
 void RowFrame::limit_steps(const StepLimits& limits) {
   std::int64_t hypotheses = 0;
   std::int64_t prefix = 0;
-  std::int64_t hypothesis_source = 0;
-  std::int64_t hypothesis_shortlist = 0;
   for (std::size_t s = 0; s < limits.hypotheses.size(); ++s) {
     hypotheses += limits.hypotheses[s];
     prefix += std::int64_t{limits.hypotheses[s]} * limits.steps[s];
-    const auto pairs = [&](const SentenceWords& tokens) {
-      if (s + 1 >= tokens.begin.size()) return std::int64_t{0};
-      return std::int64_t{limits.hypotheses[s]} * (tokens.begin[s + 1] - tokens.begin[s]);
-    };
-    hypothesis_source += pairs(source_);
-    hypothesis_shortlist += pairs(shortlist_);
   }
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const Domain& domain = graph_.domain(DomainId{i});
     if (domain.binding != BindingTime::step) continue;
-    std::int64_t rows = hypotheses;
-    if (domain.kind == DomainKind::prefix) rows = prefix;
-    if (domain.kind == DomainKind::pairs) {
-      const DomainKind right = graph_.domain(domain.right).kind;
-      if (right == DomainKind::source) rows = hypothesis_source;
-      if (right == DomainKind::shortlist) rows = hypothesis_shortlist;
-      if (right == DomainKind::prefix) rows = prefix;
-    }
-    max_rows_[i] = rows;
+    max_rows_[i] = hypotheses;
+    if (domain.kind == DomainKind::prefix) max_rows_[i] = prefix;
+    if (domain.kind == DomainKind::pairs) max_rows_[i] = max_pairs(domain, limits);
   }
 }
 
@@ -224,8 +293,9 @@ void RowFrame::begin_step(const StepInput& input) {
   }
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
     const RowMap& map = graph_.map(MapId{i});
-    if (map.kind == MapKind::word && graph_.domain(map.from).kind == DomainKind::hypothesis)
-      fill_words(MapId{i}, input.words);
+    if (graph_.domain(map.from).kind != DomainKind::hypothesis) continue;
+    if (map.kind == MapKind::word) fill_words(MapId{i}, input.words);
+    if (map.kind == MapKind::position) fill_positions(MapId{i});
   }
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i)
     if (graph_.domain(DomainId{i}).kind == DomainKind::prefix) extend_prefix(DomainId{i});
@@ -233,6 +303,12 @@ void RowFrame::begin_step(const StepInput& input) {
     const Domain& domain = graph_.domain(DomainId{i});
     if (domain.kind == DomainKind::pairs && domain.binding == BindingTime::step)
       fill_pairs(DomainId{i});
+  }
+  for (std::uint32_t i = 0; i < graph_.map_count(); ++i) {
+    const RowMap& map = graph_.map(MapId{i});
+    if (graph_.domain(map.from).binding != BindingTime::step) continue;
+    if (map.kind == MapKind::neighbour) fill_neighbours(MapId{i});
+    if (map.kind == MapKind::distance) fill_distances(MapId{i});
   }
 }
 
@@ -259,24 +335,28 @@ void RowFrame::extend_prefix(DomainId id) {
   }
 }
 
-std::int64_t RowFrame::iterations(DomainId) const {
-  if (longest_first_.empty()) return 0;
-  const auto longest = static_cast<std::size_t>(longest_first_.front());
-  return source_.begin[longest + 1] - source_.begin[longest];
+std::int64_t RowFrame::iterations(DomainId scan) const {
+  const DomainId source = graph_.domain(scan).of;
+  const auto& sorted = longest_first_[source.index];
+  if (sorted.empty()) return 0;
+  const auto longest = static_cast<std::size_t>(sorted.front());
+  const auto begin = batch_.begin(source);
+  return begin[longest + 1] - begin[longest];
 }
 
 void RowFrame::begin_iteration(DomainId scan, std::int64_t t) {
+  const Domain& domain = graph_.domain(scan);
   RowTable::DomainRows& rows = table_.domain(scan);
   auto& index = table_.map(graph_.map_of(scan, MapKind::structural)).index;
   index.clear();
   rows.previous.clear();
-  for (const std::int32_t sentence : longest_first_) {
-    const std::int32_t begin = source_.begin[static_cast<std::size_t>(sentence)];
-    const std::int32_t end = source_.begin[static_cast<std::size_t>(sentence) + 1];
+  const auto tokens = batch_.begin(domain.of);
+  for (const std::int32_t sentence : longest_first_[domain.of.index]) {
+    const std::int32_t begin = tokens[static_cast<std::size_t>(sentence)];
+    const std::int32_t end = tokens[static_cast<std::size_t>(sentence) + 1];
     if (t >= end - begin) break;
     rows.previous.push_back(t == 0 ? -1 : static_cast<std::int32_t>(index.size()));
-    index.push_back(
-        static_cast<std::int32_t>(graph_.domain(scan).reversed ? end - 1 - t : begin + t));
+    index.push_back(static_cast<std::int32_t>(domain.reversed ? end - 1 - t : begin + t));
   }
   rows.rows = static_cast<std::int64_t>(index.size());
 }

@@ -15,10 +15,9 @@ class RecordingWorker : public Worker {
   RecordingWorker(std::unique_ptr<Worker> worker, Trace& trace)
       : worker_(std::move(worker)), trace_(trace) {}
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-             const StepLimits& limits) override {
-    trace_.batches.push_back({copy(sentences), limits, {}});
-    worker_->begin(sentences, shortlists, limits);
+  void begin(const Batch& batch, const StepLimits& limits) override {
+    trace_.batches.push_back({copy(batch.sentences), limits, {}});
+    worker_->begin(batch, limits);
   }
 
   void step(const StepInput& input) override {

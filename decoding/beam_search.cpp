@@ -63,7 +63,7 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
     weights += beam * static_cast<std::size_t>(steps) * sentence.size();
   }
   // First, since it needs by far the most memory, and its error states how much.
-  worker_->begin(sentences, shortlists, limits);
+  worker_->begin({.sentences = sentences, .shortlists = shortlists}, limits);
   record_.tokens.clear();
   record_.tokens.reserve(tokens);
   record_.finished.clear();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/scores.h"
 
@@ -13,7 +12,6 @@ namespace {
 
 /// Number of source words with embeddings; with several tables of embeddings the minimum.
 std::int64_t source_words(const Graph& graph) {
-  expect_one_source(graph);
   std::int64_t words = 0;
   for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
     const RowMap& map = graph.map(MapId{i});

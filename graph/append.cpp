@@ -1,5 +1,7 @@
 #include "graph/append.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -31,6 +33,7 @@ class Appender {
           domains_[i] = place_domain(DomainId{i});
     for (std::uint32_t i = 0; i < part_.map_count(); ++i)
       maps_.push_back(place_map(part_.map(MapId{i})));
+    for (const Input& input : part_.inputs()) place_input(input);
     for (const NodeId id : topological_order(part_)) copy(id);
     return std::move(values_);
   }
@@ -66,7 +69,7 @@ class Appender {
     for (std::uint32_t i = 1; i < whole_.domain_count(); ++i) {
       const Domain& domain = whole_.domain(DomainId{i});
       if (domain.kind == wanted.kind && domain.of == wanted.of && domain.left == wanted.left &&
-          domain.right == wanted.right && !taken(DomainId{i}))
+          domain.right == wanted.right && domain.window == wanted.window && !taken(DomainId{i}))
         return DomainId{i};
     }
     return {};
@@ -79,7 +82,7 @@ class Appender {
       if (words.to != id) continue;
       for (std::uint32_t j = 0; j < whole_.map_count(); ++j) {
         const RowMap& map = whole_.map(MapId{j});
-        if (map.kind == MapKind::word && map.from == in_whole(words.from) &&
+        if (map.kind == words.kind && map.from == in_whole(words.from) &&
             whole_.domain(map.to).size == part_.domain(id).size && !taken(map.to))
           return map.to;
       }
@@ -109,24 +112,55 @@ class Appender {
       case DomainKind::prefix:
         return whole_.add_prefix(std::move(name), domain.of);
       case DomainKind::pairs:
-        return whole_.add_pairs(std::move(name), domain.left, domain.right);
+        return whole_.add_pairs(std::move(name), domain.left, domain.right, domain.window);
     }
     check(false, "a domain of a kind that cannot be declared");
     return {};
   }
 
-  /// The map of the whole equivalent to `map`. Only word maps need to be declared.
+  /// The map of the whole equivalent to `map`; declared if there is none.
   MapId place_map(const RowMap& map) {
     const DomainId from = in_whole(map.from);
     const DomainId to = in_whole(map.to);
     for (std::uint32_t i = 0; i < whole_.map_count(); ++i) {
       const RowMap& other = whole_.map(MapId{i});
       if (other.kind == map.kind && other.from == from && other.to == to &&
-          other.partial == map.partial)
+          other.partial == map.partial && other.offset == map.offset &&
+          other.buckets == map.buckets)
         return MapId{i};
     }
-    check(map.kind == MapKind::word, "a domain was declared without its maps");
-    return whole_.add_word_map(unused_name(map.name), from, to, map.partial);
+    return declare(map, from, to);
+  }
+
+  MapId declare(const RowMap& map, DomainId from, DomainId to) {
+    std::string name = unused_name(map.name);
+    switch (map.kind) {
+      case MapKind::word:
+        return whole_.add_word_map(std::move(name), from, to, map.partial);
+      case MapKind::neighbour:
+        return whole_.add_neighbour_map(std::move(name), to, map.offset);
+      case MapKind::position:
+        return whole_.add_position_map(std::move(name), from, to, map.offset);
+      case MapKind::distance:
+        return whole_.add_distance_map(std::move(name), from, to, map.buckets);
+      default:
+        check(false, "a domain was declared without its maps");
+        return {};
+    }
+  }
+
+  /// Parts read the same inputs, as they read the same words.
+  void place_input(const Input& input) {
+    const DomainId domain = in_whole(input.type.domain);
+    const auto same = whole_.find_input(input.name);
+    if (!same) {
+      whole_.add_input(input.name, domain, input.type.dims);
+      return;
+    }
+    const Type& type = whole_.inputs()[*same].type;
+    if (type.domain != domain || type.dims != input.type.dims)
+      throw Error(fmt::format("input '{}' is {} in one model and {} in another", input.name,
+                              whole_.show(type), part_.show(input.type)));
   }
 
   Attr in_whole(const Attr& attr) const {

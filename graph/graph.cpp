@@ -4,19 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
-#include "base/suggest.h"
 #include "fuselage/base/error.h"
-#include "fuselage/graph/text.h"
+#include "graph/names.h"
 
 namespace fuselage {
 namespace {
-
-/// Limits, since names of domains and maps are searched linearly.
-constexpr std::size_t kMaxDomains = 10'000;
-constexpr std::size_t kMaxMaps = 30'000;
 
 /// Fills in defaults and checks the kinds of named attributes.
 std::vector<Attr> complete_attrs(const OpDef& op, const AttrList& given) {
@@ -64,13 +58,6 @@ void check_operand_count(const OpDef& op, std::size_t count) {
         count));
 }
 
-/// Names of domains, maps and outputs must be valid in the text form.
-void check_name(std::string_view what, std::string_view name) {
-  if (!valid_name(name))
-    throw Error(fmt::format("{} name {} must be made of letters, digits, '_' and '.'", what,
-                            in_quotes(name)));
-}
-
 /// Bounds the size of a result, so that sizes in bytes cannot overflow whatever a file contains.
 void check_size(const Graph& graph, const Node& node, const Type& type) {
   constexpr std::int64_t kMaxSize = std::int64_t{1} << 36;
@@ -88,213 +75,6 @@ void check_size(const Graph& graph, const Node& node, const Type& type) {
 
 Graph::Graph(std::string name) : name_(std::move(name)) {
   domains_.push_back(Domain{.name = "none"});
-}
-
-Graph Graph::declarations() const {
-  Graph bare(name_);
-  bare.domains_ = domains_;
-  bare.maps_ = maps_;
-  return bare;
-}
-
-// --- Domains and maps ---
-
-DomainId Graph::add_domain(Domain domain) {
-  if (domains_.size() == kMaxDomains)
-    throw Error(fmt::format("graph '{}' has more than {} domains", name_, kMaxDomains));
-  check_name("domain", domain.name);
-  if (dtype_from_string(domain.name))
-    throw Error(fmt::format("domain '{}' has the name of an element type", domain.name));
-  if (find_domain(domain.name).valid())
-    throw Error(fmt::format("domain '{}' is declared twice", domain.name));
-  domains_.push_back(std::move(domain));
-  return DomainId{static_cast<std::uint32_t>(domains_.size() - 1)};
-}
-
-MapId Graph::add_map(RowMap map) {
-  if (maps_.size() == kMaxMaps)
-    throw Error(fmt::format("graph '{}' has more than {} maps", name_, kMaxMaps));
-  check_name("map", map.name);
-  if (find_map(map.name).valid()) throw Error(fmt::format("map '{}' is declared twice", map.name));
-  maps_.push_back(std::move(map));
-  return MapId{static_cast<std::uint32_t>(maps_.size() - 1)};
-}
-
-namespace {
-
-/// Throws unless `of` is a domain of kind `kind`.
-void expect_kind(const Graph& graph, std::string_view name, DomainId of, DomainKind kind) {
-  const Domain& domain = graph.domain(of);
-  if (domain.kind != kind)
-    throw Error(fmt::format("domain '{}' must be of a {} domain, but '{}' is a {} domain", name,
-                            to_string(kind), domain.name, to_string(domain.kind)));
-}
-
-}  // namespace
-
-DomainId Graph::add_vocabulary(std::string name, std::int64_t size) {
-  constexpr std::int64_t kMaxRows = std::numeric_limits<std::int32_t>::max();
-  if (size <= 0 || size > kMaxRows)
-    throw Error(
-        fmt::format("vocabulary '{}' must have 1 to {} entries, not {}", name, kMaxRows, size));
-  return add_domain({.name = std::move(name), .kind = DomainKind::vocabulary, .size = size});
-}
-
-DomainId Graph::add_sentences(std::string name) {
-  return add_domain(
-      {.name = std::move(name), .kind = DomainKind::sentence, .binding = BindingTime::source});
-}
-
-DomainId Graph::add_owned(Domain domain, DomainKind owner) {
-  expect_kind(*this, domain.name, domain.of, owner);
-  const DomainId of = domain.of;
-  std::string map_name = fmt::format("{}.{}", domain.name, to_string(owner));
-  const DomainId id = add_domain(std::move(domain));
-  add_map({.name = std::move(map_name), .from = id, .to = of});
-  return id;
-}
-
-DomainId Graph::add_source(std::string name, DomainId sentences) {
-  return add_owned({.name = std::move(name),
-                    .kind = DomainKind::source,
-                    .of = sentences,
-                    .binding = BindingTime::source},
-                   DomainKind::sentence);
-}
-
-DomainId Graph::add_shortlist(std::string name, DomainId sentences) {
-  return add_owned({.name = std::move(name),
-                    .kind = DomainKind::shortlist,
-                    .of = sentences,
-                    .binding = BindingTime::source},
-                   DomainKind::sentence);
-}
-
-DomainId Graph::add_scan(std::string name, DomainId source, bool reversed) {
-  return add_owned({.name = std::move(name),
-                    .kind = DomainKind::scan,
-                    .of = source,
-                    .reversed = reversed,
-                    .binding = BindingTime::source},
-                   DomainKind::source);
-}
-
-DomainId Graph::add_parents(std::string name, DomainId sentences) {
-  return add_owned({.name = std::move(name),
-                    .kind = DomainKind::parent,
-                    .of = sentences,
-                    .binding = BindingTime::step},
-                   DomainKind::sentence);
-}
-
-DomainId Graph::add_hypotheses(std::string name, DomainId parents) {
-  return add_owned({.name = std::move(name),
-                    .kind = DomainKind::hypothesis,
-                    .of = parents,
-                    .binding = BindingTime::step},
-                   DomainKind::parent);
-}
-
-DomainId Graph::add_prefix(std::string name, DomainId hypotheses) {
-  expect_kind(*this, name, hypotheses, DomainKind::hypothesis);
-  const std::string newest = domain(hypotheses).name + ".newest";
-  const DomainId id = add_domain({.name = std::move(name),
-                                  .kind = DomainKind::prefix,
-                                  .of = hypotheses,
-                                  .binding = BindingTime::step});
-  add_map({.name = newest, .from = hypotheses, .to = id, .kind = MapKind::newest});
-  return id;
-}
-
-DomainId Graph::add_pairs(std::string name, DomainId left, DomainId right) {
-  const DomainId sentences = sentences_of(left);
-  if (!sentences.valid() || sentences != sentences_of(right))
-    throw Error(fmt::format("domain '{}': '{}' and '{}' do not belong to the same sentences", name,
-                            domain(left).name, domain(right).name));
-  const BindingTime binding = std::max(domain(left).binding, domain(right).binding);
-  const DomainId id = add_domain(
-      {.name = name, .kind = DomainKind::pairs, .left = left, .right = right, .binding = binding});
-  add_map({.name = name + ".left", .from = id, .to = left, .kind = MapKind::left});
-  add_map({.name = name + ".right", .from = id, .to = right, .kind = MapKind::right});
-  return id;
-}
-
-MapId Graph::add_word_map(std::string name, DomainId tokens, DomainId vocabulary, bool partial) {
-  const DomainKind kind = domain(tokens).kind;
-  if (kind != DomainKind::source && kind != DomainKind::hypothesis && kind != DomainKind::shortlist)
-    throw Error(fmt::format(
-        "map '{}' must start at a source, hypothesis or shortlist domain, but '{}' is a {} domain",
-        name, domain(tokens).name, to_string(kind)));
-  expect_kind(*this, name, vocabulary, DomainKind::vocabulary);
-  return add_map({.name = std::move(name),
-                  .from = tokens,
-                  .to = vocabulary,
-                  .kind = MapKind::word,
-                  .partial = partial});
-}
-
-const Domain& Graph::domain(DomainId id) const {
-  check(id.index < domains_.size(), "a domain id of another graph");
-  return domains_[id.index];
-}
-
-const RowMap& Graph::map(MapId id) const {
-  check(id.index < maps_.size(), "a map id of another graph");
-  return maps_[id.index];
-}
-
-DomainId Graph::find_domain(std::string_view name) const {
-  for (std::uint32_t i = 0; i < domains_.size(); ++i)
-    if (domains_[i].name == name) return DomainId{i};
-  return {};
-}
-
-MapId Graph::find_map(std::string_view name) const {
-  for (std::uint32_t i = 0; i < maps_.size(); ++i)
-    if (maps_[i].name == name) return MapId{i};
-  return {};
-}
-
-MapId Graph::map_of(DomainId domain, MapKind kind) const {
-  for (std::uint32_t i = 0; i < maps_.size(); ++i)
-    if (maps_[i].from == domain && maps_[i].kind == kind) return MapId{i};
-  check(false, "a domain has no map of that kind");
-  return {};
-}
-
-std::optional<MapPath> Graph::structural_path(DomainId from, DomainId to) const {
-  MapPath path;
-  while (from != to) {
-    const Domain& at = domain(from);
-    if (!at.of.valid() || at.kind == DomainKind::prefix) return std::nullopt;
-    path.push_back(map_of(from, MapKind::structural));
-    from = at.of;
-  }
-  return path;
-}
-
-Dims Graph::stored_shape(const Type& type) const {
-  Dims shape = type.dims;
-  if (const Domain& rows = domain(type.domain); rows.kind == DomainKind::vocabulary)
-    shape.insert(shape.begin(), rows.size);
-  return shape;
-}
-
-bool Graph::is_partial(const MapPath& path) const {
-  return std::any_of(path.begin(), path.end(), [this](MapId id) { return map(id).partial; });
-}
-
-DomainId Graph::sentences_of(DomainId id) const {
-  while (true) {
-    const Domain& at = domain(id);
-    if (at.kind == DomainKind::sentence) return id;
-    if (at.kind == DomainKind::pairs)
-      id = at.left;
-    else if (at.of.valid())
-      id = at.of;
-    else
-      return {};
-  }
 }
 
 // --- Nodes ---
@@ -374,7 +154,7 @@ void Graph::set_provenance(NodeId id, Provenance provenance) {
 
 void Graph::add_output(std::string name, ValueId id) {
   value(id);
-  check_name("output", name);
+  expect_name("output", name);
   if (find_output(name).valid()) throw Error(fmt::format("output '{}' is given twice", name));
   outputs_.push_back({std::move(name), id});
 }

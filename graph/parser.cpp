@@ -173,6 +173,8 @@ class GraphParser {
         domain_statement(in);
       else if (in.accept("map"))
         map_statement(in);
+      else if (in.accept("input"))
+        input_statement(in);
       else if (in.accept("return"))
         return_statement(in);
       else
@@ -227,7 +229,8 @@ class GraphParser {
     } else if (kind == "pairs") {
       const DomainId left = of();
       in.expect(",");
-      graph_.add_pairs(std::move(name), left, domain_name(in));
+      const DomainId right = domain_name(in);
+      graph_.add_pairs(std::move(name), left, right, window(in));
     } else {
       in.fail(fmt::format("there is no kind of domain {}{}", in_quotes(kind),
                           did_you_mean(kind, kDomainKinds)));
@@ -240,7 +243,50 @@ class GraphParser {
     const DomainId from = domain_name(in);
     in.expect("->");
     const DomainId to = domain_name(in);
-    graph_.add_word_map(std::move(name), from, to, in.accept("partial"));
+    if (in.accept("neighbour")) {
+      const auto distance = in.number<std::int64_t>();
+      const MapId map = graph_.add_neighbour_map(std::move(name), to, distance);
+      if (graph_.map(map).from != from)
+        in.fail(fmt::format("neighbours in '{}' belong to rows of '{}', not of '{}'",
+                            graph_.domain(to).name, graph_.domain(graph_.map(map).from).name,
+                            graph_.domain(from).name));
+    } else if (in.accept("position")) {
+      graph_.add_position_map(std::move(name), from, to,
+                              in.at_end() ? 0 : in.number<std::int64_t>());
+    } else if (in.accept("distance")) {
+      graph_.add_distance_map(std::move(name), from, to, buckets(in));
+    } else {
+      graph_.add_word_map(std::move(name), from, to, in.accept("partial"));
+    }
+  }
+
+  DistanceBuckets buckets(LineReader& in) {
+    DistanceBuckets buckets;
+    if (in.accept("logarithmic")) {
+      buckets.kind = DistanceBuckets::Kind::logarithmic;
+      buckets.max_distance = in.number<std::int64_t>();
+    } else {
+      in.expect("clipped");
+    }
+    buckets.causal = in.accept("causal");
+    return buckets;
+  }
+
+  Window window(LineReader& in) {
+    Window window;
+    if (!in.accept("within")) return window;
+    window.first = in.accept("-inf") ? -Window::kUnbounded : in.number<std::int64_t>();
+    window.last = in.accept("inf") ? Window::kUnbounded : in.number<std::int64_t>();
+    return window;
+  }
+
+  void input_statement(LineReader& in) {
+    std::string name(in.name("an input name"));
+    in.expect(":");
+    const Type written = type(in);
+    if (written.dtype != DType::f32)
+      in.fail(fmt::format("input '{}' must be f32, not {}", name, graph_.show(written)));
+    graph_.add_input(std::move(name), written.domain, written.dims);
   }
 
   void return_statement(LineReader& in) {

@@ -50,14 +50,50 @@ struct AttrPrinter {
   std::string operator()(DType v) const { return std::string(to_string(v)); }
 };
 
+std::string print_window(const Window& window) {
+  if (window.has_all()) return "";
+  const auto bound = [](std::int64_t distance) {
+    if (distance == Window::kUnbounded) return std::string("inf");
+    return distance == -Window::kUnbounded ? std::string("-inf") : fmt::format("{}", distance);
+  };
+  return fmt::format(" within {} {}", bound(window.first), bound(window.last));
+}
+
 std::string print_domain(const Graph& graph, const Domain& domain) {
   std::string text = fmt::format("domain {} = {}", domain.name, to_string(domain.kind));
   if (domain.kind == DomainKind::vocabulary) text += fmt::format(" {}", domain.size);
   if (domain.kind == DomainKind::pairs)
     text +=
-        fmt::format(" of {}, {}", graph.domain(domain.left).name, graph.domain(domain.right).name);
+        fmt::format(" of {}, {}", graph.domain(domain.left).name, graph.domain(domain.right).name) +
+        print_window(domain.window);
   if (domain.of.valid()) text += fmt::format(" of {}", graph.domain(domain.of).name);
   if (domain.reversed) text += " reversed";
+  return text + "\n";
+}
+
+std::string print_map(const Graph& graph, const RowMap& map) {
+  std::string text = fmt::format("map {} : {} -> {}", map.name, graph.domain(map.from).name,
+                                 graph.domain(map.to).name);
+  switch (map.kind) {
+    case MapKind::word:
+      if (map.partial) text += " partial";
+      break;
+    case MapKind::neighbour:
+      text += fmt::format(" neighbour {}", map.offset);
+      break;
+    case MapKind::position:
+      text += " position";
+      if (map.offset != 0) text += fmt::format(" {}", map.offset);
+      break;
+    case MapKind::distance:
+      text += map.buckets.kind == DistanceBuckets::Kind::clipped
+                  ? " distance clipped"
+                  : fmt::format(" distance logarithmic {}", map.buckets.max_distance);
+      if (map.buckets.causal) text += " causal";
+      break;
+    default:
+      return "";  // declared with its domain
+  }
   return text + "\n";
 }
 
@@ -124,11 +160,11 @@ std::string print_declarations(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
     const RowMap& map = graph.map(MapId{i});
     print_domains_to(std::max(map.from.index, map.to.index));
-    if (map.kind == MapKind::word)
-      text += fmt::format("map {} : {} -> {}{}\n", map.name, graph.domain(map.from).name,
-                          graph.domain(map.to).name, map.partial ? " partial" : "");
+    text += print_map(graph, map);
   }
   print_domains_to(static_cast<std::uint32_t>(graph.domain_count()) - 1);
+  for (const Input& input : graph.inputs())
+    text += fmt::format("input {} : {}\n", input.name, graph.show(input.type));
   return text;
 }
 

@@ -4,7 +4,8 @@
 
 namespace fuselage {
 
-RowTable::RowTable(const Graph& graph) : domains_(graph.domain_count()), maps_(graph.map_count()) {
+RowTable::RowTable(const Graph& graph)
+    : domains_(graph.domain_count()), maps_(graph.map_count()), inputs_(graph.inputs().size()) {
   domains_[graph.none().index].rows = 1;
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
     if (graph.domain(DomainId{i}).kind == DomainKind::vocabulary)

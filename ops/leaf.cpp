@@ -1,9 +1,13 @@
-// Ops without operands: parameters, constants, results of an earlier program.
+// Ops without operands: parameters, inputs, constants, results of an earlier program.
 
 #include "fuselage/ops/leaf.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/suggest.h"
+#include "fuselage/base/error.h"
 #include "fuselage/ops/evaluate.h"
 #include "fuselage/ops/infer.h"
 
@@ -37,6 +41,26 @@ std::vector<Type> infer_param(const InferContext& in) {
   return types;
 }
 
+std::size_t input_index(const Graph& graph, const Node& node) {
+  const std::string name = node.as<op::Input>().name;
+  const auto index = graph.find_input(name);
+  if (index) return *index;
+  std::vector<std::string_view> names;
+  for (const Input& input : graph.inputs()) names.push_back(input.name);
+  throw Error(fmt::format("{}: input {} is not declared{}", graph.describe(node), in_quotes(name),
+                          did_you_mean(name, names)));
+}
+
+std::vector<Type> infer_input(const InferContext& in) {
+  return {in.graph().inputs()[input_index(in.graph(), in.node())].type};
+}
+
+template <typename T>
+void evaluate_input(EvalContext<T>& context) {
+  const auto numbers = context.rows.input(input_index(context.graph, context.node));
+  std::copy(numbers.begin(), numbers.end(), context.results[0].data.begin());
+}
+
 std::vector<Type> infer_constant(const InferContext& in) {
   const auto [values, dims] = in.as<op::Constant>();
   expect_dims(in, dims);
@@ -65,6 +89,10 @@ std::span<const OpDef> leaf_ops() {
       define<op::Import>({.summary = "The result `name` of a program with an earlier binding time.",
                           .traits = Trait::external,
                           .infer = infer_external}),
+      define<op::Input>({.summary = "The declared input `name`: numbers from the caller.",
+                         .infer = infer_input,
+                         .evaluate_f32 = evaluate_input<float>,
+                         .evaluate_f64 = evaluate_input<double>}),
       define<op::Constant>(
           {.summary = "Numbers written in the graph; one number fills all dimensions.",
            .infer = infer_constant,

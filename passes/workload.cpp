@@ -7,11 +7,18 @@ namespace {
 
 double hypotheses(const Workload& workload) { return workload.beam * workload.target_length; }
 
-/// Number of right members per left member of a pair; on average a prefix has half of its words.
-double partners(const Graph& graph, DomainId right, const Workload& workload) {
-  if (graph.domain(right).kind == DomainKind::prefix) return workload.target_length / 2;
-  return graph.domain(right).kind == DomainKind::shortlist ? workload.candidates
-                                                           : workload.source_length;
+/// Number of right members per left member of a pair; on average a prefix has half of its words,
+/// and half of a source is before a token.
+double partners(const Graph& graph, const Domain& pairs, const Workload& workload) {
+  const DomainKind right = graph.domain(pairs.right).kind;
+  if (right == DomainKind::shortlist) return workload.candidates;
+  const double half =
+      (right == DomainKind::prefix ? workload.target_length : workload.source_length) / 2;
+  const auto within = [half](std::int64_t bound) {
+    return std::min(half, static_cast<double>(bound));
+  };
+  const double before = within(-pairs.window.first);
+  return right == DomainKind::prefix ? before : before + within(pairs.window.last);
 }
 
 }  // namespace
@@ -35,7 +42,7 @@ double expected_rows(const Graph& graph, DomainId id, const Workload& workload) 
     case DomainKind::prefix:
       return hypotheses(workload);
     case DomainKind::pairs:
-      return expected_rows(graph, domain.left, workload) * partners(graph, domain.right, workload);
+      return expected_rows(graph, domain.left, workload) * partners(graph, domain, workload);
   }
   return 0;
 }

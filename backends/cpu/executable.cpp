@@ -53,9 +53,8 @@ class CpuWorker : public Worker {
     step_.set_profile(&profile_->step);
   }
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-             const StepLimits& limits) override {
-    frame_.begin_batch(sentences, shortlists);
+  void begin(const Batch& batch, const StepLimits& limits) override {
+    frame_.begin_batch(batch);
     frame_.limit_steps(limits);
     source_.plan_batch(frame_);
     step_.plan_batch(frame_);
@@ -64,9 +63,9 @@ class CpuWorker : public Worker {
       source_.begin_batch(frame_);
       step_.begin_batch(frame_);
     } catch (const std::bad_alloc&) {
-      refuse_batch(sentences, limits);
+      refuse_batch(batch, limits);
     } catch (const std::length_error&) {
-      refuse_batch(sentences, limits);
+      refuse_batch(batch, limits);
     }
     arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
     source_.run(frame_);
@@ -94,16 +93,18 @@ class CpuWorker : public Worker {
   }
 
  private:
-  [[noreturn]] void refuse_batch(std::span<const WordIds> sentences,
-                                 const StepLimits& limits) const {
+  [[noreturn]] void refuse_batch(const Batch& batch, const StepLimits& limits) const {
     std::size_t words = 0;
-    for (const WordIds& sentence : sentences) words += sentence.size();
+    for (const WordIds& sentence : batch.sentences) words += sentence.size();
+    for (const BatchInput& input : batch.inputs)
+      words += static_cast<std::size_t>(
+          std::accumulate(input.lengths.begin(), input.lengths.end(), std::int64_t{0}));
     const auto& steps = limits.steps;
     throw Error(fmt::format(
         "there is no memory for {:.1f} MB, which a batch of {} sentences of {} words needs with {} "
         "hypotheses of at most {} words; use smaller batches, a smaller beam or shorter sentences",
-        static_cast<double>(source_.arena_bytes() + step_.arena_bytes()) / 1e6, sentences.size(),
-        words, std::accumulate(limits.hypotheses.begin(), limits.hypotheses.end(), std::int64_t{0}),
+        static_cast<double>(source_.arena_bytes() + step_.arena_bytes()) / 1e6, batch.size(), words,
+        std::accumulate(limits.hypotheses.begin(), limits.hypotheses.end(), std::int64_t{0}),
         steps.empty() ? 0 : *std::max_element(steps.begin(), steps.end())));
   }
 

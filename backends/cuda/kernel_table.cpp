@@ -22,6 +22,7 @@
 #include "fuselage/ops/attention.h"
 #include "fuselage/ops/frequent_rows.h"
 #include "fuselage/ops/fused.h"
+#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/loop.h"
 #include "fuselage/ops/matmul.h"
 #include "fuselage/ops/normalization.h"
@@ -181,6 +182,7 @@ constexpr KernelInfo kRows[] = {
      .name = "concat",
      .reads = all_operands(view),
      .refuse = needs_vectors},
+    {.op = op::Input::kName, .name = "input"},
     {.op = op::Position::kName, .name = "position"},
     {.op = op::Sinusoid::kName, .name = "sinusoid"},
     {.op = op::KBest::kName, .name = "k_best", .reads = {view}, .refuse = refuse_many},

@@ -17,12 +17,6 @@ std::int32_t bounded(std::int64_t count) {
   return static_cast<std::int32_t>(std::min(count, kMaxRows));
 }
 
-std::int32_t longest(std::span<const WordIds> lists) {
-  std::size_t size = 0;
-  for (const WordIds& list : lists) size = std::max(size, list.size());
-  return bounded(static_cast<std::int64_t>(size));
-}
-
 /// Applies f to each bound of two layouts.
 template <typename F>
 Layout combined(const Layout& a, const Layout& b, const F& f) {
@@ -63,9 +57,9 @@ bool Layout::holds(const Layout& other) const {
   return sentence >= other.sentence && shortlist >= other.shortlist && steps >= other.steps;
 }
 
-Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
-                 std::span<const WordIds> shortlists, const StepLimits& limits) {
-  Layout layout{.sentence = longest(sentences), .shortlist = longest(shortlists)};
+Layout layout_of(const RowFrame& frame, std::size_t sentences, const StepLimits& limits) {
+  Layout layout{.sentence = frame.longest(DomainKind::source),
+                .shortlist = frame.longest(DomainKind::shortlist)};
   for (const std::int32_t steps : limits.steps) layout.steps = std::max(layout.steps, steps);
   const Graph& graph = frame.graph();
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
@@ -74,7 +68,7 @@ Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
       throw Error(fmt::format(
           "a batch of {} sentences may have {} rows of '{}', more than the {} that a GPU can "
           "count; use a smaller mini-batch, beam-size or max-length-factor",
-          sentences.size(), rows, graph.domain(DomainId{i}).name, kMaxRows));
+          sentences, rows, graph.domain(DomainId{i}).name, kMaxRows));
     layout.rows.push_back(static_cast<std::int32_t>(rows));
   }
   return layout;

@@ -18,9 +18,9 @@ FUSELAGE_EXPORTED std::int64_t round_size(std::int64_t count, std::int64_t per_o
 /// within the bounds can use the memory and the captured graphs of the layout.
 struct FUSELAGE_EXPORTED Layout {
   std::vector<std::int32_t> rows;  ///< rows of each domain
-  std::int32_t sentence = 0;       ///< words of the longest sentence: iterations of scans
-  std::int32_t shortlist = 0;      ///< words of the longest shortlist
-  std::int32_t steps = 0;          ///< steps of a sentence
+  std::int32_t sentence = 0;  ///< tokens of the longest sentence in any source: iterations of scans
+  std::int32_t shortlist = 0;  ///< words of the longest shortlist
+  std::int32_t steps = 0;      ///< steps of a sentence
 
   /// Whether each bound is at least the other's.
   bool holds(const Layout& other) const;
@@ -28,10 +28,10 @@ struct FUSELAGE_EXPORTED Layout {
   friend bool operator==(const Layout&, const Layout&) = default;
 };
 
-/// The exact bounds of the batch of `frame`, after begin_batch() and reserve_steps(). Throws Error
-/// for more than 2^31 - 1 rows.
-FUSELAGE_EXPORTED Layout layout_of(const RowFrame& frame, std::span<const WordIds> sentences,
-                                   std::span<const WordIds> shortlists, const StepLimits& limits);
+/// The exact bounds of the batch of `frame`, of `sentences`, after begin_batch() and
+/// reserve_steps(). Throws Error for more than 2^31 - 1 rows.
+FUSELAGE_EXPORTED Layout layout_of(const RowFrame& frame, std::size_t sentences,
+                                   const StepLimits& limits);
 
 /// Rounds each bound by round_size(). Bounds of load-time domains stay.
 FUSELAGE_EXPORTED Layout rounded(const Graph& graph, const Layout& layout, std::int64_t per_octave);

@@ -57,13 +57,14 @@ void keep_between_iterations(ProgramPlan& plan, const CarriedBuffer& carried) {
 
 void find_lifetimes(ProgramPlan& plan, std::span<const CarriedBuffer> carried) {
   find_uses(plan);
+  // Before loops are looked at: a later program may be the only reader of a collected value.
+  for (const BufferView& view : plan.outputs) plan.buffers[view.buffer].last = kForever;
   for (const Loop& loop : plan.loops)
     for (Buffer& buffer : plan.buffers) keep_where_it_crosses(loop, buffer);
   for (const CarriedBuffer& one : carried) keep_between_iterations(plan, one);
   for (Buffer& buffer : plan.buffers)
     if (plan.graph.domain(buffer.domain).kind == DomainKind::prefix && !buffer.newest_only)
       keep_forever(buffer);
-  for (const BufferView& view : plan.outputs) plan.buffers[view.buffer].last = kForever;
 }
 
 }  // namespace fuselage

@@ -20,9 +20,8 @@ class ReferenceWorker : public Worker {
     interpreter_.run(BindingTime::load, frame_);
   }
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-             const StepLimits& limits) override {
-    frame_.begin_batch(sentences, shortlists);
+  void begin(const Batch& batch, const StepLimits& limits) override {
+    frame_.begin_batch(batch);
     frame_.reserve_steps(limits);
     interpreter_.run(BindingTime::source, frame_);
   }

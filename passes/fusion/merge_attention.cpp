@@ -40,6 +40,13 @@ std::optional<std::string> of_prefixes(const Match& match) {
                      graph.domain(crossed(match).from).name, attended.name);
 }
 
+std::optional<std::string> in_windows(const Match& match) {
+  const Domain& pairs = match.graph().domain(pairs_of(match));
+  if (pairs.window.has_all()) return std::nullopt;
+  return fmt::format("each row of '{}' attends within its own window in '{}'",
+                     match.graph().domain(crossed(match).from).name, pairs.name);
+}
+
 std::optional<std::string> has_default(const Match& match) {
   if (match.node(kQuery).operands.size() == 1 && !crossed(match).partial) return std::nullopt;
   return "some queries are a default row";
@@ -62,7 +69,8 @@ DomainId find_or_add_pairs(Rewriter& rewriter, DomainId left, DomainId right) {
   const Graph& graph = rewriter.graph();
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
     const Domain& domain = graph.domain(DomainId{i});
-    if (domain.kind == DomainKind::pairs && domain.left == left && domain.right == right)
+    if (domain.kind == DomainKind::pairs && domain.left == left && domain.right == right &&
+        domain.window.has_all())
       return DomainId{i};
   }
   std::string name = graph.domain(left).name + "_" + graph.domain(right).name;
@@ -105,6 +113,7 @@ Pass merge_attention(const Workload& workload) {
                               }),
                .guards = {{"weights_unused", needs_weights},
                           {"source_rows", of_prefixes},
+                          {"same_pairs", in_windows},
                           {"no_default", has_default},
                           {"fewer_rows",
                            [workload](const Match& match) { return not_fewer(match, workload); }}},

@@ -138,7 +138,10 @@ std::string beyond_budget(const CostModel& model, NodeId id) {
 /// Whether the last map that a move crosses is of a rule's kind.
 using Crossing = bool (*)(const Graph&, const RowMap&);
 
-bool crosses_words(const Graph&, const RowMap& map) { return map.kind == MapKind::word; }
+/// Word maps, and maps of positions and distances to tables.
+bool crosses_words(const Graph& graph, const RowMap& map) {
+  return graph.domain(map.to).kind == DomainKind::vocabulary;
+}
 bool crosses_parents(const Graph& graph, const RowMap& map) {
   return graph.domain(map.from).kind == DomainKind::hypothesis && map.kind == MapKind::structural;
 }

@@ -58,9 +58,8 @@ class CountingWorker : public Worker {
   CountingWorker(std::unique_ptr<Worker> worker, std::vector<std::size_t>& counts)
       : worker_(std::move(worker)), counts_(counts) {}
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-             const StepLimits& limits) override {
-    worker_->begin(sentences, shortlists, limits);
+  void begin(const Batch& batch, const StepLimits& limits) override {
+    worker_->begin(batch, limits);
   }
   void step(const StepInput& input) override {
     counts_.push_back(allocations);

@@ -67,19 +67,6 @@ TEST(Backends, BoundBatchesByTheBeam) {
   EXPECT_GT(find_backend("cuda").fastest_batches(6).sentences, 100u);
 }
 
-// A batch has one text, which all source domains would share without a word.
-TEST(Compile, RefusesAGraphThatReadsSeveralSourceTexts) {
-  testing::ToyModel model = testing::toy_model(3);
-  const DomainId source = model.graph.find_domain("source");
-  const DomainId context = model.graph.add_source("context", model.graph.domain(source).of);
-  model.graph.add_word_map("context.word", context, model.graph.find_domain("vocabulary"), false);
-  for (const Backend* backend : all_backends())
-    EXPECT_THAT(
-        [&] { compile(model.graph, model.weights, {.backend = std::string(backend->name())}); },
-        ThrowsMessage<Error>(AllOf(HasSubstr("reads 2 source texts, 'source', 'context'"),
-                                   HasSubstr("declare one source domain"))));
-}
-
 // --- The cost model ---
 
 /// Products with the state of a parent, with a word and a state side by side, and with a mixture.

@@ -35,7 +35,7 @@ Layout layout_for(const Graph& graph, const std::vector<WordIds>& sentences, std
                           std::vector(sentences.size(), steps)};
   frame.begin_batch(sentences);
   frame.reserve_steps(limits);
-  return layout_of(frame, sentences, {}, limits);
+  return layout_of(frame, sentences.size(), limits);
 }
 
 std::int32_t rows(const Graph& graph, const Layout& layout, std::string_view domain) {

@@ -97,7 +97,7 @@ std::vector<Found> search(const Executable& executable, const std::vector<WordId
                           const std::vector<WordIds>& lists) {
   const auto worker = executable.make_worker();
   const std::size_t count = sentences.size();
-  worker->begin(sentences, lists,
+  worker->begin({.sentences = sentences, .shortlists = lists},
                 {std::vector<std::int32_t>(count, 3), std::vector<std::int32_t>(count, 4)});
   std::vector<Found> found(count);
   for (std::int32_t t = 0, width = 1; t < 4; ++t) {

@@ -29,7 +29,7 @@ class DeviceRowMemoryTest : public CudaTest {
     const StepLimits limits{Numbers(sentences.size(), 3), Numbers(sentences.size(), 4)};
     frame_.begin_batch(sentences);
     frame_.reserve_steps(limits);
-    layout_ = rounded(graph_, layout_of(frame_, sentences, {}, limits), 1);
+    layout_ = rounded(graph_, layout_of(frame_, sentences.size(), limits), 1);
     memory_.place(layout_);
     memory_.upload_source(frame_, queue_);
     queue_.synchronize();
@@ -100,14 +100,15 @@ TEST_F(DeviceRowMemoryTest, HasTheHostsRows) {
 
 TEST_F(DeviceRowMemoryTest, HasAllIterationsOfScans) {
   begin({{1, 0}, {1, 2, 3, 4, 0}, {0}, {5, 6, 0}});
-  ASSERT_EQ(memory_.iterations(), 5);
-  const auto begins = memory_.rows(layout_.rows).iteration_begin;
+  const DomainId forward = graph_.find_domain("forward");
+  ASSERT_EQ(memory_.iterations(forward), 5);
+  const auto begins = memory_.rows(layout_.rows)[forward].iteration_begin;
   EXPECT_EQ(Numbers(begins.begin(), begins.end()), (Numbers{0, 4, 7, 9, 10, 11}));
   for (const std::string_view name : {"forward", "backward"}) {
     const DomainId scan = graph_.find_domain(name);
     const MapId map = graph_.map_of(scan, MapKind::structural);
     DeviceRows rows = memory_.rows(layout_.rows);
-    for (std::int64_t t = 0; t < memory_.iterations(); ++t) {
+    for (std::int64_t t = 0; t < memory_.iterations(scan); ++t) {
       frame_.begin_iteration(scan, t);
       memory_.set_iteration(rows, scan, t);
       const auto count = static_cast<std::int32_t>(frame_.table().rows(scan));
@@ -152,14 +153,15 @@ TEST_F(DeviceRowMemoryTest, PathsOfMapsAreComposed) {
     frame_.table().resolve(plan.indexes[i].path, expected);
     EXPECT_EQ(numbers_at(slots.all()[i], expected.size()), expected) << "slot " << i;
   }
-  for (std::size_t i = 0; i < 2; ++i)
-    for (std::int64_t t = 0; t < memory_.iterations(); ++t) {
-      const DomainId scan = plan.indexes[i].from;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const DomainId scan = plan.indexes[i].from;
+    for (std::int64_t t = 0; t < memory_.iterations(scan); ++t) {
       frame_.begin_iteration(scan, t);
       frame_.table().resolve(plan.indexes[i].path, expected);
       EXPECT_EQ(numbers_at(slots.in_iteration(scan, t)[i], expected.size()), expected)
           << "slot " << i << " iteration " << t;
     }
+  }
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
+#include "tests/backends/random_search.h"
 #include "tests/backends/support.h"
-#include "tests/cuda/random_search.h"
 #include "tests/passes/execute.h"
 #include "tests/passes/random_graph.h"
 
@@ -66,7 +66,7 @@ TEST_F(CudaExecutableTest, RunsRandomGraphs) {
     const auto reference = compile_reference(graph, weights);
     for (const char* passes : {"none", "all"}) {
       const auto cuda = compile_with(graph, weights, {.passes = passes});
-      expect_same_runs(graph, *cuda, *reference, seed);
+      testing::expect_same_runs(graph, *cuda, *reference, seed);
       if (HasFatalFailure()) return;
     }
   }

@@ -130,7 +130,7 @@ class ProgramTest : public CudaTest {
   }
 
   void run() {
-    const Layout layout = layout_of(*frame_, sentences_, lists_, limits());
+    const Layout layout = layout_of(*frame_, sentences_.size(), limits());
     weights_on_device_ = std::make_unique<DeviceWeights>(weights_);
     program_ = std::make_unique<DeviceProgram>(plan_program(graph_, cuda_kernels()),
                                                *weights_on_device_, registry_);

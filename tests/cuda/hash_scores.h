@@ -34,9 +34,8 @@ class HashWorker : public Worker {
  public:
   explicit HashWorker(const ScoreShape& shape) : shape_(shape) {}
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds>,
-             const StepLimits&) override {
-    sentences_.assign(sentences.begin(), sentences.end());
+  void begin(const Batch& batch, const StepLimits&) override {
+    sentences_.assign(batch.sentences.begin(), batch.sentences.end());
     states_.clear();
   }
 

@@ -19,6 +19,7 @@ using ::testing::ThrowsMessage;
 Graph declarations(int copies) {
   Graph graph("test");
   const DomainId words = graph.add_vocabulary("words", 50);
+  const DomainId places = graph.add_vocabulary("places", 5);
   const DomainId sentences = graph.add_sentences("sentences");
   for (int i = 0; i < copies; ++i) {
     const auto name = [&](const char* base) { return base + std::to_string(i); };
@@ -30,7 +31,14 @@ Graph declarations(int copies) {
     graph.add_pairs(name("attention"), hypotheses, source);
     graph.add_pairs(name("shared_attention"), parents, source);
     graph.add_pairs(name("listed"), hypotheses, shortlist);
-    graph.add_pairs(name("self_attention"), hypotheses, prefix);
+    const DomainId self = graph.add_pairs(name("self_attention"), hypotheses, prefix);
+    const DomainId window =
+        graph.add_pairs(name("window"), hypotheses, prefix, {.first = -2, .last = 0});
+    graph.add_neighbour_map(name("before"), prefix, -1);
+    graph.add_neighbour_map(name("third"), prefix, -3);
+    graph.add_position_map(name("place"), hypotheses, places, -1);
+    graph.add_distance_map(name("distance"), self, places, {.causal = true});
+    graph.add_distance_map(name("distance_in_window"), window, places, {});
     graph.add_word_map(name("word"), hypotheses, words, true);
     graph.add_word_map(name("same_word"), hypotheses, words, true);
     graph.add_word_map(name("source_word"), source, words, false);
@@ -58,7 +66,7 @@ class RandomSearch {
 
   /// Reserves memory in `tables` and on the device.
   void begin(RowTables& tables, const Stream& stream) {
-    const Layout layout = layout_of(frame_, sentences_, shortlists_, limits_);
+    const Layout layout = layout_of(frame_, sentences_.size(), limits_);
     memory_.place(layout);
     memory_.upload_source(frame_, stream);
     rows_ = memory_.rows(layout.rows);

@@ -43,12 +43,11 @@ class DeviceWorker : public HashWorker {
         memory_(graph_),
         search_(graph_) {}
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-             const StepLimits& limits) override {
-    HashWorker::begin(sentences, shortlists, limits);
-    frame_.begin_batch(sentences);
+  void begin(const Batch& batch, const StepLimits& limits) override {
+    HashWorker::begin(batch, limits);
+    frame_.begin_batch(batch);
     frame_.reserve_steps(limits);
-    const Layout layout = layout_of(frame_, sentences, {}, limits);
+    const Layout layout = layout_of(frame_, batch.size(), limits);
     if (max_.holds(layout)) return;
     max_ = joined(max_, layout);
     memory_.place(max_);

@@ -31,7 +31,7 @@ class ScriptedWorker : public Worker {
  public:
   explicit ScriptedWorker(Script& script) : script_(script) {}
 
-  void begin(std::span<const WordIds>, std::span<const WordIds>, const StepLimits&) override {}
+  void begin(const Batch&, const StepLimits&) override {}
   bool search(const SearchSettings& settings, SearchRecord& record) override {
     ++script_.searches_run;
     if (!script_.searches) return false;

@@ -1,5 +1,9 @@
 #include "fuselage/graph/domain.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "fuselage/graph/distance_table.h"
 #include "fuselage/graph/row_table.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/loop.h"
@@ -87,16 +91,100 @@ TEST_F(Domains, WordMapsLeadFromTokensToVocabularies) {
   EXPECT_EQ(graph_.map(word).kind, MapKind::word);
   EXPECT_TRUE(graph_.map(word).partial);
   EXPECT_EQ(graph_.map(graph_.add_word_map("source.word", source_, vocab_, false)).partial, false);
-  EXPECT_EQ(error_of([&] { graph_.add_word_map("w", sentence_, vocab_, false); }),
-            "map 'w' must start at a source, hypothesis or shortlist domain, but 'sentence' is a "
-            "sentence "
-            "domain");
+  EXPECT_EQ(graph_.map(graph_.add_word_map("language", sentence_, vocab_, false)).from, sentence_);
+  EXPECT_EQ(
+      error_of([&] { graph_.add_word_map("w", parent_, vocab_, false); }),
+      "map 'w' must start at a source, hypothesis, shortlist or sentence domain, but 'parent' "
+      "is a parent domain");
   const DomainId shortlist = graph_.add_shortlist("shortlist", sentence_);
   EXPECT_EQ(graph_.map(graph_.add_word_map("word", shortlist, vocab_, false)).from, shortlist);
   EXPECT_THAT(error_of([&] { graph_.add_word_map("w", hyp_, source_, false); }),
               HasSubstr("'source' is a source domain"));
   EXPECT_EQ(error_of([&] { graph_.add_word_map("hyp.word", hyp_, vocab_, false); }),
             "map 'hyp.word' is declared twice");
+}
+
+TEST_F(Domains, NeighboursAreTokensOfOneText) {
+  const RowMap& next = graph_.map(graph_.add_neighbour_map("next", source_, 1));
+  EXPECT_TRUE(next.from == source_ && next.to == source_ && next.partial && next.offset == 1);
+  const RowMap& before = graph_.map(graph_.add_neighbour_map("before", prefix_, -2));
+  EXPECT_TRUE(before.from == hyp_ && before.to == prefix_ && before.partial);
+  EXPECT_THAT(error_of([&] { graph_.add_neighbour_map("m", prefix_, 1); }),
+              HasSubstr("no neighbour at the distance 1; use a negative one"));
+  EXPECT_THAT(error_of([&] { graph_.add_neighbour_map("m", source_, 0); }),
+              HasSubstr("no neighbour at the distance 0"));
+  EXPECT_THAT(error_of([&] { graph_.add_neighbour_map("m", hyp_, -1); }),
+              HasSubstr("'hyp' is a hypothesis domain"));
+  EXPECT_THAT(error_of([&] { graph_.add_neighbour_map("m", source_, std::int64_t{1} << 40); }),
+              HasSubstr("out of the range"));
+}
+
+TEST_F(Domains, PositionsAndDistancesLeadToTables) {
+  const RowMap& place = graph_.map(graph_.add_position_map("place", hyp_, vocab_, 2));
+  EXPECT_TRUE(place.from == hyp_ && place.to == vocab_ && !place.partial && place.offset == 2);
+  EXPECT_THAT(error_of([&] { graph_.add_position_map("m", sentence_, vocab_); }),
+              HasSubstr("'sentence' is a sentence domain"));
+  EXPECT_THAT(error_of([&] { graph_.add_position_map("m", source_, hyp_); }),
+              HasSubstr("must be of a vocabulary domain, but 'hyp'"));
+  const DomainId self = graph_.add_pairs("self", source_, source_);
+  const DomainId cross = graph_.add_pairs("cross", hyp_, source_);
+  const DomainId four = graph_.add_vocabulary("four", 4);
+  const DomainId odd = graph_.add_vocabulary("odd", 5);
+  const auto log = [](std::int64_t farthest, bool causal) {
+    return DistanceBuckets{DistanceBuckets::Kind::logarithmic, farthest, causal};
+  };
+  EXPECT_EQ(graph_.map(graph_.add_distance_map("clipped", self, odd, {})).to, odd);
+  EXPECT_EQ(graph_.map(graph_.add_distance_map("log", self, four, log(9, false))).to, four);
+  EXPECT_THAT(error_of([&] { graph_.add_distance_map("m", cross, odd, {}); }),
+              HasSubstr("'cross' has pairs of 'hyp' and 'source'"));
+  EXPECT_THAT(error_of([&] { graph_.add_distance_map("m", self, four, {}); }),
+              HasSubstr("'four' has 4 entries; distances -k to k need an odd number"));
+  EXPECT_THAT(error_of([&] { graph_.add_distance_map("m", self, odd, log(9, false)); }),
+              HasSubstr("distances in two directions need an even number"));
+  EXPECT_THAT(error_of([&] { graph_.add_distance_map("m", self, odd, log(2, true)); }),
+              HasSubstr("the maximum distance is 2, but has to be more than 2"));
+}
+
+TEST_F(Domains, WindowsNeedPositionsInOneText) {
+  const DomainId near = graph_.add_pairs("near", source_, source_, {.first = -3, .last = 0});
+  EXPECT_EQ(graph_.domain(near).window.first, -3);
+  EXPECT_THAT(error_of([&] { graph_.add_pairs("p", hyp_, source_, {.last = 0}); }),
+              HasSubstr("a window needs pairs of the tokens of one source"));
+  EXPECT_THAT(error_of([&] { graph_.add_pairs("p", source_, source_, {.first = 1, .last = 2}); }),
+              HasSubstr("contain the distance 0, but it is 1 … 2"));
+}
+
+TEST_F(Domains, InputsHaveRowsOfSourcesAndSentences) {
+  graph_.add_input("frames", source_, {80});
+  ASSERT_TRUE(graph_.find_input("frames").has_value());
+  EXPECT_EQ(graph_.show(graph_.inputs()[0].type), "source f32[80]");
+  EXPECT_EQ(error_of([&] { graph_.add_input("frames", source_, {80}); }),
+            "input 'frames' is declared twice");
+  EXPECT_THAT(error_of([&] { graph_.add_input("x", hyp_, {2}); }),
+              HasSubstr("'hyp' is a hypothesis domain"));
+  EXPECT_THAT(error_of([&] { graph_.add_input("x", source_, {0}); }),
+              HasSubstr("dimensions [0] are out of range"));
+}
+
+/// Entries computed with the function of the published implementation (T5, 32 buckets, distance
+/// 128) in double precision.
+TEST(DistanceTable, HasTheBucketsOfT5) {
+  const DistanceTable both = distance_table({DistanceBuckets::Kind::logarithmic, 128, false}, 32);
+  const DistanceTable causal = distance_table({DistanceBuckets::Kind::logarithmic, 128, true}, 32);
+  EXPECT_EQ(both[0], 0);
+  EXPECT_EQ(both[-7], 7);
+  EXPECT_EQ(both[7], 23);
+  for (const std::int64_t distance : {-200, -127, -50, -20, -9, 8, 11, 12, 33, 90, 1000}) {
+    const double steps = static_cast<double>(std::abs(distance));
+    const auto bucket = [&](double count) {
+      const double exact = count / 2;
+      if (steps < exact) return steps;
+      return std::min(count - 1, exact + std::floor(std::log(steps / exact) /
+                                                    std::log(128 / exact) * (count - exact)));
+    };
+    EXPECT_EQ(both[distance], static_cast<int>(bucket(16)) + (distance > 0 ? 16 : 0)) << distance;
+    EXPECT_EQ(causal[distance], distance > 0 ? 0 : static_cast<int>(bucket(32))) << distance;
+  }
 }
 
 TEST_F(Domains, ShortlistsBelongToSentences) {

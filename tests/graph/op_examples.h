@@ -17,6 +17,10 @@ return w = %w
         {"import", R"(%x = import() {name = "x", domain = self, dims = [2, 3], dtype = qint8}
 return x = %x
 )"},
+        {"input", R"(input frames : source f32[2, 3]
+%f = input() {name = "frames"}
+return f = %f
+)"},
         {"constant",
          R"(%c = constant() {values = [0.1, -2.5e-07, inf, -inf, nan, -0], dims = [2, 3]}
 return c = %c

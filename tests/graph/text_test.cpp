@@ -45,6 +45,28 @@ TEST(GraphText, EveryOpRoundTrips) {
   EXPECT_EQ(op_examples().size(), all_ops().all().size());
 }
 
+TEST(GraphText, DeclarationsRoundTrip) {
+  const Graph graph = graph_of(R"(domain places = vocabulary 8
+map source.next : source -> source neighbour 1
+map hyp.before : hyp -> prefix neighbour -3
+map source.place : source -> places position
+map hyp.place : hyp -> places position -2
+map self.bucket : self -> vocab distance clipped
+map self.t5 : self -> places distance logarithmic 64
+domain causal = pairs of source, source within -inf 0
+domain recent = pairs of hyp, prefix within -7 inf
+map causal.bucket : causal -> vocab distance clipped causal
+map recent.t5 : recent -> places distance logarithmic 64 causal
+map sentence.language : sentence -> vocab
+input frames : source f32[80]
+input speaker : sentence f32[4, 2]
+)");
+  expect_round_trip(graph);
+  EXPECT_EQ(graph.domain(graph.find_domain("recent")).window.first, -7);
+  EXPECT_EQ(graph.map(graph.find_map("causal.bucket")).buckets.causal, true);
+  EXPECT_EQ(graph.inputs().size(), 2u);
+}
+
 TEST(GraphText, PrintsOneStatementALine) {
   Graph graph = graph_of(R"(
 %x = import() {name = "x", domain = hyp, dims = [4]}
@@ -255,6 +277,19 @@ constexpr BadText kBadTexts[] = {
      "domain 'a' must be of a vocabulary domain, but 'source' is a source"},
     {"map hyp.word : hyp -> vocab", "map 'hyp.word' is declared twice"},
     {"map a : hyp -> vocab total", "unexpected 'total'"},
+    {"map a : source -> source neighbour", "expected a number before the end of the line"},
+    {"map a : source -> source neighbour 0", "has no neighbour at the distance 0"},
+    {"map a : source -> prefix neighbour -1",
+     "neighbours in 'prefix' belong to rows of 'hyp', not of 'source'"},
+    {"map a : source -> vocab position x", "expected a number before 'x'"},
+    {"map a : self -> vocab distance", "expected 'clipped' before the end of the line"},
+    {"map a : self -> vocab distance logarithmic", "expected a number before the end of the line"},
+    {"map a : self -> vocab distance clipped both", "unexpected 'both'"},
+    {"domain a = pairs of source, source within 0", "expected a number before the end of the line"},
+    {"domain a = pairs of hyp, source within -1 0", "a window needs pairs of the tokens"},
+    {"input a source", "expected ':' before 'source'"},
+    {"input a : source i32[2]", "input 'a' must be f32, not source i32[2]"},
+    {"input a : f32[2]", "numbers are supplied for source tokens or sentences"},
     {"return", "expected an output name before the end of the line"},
     {"return a", "expected '=' before the end of the line"},
     {"return a = x", "expected '%' before 'x'"},

@@ -322,6 +322,9 @@ const std::vector<Case>& cases() {
        {{1, 4, 9, 16, 5, 12, 21, 32, 9, 20, 33, 48, 13, 28, 45, 64, 17, 36, 57, 80}}},
 
       {"position", "%y = position() {domain = source}", {{0, 1, 0}}},
+      {"input",
+       "input frames : source f32[2]\n%y = input() {name = \"frames\"}",
+       {{1, 2, 3, 4, 5, 6}}},
       {"position", "%y = position() {domain = hyp}", {{3, 3, 0, 7}}},
       // Frequencies 1, 1/100 and 1/10000; angles are rounded to single precision.
       {"sinusoid",

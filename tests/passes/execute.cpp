@@ -1,4 +1,4 @@
-#include "execute.h"
+#include "tests/passes/execute.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "backends/reference/interpreter.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/leaf.h"
+#include "tests/passes/random_graph.h"
 
 namespace fuselage {
 namespace {
@@ -38,12 +39,11 @@ float special_number(Random& random) {
 class Search {
  public:
   Search(const Graph& graph, std::uint64_t seed) : random_(seed) {
-    for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
-      if (const std::int64_t size = graph.domain(DomainId{i}).size; size > 0)
-        vocabulary_ = std::min(vocabulary_, size);
     for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
       const RowMap& map = graph.map(MapId{i});
-      if (map.kind == MapKind::word && !map.partial) no_word_ = 0;
+      if (map.kind != MapKind::word) continue;
+      vocabulary_ = std::min(vocabulary_, graph.domain(map.to).size);
+      if (!map.partial) no_word_ = 0;
     }
     for (int i = 0; i < 3; ++i) {
       WordIds words(1 + random_() % 4);
@@ -59,7 +59,9 @@ class Search {
   }
 
   void begin(RowFrame& frame) {
-    frame.begin_batch(sentences_, shortlists_);
+    const std::span<const BatchInput> inputs =
+        frame.graph().find_input("features") ? features_.inputs() : std::span<const BatchInput>();
+    frame.begin_batch({.sentences = sentences_, .shortlists = shortlists_, .inputs = inputs});
     for (std::int32_t s = 0; s < 3; ++s) {
       parents_.push_back(-1);
       parent_sentence_.push_back(s);
@@ -105,6 +107,7 @@ class Search {
   std::int64_t vocabulary_ = 1000;
   std::int32_t no_word_ = -1;
   std::vector<WordIds> sentences_, shortlists_;
+  RandomFeatures features_{3};
   std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;
 };
 

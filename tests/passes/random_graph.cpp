@@ -1,4 +1,4 @@
-#include "random_graph.h"
+#include "tests/passes/random_graph.h"
 
 #include <fmt/format.h>
 
@@ -46,16 +46,36 @@ class Generator {
     source_word_ = graph_.add_word_map("src.word", source_, words_, /*partial=*/false);
     forward_ = graph_.add_scan("forward", source_, /*reversed=*/false);
     backward_ = graph_.add_scan("backward", source_, /*reversed=*/true);
-    source_pairs_ = graph_.add_pairs("self", source_, source_);
+    source_pairs_ = graph_.add_pairs("self", source_, source_, source_window());
     parent_ = graph_.add_parents("parent", sentence_);
     hypothesis_ = graph_.add_hypotheses("hyp", parent_);
     hypothesis_word_ = graph_.add_word_map("hyp.word", hypothesis_, words_, /*partial=*/true);
     prefix_ = graph_.add_prefix("prefix", hypothesis_);
     cross_pairs_ = graph_.add_pairs("cross", hypothesis_, source_);
-    prefix_pairs_ = graph_.add_pairs("causal", hypothesis_, prefix_);
+    prefix_pairs_ = graph_.add_pairs("causal", hypothesis_, prefix_,
+                                     chance(2) ? Window{} : Window{.first = -1});
+    declare_positions();
+    graph_.add_input("features", sentence_, {4});
     shortlist_ = graph_.add_shortlist("shortlist", sentence_);
     shortlist_word_ = graph_.add_word_map("shortlist.word", shortlist_, words_, /*partial=*/false);
     shortlist_pairs_ = graph_.add_pairs("candidates", hypothesis_, shortlist_);
+  }
+
+  Window source_window() {
+    constexpr Window kWindows[] = {{}, {.last = 0}, {.first = -1, .last = 1}};
+    return kWindows[random_() % std::size(kWindows)];
+  }
+
+  /// Maps that follow from positions.
+  void declare_positions() {
+    places_ = graph_.add_vocabulary("places", 3);
+    source_next_ = graph_.add_neighbour_map("src.next", source_, 1);
+    source_place_ = graph_.add_position_map("src.place", source_, places_, 1);
+    hypothesis_before_ = graph_.add_neighbour_map("hyp.before", prefix_, -1);
+    hypothesis_place_ = graph_.add_position_map("hyp.place", hypothesis_, places_);
+    source_distance_ = graph_.add_distance_map("self.distance", source_pairs_, places_, {});
+    prefix_distance_ =
+        graph_.add_distance_map("causal.distance", prefix_pairs_, places_, {.causal = true});
   }
 
   // --- Parts of a model ---
@@ -64,8 +84,16 @@ class Generator {
     keep(source_, add("select_rows", {table_}, {{"via", MapPath{source_word_}}}));
     const ValueId position = add("position", {}, {{"domain", source_}});
     keep(source_, add("sinusoid", {position}, {{"dim", std::int64_t{4}}}));
-    grow(source_, 5);
+    keep(source_, select(param(places_, 4), {source_place_}));
+    grow(source_, 2);
+    keep(source_, select(pick(source_), {source_next_}));
+    keep(source_, select(features(), {graph_.find_map("src.sentence")}));
+    grow(source_, 3);
   }
+
+  ValueId features() { return add("input", {}, {{"name", std::string("features")}}); }
+
+  ValueId select(ValueId x, const MapPath& via) { return add("select_rows", {x}, {{"via", via}}); }
 
   void scan(DomainId domain) {
     const MapPath to_source{graph_.map_of(domain, MapKind::structural)};
@@ -120,8 +148,10 @@ class Generator {
                           {{"via", MapPath{hypothesis_word_}}}));
     grow(hypothesis_, 5);
     attend(hypothesis_, cross_pairs_, source_);
+    keep(hypothesis_, select(param(places_, 4), {hypothesis_place_}));
     for (int i = 0; i < 2; ++i)
       keep(prefix_, add("history", {pick(hypothesis_)}, {{"domain", prefix_}}));
+    keep(hypothesis_, select(pick(prefix_), {hypothesis_before_}));
     attend(hypothesis_, prefix_pairs_, prefix_);
     grow(hypothesis_, 5);
     for (const ValueId state : states) add_next(hypothesis_, state);
@@ -138,11 +168,19 @@ class Generator {
     keep(pairs, a);
     keep(pairs, b);
     grow(pairs, 2);
-    const ValueId weights = add("segment_softmax", {scores(a, b)}, {{"to", to_left}});
+    ValueId score = scores(a, b);
+    if (pairs != cross_pairs_ && chance(2)) score = add("add", {score, bias(pairs, width(score))});
+    const ValueId weights = add("segment_softmax", {score}, {{"to", to_left}});
     for (int i = 0; i < 2; ++i)
       keep(left, add("mix_rows", {weights, of_width(pick(right), 4)},
                      {{"to", to_left}, {"via", to_right}}));
     grow(left, 3);
+  }
+
+  /// A number for the distance of a pair.
+  ValueId bias(DomainId pairs, std::int64_t heads) {
+    return select(param(places_, heads),
+                  {pairs == source_pairs_ ? source_distance_ : prefix_distance_});
   }
 
   ValueId scores(ValueId a, ValueId b) {
@@ -450,10 +488,12 @@ class Generator {
 
   std::mt19937_64 random_;
   Graph graph_;
-  DomainId words_, sentence_, source_, forward_, backward_, source_pairs_;
+  DomainId words_, places_, sentence_, source_, forward_, backward_, source_pairs_;
   DomainId parent_, hypothesis_, prefix_, cross_pairs_, prefix_pairs_;
   DomainId shortlist_, shortlist_pairs_;
   MapId source_word_, hypothesis_word_, shortlist_word_;
+  MapId source_next_, source_place_, source_distance_;
+  MapId hypothesis_before_, hypothesis_place_, prefix_distance_;
   ValueId table_;
   std::map<DomainId, std::vector<ValueId>> pools_;
   int params_ = 0;

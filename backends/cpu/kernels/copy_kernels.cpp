@@ -1,4 +1,4 @@
-// Copies of rows, and positions.
+// Copies of rows, positions, and inputs.
 
 #include <algorithm>
 
@@ -7,6 +7,7 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
+#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/positions.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/shape.h"
@@ -57,6 +58,21 @@ void run_sinusoid(const PlannedInstruction& in, const Run& run) {
            rows_out(in, run));
 }
 
+/// input: the caller's numbers.
+class CopyInput final : public Kernel {
+ public:
+  CopyInput(const PlannedInstruction&, const Binding& binding)
+      : index_(binding.graph.find_input(binding.node.as<op::Input>().name).value()) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const auto numbers = run.rows.input(index_);
+    std::copy(numbers.begin(), numbers.end(), result_at<float>(in, run));
+  }
+
+ private:
+  std::size_t index_;
+};
+
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
@@ -71,6 +87,7 @@ constexpr KernelEntry kKernels[] = {
       .reads = all_operands(view),
       .refuse = needs_vectors},
      make_kernel<PlainKernel<run_concat>>},
+    {{.op = op::Input::kName, .name = "input"}, make_kernel<CopyInput>},
     {{.op = op::Position::kName, .name = "position"}, make_kernel<PlainKernel<run_position>>},
     {{.op = op::Sinusoid::kName, .name = "sinusoid"}, make_kernel<PlainKernel<run_sinusoid>>},
 };

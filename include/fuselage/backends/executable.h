@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuselage/backends/batch.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/backends/usage.h"
@@ -53,13 +54,12 @@ class Worker {
  public:
   virtual ~Worker() = default;
 
-  /// Runs the source program on a batch and allocates memory for its steps. A graph with a
-  /// shortlist domain needs each sentence's shortlist, in ascending order.
-  virtual void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-                     const StepLimits& limits) = 0;
-  /// The same for a graph without a shortlist domain.
+  /// Runs the source program on a batch and allocates memory for its steps. Throws Error for a
+  /// batch that does not fit the graph (BatchRows::set).
+  virtual void begin(const Batch& batch, const StepLimits& limits) = 0;
+  /// The same for a graph with one text.
   void begin(std::span<const WordIds> sentences, const StepLimits& limits) {
-    begin(sentences, {}, limits);
+    begin(Batch{.sentences = sentences}, limits);
   }
 
   /// Runs the step program once. Allocates nothing in back-ends that guarantee it.

@@ -4,13 +4,13 @@
 #include <span>
 #include <vector>
 
+#include "fuselage/backends/batch.h"
+#include "fuselage/backends/batch_rows.h"
 #include "fuselage/base/api.h"
+#include "fuselage/graph/distance_table.h"
 #include "fuselage/graph/row_table.h"
 
 namespace FUSELAGE_API fuselage {
-
-/// Word ids of one sentence, the end symbol included.
-using WordIds = std::vector<std::int32_t>;
 
 /// One step of a search: the live hypotheses, their parents and last words. Parents are distinct;
 /// hypotheses of one parent need not be adjacent.
@@ -28,24 +28,21 @@ struct StepLimits {
   std::vector<std::int32_t> steps;       ///< maximum steps of each sentence
 };
 
-/// Throws Error for a graph with several source texts, since a batch has one.
-void expect_one_source(const Graph& graph);
-
 /// Maintains the RowTable of a batch: computes the rows of all declared domains and maps from token
 /// ids and from the search's choices.
 class RowFrame {
  public:
-  /// `graph` declares the domains and maps, with at most one source domain; all programs split from
-  /// it share them.
+  /// `graph` declares the domains, maps and inputs; all programs split from it share them.
   explicit RowFrame(const Graph& graph);
 
   const RowTable& table() const { return table_; }
   const Graph& graph() const { return graph_; }
 
-  /// Sets the rows of source-time domains. Sentences must not be empty. A graph with a shortlist
-  /// domain needs each sentence's shortlist, in ascending order. Throws Error if a word id is out
-  /// of the range of a map's vocabulary.
-  void begin_batch(std::span<const WordIds> sentences, std::span<const WordIds> shortlists = {});
+  /// Sets the rows of source-time domains. Throws Error as BatchRows::set does.
+  void begin_batch(const Batch& batch);
+  void begin_batch(std::span<const WordIds> sentences, std::span<const WordIds> shortlists = {}) {
+    begin_batch({.sentences = sentences, .shortlists = shortlists});
+  }
 
   /// Sets the step limits that max_rows() uses.
   void limit_steps(const StepLimits& limits);
@@ -55,7 +52,8 @@ class RowFrame {
   /// Sets the rows of step-time domains. Allocates nothing within the reserved limits.
   void begin_step(const StepInput& input);
 
-  /// Number of iterations of a scan in this batch: the length of the longest sentence.
+  /// Number of iterations of a scan in this batch: the length of the longest sentence of its
+  /// source.
   std::int64_t iterations(DomainId scan) const;
   /// Sets the current iteration of the scan to `t`: its rows are the sentences with a t-th token,
   /// longest first, so that a sentence keeps its row number.
@@ -64,29 +62,31 @@ class RowFrame {
   /// The maximum number of rows of a domain during this batch, within the reserved limits.
   std::int64_t max_rows(DomainId domain) const { return max_rows_[domain.index]; }
 
+  /// The rows of the longest sentence in any source or shortlist domain.
+  std::int32_t longest(DomainKind kind) const { return batch_.longest(graph_, kind); }
+
  private:
-  /// Words of each sentence, one sentence after the other.
-  struct SentenceWords {
-    std::vector<std::int32_t> words;
-    std::vector<std::int32_t> begin;  // per sentence, and one past the end
-
-    void assign(std::span<const WordIds> sentences);
-  };
-
-  void sort_by_length(std::span<const WordIds> sentences);
-  void fill_tokens(DomainId id, const SentenceWords& tokens);
+  void sort_by_length(DomainId source);
+  void fill_tokens(DomainId id);
+  void fill_source_map(MapId id);
+  void fill_positions(MapId id);
+  void fill_neighbours(MapId id);
+  void fill_distances(MapId id);
   void fill_pairs(DomainId id);
+  void add_token_pairs(const Domain& pairs, std::int64_t left, std::vector<std::int32_t>& right);
+  void add_prefix_pairs(const Domain& pairs, std::int64_t left, std::vector<std::int32_t>& right);
   void forget_prefixes();
   void fill_words(MapId id, std::span<const std::int32_t> words);
   void extend_prefix(DomainId id);
   std::int32_t sentence_of(DomainId id, std::int64_t row) const;
-  /// The words that are the rows of a source or shortlist domain.
-  const SentenceWords& tokens_of(DomainKind kind) const;
+  /// Bound on the pairs of all steps' hypotheses of a sentence with one another's words or tokens.
+  std::int64_t max_pairs(const Domain& pairs, const StepLimits& limits) const;
 
   Graph graph_;  // declarations only
   RowTable table_;
-  SentenceWords source_, shortlist_;
-  std::vector<std::int32_t> longest_first_;  // sentences by decreasing length
+  BatchRows batch_;
+  std::vector<std::vector<std::int32_t>> longest_first_;  // by source: sentences by length
+  std::vector<DistanceTable> distances_;                  // by map
   std::vector<std::int64_t> max_rows_;
   // The preceding prefix row of each prefix row; -1: none.
   std::vector<std::int32_t> prefix_previous_;

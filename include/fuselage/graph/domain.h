@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
 #include "fuselage/base/api.h"
 #include "fuselage/graph/ids.h"
+#include "fuselage/graph/type.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -31,6 +33,18 @@ enum class DomainKind : std::uint8_t {
 
 std::string_view to_string(DomainKind kind);
 
+/// The pairs that a domain has: the position of the right member minus the position of the left one
+/// is between `first` and `last`. Causal attention of source tokens has {.last = 0}, a sliding
+/// window of n words {.first = 1 - n, .last = 0}.
+struct Window {
+  static constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max();
+  std::int64_t first = -kUnbounded;
+  std::int64_t last = kUnbounded;
+
+  bool has_all() const { return first == -kUnbounded && last == kUnbounded; }
+  friend bool operator==(const Window&, const Window&) = default;
+};
+
 /// A declared set of rows. `of` is the owner: the domain that each row belongs to (see DomainKind).
 struct Domain {
   std::string name;
@@ -39,16 +53,42 @@ struct Domain {
   DomainId of;            ///< source, shortlist, scan, parent, hypothesis, prefix
   bool reversed = false;  ///< scan: from the last position to the first
   DomainId left, right;   ///< pairs
+  Window window = {};     ///< pairs
   BindingTime binding = BindingTime::load;
 };
 
-/// The kinds of maps between domains.
+/// The kinds of maps between domains. All but word maps and the first four kinds follow from
+/// positions in sentences.
 enum class MapKind : std::uint8_t {
   structural,  ///< a row to its owner row; declared with the domain
   left,        ///< a pair to its left member
   right,       ///< a pair to its right member
   newest,      ///< a hypothesis to the prefix row of its last token
-  word,        ///< a token to its vocabulary entry; declared by the model
+  word,        ///< a row to a vocabulary entry that the caller supplies; declared by the model
+  neighbour,   ///< a token to the token of the same sentence at a distance; partial
+  position,    ///< a token to the entry of a table at its position
+  distance,    ///< a pair to the entry of a table for the distance of its members
+};
+
+/// How the distance of a pair, the position of the right member minus the position of the left one,
+/// becomes an entry of a table of n entries.
+struct DistanceBuckets {
+  enum class Kind : std::uint8_t {
+    /// Distances -k … k are entries 0 … 2k, n = 2k + 1; others count as -k or k (Shaw et al. 2018,
+    /// "Self-Attention with Relative Position Representations", section 3.2). Causal: distances
+    /// 0, -1, … are entries 0 … n - 1.
+    clipped,
+    /// Half of the entries for one distance each, then for ranges that grow to max_distance in
+    /// equal steps of the logarithm; the last one also for all beyond. The second half of the table
+    /// is for positive distances; causal: they count as 0 (Raffel et al. 2020, "Exploring the
+    /// Limits of Transfer Learning with a Unified Text-to-Text Transformer", section 2.1).
+    logarithmic,
+  };
+  Kind kind = Kind::clipped;
+  std::int64_t max_distance = 0;  ///< logarithmic
+  bool causal = false;            ///< all right members are at or before the left ones
+
+  friend bool operator==(const DistanceBuckets&, const DistanceBuckets&) = default;
 };
 
 /// A function from the rows of `from` to the rows of `to`. A partial map leaves some rows unmapped
@@ -58,6 +98,16 @@ struct RowMap {
   DomainId from, to;
   MapKind kind = MapKind::structural;
   bool partial = false;
+  /// neighbour: the neighbour's position minus the token's. position: added to the position, before
+  /// it is limited to the table.
+  std::int64_t offset = 0;
+  DistanceBuckets buckets = {};  ///< distance
+};
+
+/// Numbers that the caller supplies for each row of a domain: frames of speech, features.
+struct Input {
+  std::string name;
+  Type type;  ///< f32, over a source or sentence domain
 };
 
 }  // namespace fuselage

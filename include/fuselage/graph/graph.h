@@ -138,10 +138,24 @@ class Graph {
   DomainId add_hypotheses(std::string name, DomainId parents);
   /// Generated tokens; declares `hypotheses.newest`.
   DomainId add_prefix(std::string name, DomainId hypotheses);
-  /// Pairs within a sentence; declares `name.left` and `name.right`.
-  DomainId add_pairs(std::string name, DomainId left, DomainId right);
-  /// A map from tokens or the words of a shortlist to vocabulary entries.
+  /// Pairs within a sentence; declares `name.left` and `name.right`. Both members of a domain with
+  /// a window have positions: tokens of one source, or hypotheses and their prefixes.
+  DomainId add_pairs(std::string name, DomainId left, DomainId right, Window window = {});
+  /// A map from sentences, tokens or the words of a shortlist to vocabulary entries. A source
+  /// domain may have several: factors.
   MapId add_word_map(std::string name, DomainId tokens, DomainId vocabulary, bool partial);
+  /// A partial map from each token of a source domain to the token `distance` positions later; for
+  /// a prefix domain, from each hypothesis to the token `-distance` positions before its newest.
+  MapId add_neighbour_map(std::string name, DomainId tokens, std::int64_t distance);
+  /// A map from the tokens of a source domain or from hypotheses to the entries of `table`, a
+  /// vocabulary: entry min(max(position + offset, 0), size - 1).
+  MapId add_position_map(std::string name, DomainId tokens, DomainId table,
+                         std::int64_t offset = 0);
+  /// A map from pairs whose members have positions to the entries of `table`, a vocabulary.
+  MapId add_distance_map(std::string name, DomainId pairs, DomainId table, DistanceBuckets buckets);
+  /// Numbers that the caller supplies for each row of a source or sentence domain, read by
+  /// op::Input.
+  void add_input(std::string name, DomainId domain, Dims dims);
 
   std::size_t domain_count() const { return domains_.size(); }
   const Domain& domain(DomainId id) const;
@@ -149,6 +163,9 @@ class Graph {
   std::size_t map_count() const { return maps_.size(); }
   const RowMap& map(MapId id) const;
   MapId find_map(std::string_view name) const;  ///< invalid if there is none
+  const std::vector<Input>& inputs() const { return inputs_; }
+  /// The index of the input `name`, or nullopt.
+  std::optional<std::size_t> find_input(std::string_view name) const;
   /// The map of `domain` of kind structural, left or right; an internal error if there is none.
   MapId map_of(DomainId domain, MapKind kind) const;
   /// The path of structural maps from `from` to its direct or indirect owner `to`, if there is one.
@@ -232,6 +249,7 @@ class Graph {
   std::string name_;
   std::vector<Domain> domains_;
   std::vector<RowMap> maps_;
+  std::vector<Input> inputs_;
   // A deque, so that references stay valid when nodes are added.
   std::deque<Node> nodes_;
   std::deque<Value> values_;

@@ -36,6 +36,9 @@ class RowTable {
     return domains_[domain.index].previous;
   }
 
+  /// The numbers of an input, by index: a row for each row of its domain.
+  std::span<const float> input(std::size_t index) const { return inputs_[index]; }
+
   /// Composes the maps of `path`, first to last, into one index `out`; -1 stays -1. `out` keeps its
   /// capacity.
   void resolve(const MapPath& path, std::vector<std::int32_t>& out) const;
@@ -52,10 +55,13 @@ class RowTable {
   };
   DomainRows& domain(DomainId id) { return domains_[id.index]; }
   MapRows& map(MapId id) { return maps_[id.index]; }
+  /// `numbers` have to stay valid while the table is read.
+  void set_input(std::size_t index, std::span<const float> numbers) { inputs_[index] = numbers; }
 
  private:
   std::vector<DomainRows> domains_;
   std::vector<MapRows> maps_;
+  std::vector<std::span<const float>> inputs_;
 };
 
 }  // namespace fuselage

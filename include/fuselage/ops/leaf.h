@@ -39,6 +39,14 @@ struct Import {
   }
 };
 
+/// The numbers that the caller supplies for each row of a domain; `name` is a declared input of the
+/// graph, which has the type.
+struct Input {
+  static constexpr std::string_view kName = "input";
+  std::string name;
+  static constexpr auto attributes() { return std::tuple(required("name", &Input::name)); }
+};
+
 /// Numbers written in the graph; a single number fills all dimensions.
 struct Constant {
   static constexpr std::string_view kName = "constant";
@@ -51,7 +59,7 @@ struct Constant {
 
 }  // namespace op
 
-/// Ops without operands: weights, constants, results of an earlier program.
+/// Ops without operands: weights, inputs, constants, results of an earlier program.
 std::span<const OpDef> leaf_ops();
 
 }  // namespace fuselage

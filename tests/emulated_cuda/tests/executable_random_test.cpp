@@ -1,7 +1,7 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 #include "backends/reference/backend.h"
 #include "reference_kernels.h"
-#include "tests/cuda/random_search.h"
+#include "tests/backends/random_search.h"
 #include "tests/passes/execute.h"
 #include "tests/passes/random_graph.h"
 
@@ -15,7 +15,7 @@ TEST(CudaExecutable, RunsRandomGraphsAsTheReferenceDoes) {
     const auto reference = compile_reference(graph, weights);
     const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {},
                                            reference_kernels(), reference_registry());
-    expect_same_runs(graph, *cuda, *reference, seed);
+    testing::expect_same_runs(graph, *cuda, *reference, seed);
     if (HasFatalFailure()) return;
   }
 }

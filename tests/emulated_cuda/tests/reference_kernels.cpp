@@ -62,6 +62,11 @@ RowTable table_of(const Launch& launch) {
     to.index = {from.index, from.index + table.rows(map.from)};
     if (from.segments) to.segments = {from.segments, from.segments + table.rows(map.to) + 1};
   }
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Type& type = graph.inputs()[i].type;
+    const std::int64_t size = table.rows(type.domain) * row_size(type);
+    table.set_input(i, {launch.rows.inputs[i], static_cast<std::size_t>(size)});
+  }
   return table;
 }
 

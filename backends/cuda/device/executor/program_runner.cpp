@@ -87,7 +87,7 @@ std::size_t ProgramRunner::workspace_of_loop(const Loop& loop, const DeviceRows&
   DeviceRows now = rows;
   std::size_t bytes = 0;
   std::int32_t last_bound = -1;
-  for (std::int64_t t = 0; t < row_memory_.iterations(); ++t) {
+  for (std::int64_t t = 0; t < row_memory_.iterations(loop.scan); ++t) {
     row_memory_.set_iteration(now, loop.scan, t);
     const std::int32_t bound = now[loop.scan].max_live;
     if (bound != last_bound) bytes = std::max(bytes, workspace_of(loop.begin, loop.end, now));
@@ -130,7 +130,7 @@ void ProgramRunner::run(const DeviceRows& rows, const Observer& observer) {
 
 void ProgramRunner::run_loop(const Loop& loop, const DeviceRows& rows, const Observer& observer) {
   DeviceRows now = rows;
-  for (std::int64_t t = 0; t < row_memory_.iterations(); ++t) {
+  for (std::int64_t t = 0; t < row_memory_.iterations(loop.scan); ++t) {
     row_memory_.set_iteration(now, loop.scan, t);
     run_range(loop.begin, loop.end, now, indexes_.in_iteration(loop.scan, t), observer);
   }

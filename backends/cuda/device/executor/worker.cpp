@@ -76,16 +76,15 @@ class CudaWorker : public Worker {
   /// Waits for the stream before memory is freed.
   ~CudaWorker() override { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
 
-  void begin(std::span<const WordIds> sentences, std::span<const WordIds> shortlists,
-             const StepLimits& limits) override {
+  void begin(const Batch& batch, const StepLimits& limits) override {
     use_device(options_.device);
-    frame_.begin_batch(sentences, shortlists);
+    frame_.begin_batch(batch);
     frame_.reserve_steps(limits);
-    const Layout batch = layout_of(frame_, sentences, shortlists, limits);
-    if (!layout_.holds(batch)) grow_to(batch);
+    const Layout layout = layout_of(frame_, batch.size(), limits);
+    if (!layout_.holds(layout)) grow_to(layout);
     rows_.upload_source(frame_, stream_);
     source_rows_ = rows_.rows(
-        live_bounds(graph_, common(layout_, rounded(graph_, batch, kBucketsPerOctave)), 0));
+        live_bounds(graph_, common(layout_, rounded(graph_, layout, kBucketsPerOctave)), 0));
     source_.reserve_workspace(source_rows_);
     source_.run(source_rows_);
     report_memory();

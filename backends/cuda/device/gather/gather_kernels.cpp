@@ -5,6 +5,7 @@
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "fuselage/ops/attention.h"
+#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/shape.h"
 #include "fuselage/ops/shortlist.h"
@@ -51,6 +52,25 @@ void run_concat(const PlannedInstruction& in, const Run& run) {
     out.data += in.operands[i].cols;
   }
 }
+
+/// The caller's numbers, which are already in device memory.
+class CopyInput final : public Kernel {
+ public:
+  CopyInput(const PlannedInstruction&, const Binding& binding)
+      : index_(binding.graph.find_input(binding.node.as<op::Input>().name).value()) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const std::int64_t cols = cols_of(in);
+    copy_rows(run.stream,
+              {.data = run.rows.inputs[index_],
+               .stride = cols,
+               .columns = static_cast<std::int32_t>(cols)},
+              rows_of(in, run), cols, rows_out(in, run));
+  }
+
+ private:
+  std::size_t index_;
+};
 
 void run_position(const PlannedInstruction& in, const Run& run) {
   copy_positions(run.stream, run.rows[in.domain].positions, rows_of(in, run),
@@ -113,6 +133,7 @@ const RegisterKernels kKernels({
     {"copy_rows", make_kernel<CopyRows>},
     {"select_elements", make_kernel<SelectElements>},
     {"concat", make_kernel<StatelessKernel<run_concat>>},
+    {"input", make_kernel<CopyInput>},
     {"position", make_kernel<StatelessKernel<run_position>>},
     {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
     {"head_dot", make_kernel<HeadDot>},

@@ -30,7 +30,8 @@ class RecurrentLayer final : public Kernel {
  public:
   RecurrentLayer(const PlannedInstruction& in, const Binding& binding)
       : shape_(shape_of(binding)),
-        map_(binding.graph.map_of(scan_of(binding), MapKind::structural)) {
+        scan_(scan_of(binding)),
+        map_(binding.graph.map_of(scan_, MapKind::structural)) {
     // cuDNN reads lengths on the host, which a captured step does not allow.
     check(binding.graph.domain(in.domain).binding == BindingTime::source,
           "recurrent_layer: not in the source program");
@@ -52,7 +53,7 @@ class RecurrentLayer final : public Kernel {
     RowsIn source = all_rows(in, run, 0);
     source.index = index;
     copy_rows(run.stream, source, rows, shape_.inputs, {.data = x, .stride = shape_.inputs});
-    const std::vector<int> lengths = lengths_of(run.rows.iteration_begin);
+    const std::vector<int> lengths = lengths_of(run.rows[scan_].iteration_begin);
     run.cudnn.run(run.stream, shape_, {.x = x, .y = y, .lengths = lengths, .weights = weights_});
     scatter_rows(run.stream, {.data = y, .stride = shape_.units, .columns = shape_.units}, index,
                  rows, shape_.units, rows_out(in, run));
@@ -85,6 +86,7 @@ class RecurrentLayer final : public Kernel {
   }
 
   RecurrentShape shape_;
+  DomainId scan_;
   MapId map_;
   std::span<const std::byte> weights_;
 };

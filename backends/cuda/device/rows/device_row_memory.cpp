@@ -45,6 +45,9 @@ void DeviceRowMemory::place(const Layout& layout) {
   maps_.assign(graph_.map_count(), {});
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) place_domain(DomainId{i}, layout);
   for (std::uint32_t i = 0; i < graph_.map_count(); ++i) place_map(MapId{i}, layout);
+  inputs_.clear();
+  for (const Input& input : graph_.inputs())
+    inputs_.push_back(source_->add(layout.rows[input.type.domain.index] * row_size(input.type)));
   source_->allocate();
   step_->allocate();
   point_at_arrays(layout);
@@ -90,12 +93,16 @@ void DeviceRowMemory::point_at_arrays(const Layout& layout) {
     rows_.maps[i].index = arrays.device(maps_[i].index);
     if (maps_[i].segments.size > 0) rows_.maps[i].segments = arrays.device(maps_[i].segments);
   }
+  rows_.inputs.clear();
+  for (const Array& input : inputs_)
+    rows_.inputs.push_back(reinterpret_cast<const float*>(source_->device(input)));
 }
 
 DeviceRows DeviceRowMemory::rows(std::span<const std::int32_t> live_bounds) const {
   DeviceRows rows = rows_;
   for (std::size_t i = 0; i < rows.domains.size(); ++i) rows.domains[i].max_live = live_bounds[i];
-  rows.iteration_begin = scan_begin_;
+  for (std::size_t i = 0; i < scan_begin_.size(); ++i)
+    rows.domains[i].iteration_begin = scan_begin_[i];
   return rows;
 }
 
@@ -123,19 +130,21 @@ void DeviceRowMemory::fill_scan(DomainId id, RowFrame& frame) {
     array.size -= static_cast<std::size_t>(begin);
     return array;
   };
-  scan_begin_.assign(1, 0);
+  std::vector<std::int32_t>& scan_begin = scan_begin_[id.index];
+  scan_begin.assign(1, 0);
   for (std::int64_t t = 0; t < frame.iterations(id); ++t) {
     frame.begin_iteration(id, t);
-    const std::int32_t begin = scan_begin_.back();
+    const std::int32_t begin = scan_begin.back();
     source_->fill(part(domains_[id.index].counts, kCountsSize * t), counts_of(table.rows(id), 0));
     source_->fill(part(domains_[id.index].previous, begin), table.previous(id));
     source_->fill(part(maps_[map.index].index, begin), table.index(map));
-    scan_begin_.push_back(begin + static_cast<std::int32_t>(table.rows(id)));
+    scan_begin.push_back(begin + static_cast<std::int32_t>(table.rows(id)));
   }
 }
 
 void DeviceRowMemory::upload_source(RowFrame& frame, const Stream& stream) {
   source_->begin();
+  scan_begin_.resize(graph_.domain_count());
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) {
     const Domain& domain = graph_.domain(DomainId{i});
     if (is_scan(domain))
@@ -147,6 +156,8 @@ void DeviceRowMemory::upload_source(RowFrame& frame, const Stream& stream) {
     const Domain& from = graph_.domain(graph_.map(MapId{i}).from);
     if (!is_scan(from) && from.binding != BindingTime::step) fill_map(MapId{i}, frame.table());
   }
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    source_->fill(inputs_[i], frame.table().input(i));
   source_->copy(stream);
 }
 
@@ -162,8 +173,8 @@ void DeviceRowMemory::upload_step(const RowTable& table, const Stream& stream) {
 
 // --- Iterations ---
 
-std::int32_t DeviceRowMemory::iteration_bound(std::int64_t t) const {
-  const std::int64_t rows = iteration_begin(t + 1) - iteration_begin(t);
+std::int32_t DeviceRowMemory::iteration_bound(DomainId scan, std::int64_t t) const {
+  const std::int64_t rows = iteration_begin(scan, t + 1) - iteration_begin(scan, t);
   return static_cast<std::int32_t>(round_size(rows, kSizesPerOctave));
 }
 
@@ -172,9 +183,9 @@ void DeviceRowMemory::set_iteration(DeviceRows& rows, DomainId scan, std::int64_
   DeviceRows::DomainRows& now = rows.domains[scan.index];
   const MapId map = graph_.map_of(scan, MapKind::structural);
   now.counts = all.counts + t;
-  now.previous = all.previous + iteration_begin(t);
-  now.max_live = std::min(all.max_live, iteration_bound(t));
-  rows.maps[map.index].index = rows_[map].index + iteration_begin(t);
+  now.previous = all.previous + iteration_begin(scan, t);
+  now.max_live = std::min(all.max_live, iteration_bound(scan, t));
+  rows.maps[map.index].index = rows_[map].index + iteration_begin(scan, t);
 }
 
 }  // namespace fuselage::cuda

@@ -30,14 +30,16 @@ class DeviceRowMemory {
   /// All rows, with bounds on the live rows of each domain. Scans are at their first iteration.
   DeviceRows rows(std::span<const std::int32_t> live_bounds) const;
 
-  /// Iterations of each scan in this batch.
-  std::int64_t iterations() const { return static_cast<std::int64_t>(scan_begin_.size()) - 1; }
+  /// Iterations of a scan in this batch.
+  std::int64_t iterations(DomainId scan) const {
+    return static_cast<std::int64_t>(scan_begin_[scan.index].size()) - 1;
+  }
   /// The first row of an iteration, among the rows of all iterations of a scan.
-  std::int32_t iteration_begin(std::int64_t t) const {
-    return scan_begin_[static_cast<std::size_t>(t)];
+  std::int32_t iteration_begin(DomainId scan, std::int64_t t) const {
+    return scan_begin_[scan.index][static_cast<std::size_t>(t)];
   }
   /// A bound on the rows of iteration t, rounded so that few bounds occur.
-  std::int32_t iteration_bound(std::int64_t t) const;
+  std::int32_t iteration_bound(DomainId scan, std::int64_t t) const;
   /// Moves a scan in `rows`, a result of rows(), to iteration t.
   void set_iteration(DeviceRows& rows, DomainId scan, std::int64_t t) const;
 
@@ -63,7 +65,9 @@ class DeviceRowMemory {
   std::vector<DomainArrays> domains_;
   std::vector<MapArrays> maps_;
   DeviceRows rows_;
-  std::vector<std::int32_t> scan_begin_;  ///< first row of each iteration, and the number of rows
+  std::vector<Array> inputs_;
+  /// By scan: the first row of each iteration, and the number of rows.
+  std::vector<std::vector<std::int32_t>> scan_begin_;
 };
 
 }  // namespace fuselage::cuda

@@ -26,6 +26,9 @@ class DeviceRows {
     std::int32_t* previous = nullptr;
     std::int32_t max_live = 0;  ///< bound on counts->live
     std::int32_t max_rows = 0;  ///< bound on counts->rows
+    /// Scans, on the host: the first row of each iteration in this batch, and the number of rows.
+    /// An iteration's rows are the longest sentences, longest first.
+    std::span<const std::int32_t> iteration_begin;
   };
   struct MapRows {
     std::int32_t* index = nullptr;
@@ -37,9 +40,7 @@ class DeviceRows {
 
   std::vector<DomainRows> domains;
   std::vector<MapRows> maps;
-  /// On the host: the first row of each iteration of a scan in this batch, and the number of rows.
-  /// An iteration's rows are the longest sentences, longest first.
-  std::span<const std::int32_t> iteration_begin;
+  std::vector<const float*> inputs;  ///< by index
 };
 
 }  // namespace fuselage::cuda

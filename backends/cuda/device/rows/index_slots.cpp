@@ -89,7 +89,7 @@ void IndexSlots::compose(const DeviceRows& rows, const Stream& stream) const {
 const std::vector<const std::int32_t*>& IndexSlots::in_iteration(DomainId scan, std::int64_t t) {
   iteration_ = indexes_;
   for (std::size_t i = 0; i < indexes_.size(); ++i)
-    if (plan_.indexes[i].from == scan) iteration_[i] += rows_.iteration_begin(t);
+    if (plan_.indexes[i].from == scan) iteration_[i] += rows_.iteration_begin(scan, t);
   return iteration_;
 }
 

@@ -80,7 +80,7 @@ __device__ SentencePairs pairs_of(const PairArrays& pairs, const LiveHypotheses&
   if (pairs.tokens_begin)
     result.rights = pairs.tokens_begin[s + 1] - pairs.tokens_begin[s];
   else if (hypotheses > 0)
-    result.rights = live.rows[begin].length + 1;
+    result.rights = min(live.rows[begin].length + 1, pairs.window);
   return result;
 }
 
@@ -104,8 +104,18 @@ __global__ void count_rows(LiveHypotheses live, RowScratch scratch, RowArrays al
     count_pairs(live, scratch, all.pairs.at[blockIdx.x - 1]);
 }
 
-__device__ void fill_element(const RowArray& array, const LiveHypothesis& row, std::int32_t h,
-                             std::int32_t parent, const RowProgress& progress) {
+/// The prefix row of the i-th of `count` words of hypothesis h: its new row, or a row of its
+/// parent.
+__device__ std::int32_t ancestor(const LiveHypotheses& live, const RowScratch& scratch,
+                                 std::int32_t h, std::int32_t i, std::int32_t count) {
+  if (i == count - 1) return scratch.progress->first_prefix + h;
+  const std::int32_t last = 1 - scratch.progress->list;
+  return scratch.ancestors[last][scratch.ancestors_begin[last][live.rows[h].row] + i];
+}
+
+__device__ void fill_element(const RowArray& array, const LiveHypotheses& live,
+                             const RowScratch& scratch, std::int32_t h, std::int32_t parent) {
+  const LiveHypothesis& row = live.rows[h];
   switch (array.value) {
     case RowValue::position:
       array.out[h] = row.length;
@@ -114,7 +124,7 @@ __device__ void fill_element(const RowArray& array, const LiveHypothesis& row, s
       array.out[h] = parent;
       break;
     case RowValue::newest:
-      array.out[h] = progress.first_prefix + h;
+      array.out[h] = scratch.progress->first_prefix + h;
       break;
     case RowValue::word:
       array.out[h] = row.word;
@@ -125,6 +135,18 @@ __device__ void fill_element(const RowArray& array, const LiveHypothesis& row, s
     case RowValue::sentence:
       array.out[parent] = row.sentence;
       break;
+    case RowValue::neighbour: {
+      const std::int64_t i = std::int64_t{row.length} + array.offset;
+      array.out[h] =
+          i < 0 ? -1 : ancestor(live, scratch, h, static_cast<std::int32_t>(i), row.length + 1);
+      break;
+    }
+    case RowValue::entry: {
+      const std::int64_t entry = std::int64_t{row.length} + array.offset;
+      array.out[h] = static_cast<std::int32_t>(
+          entry < 0 ? 0 : (entry > array.last ? std::int64_t{array.last} : entry));
+      break;
+    }
   }
 }
 
@@ -136,18 +158,18 @@ __device__ void fill_arrays(const LiveHypotheses& live, const RowScratch& scratc
        i < rows * static_cast<std::int32_t>(arrays.count);
        i += static_cast<std::int32_t>(blockDim.x)) {
     const std::int32_t h = begin + i % rows;
-    fill_element(arrays.at[i / rows], live.rows[h], h, scratch.parents_begin[s] + scratch.parent[h],
-                 *scratch.progress);
+    fill_element(arrays.at[i / rows], live, scratch, h,
+                 scratch.parents_begin[s] + scratch.parent[h]);
   }
 }
 
-/// The prefix row of the i-th of `count` words of hypothesis h: its new row, or a row of its
-/// parent.
-__device__ std::int32_t ancestor(const LiveHypotheses& live, const RowScratch& scratch,
-                                 std::int32_t h, std::int32_t i, std::int32_t count) {
-  if (i == count - 1) return scratch.progress->first_prefix + h;
-  const std::int32_t last = 1 - scratch.progress->list;
-  return scratch.ancestors[last][scratch.ancestors_begin[last][live.rows[h].row] + i];
+/// The right row of pair number `right` of a left row.
+__device__ std::int32_t right_row(const PairArrays& pairs, const LiveHypotheses& live,
+                                  const RowScratch& scratch, std::int32_t s, std::int32_t left,
+                                  std::int32_t right, const SentencePairs& extent) {
+  if (pairs.tokens_begin) return pairs.tokens_begin[s] + right;
+  const std::int32_t words = live.rows[left].length + 1;
+  return ancestor(live, scratch, left, words - extent.rights + right, words);
 }
 
 __device__ void fill_pairs(const LiveHypotheses& live, const RowScratch& scratch, PairArrays pairs,
@@ -170,9 +192,12 @@ __device__ void fill_pairs(const LiveHypotheses& live, const RowScratch& scratch
     const std::int32_t right = i % extent.rights;
     if (pairs.left) pairs.left[begin + i] = left;
     if (pairs.right)
-      pairs.right[begin + i] = pairs.tokens_begin
-                                   ? pairs.tokens_begin[s] + right
-                                   : ancestor(live, scratch, left, right, extent.rights);
+      pairs.right[begin + i] = right_row(pairs, live, scratch, s, left, right, extent);
+    if (pairs.buckets) {
+      const std::int32_t distance = right - (extent.rights - 1);
+      pairs.buckets[begin + i] =
+          pairs.distances.entries[max(distance, -pairs.distances.limit) + pairs.distances.limit];
+    }
   }
 }
 

@@ -43,24 +43,46 @@ struct RowCounts {
   DomainKind kind;
 };
 
-enum class RowValue : std::uint8_t { position, parent, newest, word, previous, sentence };
+enum class RowValue : std::uint8_t {
+  position,
+  parent,
+  newest,
+  word,
+  previous,
+  sentence,
+  neighbour,  ///< the prefix row `-offset` words before the newest; -1: none
+  entry,      ///< the position plus `offset`, limited to 0 … last
+};
 
 /// An array with one element for each hypothesis or parent.
 struct RowArray {
   std::int32_t* out;
   RowValue value;
+  std::int32_t offset = 0;
+  std::int32_t last = 0;
+};
+
+/// Entries of distances: a DistanceTable in device memory.
+struct DistanceEntries {
+  const std::int32_t* entries = nullptr;
+  std::int32_t limit = 0;
 };
 
 struct PairArrays {
+  static constexpr std::int32_t kNoWindow = 0x7fffffff;
+
   DeviceCounts* counts = nullptr;
   std::int32_t* left = nullptr;
   std::int32_t* right = nullptr;
   std::int32_t* segments = nullptr;
   /// First right row of each sentence; null: the right rows are ancestors.
   const std::int32_t* tokens_begin = nullptr;
-  std::int32_t* begin = nullptr;  ///< first pair of each sentence
-  bool of_parents = false;        ///< left rows are parents, not hypotheses
-  bool kept = false;              ///< not of a domain: the list of ancestors for the next step
+  std::int32_t* begin = nullptr;    ///< first pair of each sentence
+  std::int32_t window = kNoWindow;  ///< most ancestors of a left row, the newest ones
+  std::int32_t* buckets = nullptr;  ///< the entry of each pair's distance
+  DistanceEntries distances;        ///< for `buckets`
+  bool of_parents = false;          ///< left rows are parents, not hypotheses
+  bool kept = false;                ///< not of a domain: the list of ancestors for the next step
 };
 
 /// The arrays of one launch.

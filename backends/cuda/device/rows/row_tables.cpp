@@ -8,6 +8,7 @@
 
 #include "backends/cuda/device/runtime/launch.h"
 #include "fuselage/base/error.h"
+#include "fuselage/graph/distance_table.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -40,6 +41,16 @@ RowTables::RowTables(const Graph& graph) : vocabulary_(std::numeric_limits<std::
     const DomainKind from = graph.domain(graph.map(MapId{i}).from).kind;
     if (from == DomainKind::hypothesis || from == DomainKind::parent) add_index(graph, MapId{i});
   }
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i)
+    if (const RowMap& map = graph.map(MapId{i});
+        map.kind == MapKind::distance && graph.domain(map.from).binding == BindingTime::step)
+      add_distances(graph, MapId{i});
+  if (distance_entries_.empty()) return;
+  const std::size_t bytes = distance_entries_.size() * sizeof(std::int32_t);
+  distances_ = DeviceMemory(bytes, kPurpose);
+  expect_success(
+      cudaMemcpy(distances_.data(), distance_entries_.data(), bytes, cudaMemcpyHostToDevice),
+      "copy of tables of distances");
 }
 
 void RowTables::add_pairs(const Graph& graph, DomainId id) {
@@ -53,9 +64,11 @@ void RowTables::add_pairs(const Graph& graph, DomainId id) {
               .right = graph.map_of(id, MapKind::right),
               .tokens = {},
               .of_parents = left == DomainKind::parent};
+  if (domain.window.first > -std::int64_t{PairArrays::kNoWindow})
+    pairs.window = static_cast<std::int32_t>(1 - domain.window.first);
   if (right == DomainKind::prefix) {
     check(!pairs.of_parents, "pairs with prefix rows must have hypotheses on the left");
-    has_prefix_pairs_ = true;
+    keeps_ancestors_ = true;
   } else {
     check(right == DomainKind::source || right == DomainKind::shortlist,
           "right rows of step-time pairs must be source, shortlist or prefix rows");
@@ -66,7 +79,12 @@ void RowTables::add_pairs(const Graph& graph, DomainId id) {
 
 void RowTables::add_index(const Graph& graph, MapId id) {
   const RowMap& map = graph.map(id);
-  indexes_.push_back({id, map.kind, graph.domain(map.from).kind});
+  indexes_.push_back({.id = id,
+                      .kind = map.kind,
+                      .from = graph.domain(map.from).kind,
+                      .offset = static_cast<std::int32_t>(map.offset),
+                      .last = static_cast<std::int32_t>(graph.domain(map.to).size - 1)});
+  if (map.kind == MapKind::neighbour) keeps_ancestors_ = true;
   if (map.kind != MapKind::word) return;
   if (!map.partial)
     throw Error(fmt::format(
@@ -77,13 +95,28 @@ void RowTables::add_index(const Graph& graph, MapId id) {
       static_cast<std::int32_t>(std::min<std::int64_t>(vocabulary_, graph.domain(map.to).size));
 }
 
+void RowTables::add_distances(const Graph& graph, MapId id) {
+  const RowMap& map = graph.map(id);
+  const DistanceTable table = distance_table(map.buckets, graph.domain(map.to).size);
+  distance_maps_.push_back({.id = id,
+                            .pairs = map.from,
+                            .begin = distance_entries_.size(),
+                            .limit = static_cast<std::int32_t>(table.limit)});
+  distance_entries_.insert(distance_entries_.end(), table.entries.begin(), table.entries.end());
+}
+
+const RowTables::Pairs& RowTables::pairs_of(DomainId id) const {
+  return *std::find_if(pairs_.begin(), pairs_.end(),
+                       [id](const Pairs& pairs) { return pairs.id == id; });
+}
+
 bool RowTables::reserve(const Bounds& bounds) {
   Capacity capacity{
       .sentences = std::max(capacity_.sentences, static_cast<std::size_t>(bounds.sentences)),
       .hypotheses = std::max(capacity_.hypotheses, static_cast<std::size_t>(bounds.hypotheses))};
-  if (has_prefix_pairs_)
+  if (keeps_ancestors_)
     capacity.words = std::max(capacity_.words, static_cast<std::size_t>(bounds.words));
-  const std::size_t by_sentence = (2 + pairs_.size() + 1) * capacity.sentences;
+  const std::size_t by_sentence = (2 + pair_arrays()) * capacity.sentences;
   const std::size_t ancestors = 2 * (capacity.hypotheses + 1 + capacity.words);
   capacity_ = {};  // in case of an Error
   const bool moved =
@@ -128,7 +161,9 @@ void RowTables::list_row_arrays(const DeviceRows& rows, std::vector<RowArrays>& 
     RowValue value = index.from == DomainKind::parent ? RowValue::sentence : RowValue::parent;
     if (index.kind == MapKind::newest) value = RowValue::newest;
     if (index.kind == MapKind::word) value = RowValue::word;
-    add(all, &RowArrays::arrays, RowArray{rows[index.id].index, value});
+    if (index.kind == MapKind::neighbour) value = RowValue::neighbour;
+    if (index.kind == MapKind::position) value = RowValue::entry;
+    add(all, &RowArrays::arrays, RowArray{rows[index.id].index, value, index.offset, index.last});
   }
 }
 
@@ -140,12 +175,23 @@ void RowTables::list_pairs(const DeviceRows& rows, std::int32_t* begin,
                       .right = rows[pairs.right].index,
                       .segments = rows[pairs.left].segments,
                       .begin = begin,
+                      .window = pairs.window,
                       .of_parents = pairs.of_parents};
     if (pairs.tokens.valid()) arrays.tokens_begin = rows[pairs.tokens].segments;
     add(all, &RowArrays::pairs, arrays);
     begin += capacity_.sentences;
   }
-  if (has_prefix_pairs_) add(all, &RowArrays::pairs, PairArrays{.begin = begin, .kept = true});
+  for (const DistanceMap& map : distance_maps_) {
+    if (!rows[map.id].index) continue;
+    const auto* entries = reinterpret_cast<const std::int32_t*>(distances_.data()) + map.begin;
+    add(all, &RowArrays::pairs,
+        PairArrays{.begin = begin,
+                   .window = pairs_of(map.pairs).window,
+                   .buckets = rows[map.id].index,
+                   .distances = {entries, map.limit}});
+    begin += capacity_.sentences;
+  }
+  if (keeps_ancestors_) add(all, &RowArrays::pairs, PairArrays{.begin = begin, .kept = true});
 }
 
 void RowTables::enqueue(cudaStream_t stream, const DeviceRows& rows,

@@ -53,18 +53,28 @@ class RowTables {
     MapId id;
     MapKind kind;
     DomainKind from;
+    std::int32_t offset;  ///< neighbour, position
+    std::int32_t last;    ///< position: the last entry of the table
+  };
+  /// A map from the pairs of a domain with prefixes, by their distance.
+  struct DistanceMap {
+    MapId id;
+    DomainId pairs;
+    std::size_t begin;  ///< of its table in distance_entries_
+    std::int32_t limit;
   };
   struct Pairs {
     DomainId id;
     MapId left, right;
     MapId tokens;  ///< from right rows to sentences; invalid if right rows are prefixes
+    std::int32_t window = PairArrays::kNoWindow;
     bool of_parents = false;
   };
 
   /// Addresses in memory_.
   struct Memory {
     RowScratch scratch{};
-    std::int32_t* pairs_begin = nullptr;  ///< [domain][sentence]
+    std::int32_t* pairs_begin = nullptr;  ///< [PairArrays][sentence]
   };
 
   struct Capacity {
@@ -73,6 +83,9 @@ class RowTables {
 
   void add_pairs(const Graph& graph, DomainId id);
   void add_index(const Graph& graph, MapId id);
+  void add_distances(const Graph& graph, MapId id);
+  const Pairs& pairs_of(DomainId id) const;
+  std::size_t pair_arrays() const { return pairs_.size() + distance_maps_.size() + 1; }
   Memory memory() const;
   void list_row_arrays(const DeviceRows& rows, std::vector<RowArrays>& all) const;
   void list_pairs(const DeviceRows& rows, std::int32_t* begin, std::vector<RowArrays>& all) const;
@@ -80,7 +93,10 @@ class RowTables {
   std::vector<RowDomain> row_domains_;
   std::vector<RowIndex> indexes_;
   std::vector<Pairs> pairs_;
-  bool has_prefix_pairs_ = false;
+  std::vector<DistanceMap> distance_maps_;
+  std::vector<std::int32_t> distance_entries_;
+  DeviceMemory distances_;
+  bool keeps_ancestors_ = false;  ///< pairs or neighbours need the words of hypotheses
   std::int32_t vocabulary_;
 
   Capacity capacity_;

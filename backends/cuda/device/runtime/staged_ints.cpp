@@ -1,6 +1,7 @@
 #include "backends/cuda/device/runtime/staged_ints.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "backends/cuda/device/runtime/launch.h"
 #include "fuselage/base/error.h"
@@ -37,6 +38,12 @@ void StagedInts::fill(const Array& array, std::span<const std::int32_t> numbers)
   check(numbers.size() <= array.size, "more rows than the layout has");
   std::copy(numbers.begin(), numbers.end(),
             reinterpret_cast<std::int32_t*>(host_.data()) + array.begin);
+}
+
+void StagedInts::fill(const Array& array, std::span<const float> numbers) {
+  static_assert(sizeof(float) == sizeof(std::int32_t));
+  check(numbers.size() <= array.size, "more numbers than the layout has");
+  std::memcpy(host_.data() + array.begin * sizeof(float), numbers.data(), numbers.size_bytes());
 }
 
 void StagedInts::copy(const Stream& stream) {

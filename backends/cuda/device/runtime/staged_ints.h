@@ -9,8 +9,8 @@
 
 namespace fuselage::cuda {
 
-/// Arrays of integers in device memory that share one staging buffer on the host, and so one copy.
-/// First add() all arrays, then allocate(), then fill them any number of times.
+/// Arrays of 32-bit integers or floats in device memory that share one staging buffer on the host,
+/// and so one copy. First add() all arrays, then allocate(), then fill them any number of times.
 class StagedInts {
  public:
   /// An array's range in the buffer, in elements.
@@ -28,6 +28,7 @@ class StagedInts {
   void begin();
   /// Fills the first elements of an array.
   void fill(const Array& array, std::span<const std::int32_t> numbers);
+  void fill(const Array& array, std::span<const float> numbers);
   /// Copies all arrays.
   void copy(const Stream& stream);
 

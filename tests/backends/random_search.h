@@ -10,8 +10,9 @@
 
 #include "fuselage/backends/executable.h"
 #include "fuselage/graph/graph.h"
+#include "tests/passes/random_graph.h"
 
-namespace fuselage::cuda {
+namespace fuselage::testing {
 
 inline constexpr std::int64_t kVocabulary = 7;  ///< vocabulary of random graphs
 inline constexpr std::int32_t kBeam = 3;
@@ -33,7 +34,8 @@ class RandomSearch {
   }
 
   void begin(Worker& worker) const {
-    worker.begin(sentences_, shortlists_,
+    const RandomFeatures features(sentences_.size());
+    worker.begin({.sentences = sentences_, .shortlists = shortlists_, .inputs = features.inputs()},
                  {std::vector(sentences_.size(), kBeam), std::vector(sentences_.size(), kSteps)});
   }
 
@@ -136,4 +138,4 @@ inline void expect_same_runs(const Graph& graph, const Executable& a, const Exec
   }
 }
 
-}  // namespace fuselage::cuda
+}  // namespace fuselage::testing
