@@ -23,6 +23,12 @@ void expect_one_source(const Graph& graph) {
         graph.name(), sources.size(), fmt::join(sources, ", ")));
 }
 
+bool has_source(const Graph& graph) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
+    if (graph.domain(DomainId{i}).kind == DomainKind::source) return true;
+  return false;
+}
+
 RowFrame::RowFrame(const Graph& graph)
     : graph_(graph.declarations()), table_(graph), max_rows_(graph.domain_count(), 0) {
   for (std::uint32_t i = 0; i < graph_.domain_count(); ++i) max_rows_[i] = table_.rows(DomainId{i});
@@ -49,8 +55,9 @@ void RowFrame::sort_by_length(std::span<const WordIds> sentences) {
 
 void RowFrame::begin_batch(std::span<const WordIds> sentences,
                            std::span<const WordIds> shortlists) {
-  for (const WordIds& sentence : sentences)
-    check(!sentence.empty(), "a sentence has no words, not even an end symbol");
+  if (has_source(graph_))
+    for (const WordIds& sentence : sentences)
+      check(!sentence.empty(), "a sentence has no words, not even an end symbol");
   source_.assign(sentences);
   shortlist_.assign(shortlists);
   sort_by_length(sentences);

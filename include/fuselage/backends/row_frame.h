@@ -31,6 +31,9 @@ struct StepLimits {
 /// Throws Error for a graph with several source texts, since a batch has one.
 void expect_one_source(const Graph& graph);
 
+/// Whether a graph reads a source text. A graph that does not is a language model.
+bool has_source(const Graph& graph);
+
 /// Maintains the RowTable of a batch: computes the rows of all declared domains and maps from token
 /// ids and from the search's choices.
 class RowFrame {
@@ -42,7 +45,8 @@ class RowFrame {
   const RowTable& table() const { return table_; }
   const Graph& graph() const { return graph_; }
 
-  /// Sets the rows of source-time domains. Sentences must not be empty. A graph with a shortlist
+  /// Sets the rows of source-time domains. Sentences may be empty only if the graph has no source
+  /// domain. A graph with a shortlist
   /// domain needs each sentence's shortlist, in ascending order. Throws Error if a word id is out
   /// of the range of a map's vocabulary.
   void begin_batch(std::span<const WordIds> sentences, std::span<const WordIds> shortlists = {});
