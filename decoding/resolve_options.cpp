@@ -14,7 +14,6 @@ namespace fuselage {
 namespace {
 
 constexpr std::size_t kMaxLength = 1000;
-constexpr std::int32_t kMaxNewTokens = 1 << 20;
 /// Maximum of a number of threads that is not given.
 constexpr std::size_t kMaxThreads = 1024;
 

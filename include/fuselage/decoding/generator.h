@@ -23,11 +23,14 @@
 
 namespace FUSELAGE_API fuselage {
 
+/// The largest GeneratorOptions::max_new_tokens.
+inline constexpr std::int32_t kMaxNewTokens = 1 << 20;
+
 /// Settings of a generator, named as TranslatorOptions. Members that are unset have the model's own
 /// values (Model::decode); where the model states none, the values in the comments.
 struct GeneratorOptions {
   std::optional<std::int32_t> beam_size = {};  ///< hypotheses per prompt, 1 to 1024; 1: greedy
-  /// Maximum number of words after the prompt, the end symbol included; 1 to 1048576.
+  /// Maximum number of words after the prompt, the end symbol included; 1 to kMaxNewTokens.
   std::int32_t max_new_tokens = 256;
   std::optional<float> normalize = {};     ///< a score is divided by length^normalize; 0
   std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
