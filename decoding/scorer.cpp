@@ -17,7 +17,6 @@
 #include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
-#include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/models/load_model.h"
@@ -117,12 +116,9 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
       right_left_(model.right_left),
       log_(options_.log) {
   options_.vocabularies.encode_target = true;
-  if (has_source(model.graph)) {
-    vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
+  vocabularies_ = load_vocabularies(model, options_.vocabularies);
+  if (vocabularies_.source)
     source_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.source, reading("source"));
-  } else {
-    vocabularies_ = load_text_vocabulary(model, options_.vocabularies);
-  }
   target_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,
                                                   reading(source_encoder_ ? "target" : ""));
   if (options_.alignment) expect_alignment(model.graph);

@@ -105,6 +105,11 @@ VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOpti
   return pair;
 }
 
+VocabularyPair load_vocabularies(const Model& model, const VocabularyPairOptions& options) {
+  return has_source(model.graph) ? load_vocabulary_pair(model, options)
+                                 : load_text_vocabulary(model, options);
+}
+
 void expect_translation_model(const Model& model) {
   if (!has_source(model.graph))
     throw Error(fmt::format(

@@ -29,6 +29,9 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
 /// does.
 VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOptions& options);
 
+/// The one of both that is for the kind of the model.
+VocabularyPair load_vocabularies(const Model& model, const VocabularyPairOptions& options);
+
 /// Throw Error for a model of the other kind, with the class that runs it.
 void expect_translation_model(const Model& model);
 void expect_language_model(const Model& model);

@@ -8,41 +8,41 @@ source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 printf 'the sky\n\na rose is\n' >prompts
 works generate -m lm -i prompts -o expected
 [[ $(wc -l <expected) -eq 3 ]] || fail "not a line per prompt: $(cat expected)"
-works generate -m lm prompts
+works generate prompts -m lm
 same out expected "a file as an argument"
 timeout 60 "$fuselage" generate -m lm <prompts >out 2>/dev/null || fail "standard input"
 same out expected "standard input"
-works generate -m lm prompts --mini-batch 1 --cpu-threads 2
+works generate prompts -m lm --mini-batch 1 --cpu-threads 2
 same out expected "other batches"
 grep -qF "note: 1 line was empty (line 2)" err || fail "no note on an empty prompt: $(cat err)"
 cp -r lm one_name
 rm one_name/SHA256SUMS
 sed -i -z 's/"words.txt",[[:space:]]*"words.txt"/"words.txt"/' one_name/config.json
 grep -q '"words.txt"' one_name/config.json || fail "no vocabulary in the configuration"
-works generate -m one_name prompts --quiet
+works generate prompts -m one_name --quiet
 same out expected "a model directory with one vocabulary"
 works generate prompts -m lm -v words.txt
 same out expected "a vocabulary that is given"
 
-works generate -m lm --include-prompt prompts
+works generate prompts -m lm --include-prompt
 paste -d ' ' prompts expected | sed 's/^ //; s/ $//' >joined
 same out joined "prompts and continuations"
-works generate -m lm --max-new-tokens 2 --allow-unk --quiet prompts
+works generate prompts -m lm --max-new-tokens 2 --allow-unk --quiet
 [[ $(wc -w <out) -le 6 ]] || fail "more words than --max-new-tokens: $(cat out)"
-works generate -m lm -b 3 --n-best --word-scores prompts
+works generate prompts -m lm -b 3 --n-best --word-scores
 [[ $(grep -cE '^2 \|\|\| .*\|\|\| WordScores= -[0-9. -]+ \|\|\| F0= -[0-9.]+ \|\|\| -[0-9.]+$' out) -eq 3 ]] ||
   fail "the n-best list: $(cat out)"
-works generate -m lm -b 3 --n-best --json prompts
+works generate prompts -m lm -b 3 --n-best --json
 [[ $(grep -cE '^\{"line":[0-2],"continuations":\[\{"text":"' out) -eq 3 ]] || fail "JSON: $(cat out)"
-works generate -m lm -b 1 -n 1 --word-penalty 0.5 --json prompts
+works generate prompts -m lm -b 1 -n 1 --word-penalty 0.5 --json
 [[ $(grep -cE '^\{"line":[0-2],"text":".*","score":-.*,"log_probability":-.*\}$' out) -eq 3 ]] ||
   fail "JSON: $(cat out)"
 
 refuses "give a language model with --model" generate prompts
 refuses "translate with a Translator, the command translate" generate "${usual[@]}" -i prompts
 refuses "with a Generator, the command generate" translate -m lm -i prompts
-refuses "--max-new-tokens" generate -m lm --max-new-tokens 0 prompts
-refuses "--alignment" generate -m lm --alignment prompts
+refuses "--max-new-tokens" generate prompts -m lm --max-new-tokens 0
+refuses "--alignment" generate prompts -m lm --alignment
 
 works score -m lm -t prompts
 [[ $(grep -cE '^-[0-9]+\.[0-9]{6}$' out) -eq 3 ]] || fail "the scores of a text: $(cat out)"
@@ -53,7 +53,7 @@ refuses "give the two texts with -t SOURCE TARGET" score "${usual[@]}" -t "$inpu
 
 works dump -m lm --summary
 works convert -m lm -o again
-works generate -m again prompts
+works generate prompts -m again
 same out expected "a converted model"
 
 end

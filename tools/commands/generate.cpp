@@ -35,9 +35,9 @@ GenerateCommand::GenerateCommand()
     : Command("generate",
               "Continue texts with a language model, which is a model without a source text: one "
               "line of output per prompt, a prompt per line of input. An empty line begins a text.",
-              {{"echo 'Once upon a time' | fuselage generate -m MODEL",
+              {{"echo 'Once upon a time' | fuselage generate -m language-model",
                 "The most probable word at each step."},
-               {"fuselage generate -m MODEL -b 4 --n-best --json -i prompts.txt",
+               {"fuselage generate -m language-model -b 4 --n-best --json -i in.txt",
                 "All hypotheses of a beam search, a JSON object per prompt."}}) {
   common_.add_model_to(options(), ModelCommandOptions::Texts::one);
   options().begin_group(kTextGroup);

@@ -40,7 +40,7 @@ ScoreCommand::ScoreCommand()
               "TEXT. It is normalized by the length when --normalize, a configuration file or the "
               "model's defaults say so.",
               {{"fuselage score -t source.txt target.txt", "One score a line."},
-               {"fuselage score -m LANGUAGE_MODEL -t text.txt", "The same of a text."}}) {
+               {"fuselage score -m language-model -t source.txt", "The same of a text."}}) {
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
   CLI::App& app = options().app();
