@@ -54,8 +54,8 @@ class ScriptedWorker : public Worker {
  private:
   Script& script_;
   std::int64_t rows_ = 0;
-  std::vector<float> scores_{-0.5f, -1.0f, -0.5f, -1.0f};
-  std::vector<std::int32_t> words_{1, 0, 1, 0};
+  std::vector<float> scores_{-0.5f, -1.0f, -0.5f, -1.0f, -0.5f, -1.0f, -0.5f, -1.0f};
+  std::vector<std::int32_t> words_{1, 0, 1, 0, 1, 0, 1, 0};
   std::vector<float> alignment_ = std::vector<float>(64, 0.5f);
 };
 

@@ -48,6 +48,16 @@ works score -m lm -t prompts
 [[ $(grep -cE '^-[0-9]+\.[0-9]{6}$' out) -eq 3 ]] || fail "the scores of a text: $(cat out)"
 works score -m lm -t prompts --word-scores
 [[ $(sed -n 1p out | wc -w) -eq 6 ]] || fail "the scores of the words of a text: $(cat out)"
+works score -m lm -t prompts --summary=perplexity
+grep -qxE '[0-9.]+' out || fail "the perplexity: $(cat out)"
+perplexity=$(cat out)
+works score -m lm -t prompts --summary ce-mean-words
+awk -v p="$perplexity" '{ d = exp($1) - p; exit d * d > 1e-6 }' out ||
+  fail "the cross-entropy is $(cat out), the perplexity $perplexity"
+works score -m lm -t prompts --summary
+[[ $(wc -l <out) -eq 1 ]] || fail "a summary: $(cat out)"
+refuses "--summary" score -m lm -t prompts --summary=entropy
+refuses "--summary" score -m lm -t prompts --summary --json
 refuses "give one text with -t TEXT" score -m lm -t prompts prompts
 refuses "give the two texts with -t SOURCE TARGET" score "${usual[@]}" -t "$input"
 

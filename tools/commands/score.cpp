@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -6,12 +9,14 @@
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/score_summary.h"
 #include "fuselage/decoding/scorer.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/validators.h"
 
 namespace fuselage {
 namespace {
@@ -29,6 +34,7 @@ class ScoreCommand : public Command {
   ModelCommandOptions common_;
   ScorerOptions scorer_;
   OutputFormat format_;
+  std::optional<ScoreSummary> summary_;
   std::vector<std::string> texts_;
   std::string alignment_;
 };
@@ -50,6 +56,18 @@ ScoreCommand::ScoreCommand()
       ->type_name("FILE");
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
+  const auto set_summary = [this](const std::string& name) {
+    summary_ = name.empty() ? ScoreSummary::ce_mean : score_summary_from_string(name);
+  };
+  app.add_option_function<std::string>(
+         "--summary", set_summary,
+         "Print a number for the whole text in place of the scores; without a value ce-mean, the "
+         "cross-entropy per line, and with others that per word, that of the text, or the "
+         "perplexity per word")
+      ->expected(0, 1)
+      ->type_name("KIND")
+      ->check(one_of(score_summary_names()))
+      ->excludes(app.get_option("--json"));
   options().begin_group(kSearchGroup);
   common_.add_scoring_to(app);
   common_.add_running_to(options());
@@ -99,8 +117,10 @@ void ScoreCommand::write_scores(const Scorer& scorer,
   std::vector<LineNotes> notes;
   for (const std::string& text : texts_) notes.emplace_back(*scorer.options().max_length, text);
   Progress progress(inputs.front()->size_bytes(), common_.quiet || output.is_terminal());
+  ScoreTotals totals;
   const Scorer::Sink write = [&](std::size_t line, PairScore&& score) {
-    output.write(format_score(line, score, format_));
+    totals.add(score);
+    if (!summary_) output.write(format_score(line, score, format_));
     if (notes.size() == 2) notes.front().add(line, score.source_oddities);
     notes.back().add(line, score.target_oddities);
     progress.add(score.source_words, score.source_bytes);
@@ -109,6 +129,7 @@ void ScoreCommand::write_scores(const Scorer& scorer,
     scorer.score(inputs[0]->stream(), inputs[1]->stream(), write);
   else
     scorer.score(inputs[0]->stream(), write);
+  if (summary_) output.write(fmt::format("{:g}\n", totals.summary(*summary_)));
   output.close();
   progress.finish();
   if (common_.quiet) return;
