@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Manual pages and shell completion, which must have every option that help has.
-# Usage: manual_test.sh FUSELAGE DATA MODULE SOURCES
+# Usage: manual_test.sh FUSELAGE DATA MODULE SOURCES MAKE_LANGUAGE_MODEL
 
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
@@ -133,6 +133,7 @@ cp "$data/vocab.spm" vocab.spm
 printf 'models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n' >model.npz.decoder.yml
 printf 'Tom is my friend.\n' | tee in.txt source.txt >target.txt
 fuselage dump --stage raw -o graph.ir
+"$5" words.txt language-model || fail "no language model"
 count=0
 for command in $commands; do
   while IFS= read -r example; do
