@@ -27,7 +27,7 @@ Graph tiny_language_model(std::int64_t vocabulary_size, std::int64_t size, std::
   const Expr queries = dot(x, b.param("Wq", {size, size}));
   const Expr keys = dot(past, b.param("Wk", {size, size}));
   const Expr values = dot(past, b.param("Wv", {size, size}));
-  const double scale = 1 / std::sqrt(static_cast<double>(size / heads));
+  const double scale = std::sqrt(static_cast<double>(heads) / static_cast<double>(size));
   const Expr weights = softmax_over_right(
       head_dot(left(queries, hyp_prefix), right(keys, hyp_prefix), heads, scale));
   const Expr attended = x + dot(mix(weights, values), b.param("Wo", {size, size}));

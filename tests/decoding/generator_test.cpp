@@ -23,10 +23,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pointwise;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 constexpr std::int32_t kEnd = 0, kUnknown = 1;
