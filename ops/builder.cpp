@@ -5,6 +5,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/attention.h"
+#include "fuselage/ops/batch_matmul.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/loop.h"
 #include "fuselage/ops/matmul.h"
@@ -180,6 +181,24 @@ Expr dot_transposed(Operand x, Expr w) {
   return builder_of(x).product(x.expr, w, true, x.location);
 }
 
+Expr batch_matmul(Operand a, Expr b, bool transposed) {
+  return builder_of(a).add(op::BatchMatmul{.transposed = transposed}, {a.expr, b}, a.location);
+}
+
+Expr outer(Operand a, Operand b) {
+  const auto as_matrix = [](const Operand& x, bool is_column) {
+    builder_of(x);
+    Dims dims = x.expr.type().dims;
+    if (dims.empty())
+      fail(x, fmt::format("an outer product is of vectors, not {}",
+                          x.expr.builder().graph().show(x.expr.type())));
+    dims.insert(is_column ? dims.end() : dims.end() - 1, 1);
+    return reshape(x, std::move(dims));
+  };
+  const Expr column = as_matrix(a, true);
+  return batch_matmul({column, a.location}, as_matrix(b, false), false);
+}
+
 Expr sigmoid(Operand x) { return unary<op::Sigmoid>(x); }
 Expr tanh(Operand x) { return unary<op::Tanh>(x); }
 Expr relu(Operand x) { return unary<op::Relu>(x); }
@@ -219,6 +238,18 @@ Expr slice(Operand x, std::int64_t begin, std::int64_t end) {
 
 Expr reshape(Operand x, Dims dims) {
   return builder_of(x).add(op::Reshape{.dims = std::move(dims)}, {x.expr}, x.location);
+}
+
+Expr expand(Operand x, Dims dims) {
+  return builder_of(x).add(op::Expand{.dims = std::move(dims)}, {x.expr}, x.location);
+}
+
+Expr permute(Operand x, Dims order) {
+  return builder_of(x).add(op::Permute{.order = std::move(order)}, {x.expr}, x.location);
+}
+
+Expr cast(Operand x, DType to) {
+  return builder_of(x).add(op::Cast{.to = to}, {x.expr}, x.location);
 }
 
 Expr select_rows(Operand x, MapPath via) {

@@ -110,6 +110,19 @@ return y = %y
 %y = reshape(%x) {dims = [6]}
 return y = %y
 )"},
+        {"batch_matmul", R"(%a = import() {name = "a", domain = hyp, dims = [4, 2, 3]}
+%b = param() {name = "b", dims = [4, 5, 3]}
+%y = batch_matmul(%a, %b) {transposed = true}
+return y = %y
+)"},
+        {"expand", R"(%x = import() {name = "x", domain = hyp, dims = [3, 1]}
+%y = expand(%x) {dims = [2, 3, 4]}
+return y = %y
+)"},
+        {"permute", R"(%x = import() {name = "x", domain = hyp, dims = [2, 3, 4]}
+%y = permute(%x) {order = [2, 0, 1]}
+return y = %y
+)"},
         {"slice_leading", R"(%w = param() {name = "w", dims = [5, 2]}
 %y = slice_leading(%w) {begin = 1, end = 4}
 return y = %y

@@ -8,6 +8,7 @@
 #include "backends/cpu/simd/output/output_part.h"
 #include "fuselage/backends/cpu/simd/rows.h"
 #include "fuselage/base/quantized.h"
+#include "fuselage/ops/batch_matmul.h"
 
 namespace fuselage::cpu {
 
@@ -87,6 +88,11 @@ struct KernelTable {
   /// The part of gemm for panels first … last - 1 of b: writes only their columns of c.
   void (*gemm_panels)(const RowsIn& a, size_t rows, const PackedMatrix& b, size_t first,
                       size_t last, const RowsOut& c) = nullptr;
+
+  /// The products of the matrices in the rows of a and b, row by row. An element is a sum over k
+  /// in order, or with b transposed, or of one column, in 16 lanes. out must not overlap an operand.
+  void (*batch_matmul)(const RowsIn& a, const RowsIn& b, const BatchMatmulShape& shape, size_t rows,
+                       const RowsOut& out) = nullptr;
 
   /// out: the rows of x quantized, bitwise equal to quantize_vector. Not for qlog4 or quantizers
   /// with a bound on sums. out must not overlap x.
@@ -196,6 +202,7 @@ struct KernelTable {
 using FillFamily = std::int64_t (*)(KernelTable& table);
 
 std::int64_t fill_gemm(KernelTable& table);
+std::int64_t fill_batch_matmul(KernelTable& table);
 std::int64_t fill_quantize(KernelTable& table);
 std::int64_t fill_pointwise(KernelTable& table);
 std::int64_t fill_normalize(KernelTable& table);
@@ -206,8 +213,8 @@ std::int64_t fill_ensemble_output(KernelTable& table);
 std::int64_t fill_shortlist(KernelTable& table);
 
 inline constexpr FillFamily kFillFamilies[] = {
-    fill_gemm,   fill_quantize, fill_pointwise,       fill_normalize, fill_attention,
-    fill_k_best, fill_output,   fill_ensemble_output, fill_shortlist};
+    fill_gemm,      fill_batch_matmul, fill_quantize, fill_pointwise,       fill_normalize,
+    fill_attention, fill_k_best,       fill_output,   fill_ensemble_output, fill_shortlist};
 
 /// Replaces entries of an AVX3 table by AVX-512-VNNI kernels; false if the binary has none.
 bool fill_vnni(KernelTable& table);

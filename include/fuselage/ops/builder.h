@@ -150,6 +150,12 @@ Expr dot(Operand x, Expr w);
 /// x Wᵀ; W [out, in] or a table with `out` vocabulary rows.
 Expr dot_transposed(Operand x, Expr w);
 
+/// The products of the matrices in each row: a [..., m, k] and b [..., k, n], or [..., n, k] if
+/// transposed, give [..., m, n]. Leading dimensions are equal; one operand may be without rows.
+Expr batch_matmul(Operand a, Expr b, bool transposed = false);
+/// a bᵀ, of the vectors in each row: a [..., m] and b [..., n] give [..., m, n].
+Expr outer(Operand a, Operand b);
+
 Expr sigmoid(Operand x);
 Expr tanh(Operand x);
 Expr relu(Operand x);
@@ -182,6 +188,15 @@ Expr concat(const std::vector<Expr>& parts, CodeLocation at = CodeLocation::curr
 Expr slice(Operand x, std::int64_t begin, std::int64_t end);
 /// The same elements, in the same order, under other dimensions of a row: [512] as [8, 64].
 Expr reshape(Operand x, Dims dims);
+
+/// Dimensions of size 1 repeated to `dims`, as numpy's broadcast_to; missing leading dimensions
+/// count as 1. With reshape and the arithmetic above it gives numpy's broadcasting.
+Expr expand(Operand x, Dims dims);
+/// The dimensions of a row in another order: dimension i of the result is dimension order[i].
+Expr permute(Operand x, Dims order);
+
+/// x as numbers of another type: i32 to f32, and weights between f32 and bf16 or f16.
+Expr cast(Operand x, DType to);
 
 /// Row via(r) of x, for each row r of the domain where the path starts; zeros for unmapped rows.
 Expr select_rows(Operand x, MapPath via);

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/gather/positions.h"
+#include "backends/cuda/device/gather/strided_copy.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "fuselage/ops/attention.h"
@@ -27,6 +28,21 @@ class CopyRows final : public Kernel {
 
  private:
   std::int64_t begin_;
+};
+
+/// expand, permute, and slices and transposes of matrices.
+class StridedCopy final : public Kernel {
+ public:
+  StridedCopy(const PlannedInstruction&, const Binding& binding)
+      : view_(device_strides(strided_view(binding.graph, binding.node))) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    strided_copy(run.stream, rows_in(in, run, 0), view_, rows_of(in, run), cols_of(in),
+                 rows_out(in, run));
+  }
+
+ private:
+  DeviceStrides view_;
 };
 
 class SelectElements final : public Kernel {
@@ -111,6 +127,7 @@ class MeanRows final : public SegmentReduction {
 
 const RegisterKernels kKernels({
     {"copy_rows", make_kernel<CopyRows>},
+    {"strided_copy", make_kernel<StridedCopy>},
     {"select_elements", make_kernel<SelectElements>},
     {"concat", make_kernel<StatelessKernel<run_concat>>},
     {"position", make_kernel<StatelessKernel<run_position>>},
