@@ -190,8 +190,9 @@ std::span<const OpDef> quantize_ops() {
                               .cost = cost_dequantize,
                               .evaluate_f32 = evaluate_dequantize<float>,
                               .evaluate_f64 = evaluate_dequantize<double>}),
-      define<op::Cast>({.summary = "x rounded to bf16 or f16, ties to even, or 16-bit floats or i32 "
-                                   "converted to f32.",
+      define<op::Cast>({.summary =
+                            "x rounded to bf16 or f16, ties to even, or 16-bit floats or i32 "
+                            "converted to f32.",
                         .operands = {{"x"}},
                         .traits = Trait::row_wise,
                         .infer = infer_cast,

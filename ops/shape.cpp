@@ -81,9 +81,10 @@ std::vector<Type> infer_expand(const InferContext& in) {
       std::equal(x.dims.rbegin(), x.dims.rend(), dims.rbegin(),
                  [](std::int64_t from, std::int64_t to) { return from == to || from == 1; });
   if (!fits)
-    in.fail(fmt::format("{} cannot be repeated to [{}]: from the last dimension on, each must be "
-                        "1 or stay",
-                        in.show(x), fmt::join(dims, ", ")));
+    in.fail(
+        fmt::format("{} cannot be repeated to [{}]: from the last dimension on, each must be "
+                    "1 or stay",
+                    in.show(x), fmt::join(dims, ", ")));
   return {{DType::f32, x.domain, dims}};
 }
 

@@ -132,6 +132,20 @@ return y = %y, z = %z
                             hypotheses);
 }
 
+TEST_F(RowKernelsTest, ReductionsOfGroups) {
+  expect_for_all(R"(%x = import() {name = "x", domain = source, dims = [$n]}
+%c = import() {name = "c", domain = cross, dims = [2, $n]}
+%s = sum_rows(%x) {to = [source.sentence]}
+%m = max_rows(%x) {to = [source.sentence]}
+%l = segment_log_sum_exp(%x) {to = [source.sentence]}
+%u = sum_rows(%c) {to = [cross.left]}
+%v = max_rows(%c) {to = [cross.left]}
+%w = segment_log_sum_exp(%c) {to = [cross.left]}
+%a = mean_rows(%c) {to = [cross.left]}
+return s = %s, m = %m, l = %l, u = %u, v = %v, w = %w, a = %a
+)");
+}
+
 TEST_F(RowKernelsTest, MeanRows) {
   expect_for_all(R"(%x = import() {name = "x", domain = source, dims = [$n]}
 %y = mean_rows(%x) {to = [source.sentence]}

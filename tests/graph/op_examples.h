@@ -267,6 +267,10 @@ return best = %best, words = %words
       made[name] =
           "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = " + std::string(name) +
           "(%x)\nreturn y = %y\n";
+    for (const char* name : {"sum_rows", "max_rows", "segment_log_sum_exp"})
+      made[name] =
+          "%x = import() {name = \"x\", domain = cross, dims = [2, 3]}\n%y = " + std::string(name) +
+          "(%x) {to = [cross.left]}\nreturn y = %y\n";
     for (const char* name :
          {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
       made[name] =

@@ -211,6 +211,25 @@ TEST_F(BuilderTest, AttentionIsLeftRightSoftmaxAndMix) {
   EXPECT_EQ(type_of(context), "hyp f32[4]");
 }
 
+TEST_F(BuilderTest, GroupsOfRowsAreReduced) {
+  const Expr scores = head_dot(left(h_, cross_), right(x_, cross_), 2, 1);
+  EXPECT_EQ(type_of(sum_rows(scores)), "hyp f32[2]");
+  EXPECT_EQ(type_of(max_rows(x_)), "sentence f32[4]");
+  EXPECT_EQ(op_of(log_sum_exp_rows(scores)), "segment_log_sum_exp");
+}
+
+TEST_F(BuilderTest, SeveralGroupsAreAttendedTogether) {
+  const DomainId causal = graph_.add_pairs("causal", hyp_, prefix_);
+  const Expr past = history(h_, prefix_);
+  const auto scores = [&](Expr keys, DomainId pairs) {
+    return head_dot(left(h_, pairs), right(keys, pairs), 2, 1);
+  };
+  const Expr mixed = joint_attention({{scores(x_, cross_), x_}, {scores(past, causal), past}});
+  EXPECT_EQ(type_of(mixed), "hyp f32[4]");
+  EXPECT_THROW(joint_attention({}), InternalError);
+  verify(graph_);
+}
+
 TEST_F(BuilderTest, QuantizedMatricesAreStoredAsTheirColumns) {
   const Expr columns = builder_.param("C", {6, 4}, graph_.none(), DType::qint8);
   const Expr y = dot(h_, columns);
@@ -320,6 +339,8 @@ TEST_F(BuilderTest, ErrorsShowBothTypesAndTheLineOfTheModel) {
          "mix_rows ({}): its path leads to rows of 'source', but the mixed value is hyp f32[4]");
   expect([&] { mark(), mean_rows(sent); },
          "{}: this needs rows of a source domain, not sentence f32[4]");
+  expect([&] { mark(), sum_rows(sent); },
+         "{}: this needs rows of a source or pairs domain, not sentence f32[4]");
   expect([&] { mark(), tanh(0.5); },
          "{}: this needs a value of a graph, not a number or an empty Expr");
   expect([&] { mark(), dot(Expr(), w_); },

@@ -338,6 +338,24 @@ const std::vector<Case>& cases() {
        {{3, 4, 5, 6, 9, 10, 11, 12, 0, 0, 0, 0}}},
       {"mean_rows", "%y = mean_rows(%c) {to = [cross.left]}", {{0, 2, 0.5, 1, -5, 7, 0, 0}}},
 
+      {"sum_rows",
+       "%y = sum_rows(%x4) {to = [source.sentence]}",
+       {{6, 8, 10, 12, 9, 10, 11, 12, 0, 0, 0, 0}}},
+      {"sum_rows", "%y = sum_rows(%c) {to = [cross.left]}", {{0, 4, 1, 2, -5, 7, 0, 0}}},
+      {"max_rows", "%y = max_rows(%c) {to = [cross.left]}", {{0, 3, 0.75, 2, -5, 7, -kInf, -kInf}}},
+      {"max_rows",
+       "%k = constant() {values = [nan]}\n%n = add(%c, %k)\n"
+       "%y = max_rows(%n) {to = [cross.left]}",
+       {{kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -kInf, -kInf}}},
+      {"segment_log_sum_exp",
+       "%y = segment_log_sum_exp(%c) {to = [cross.left]}",
+       {{l2, 3 - std::log(logistic(2)), 0.75 - std::log(logistic(0.5)), 2 - std::log(logistic(2)),
+         -5, 7, -kInf, -kInf}}},
+      {"segment_log_sum_exp",
+       "%k = constant() {values = [-inf]}\n%n = add(%x, %k)\n"
+       "%y = segment_log_sum_exp(%n) {to = [source.sentence]}",
+       {{-kInf, -kInf, -kInf, -kInf, -kInf, -kInf}}},
+
       {"head_dot",
        "%y = head_dot(%c4, %d4) {heads = 2, scale = 0.5}",
        {{0.5, 0, 3, 0, 0, 5.5, 0, 8, 17.5, 19.5}}},

@@ -97,6 +97,9 @@ constexpr Good kGood[] = {
     {"%y = segment_softmax(%x) {to = [source.sentence]}", "source f32[2]"},
     {"%y = mix_rows(%c, %x4) {to = [cross.left], via = [cross.right]}", "hyp f32[4]"},
     {"%y = mean_rows(%x4) {to = [source.sentence]}", "sentence f32[4]"},
+    {"%y = sum_rows(%c4) {to = [cross.left]}", "hyp f32[4]"},
+    {"%t = reshape(%c4) {dims = [2, 2]}\n%y = max_rows(%t) {to = [cross.left]}", "hyp f32[2, 2]"},
+    {"%y = segment_log_sum_exp(%x) {to = [source.sentence]}", "sentence f32[2]"},
     {"%y = head_dot(%c4, %d4) {heads = 2}", "cross f32[2]"},
     {"%y = head_dot(%v4, %d4) {heads = 1}", "cross f32[1]"},
     {"%y = position() {domain = source}", "source i32[]"},
@@ -285,6 +288,10 @@ constexpr Bad kBad[] = {
      "its path leads to rows of 'source', but the mixed value is hyp f32[4]"},
     {"%y = mix_rows(%c4, %x) {to = [cross.left], via = [cross.right]}",
      "source f32[2] cannot be cut into 4 heads"},
+    {"%y = sum_rows(%h) {to = [source.sentence]}",
+     "its operand must have the rows of 'source', not hyp f32[2]"},
+    {"%y = max_rows(%c) {to = [cross.right]}", "rows are gathered along one map"},
+    {"%y = segment_log_sum_exp(%hi) {to = [cross.left]}", "operand 0 must be f32, not hyp i32[]"},
     {"%y = mean_rows(%h) {to = [source.sentence]}",
      "its operand must have the rows of 'source', not hyp f32[2]"},
     {"%y = head_dot(%c, %d4) {heads = 1}", "widths differ: cross f32[2] and cross f32[4]"},
@@ -475,14 +482,14 @@ TEST(Traits, SayWhatRulesRelyOn) {
     return names;
   };
   using Names = std::set<std::string_view>;
-  EXPECT_EQ(names_with(Trait::linear), (Names{"expand", "matmul", "neg", "permute", "reduce_mean",
-                                              "reduce_sum", "reshape", "slice", "slice_leading",
-                                              "transpose"}));
+  EXPECT_EQ(names_with(Trait::linear),
+            (Names{"expand", "matmul", "neg", "permute", "reduce_mean", "reduce_sum", "reshape",
+                   "slice", "slice_leading", "transpose"}));
   EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "equal", "mul", "not_equal"}));
   for (const OpDef* def : all_ops().all())
     EXPECT_TRUE(!def->has(Trait::elementwise) || def->has(Trait::row_wise)) << def->name;
   EXPECT_EQ(names_with(Trait::selects_rows), Names{"select_rows"});
-  EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows"}));
+  EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows", "sum_rows"}));
   EXPECT_EQ(names_with(Trait::loop_state), Names{"state"});
   EXPECT_EQ(names_with(Trait::loop_next), Names{"next"});
   EXPECT_EQ(names_with(Trait::sink), Names{"next"});

@@ -32,6 +32,11 @@ class Generator {
     attend(source_, source_pairs_, source_);
     keep(sentence_,
          add("mean_rows", {pick(source_)}, {{"to", MapPath{graph_.find_map("src.sentence")}}}));
+    static constexpr std::string_view kReductions[] = {"sum_rows", "max_rows",
+                                                       "segment_log_sum_exp"};
+    keep(sentence_,
+         add(kReductions[random_() % std::size(kReductions)], {add("tanh", {pick(source_)})},
+             {{"to", MapPath{graph_.find_map("src.sentence")}}}));
     grow(sentence_, 3);
     step();
     give_out();
@@ -317,13 +322,12 @@ class Generator {
     // Not so large that sums of products of products overflow.
     y = add("tanh", {y});
     const ValueId column = add("tanh", {as(narrow, n, 1)});
-    ValueId matrix = chance(2)
-                         ? add("batch_matmul", {column, as(y, 1, 2)})
-                         : add("batch_matmul", {column, as(y, 2, 1)}, {{"transposed", true}});
+    ValueId matrix = chance(2) ? add("batch_matmul", {column, as(y, 1, 2)})
+                               : add("batch_matmul", {column, as(y, 2, 1)}, {{"transposed", true}});
     if (chance(2)) matrix = add("add", {matrix, add("expand", {column}, {{"dims", Dims{n, 2}}})});
+    if (chance(2)) return as_vector(add("permute", {matrix}, {{"order", Dims{1, 0}}}));
     if (chance(2))
-      return as_vector(add("permute", {matrix}, {{"order", Dims{1, 0}}}));
-    if (chance(2)) matrix = add("slice", {matrix}, {{"begin", std::int64_t{1}}, {"end", std::int64_t{2}}});
+      matrix = add("slice", {matrix}, {{"begin", std::int64_t{1}}, {"end", std::int64_t{2}}});
     return as_vector(matrix);
   }
 

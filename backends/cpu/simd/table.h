@@ -43,6 +43,9 @@ enum class Unary : std::uint8_t {
   abs
 };
 
+/// Reductions of rows, column by column.
+enum class RowReduction : std::uint8_t { sum, max, log_sum_exp };
+
 /// Functions of one row of `cols` elements; `out` may be an operand.
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
 using BinaryRow = void (*)(const float* a, const float* b, std::size_t cols, float* out);
@@ -90,7 +93,8 @@ struct KernelTable {
                       size_t last, const RowsOut& c) = nullptr;
 
   /// The products of the matrices in the rows of a and b, row by row. An element is a sum over k
-  /// in order, or with b transposed, or of one column, in 16 lanes. out must not overlap an operand.
+  /// in order, or with b transposed, or of one column, in 16 lanes. out must not overlap an
+  /// operand.
   void (*batch_matmul)(const RowsIn& a, const RowsIn& b, const BatchMatmulShape& shape, size_t rows,
                        const RowsOut& out) = nullptr;
 
@@ -152,6 +156,12 @@ struct KernelTable {
   /// for an empty segment. out must not overlap x.
   void (*mean_rows)(const RowsIn& x, size_t cols, const Segments& segments,
                     const RowsOut& out) = nullptr;
+
+  /// out [segments.count, cols]: a reduction of the rows p of x in each segment, in order. An empty
+  /// segment has the sum 0 and -infinity otherwise. The maximum of numbers with NaN is NaN.
+  /// out must not overlap x.
+  void (*reduce_rows)(RowReduction reduction, const RowsIn& x, size_t cols,
+                      const Segments& segments, const RowsOut& out) = nullptr;
 
   /// The k largest of each row, largest first and the lower column first among equals: values and
   /// ids [rows, k]. NaN counts as -infinity. If k > cols the rest is -infinity with id -1.

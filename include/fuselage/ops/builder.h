@@ -210,6 +210,12 @@ Expr history(Operand x, DomainId prefix);
 /// Mean over the source tokens of each sentence.
 Expr mean_rows(Operand x);
 
+// Reductions of groups of rows, column by column: the source tokens of each sentence, or the pairs
+// of each left member. Groups without rows give 0, -infinity and -infinity.
+Expr sum_rows(Operand x);
+Expr max_rows(Operand x);
+Expr log_sum_exp_rows(Operand x);
+
 /// The value x of the left member of each pair.
 Expr left(Operand x, DomainId pairs);
 /// The value x of the right member of each pair.
@@ -218,6 +224,16 @@ Expr right(Operand x, DomainId pairs);
 Expr softmax_over_right(Operand scores);
 /// For each left member, the sum of weight × value of the right member, head by head.
 Expr mix(Operand weights, Expr right_values);
+/// One of several groups that are attended together.
+struct AttendedGroup {
+  Expr scores;        ///< of pairs of a row and a member of this group: f32[heads]
+  Expr right_values;  ///< what the members of the group contribute: f32[heads × width]
+};
+/// Attention with one softmax over the members of all groups, for example source tokens and
+/// generated words. Each group is normalized and mixed alone, and the mixtures are weighted with
+/// exp(log Σ exp(its scores) - log Σ exp(all scores)). Zeros where no group has a member.
+Expr joint_attention(const std::vector<AttendedGroup>& groups,
+                     CodeLocation at = CodeLocation::current());
 /// scale × dot product within each head.
 Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale);
 /// Sinusoidal position encoding [sin … | cos …] of `dim` elements.

@@ -28,9 +28,8 @@ TEST_P(BatchMatmulTest, IsTheProductOfEachPairOfMatrices) {
               const std::size_t matrix = at / (m * n), i = at / n % m, j = at % n;
               double sum = 0, size = 0;
               for (std::size_t l = 0; l < k; ++l) {
-                const double term =
-                    static_cast<double>(a(r, (matrix * m + i) * k + l)) *
-                    b(r, matrix * k * n + (transposed ? j * k + l : l * n + j));
+                const double term = static_cast<double>(a(r, (matrix * m + i) * k + l)) *
+                                    b(r, matrix * k * n + (transposed ? j * k + l : l * n + j));
                 sum += term;
                 size += std::fabs(term);
               }

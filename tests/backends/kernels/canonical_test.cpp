@@ -175,6 +175,11 @@ TEST(Canonical, Attention) {
         bytes.add(mixed);
         kernels().mean_rows(k.in(), cols, segments, mixed.out());
         bytes.add(mixed);
+        for (const RowReduction reduction :
+             {RowReduction::sum, RowReduction::max, RowReduction::log_sum_exp}) {
+          kernels().reduce_rows(reduction, k.in(), cols, segments, mixed.out());
+          bytes.add(mixed);
+        }
       });
     }
 }

@@ -116,12 +116,16 @@ class MixRows final : public SegmentReduction {
   }
 };
 
-class MeanRows final : public SegmentReduction {
+using ReduceRows = void (*)(cudaStream_t, const RowsIn&, std::int64_t, const Segments&, const Rows&,
+                            const RowsOut&);
+
+template <ReduceRows kReduce>
+class RowReduction final : public SegmentReduction {
  public:
   using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    mean_rows(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
-              rows_out(in, run));
+    kReduce(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
+            rows_out(in, run));
   }
 };
 
@@ -134,7 +138,10 @@ const RegisterKernels kKernels({
     {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
     {"head_dot", make_kernel<HeadDot>},
     {"mix_rows", make_kernel<MixRows>},
-    {"mean_rows", make_kernel<MeanRows>},
+    {"mean_rows", make_kernel<RowReduction<mean_rows>>},
+    {"sum_rows", make_kernel<RowReduction<sum_rows>>},
+    {"max_rows", make_kernel<RowReduction<max_rows>>},
+    {"segment_log_sum_exp", make_kernel<RowReduction<segment_log_sum_exp>>},
 });
 
 }  // namespace
