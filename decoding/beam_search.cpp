@@ -44,7 +44,8 @@ bool BeamSearch::suppressed(std::int32_t word) const {
   return std::binary_search(settings_.suppressed.begin(), settings_.suppressed.end(), word);
 }
 
-void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists) {
+void BeamSearch::reserve(const Batch& batch) {
+  const std::span<const WordIds> sentences = batch.sentences;
   StepLimits limits;
   std::size_t tokens = 0;
   std::size_t rows = 0;
@@ -69,7 +70,7 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
     weights += chosen * sentences[s].size();
   }
   // First, since it needs by far the most memory, and its error states how much.
-  worker_->begin({.sentences = sentences, .shortlists = shortlists}, limits);
+  worker_->begin(batch, limits);
   record_.tokens.clear();
   record_.tokens.reserve(tokens);
   record_.finished.clear();
@@ -89,15 +90,13 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
   }
 }
 
-std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences,
-                                      std::span<const WordIds> shortlists,
-                                      std::span<const WordIds> prefixes) {
-  check(prefixes.empty() || prefixes.size() == sentences.size(), "not every sentence has a prefix");
+std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const WordIds> prefixes) {
+  check(prefixes.empty() || prefixes.size() == batch.size(), "not every sentence has a prefix");
   prefixes_ = prefixes;
-  reserve(sentences, shortlists);
+  reserve(batch);
   const bool by_steps = options_.alignment || !prefixes_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
-  return n_best(sentences);
+  return n_best(batch.sentences);
 }
 
 std::int32_t BeamSearch::prefix_length(std::int32_t sentence) const {

@@ -128,7 +128,10 @@ void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
     sink(line, std::move(generation));
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size());
-  run_lines<Generation>({*encoder_, next_line, ready}, former, std::move(work),
+  const auto encode = [this](std::string_view line, std::size_t number) {
+    return encoder_->encode(line, number);
+  };
+  run_lines<Generation>({encode, next_line, ready}, former, std::move(work),
                         log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
 }

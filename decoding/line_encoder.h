@@ -17,6 +17,8 @@ namespace fuselage {
 /// A line as a model reads it.
 struct EncodedLine {
   WordIds words;  ///< the end symbol last
+  /// The words of further source texts and factors (SourceEncoder).
+  std::vector<WordIds> further = {};
   std::vector<LineOddity> oddities;
   std::size_t bytes = 0;  ///< size of the given line with its line break
 

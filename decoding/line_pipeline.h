@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,7 +15,7 @@ namespace fuselage {
 
 /// Lines of text, and how they become words.
 struct LineInput {
-  const LineEncoder& encoder;
+  std::function<EncodedLine(std::string_view line, std::size_t number)> encode;
   LineSource next;
   InputReady ready = nullptr;
 };
@@ -27,10 +30,14 @@ void run_lines(const LineInput& input, BatchFormer former,
   std::size_t number = 0;
   const auto next = [&](EncodedLine& line) {
     if (!input.next(text)) return false;
-    line = input.encoder.encode(text, number++);
+    line = input.encode(text, number++);
     return true;
   };
-  const auto length = [](const EncodedLine& line) { return line.words.size(); };
+  const auto length = [](const EncodedLine& line) {
+    std::size_t longest = line.words.size();
+    for (const WordIds& words : line.further) longest = std::max(longest, words.size());
+    return longest;
+  };
   run_batches<EncodedLine, Result>({next, length, input.ready}, std::move(former), std::move(work),
                                    std::move(sink));
 }

@@ -117,6 +117,7 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
       log_(options_.log) {
   options_.vocabularies.encode_target = true;
   vocabularies_ = load_vocabularies(model, options_.vocabularies);
+  expect_one_text(vocabularies_, "scoring");
   if (vocabularies_.source)
     source_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.source, reading("source"));
   target_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,

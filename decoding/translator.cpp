@@ -14,6 +14,7 @@
 #include "decoding/resolve_options.h"
 #include "decoding/search_pool.h"
 #include "decoding/shared_log.h"
+#include "decoding/source_encoder.h"
 #include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
@@ -36,6 +37,18 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
           .alignment = options.alignment};
+}
+
+/// Throws unless the model has an alignment, and with its first text.
+void expect_alignment_with(const Graph& graph, const SourceEncoder::Field& text) {
+  expect_alignment(graph);
+  const Type& type = graph.value(graph.find_output(kAlignment)).type;
+  const Domain& pairs = graph.domain(type.domain);
+  if (pairs.kind == DomainKind::pairs && pairs.right != text.domain)
+    throw Error(
+        fmt::format("the alignment of graph '{}' is with '{}', but only one with '{}', the "
+                    "first text, can be given; drop the alignment",
+                    graph.name(), graph.domain(pairs.right).name, graph.domain(text.domain).name));
 }
 
 Translation untranslated(const EncodedLine& line) {
@@ -68,7 +81,7 @@ class Translator::Impl {
   bool right_left_;
   VocabularyPair vocabularies_;
   SearchOptions search_;
-  std::unique_ptr<const LineEncoder> encoder_;
+  std::unique_ptr<const SourceEncoder> encoder_;
   std::unique_ptr<const Shortlist> shortlist_;  ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
@@ -86,10 +99,10 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
         *options_.beam_size));
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
-  encoder_ = std::make_unique<LineEncoder>(
-      *vocabularies_.source,
+  encoder_ = std::make_unique<SourceEncoder>(
+      model.graph, vocabularies_,
       LineEncoder::Options{*options_.max_length, right_left_, options_.strict, ""});
-  if (options_.alignment) expect_alignment(model.graph);
+  if (options_.alignment) expect_alignment_with(model.graph, encoder_->fields().front());
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
@@ -157,18 +170,22 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch);
-  run_lines<Translation>({*encoder_, next_line, ready}, former, std::move(work),
+  const auto encode = [this](std::string_view line, std::size_t number) {
+    return encoder_->encode(line, number);
+  };
+  run_lines<Translation>({encode, next_line, ready}, former, std::move(work),
                          log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
 }
 
 std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
                                                            std::vector<EncodedLine>& batch) const {
-  std::vector<WordIds> sentences;
-  for (const EncodedLine& line : batch)
-    if (!line.empty()) sentences.push_back(line.words);
+  const SourceBatch source(*encoder_, batch);
+  Batch input = source.batch();
+  const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
+  input.shortlists = shortlists;
   std::vector<NBest> found;
-  if (!sentences.empty()) found = search.search(sentences, shortlists_for(sentences));
+  if (!input.sentences.empty()) found = search.search(input, {});
   std::vector<Translation> results;
   std::size_t at = 0;
   for (const EncodedLine& line : batch)

@@ -1,6 +1,6 @@
 #include "decoding/vocabulary_pair.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,15 +14,36 @@ namespace {
 /// Number of source words with embeddings; with several tables of embeddings the minimum.
 std::int64_t source_words(const Graph& graph) {
   std::int64_t words = 0;
-  for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
-    const RowMap& map = graph.map(MapId{i});
-    if (map.kind != MapKind::word || graph.domain(map.from).kind != DomainKind::source) continue;
-    const std::int64_t size = graph.domain(map.to).size;
+  for (const MapId text : source_texts(graph)) {
+    const std::int64_t size = graph.domain(graph.map(text).to).size;
     words = words == 0 ? size : std::min(words, size);
   }
   if (words == 0)
     throw Error(fmt::format("graph '{}' has no map from source tokens to words", graph.name()));
   return words;
+}
+
+/// Whether each source text has a vocabulary of its own. Else the maps of the only source domain
+/// share the words.
+bool has_own_vocabularies(const Graph& graph, std::size_t vocabularies) {
+  const std::vector<MapId> texts = source_texts(graph);
+  const auto domain = [&graph](MapId text) { return graph.map(text).from; };
+  const bool is_one_text = std::all_of(texts.begin(), texts.end(), [&](MapId text) {
+    return domain(text) == domain(texts.front());
+  });
+  if (texts.size() > 1 && vocabularies == texts.size() + 1) return true;
+  if (is_one_text && vocabularies == 2) return false;
+  if (is_one_text)
+    throw Error(fmt::format(
+        "vocabularies are two files, source and target, not {}; give the same file twice where "
+        "both sides share one",
+        vocabularies));
+  std::vector<std::string_view> names;
+  for (const MapId text : texts) names.push_back(graph.map(text).name);
+  throw Error(fmt::format(
+      "vocabularies are {} files, of {} and the target's, not {}; give a file twice where two "
+      "share it",
+      texts.size() + 1, fmt::join(names, ", "), vocabularies));
 }
 
 std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int64_t words,
@@ -75,17 +96,32 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
     throw Error(
         "the model brings no vocabularies; give a source and a target vocabulary, the "
         "same file twice where both sides share one");
-  if (paths.size() != 2)
-    throw Error(fmt::format(
-        "vocabularies are two files, source and target, not {}; give the same file twice where "
-        "both sides share one",
-        paths.size()));
-  VocabularyPair pair{.shared = paths[0] == paths[1], .notes = model.notes};
-  pair.source = load_fitting(paths[0], source_words(model.graph), true,
-                             reading_of(paths[0], model, options), "source vocabulary", pair.notes);
-  pair.target = load_fitting(paths[1], scores_of(model.graph).words, options.encode_target,
-                             reading_of(paths[1], model, options), "target vocabulary", pair.notes);
+  const Graph& graph = model.graph;
+  const std::vector<MapId> texts = source_texts(graph);
+  const bool own = has_own_vocabularies(graph, paths.size());
+  const auto words = [&graph](MapId text) { return graph.domain(graph.map(text).to).size; };
+  VocabularyPair pair{.shared = paths.front() == paths.back(), .notes = model.notes};
+  const auto load = [&](std::size_t i, std::int64_t count, bool cap, std::string_view side) {
+    return load_fitting(paths[i], count, cap, reading_of(paths[i], model, options), side,
+                        pair.notes);
+  };
+  pair.source = load(0, own ? words(texts[0]) : source_words(graph), true, "source vocabulary");
+  if (own)
+    for (std::size_t i = 1; i < texts.size(); ++i)
+      pair.further_sources.push_back(load(
+          i, words(texts[i]), true, fmt::format("vocabulary of '{}'", graph.map(texts[i]).name)));
+  pair.target =
+      load(paths.size() - 1, scores_of(graph).words, options.encode_target, "target vocabulary");
   return pair;
+}
+
+std::vector<MapId> source_texts(const Graph& graph) {
+  std::vector<MapId> texts;
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i)
+    if (const RowMap& map = graph.map(MapId{i});
+        map.kind == MapKind::word && graph.domain(map.from).kind == DomainKind::source)
+      texts.push_back(MapId{i});
+  return texts;
 }
 
 VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOptions& options) {
@@ -107,6 +143,12 @@ VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOpti
 VocabularyPair load_vocabularies(const Model& model, const VocabularyPairOptions& options) {
   return has_source(model.graph) ? load_vocabulary_pair(model, options)
                                  : load_text_vocabulary(model, options);
+}
+
+void expect_one_text(const VocabularyPair& vocabularies, std::string_view task) {
+  if (!vocabularies.further_sources.empty())
+    throw Error(fmt::format("{} is possible with one source text, but the model reads {}", task,
+                            1 + vocabularies.further_sources.size()));
 }
 
 void expect_translation_model(const Model& model) {

@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuselage/decoding/vocabulary_options.h"
+#include "fuselage/graph/graph.h"
 #include "fuselage/models/model.h"
 #include "text/vocabulary.h"
 
@@ -14,14 +16,22 @@ namespace fuselage {
 /// the model's embeddings are unknown words.
 struct VocabularyPair {
   std::unique_ptr<const Vocabulary> source, target;
+  /// Of a model that reads several source texts or factors, after the first one, in the order of
+  /// source_texts().
+  std::vector<std::unique_ptr<const Vocabulary>> further_sources = {};
   bool shared = false;  ///< both are from one file
   /// Notes for the user on words beyond the model's.
   std::vector<std::string> notes;
 };
 
-/// Loads the vocabularies of a translation model. Throws Error when there are not two, the errors
-/// of load_vocabulary, and Error for a vocabulary with fewer words than the model or with an end
-/// symbol that the model cannot produce.
+/// The word maps of a graph's source domains, in order of declaration: its source texts, and their
+/// factors.
+std::vector<MapId> source_texts(const Graph& graph);
+
+/// Loads the vocabularies of a translation model: one for each source text and one for the target,
+/// or two for a graph with one source domain, whose maps then share the words. Throws Error for
+/// another number, the errors of load_vocabulary, and Error for a vocabulary with fewer words than
+/// the model or with an end symbol that the model cannot produce.
 VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options);
 
 /// Loads the vocabulary of a language model, given once or as two equal paths. Words beyond the
@@ -31,6 +41,9 @@ VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOpti
 
 /// The one of both that is for the kind of the model.
 VocabularyPair load_vocabularies(const Model& model, const VocabularyPairOptions& options);
+
+/// Throws Error for a model that reads several source texts or factors, naming `task`.
+void expect_one_text(const VocabularyPair& vocabularies, std::string_view task);
 
 /// Throw Error for a model of the other kind, with the class that runs it.
 void expect_translation_model(const Model& model);

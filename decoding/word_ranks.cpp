@@ -18,11 +18,16 @@ namespace {
 std::map<DomainId, const Vocabulary*> vocabularies_of(const Graph& graph,
                                                       const VocabularyPair& pair) {
   std::map<DomainId, const Vocabulary*> found;
+  const std::vector<MapId> texts = source_texts(graph);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const bool own = i > 0 && i <= pair.further_sources.size();
+    found.emplace(graph.map(texts[i]).to,
+                  own ? pair.further_sources[i - 1].get() : pair.source.get());
+  }
   for (std::uint32_t i = 0; i < graph.map_count(); ++i) {
     const RowMap& map = graph.map(MapId{i});
-    if (map.kind != MapKind::word) continue;
-    const bool source = graph.domain(map.from).kind == DomainKind::source;
-    found.emplace(map.to, source ? pair.source.get() : pair.target.get());
+    if (map.kind == MapKind::word && graph.domain(map.from).kind != DomainKind::source)
+      found.emplace(map.to, pair.target.get());
   }
   return found;
 }

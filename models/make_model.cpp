@@ -17,11 +17,6 @@ Model make_model(Graph graph, const TensorMap& weights, std::vector<std::string>
   verify(graph);
   scores_of(graph);
   if (vocabularies.size() == 1) vocabularies.push_back(vocabularies[0]);
-  if (!vocabularies.empty() && vocabularies.size() != 2)
-    throw Error(
-        fmt::format("vocabularies are one file for both sides, or a source and a target "
-                    "vocabulary, not {} files",
-                    vocabularies.size()));
   const std::string name = fmt::format("graph {}", in_quotes(graph.name()));
   Model model;
   model.weights = match_weights(graph, weights, "weights of " + name, name);

@@ -148,6 +148,11 @@ Expr Builder::constant(double number, Dims dims, CodeLocation at) {
   return add(op::Constant{.values = {number}, .dims = std::move(dims)}, {}, at);
 }
 
+Expr Builder::input(const std::string& name, DomainId domain, Dims dims, CodeLocation at) {
+  graph_.add_input(name, domain, std::move(dims));
+  return add(op::Input{.name = name}, {}, at);
+}
+
 Expr Builder::position(DomainId domain, CodeLocation at) {
   return add(op::Position{.domain = domain}, {}, at);
 }

@@ -15,6 +15,7 @@ namespace fuselage {
 ProfileInput read_profile_input(const Model& model, const VocabularyPairOptions& vocabularies,
                                 const std::string& path, std::int32_t beam_size) {
   const VocabularyPair pair = load_vocabulary_pair(model, vocabularies);
+  expect_one_text(pair, "a profile");
   ProfileInput input;
   input.search = {.beam_size = beam_size,
                   .end_id = pair.target->end_id(),

@@ -57,7 +57,12 @@ class BeamSearch {
   /// numbers.
   std::vector<NBest> search(std::span<const WordIds> sentences,
                             std::span<const WordIds> shortlists = {},
-                            std::span<const WordIds> prefixes = {});
+                            std::span<const WordIds> prefixes = {}) {
+    return search(Batch{.sentences = sentences, .shortlists = shortlists}, prefixes);
+  }
+  /// The same for a model with several source texts, which Batch::inputs name; limits of the length
+  /// follow from Batch::sentences.
+  std::vector<NBest> search(const Batch& batch, std::span<const WordIds> prefixes);
 
  private:
   struct Live {
@@ -74,7 +79,7 @@ class BeamSearch {
     std::int32_t word;
   };
 
-  void reserve(std::span<const WordIds> sentences, std::span<const WordIds> shortlists);
+  void reserve(const Batch& batch);
   void search_by_steps();
   void run_step();
   void expand();

@@ -20,8 +20,9 @@ namespace FUSELAGE_API fuselage {
 struct Model {
   Graph graph;
   TensorMap weights;
-  /// Paths of the source and the target vocabulary, equal for a language model; empty if the model
-  /// does not include them.
+  /// Paths of the source and the target vocabulary, equal for a language model; of a graph with
+  /// several source texts or factors one for each, in order of their word maps, and the target's.
+  /// Empty if the model does not include them.
   std::vector<std::string> vocabularies;
   /// Digests of the vocabularies by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;

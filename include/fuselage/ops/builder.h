@@ -72,6 +72,10 @@ class Builder {
              DType dtype = DType::f32, CodeLocation at = CodeLocation::current());
   /// A constant of shape `dims` filled with `number`.
   Expr constant(double number, Dims dims = {}, CodeLocation at = CodeLocation::current());
+  /// Numbers f32 that the caller supplies for each row of a source or sentence domain; declares the
+  /// input `name`.
+  Expr input(const std::string& name, DomainId domain, Dims dims,
+             CodeLocation at = CodeLocation::current());
   /// Position of each row of a source or hypothesis domain.
   Expr position(DomainId domain, CodeLocation at = CodeLocation::current());
   /// A value carried through the loop of `domain` (scan or parent), initially `init`.

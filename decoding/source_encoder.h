@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decoding/line_encoder.h"
+#include "decoding/vocabulary_pair.h"
+#include "fuselage/backends/batch.h"
+#include "fuselage/graph/graph.h"
+
+namespace fuselage {
+
+/// Turns a line into the words of all source texts of a model. A model with several texts or
+/// factors reads lines with a field for each, separated by tabs, in the order of source_texts().
+class SourceEncoder {
+ public:
+  /// The vocabularies must outlive the encoder. Throws Error as LineEncoder does.
+  SourceEncoder(const Graph& graph, const VocabularyPair& vocabularies,
+                const LineEncoder::Options& options);
+
+  /// `number` is the number of the line, from 0. Throws Error as LineEncoder::encode does, for
+  /// another number of fields, and for a factor with another number of words than its text.
+  EncodedLine encode(std::string_view line, std::size_t number) const;
+
+  /// A text or factor.
+  struct Field {
+    std::string name;  ///< of the word map
+    DomainId domain;
+    LineEncoder encoder;
+  };
+  /// One field: the words of the line.
+  const std::vector<Field>& fields() const { return fields_; }
+
+ private:
+  std::vector<std::string_view> split(std::string_view line, std::size_t number) const;
+  void expect_equal_factors(const EncodedLine& line, std::size_t number) const;
+
+  std::vector<Field> fields_;
+};
+
+/// Lines as a batch. Neither copies nor moves, since the batch refers to it.
+class SourceBatch {
+ public:
+  SourceBatch(const SourceEncoder& encoder, const std::vector<EncodedLine>& lines);
+  SourceBatch(const SourceBatch&) = delete;
+  SourceBatch& operator=(const SourceBatch&) = delete;
+
+  /// Without shortlists. Empty lines are left out.
+  Batch batch() const { return {.sentences = sentences_, .inputs = inputs_}; }
+
+ private:
+  struct Rows {
+    std::vector<std::int32_t> lengths, words;
+  };
+
+  std::vector<WordIds> sentences_;
+  std::vector<Rows> rows_;
+  std::vector<BatchInput> inputs_;
+};
+
+}  // namespace fuselage
