@@ -21,6 +21,10 @@ constexpr std::size_t kMaxDomains = 10'000;
 constexpr std::size_t kMaxMaps = 30'000;
 constexpr std::size_t kMaxInputs = 10'000;
 
+/// Limits of the memory for tables of distances, which executors keep.
+constexpr std::ptrdiff_t kMaxDistanceMaps = 1'000;
+constexpr std::int64_t kMaxBuckets = 1 << 15;
+
 /// A bound on the magnitude of distances and offsets; sums with positions fit in 64 bits.
 constexpr std::int64_t kMaxDistance = std::numeric_limits<std::int32_t>::max();
 
@@ -74,7 +78,6 @@ void expect_window(const Graph& graph, std::string_view name, DomainId left, Dom
 }
 
 void expect_buckets(std::string_view name, const DistanceBuckets& buckets, const Domain& table) {
-  constexpr std::int64_t kMaxBuckets = std::int64_t{1} << 20;  // executors keep tables of them
   const auto fail = [&](std::string_view needed) {
     throw Error(fmt::format("map '{}': the table '{}' has {} entries; {}", name, table.name,
                             table.size, needed));
@@ -293,6 +296,9 @@ MapId Graph::add_distance_map(std::string name, DomainId pairs, DomainId table,
         name, domain.name, this->domain(domain.left).name, this->domain(domain.right).name));
   expect_kind(*this, name, table, DomainKind::vocabulary);
   expect_buckets(name, buckets, this->domain(table));
+  if (std::ranges::count(maps_, MapKind::distance, &RowMap::kind) == kMaxDistanceMaps)
+    throw Error(
+        fmt::format("graph '{}' has more than {} maps of distances", name_, kMaxDistanceMaps));
   return add_map({.name = std::move(name),
                   .from = pairs,
                   .to = table,
