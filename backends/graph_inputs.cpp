@@ -56,7 +56,7 @@ Tensor to_numbers(const GraphInput& input, const Tensor& values) {
 
 }  // namespace
 
-std::vector<GraphInput> inputs_of(const Graph& graph) {
+std::vector<GraphInput> graph_inputs(const Graph& graph) {
   std::vector<GraphInput> inputs;
   std::vector<bool> known(graph.domain_count(), false);
   const bool steps = has_step_outputs(graph);

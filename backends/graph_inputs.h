@@ -10,9 +10,6 @@
 
 namespace fuselage {
 
-/// The data that a graph reads from its caller, in the order of declaration.
-std::vector<GraphInput> inputs_of(const Graph& graph);
-
 /// The inputs of a run, checked against a graph's declarations.
 class CheckedInputs {
  public:

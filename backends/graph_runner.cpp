@@ -133,7 +133,7 @@ class GraphRunner::Impl {
   Impl(Graph graph, TensorMap weights, const CompileOptions& options, bool with_passes)
       : graph_(std::move(graph)),
         backend_(find_backend(options.backend)),
-        declared_(inputs_of(graph_)),
+        declared_(graph_inputs(graph_)),
         frame_(graph_) {
     verify(graph_);
     backend_.check(options);

@@ -14,8 +14,8 @@ namespace {
 constexpr std::array<CommandEntry, 9> kCommands = {{
     {"translate", "Translate lines of text", make_translate_command},
     {"score", "Tell how likely given translations are", make_score_command},
-    {"dump", "Show the graph of a model, and what the optimizer makes of it", make_dump_command},
-    {"run", "Run optimizer passes on a graph that is a text", make_run_command},
+    {"dump", "Show a graph, and what the optimizer makes of it", make_dump_command},
+    {"run", "Evaluate a graph on given inputs", make_run_command},
     {"convert", "Write a model as a model directory", make_convert_command},
     {"quantize", "Write a model with its matrices in fewer bits", make_quantize_command},
     {"ops", "Describe the ops that graphs consist of, and their kernels", make_ops_command},

@@ -41,6 +41,9 @@ struct GraphInput {
   bool needed = true;           ///< false: read only by steps, and no output depends on steps
 };
 
+/// The data that a graph reads from its caller, in the order of declaration.
+std::vector<GraphInput> graph_inputs(const Graph& graph);
+
 /// Evaluates any graph, in batches. The step program runs by teacher forcing: one hypothesis for
 /// each sentence. Row t of the words of the hypotheses is the word that step t reads (-1: none
 /// yet), and their number is the number of steps. If several word maps lead from hypotheses, all
