@@ -9,6 +9,12 @@
 
 namespace fuselage {
 
+bool has_source(const Graph& graph) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i)
+    if (graph.domain(DomainId{i}).kind == DomainKind::source) return true;
+  return false;
+}
+
 RowFrame::RowFrame(const Graph& graph)
     : graph_(graph.declarations()),
       table_(graph),

@@ -37,6 +37,7 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
                .length_limits = {}};
   std::sort(settings_.suppressed.begin(), settings_.suppressed.end());
   if (options_.alignment) alignment_output_ = executable.output(kAlignment);
+  if (options_.prefix_scores) log_probs_ = executable.output(kLogProbs);
 }
 
 bool BeamSearch::suppressed(std::int32_t word) const {
@@ -51,16 +52,21 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
   const auto beam = static_cast<std::size_t>(options_.beam_size);
   source_lengths_.clear();
   settings_.length_limits.clear();
-  for (const WordIds& sentence : sentences) {
-    const auto length = static_cast<std::int32_t>(sentence.size());
-    const std::int32_t steps = length_limit(options_.max_length_factor, length);
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    const auto length = static_cast<std::int32_t>(sentences[s].size());
+    const std::int32_t prefix = prefix_length(static_cast<std::int32_t>(s));
+    const std::int32_t words = options_.max_words > 0
+                                   ? options_.max_words
+                                   : length_limit(options_.max_length_factor, length);
     source_lengths_.push_back(length);
     limits.hypotheses.push_back(options_.beam_size);
-    settings_.length_limits.push_back(steps);
-    limits.steps.push_back(steps);
-    tokens += beam * static_cast<std::size_t>(steps);
+    settings_.length_limits.push_back(prefix + words);
+    limits.steps.push_back(prefix + words);
+    const std::size_t chosen =
+        static_cast<std::size_t>(prefix) + beam * static_cast<std::size_t>(words);
+    tokens += chosen;
     rows += beam;
-    weights += beam * static_cast<std::size_t>(steps) * sentence.size();
+    weights += chosen * sentences[s].size();
   }
   // First, since it needs by far the most memory, and its error states how much.
   worker_->begin({.sentences = sentences, .shortlists = shortlists}, limits);
@@ -84,10 +90,19 @@ void BeamSearch::reserve(std::span<const WordIds> sentences, std::span<const Wor
 }
 
 std::vector<NBest> BeamSearch::search(std::span<const WordIds> sentences,
-                                      std::span<const WordIds> shortlists) {
+                                      std::span<const WordIds> shortlists,
+                                      std::span<const WordIds> prefixes) {
+  check(prefixes.empty() || prefixes.size() == sentences.size(), "not every sentence has a prefix");
+  prefixes_ = prefixes;
   reserve(sentences, shortlists);
-  if (options_.alignment || !worker_->search(settings_, record_)) search_by_steps();
+  const bool by_steps = options_.alignment || !prefixes_.empty();
+  if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(sentences);
+}
+
+std::int32_t BeamSearch::prefix_length(std::int32_t sentence) const {
+  if (prefixes_.empty()) return 0;
+  return static_cast<std::int32_t>(prefixes_[static_cast<std::size_t>(sentence)].size());
 }
 
 void BeamSearch::search_by_steps() {
@@ -141,13 +156,36 @@ void BeamSearch::expand() {
       alignment_begin_.push_back(alignment_begin_.back() +
                                  source_lengths_[static_cast<std::size_t>(live.sentence)]);
   for (std::size_t begin = 0; begin < live_.size();) {
+    const Live& live = live_[begin];
     std::size_t end = begin;
-    while (end < live_.size() && live_[end].sentence == live_[begin].sentence) ++end;
-    collect_candidates(begin, end);
-    take_candidates(begin, end);
+    while (end < live_.size() && live_[end].sentence == live.sentence) ++end;
+    if (live.length < prefix_length(live.sentence)) {
+      take_forced(begin, prefixes_[static_cast<std::size_t>(live.sentence)]
+                                  [static_cast<std::size_t>(live.length)]);
+    } else {
+      collect_candidates(begin, end);
+      take_candidates(begin, end);
+    }
     begin = end;
   }
   std::swap(live_, next_live_);
+}
+
+void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
+  check(word >= 0, "a word of a prefix is not in the vocabulary");
+  const Live& live = live_[row];
+  float score = 0;
+  if (options_.prefix_scores) {
+    const auto scores = worker_->floats(log_probs_).row(static_cast<std::int64_t>(row));
+    check(static_cast<std::size_t>(word) < scores.size(), "a word of a prefix has no score");
+    score = scores[static_cast<std::size_t>(word)];
+    if (!std::isfinite(score)) throw Error(scores_are_not_numbers(live.length));
+  }
+  const auto token = static_cast<std::int32_t>(record_.tokens.size());
+  record_.tokens.push_back({word, live.token, score});
+  if (options_.alignment) keep_alignment(static_cast<std::int64_t>(row));
+  next_live_.push_back({live.sentence, token, static_cast<std::int32_t>(row), live.length + 1,
+                        live.path_score + score});
 }
 
 void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
@@ -167,7 +205,7 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
 void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   const std::int32_t sentence = live_[begin].sentence;
   const std::int32_t length = live_[begin].length + 1;
-  const bool first = live_[begin].token < 0;
+  const bool first = live_[begin].length == prefix_length(sentence);
   const std::size_t width = std::min(
       first ? static_cast<std::size_t>(options_.beam_size) : end - begin, candidates_.size());
   std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(width),
@@ -201,7 +239,8 @@ void BeamSearch::keep_alignment(std::int64_t row) {
 }
 
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
-  const auto n = static_cast<float>(finished.length);
+  const auto n = static_cast<float>(
+      finished.length - (options_.prefix_scores ? 0 : prefix_length(finished.sentence)));
   return (finished.path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
 }
 

@@ -43,6 +43,11 @@ std::string valid_text(std::string_view text) {
   return result;
 }
 
+std::string one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
 std::string LineEncoder::name_of(std::size_t number) const {
   return options_.text.empty() ? fmt::format("line {}", number + 1)
                                : fmt::format("line {} of the {} text", number + 1, options_.text);

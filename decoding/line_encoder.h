@@ -50,6 +50,9 @@ class LineEncoder {
 /// `text` with every NUL and every byte outside a valid UTF-8 sequence replaced by U+FFFD.
 std::string valid_text(std::string_view text);
 
+/// `text` without line breaks, which words of a vocabulary may contain.
+std::string one_line(std::string text);
+
 /// Gathers the oddities of the lines of a text into a few notes.
 class LineNotes {
  public:

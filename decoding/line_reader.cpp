@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "fuselage/base/error.h"
+
 namespace fuselage {
 
 bool read_line(std::istream& input, std::string& line) {
@@ -20,6 +22,22 @@ bool read_line(std::istream& input, std::string& line) {
     if (input.eof() || count == 0) return count > 0 || !line.empty();
     input.clear();  // the line continues after this part
   }
+}
+
+LineSource lines_of(std::istream& input) {
+  return [&input](std::string& line) {
+    if (read_line(input, line)) return true;
+    if (input.bad()) throw Error("cannot read the input: the system reports an error");
+    return false;
+  };
+}
+
+LineSource lines_of(const std::vector<std::string>& lines) {
+  return [&lines, at = std::size_t{0}](std::string& line) mutable {
+    if (at == lines.size()) return false;
+    line = lines[at++];
+    return true;
+  };
 }
 
 }  // namespace fuselage

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <istream>
 #include <string>
+#include <vector>
 
 namespace fuselage {
 
@@ -13,5 +15,13 @@ inline constexpr std::size_t kMaxLineBytes = 131'072;
 /// more than kMaxLineBytes bytes is cut to kMaxLineBytes + 1 bytes, so that a caller can detect it;
 /// the rest is skipped in bounded memory.
 bool read_line(std::istream& input, std::string& line);
+
+/// Reads the next line; false at the end.
+using LineSource = std::function<bool(std::string& line)>;
+
+/// The lines of a stream or a list, which must outlive the source. Reading from a stream throws
+/// Error when the system reports an error.
+LineSource lines_of(std::istream& input);
+LineSource lines_of(const std::vector<std::string>& lines);
 
 }  // namespace fuselage

@@ -30,6 +30,26 @@ std::string format_soft(const std::vector<std::vector<float>>& weights) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// The best of `texts`, or with n_best all, a line each.
+template <typename Text>
+std::string format_texts(std::size_t line, const std::vector<Text>& texts,
+                         const OutputFormat& format) {
+  std::string output;
+  for (const Text& entry : texts) {
+    const Hypothesis& hypothesis = entry.hypothesis;
+    if (format.n_best) output += fmt::format("{} ||| ", line);
+    output += entry.text;
+    if (format.alignment)
+      output += " ||| " + format_alignment(hypothesis.alignment, *format.alignment);
+    if (format.word_scores) output += " ||| " + format_word_scores(hypothesis.word_scores);
+    if (format.n_best)
+      output += fmt::format(" ||| F0= {:g} ||| {:g}", hypothesis.log_probability, hypothesis.score);
+    output += '\n';
+    if (!format.n_best) break;
+  }
+  return output;
+}
+
 }  // namespace
 
 std::vector<std::pair<std::size_t, std::size_t>> hard_alignment(
@@ -72,20 +92,13 @@ std::string format_alignment(const std::vector<std::vector<float>>& weights,
 std::string format_translation(std::size_t line, const Translation& translation,
                                const OutputFormat& format) {
   if (format.json) return json_line(line, translation, format);
-  std::string output;
-  for (const TranslatedText& entry : translation.n_best) {
-    const Hypothesis& hypothesis = entry.hypothesis;
-    if (format.n_best) output += fmt::format("{} ||| ", line);
-    output += entry.text;
-    if (format.alignment)
-      output += " ||| " + format_alignment(hypothesis.alignment, *format.alignment);
-    if (format.word_scores) output += " ||| " + format_word_scores(hypothesis.word_scores);
-    if (format.n_best)
-      output += fmt::format(" ||| F0= {:g} ||| {:g}", hypothesis.log_probability, hypothesis.score);
-    output += '\n';
-    if (!format.n_best) break;
-  }
-  return output;
+  return format_texts(line, translation.n_best, format);
+}
+
+std::string format_generation(std::size_t line, const Generation& generation,
+                              const OutputFormat& format) {
+  if (format.json) return json_line(line, generation, format);
+  return format_texts(line, generation.continuations, format);
 }
 
 std::string format_score(std::size_t line, const PairScore& score, const OutputFormat& format) {

@@ -30,25 +30,36 @@ std::string one_line(const Json& object) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-Json translation_json(const TranslatedText& entry, const OutputFormat& format) {
+template <typename Text>
+Json text_json(const Text& entry, const OutputFormat& format) {
   Json object{{"text", entry.text}};
   add_details(object, entry.hypothesis, format);
   return object;
+}
+
+/// The best of `texts`, or with n_best all as the list `name`.
+template <typename Text>
+std::string texts_line(std::size_t line, const std::vector<Text>& texts, const char* name,
+                       const OutputFormat& format) {
+  Json object{{"line", line}};
+  if (!format.n_best) {
+    object.update(text_json(texts.front(), format));
+    return one_line(object);
+  }
+  Json& all = object[name] = Json::array();
+  for (const Text& entry : texts) all.push_back(text_json(entry, format));
+  return one_line(object);
 }
 
 }  // namespace
 
 std::string json_line(std::size_t line, const Translation& translation,
                       const OutputFormat& format) {
-  Json object{{"line", line}};
-  if (!format.n_best) {
-    object.update(translation_json(translation.n_best.front(), format));
-    return one_line(object);
-  }
-  Json& all = object["translations"] = Json::array();
-  for (const TranslatedText& entry : translation.n_best)
-    all.push_back(translation_json(entry, format));
-  return one_line(object);
+  return texts_line(line, translation.n_best, "translations", format);
+}
+
+std::string json_line(std::size_t line, const Generation& generation, const OutputFormat& format) {
+  return texts_line(line, generation.continuations, "continuations", format);
 }
 
 std::string json_line(std::size_t line, const PairScore& score, const OutputFormat& format) {

@@ -11,6 +11,9 @@ namespace fuselage {
 /// first; ends with a line break. docs/output.md lists the keys.
 std::string json_line(std::size_t line, const Translation& translation, const OutputFormat& format);
 
+/// The same for the continuations of a prompt.
+std::string json_line(std::size_t line, const Generation& generation, const OutputFormat& format);
+
 /// A JSON object with the line's number and the scores of a pair; ends with a line break.
 std::string json_line(std::size_t line, const PairScore& score, const OutputFormat& format);
 

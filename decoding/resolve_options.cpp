@@ -1,9 +1,12 @@
 #include "decoding/resolve_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/cores.h"
 #include "fuselage/backends/backend.h"
+#include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"
 #include "models/decode_keys.h"
 
@@ -70,6 +73,20 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
   options.allow_unk = values.allow_unk.value_or(false);
   if (!options.shortlist) options.shortlist = model.shortlist;
+  set_common(options, values);
+  return options;
+}
+
+GeneratorOptions resolved(GeneratorOptions options, const Model& model) {
+  if (options.max_new_tokens < 1 || options.max_new_tokens > kMaxNewTokens)
+    throw Error(fmt::format("max-new-tokens must be from 1 to {}, not {}", kMaxNewTokens,
+                            options.max_new_tokens));
+  DecodeDefaults stated = stated_by(options);
+  stated.beam_size = options.beam_size;
+  stated.allow_unk = options.allow_unk;
+  const DecodeDefaults values = with_defaults_of(model, stated);
+  options.beam_size = values.beam_size.value_or(1);
+  options.allow_unk = values.allow_unk.value_or(false);
   set_common(options, values);
   return options;
 }

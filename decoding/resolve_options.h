@@ -1,15 +1,18 @@
 #pragma once
 
+#include "fuselage/decoding/generator.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/model.h"
 
 namespace fuselage {
 
-/// The options with a value in place of each unset member: the model's, else marian-decoder's.
+/// The options with a value in place of each unset member: the model's, else marian-decoder's, or
+/// those that GeneratorOptions states.
 /// Members of BatchOptions that neither states stay unset. A number of 0 threads becomes the number
 /// that it stands for. Throws Error for a number out of range.
 TranslatorOptions resolved(TranslatorOptions options, const Model& model);
+GeneratorOptions resolved(GeneratorOptions options, const Model& model);
 ScorerOptions resolved(ScorerOptions options, const Model& model);
 
 }  // namespace fuselage

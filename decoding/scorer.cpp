@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
-#include <mutex>
 #include <utility>
 
 #include "decoding/batch_pipeline.h"
@@ -14,6 +13,7 @@
 #include "decoding/line_encoder.h"
 #include "decoding/line_reader.h"
 #include "decoding/resolve_options.h"
+#include "decoding/shared_log.h"
 #include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
@@ -45,11 +45,11 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   return has_source;
 }
 
-/// The notes on the lines of both texts.
+/// The notes on the lines of both texts, or of the only one.
 class PairNotes {
  public:
-  explicit PairNotes(std::size_t max_length)
-      : source_(max_length, "the source"), target_(max_length, "the target") {}
+  PairNotes(std::size_t max_length, bool pairs)
+      : source_(max_length, "the source"), target_(max_length, pairs ? "the target" : "") {}
 
   void add(std::size_t line, const PairScore& score) {
     source_.add(line, score.source_oddities);
@@ -73,9 +73,12 @@ class Scorer::Impl {
   Impl(Model model, ScorerOptions options);
 
   PairScore score(std::string_view source, std::string_view target) const;
+  PairScore score(std::string_view text) const;
   std::vector<PairScore> score(const std::vector<std::string>& sources,
                                const std::vector<std::string>& targets) const;
+  std::vector<PairScore> score(const std::vector<std::string>& texts) const;
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
+  void score(std::istream& texts, const Sink& sink) const;
 
   const ScorerOptions& options() const { return options_; }
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
@@ -83,35 +86,41 @@ class Scorer::Impl {
 
  private:
   struct Pair {
-    EncodedLine source, target;
+    EncodedLine source;  ///< without words for a language model
+    EncodedLine target;
   };
-  /// Reads the next pair of lines; false at the end.
+  /// Reads the next pair of lines; false at the end. A language model has no source.
   using PairSource = std::function<bool(std::string& source, std::string& target)>;
 
   void run(const PairSource& next_pair, const Sink& sink) const;
+  void expect_texts(bool pairs) const;
+  Pair encode(std::string_view source, std::string_view target, std::size_t number) const;
+  PairScore score(const Pair& pair) const;
+  bool is_certain(const Pair& pair) const;
   std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
   PairScore make_score(const Pair& pair, ForcedScores scores) const;
-  void log(const std::vector<std::string>& notes) const;
+  LineEncoder::Options reading(std::string text) const;
 
   ScorerOptions options_;
   bool right_left_;
   VocabularyPair vocabularies_;
-  std::unique_ptr<const LineEncoder> source_encoder_, target_encoder_;
+  std::unique_ptr<const LineEncoder> source_encoder_;  ///< null: the model is a language model
+  std::unique_ptr<const LineEncoder> target_encoder_;
   BatchBounds fastest_{};
   std::unique_ptr<const Executable> executable_;
-  mutable std::mutex log_mutex_;
+  SharedLog log_;
 };
 
 Scorer::Impl::Impl(Model model, ScorerOptions options)
-    : options_(resolved(std::move(options), model)), right_left_(model.right_left) {
+    : options_(resolved(std::move(options), model)),
+      right_left_(model.right_left),
+      log_(options_.log) {
   options_.vocabularies.encode_target = true;
-  vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
-  source_encoder_ = std::make_unique<LineEncoder>(
-      *vocabularies_.source,
-      LineEncoder::Options{*options_.max_length, right_left_, options_.strict, "source"});
-  target_encoder_ = std::make_unique<LineEncoder>(
-      *vocabularies_.target,
-      LineEncoder::Options{*options_.max_length, right_left_, options_.strict, "target"});
+  vocabularies_ = load_vocabularies(model, options_.vocabularies);
+  if (vocabularies_.source)
+    source_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.source, reading("source"));
+  target_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,
+                                                  reading(source_encoder_ ? "target" : ""));
   if (options_.alignment) expect_alignment(model.graph);
   if (!options_.frequency.empty())
     options_.compile.ranks =
@@ -123,46 +132,87 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
       compile(with_search_head(model.graph, SearchHead::log_probabilities, 1, options_.alignment),
               std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
-  log(notes());
+  log_.write(notes());
 }
 
-void Scorer::Impl::log(const std::vector<std::string>& notes) const {
-  if (!options_.log) return;
-  const std::lock_guard lock(log_mutex_);
-  for (const std::string& note : notes) options_.log(note);
+LineEncoder::Options Scorer::Impl::reading(std::string text) const {
+  return {*options_.max_length, right_left_, options_.strict, std::move(text)};
+}
+
+void Scorer::Impl::expect_texts(bool pairs) const {
+  if (pairs && !source_encoder_)
+    throw Error("the model is a language model, which reads no source; give one text to score");
+  if (!pairs && source_encoder_)
+    throw Error(
+        "the model translates, so its scores are those of pairs; give a source and a target");
+}
+
+Scorer::Impl::Pair Scorer::Impl::encode(std::string_view source, std::string_view target,
+                                        std::size_t number) const {
+  Pair pair;
+  if (source_encoder_) pair.source = source_encoder_->encode(source, number);
+  pair.target = target_encoder_->encode(target, number);
+  return pair;
 }
 
 PairScore Scorer::Impl::score(std::string_view source, std::string_view target) const {
-  std::vector<Pair> batch{{source_encoder_->encode(source, 0), target_encoder_->encode(target, 0)}};
+  expect_texts(/*pairs=*/true);
+  return score(encode(source, target, 0));
+}
+
+PairScore Scorer::Impl::score(std::string_view text) const {
+  expect_texts(/*pairs=*/false);
+  return score(encode("", text, 0));
+}
+
+PairScore Scorer::Impl::score(const Pair& pair) const {
+  std::vector<Pair> batch{pair};
   ForcedDecoder decoder(*executable_, options_.alignment);
   PairScore result = std::move(score_batch(decoder, batch)[0]);
-  PairNotes notes(*options_.max_length);
+  PairNotes notes(*options_.max_length, source_encoder_ != nullptr);
   notes.add(0, result);
-  log(notes.notes());
+  log_.write(notes.notes());
   return result;
 }
 
 std::vector<PairScore> Scorer::Impl::score(const std::vector<std::string>& sources,
                                            const std::vector<std::string>& targets) const {
+  expect_texts(/*pairs=*/true);
   if (sources.size() != targets.size())
     throw Error(fmt::format("there are {} source lines and {} target lines; give one for each",
                             sources.size(), targets.size()));
   std::vector<PairScore> scores(sources.size());
-  std::size_t at = 0;
-  const auto next = [&](std::string& source, std::string& target) {
-    if (at == sources.size()) return false;
-    source = sources[at];
-    target = targets[at++];
-    return true;
+  const auto next = [source = lines_of(sources), target = lines_of(targets)](
+                        std::string& source_line, std::string& target_line) {
+    return source(source_line) && target(target_line);
+  };
+  run(next, [&](std::size_t line, PairScore&& score) { scores[line] = std::move(score); });
+  return scores;
+}
+
+std::vector<PairScore> Scorer::Impl::score(const std::vector<std::string>& texts) const {
+  expect_texts(/*pairs=*/false);
+  std::vector<PairScore> scores(texts.size());
+  const auto next = [text = lines_of(texts)](std::string&, std::string& line) {
+    return text(line);
   };
   run(next, [&](std::size_t line, PairScore&& score) { scores[line] = std::move(score); });
   return scores;
 }
 
 void Scorer::Impl::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
+  expect_texts(/*pairs=*/true);
   std::size_t number = 0;
   const auto next = [&](std::string& source, std::string& target) {
     return read_pair(sources, targets, source, target, number++);
+  };
+  run(next, sink);
+}
+
+void Scorer::Impl::score(std::istream& texts, const Sink& sink) const {
+  expect_texts(/*pairs=*/false);
+  const auto next = [text = lines_of(texts)](std::string&, std::string& line) {
+    return text(line);
   };
   run(next, sink);
 }
@@ -181,32 +231,33 @@ void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
   std::size_t number = 0;
   const auto next = [&](Pair& pair) {
     if (!next_pair(source, target)) return false;
-    pair = {source_encoder_->encode(source, number), target_encoder_->encode(target, number)};
-    ++number;
+    pair = encode(source, target, number++);
     return true;
   };
   const auto length = [](const Pair& pair) {
     return pair.source.words.size() + pair.target.words.size();
   };
   const BatchFormer former(options_.batches, fastest_, threads);
-  PairNotes notes(*options_.max_length);
+  PairNotes notes(*options_.max_length, source_encoder_ != nullptr);
   const Sink noting_sink = [&](std::size_t line, PairScore&& score) {
     notes.add(line, score);
     sink(line, std::move(score));
   };
   run_batches<Pair, PairScore>({next, length}, former, std::move(work),
-                               options_.log ? noting_sink : sink);
-  log(notes.notes());
+                               log_.is_read() ? noting_sink : sink);
+  log_.write(notes.notes());
+}
+
+/// As in Translator, a model is not run on an empty line. A language model says how likely it is.
+bool Scorer::Impl::is_certain(const Pair& pair) const {
+  return source_encoder_ && pair.source.empty() && pair.target.empty();
 }
 
 std::vector<PairScore> Scorer::Impl::score_batch(ForcedDecoder& decoder,
                                                  std::vector<Pair>& batch) const {
-  const auto both_empty = [](const Pair& pair) {
-    return pair.source.empty() && pair.target.empty();
-  };
   std::vector<WordIds> sources, targets;
   for (const Pair& pair : batch) {
-    if (both_empty(pair)) continue;
+    if (is_certain(pair)) continue;
     sources.push_back(pair.source.words);
     targets.push_back(pair.target.words);
   }
@@ -215,22 +266,22 @@ std::vector<PairScore> Scorer::Impl::score_batch(ForcedDecoder& decoder,
   std::vector<PairScore> results;
   std::size_t at = 0;
   for (const Pair& pair : batch) {
-    // As in Translator, the model is not run on an empty line.
     ForcedScores certain{.word_scores = {0}};
     if (options_.alignment) certain.alignment = {{1}};
     results.push_back(
-        make_score(pair, both_empty(pair) ? std::move(certain) : std::move(scores[at++])));
+        make_score(pair, is_certain(pair) ? std::move(certain) : std::move(scores[at++])));
   }
   return results;
 }
 
 PairScore Scorer::Impl::make_score(const Pair& pair, ForcedScores scores) const {
+  const EncodedLine& read = source_encoder_ ? pair.source : pair.target;
   PairScore result{.word_scores = std::move(scores.word_scores),
                    .alignment = std::move(scores.alignment),
                    .source_oddities = pair.source.oddities,
                    .target_oddities = pair.target.oddities,
-                   .source_words = pair.source.words.size(),
-                   .source_bytes = pair.source.bytes};
+                   .source_words = read.words.size(),
+                   .source_bytes = read.bytes};
   for (const float score : result.word_scores) result.log_probability += score;
   const auto length = static_cast<float>(result.word_scores.size());
   result.score = (result.log_probability - *options_.word_penalty * length) /
@@ -252,6 +303,12 @@ PairScore Scorer::score(std::string_view source, std::string_view target) const 
   return impl_->score(source, target);
 }
 
+PairScore Scorer::score(std::string_view text) const { return impl_->score(text); }
+
+std::vector<PairScore> Scorer::score(const std::vector<std::string>& texts) const {
+  return impl_->score(texts);
+}
+
 std::vector<PairScore> Scorer::score(const std::vector<std::string>& sources,
                                      const std::vector<std::string>& targets) const {
   return impl_->score(sources, targets);
@@ -260,6 +317,11 @@ std::vector<PairScore> Scorer::score(const std::vector<std::string>& sources,
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
   if (!sink) throw Error("the sink that receives scores is empty");
   impl_->score(sources, targets, sink);
+}
+
+void Scorer::score(std::istream& texts, const Sink& sink) const {
+  if (!sink) throw Error("the sink that receives scores is empty");
+  impl_->score(texts, sink);
 }
 
 const ScorerOptions& Scorer::options() const { return impl_->options(); }

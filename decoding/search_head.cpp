@@ -80,16 +80,17 @@ Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k, bool
     scores = graph.result(add_node(graph, op::LogSoftmax{}, {scores}));
     graph.set_value_name(scores, std::string(kLogProbs));
   }
-  if (head == SearchHead::log_probabilities)
+  if (head == SearchHead::log_probabilities || head == SearchHead::k_best_with_log_probabilities)
     graph.add_output(std::string(kLogProbs), scores);
-  else
+  if (head != SearchHead::log_probabilities)
     add_best_outputs(graph, add_node(graph, op::KBest{.k = std::min(k, words)}, {scores}));
   add_other_outputs(graph, model, alignment);
   return graph;
 }
 
 Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, bool alignment) {
-  check(head != SearchHead::log_probabilities, "a shortlist has no scores for all words");
+  check(head == SearchHead::k_best || head == SearchHead::k_best_logits,
+        "a shortlist has no scores for all words");
   Graph graph = model;
   const auto [logits, normalized, words] = scores_of(graph);
   if (normalized)

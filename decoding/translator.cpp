@@ -4,15 +4,16 @@
 
 #include <algorithm>
 #include <istream>
-#include <mutex>
 #include <span>
 #include <utility>
 
-#include "decoding/batch_pipeline.h"
 #include "decoding/batching.h"
 #include "decoding/line_encoder.h"
+#include "decoding/line_pipeline.h"
 #include "decoding/line_reader.h"
 #include "decoding/resolve_options.h"
+#include "decoding/search_pool.h"
+#include "decoding/shared_log.h"
 #include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
@@ -28,23 +29,13 @@ namespace {
 
 /// Settings of the search; all members of `options` have values.
 SearchOptions search_options(const TranslatorOptions& options, const Vocabulary& target) {
-  SearchOptions search{.beam_size = options.beam_size.value(),
-                       .normalize = options.normalize.value(),
-                       .word_penalty = options.word_penalty.value(),
-                       .max_length_factor = options.max_length_factor.value(),
-                       .end_id = target.end_id(),
-                       .alignment = options.alignment};
-  if (!options.allow_unk.value()) search.suppressed.push_back(target.unknown_id());
-  if (!options.allow_special)
-    search.suppressed.insert(search.suppressed.end(), target.control_ids().begin(),
-                             target.control_ids().end());
-  return search;
-}
-
-/// `text` without line breaks, which words of a vocabulary may contain.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
+  return {.beam_size = options.beam_size.value(),
+          .normalize = options.normalize.value(),
+          .word_penalty = options.word_penalty.value(),
+          .max_length_factor = options.max_length_factor.value(),
+          .end_id = target.end_id(),
+          .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
+          .alignment = options.alignment};
 }
 
 Translation untranslated(const EncodedLine& line) {
@@ -57,9 +48,6 @@ class Translator::Impl {
  public:
   Impl(Model model, TranslatorOptions options);
 
-  /// Reads the next line; false at the end.
-  using LineSource = std::function<bool(std::string& line)>;
-
   void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
   Translation translate(std::string_view line) const;
 
@@ -68,8 +56,6 @@ class Translator::Impl {
   const Executable& executable() const { return *executable_; }
 
  private:
-  class Lease;
-
   void load_shortlist(std::int64_t words);
   BatchBounds fastest_batches() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
@@ -77,7 +63,6 @@ class Translator::Impl {
                                            std::vector<EncodedLine>& batch) const;
   Translation empty_translation(const EncodedLine& line) const;
   Translation make_translation(const EncodedLine& line, NBest hypotheses) const;
-  void log(const std::vector<std::string>& notes) const;
 
   TranslatorOptions options_;
   bool right_left_;
@@ -86,41 +71,14 @@ class Translator::Impl {
   std::unique_ptr<const LineEncoder> encoder_;
   std::unique_ptr<const Shortlist> shortlist_;  ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
-  mutable std::mutex mutex_;
-  mutable std::vector<std::unique_ptr<BeamSearch>> idle_;
-  mutable std::mutex log_mutex_;
-};
-
-/// Searches of one call, taken from the translator's idle ones and returned to them at the end.
-class Translator::Impl::Lease {
- public:
-  explicit Lease(const Impl& owner, std::size_t count) : owner_(owner) {
-    {
-      const std::lock_guard lock(owner.mutex_);
-      while (searches_.size() < count && !owner.idle_.empty()) {
-        searches_.push_back(std::move(owner.idle_.back()));
-        owner.idle_.pop_back();
-      }
-    }
-    while (searches_.size() < count)
-      searches_.push_back(std::make_unique<BeamSearch>(*owner.executable_, owner.search_));
-  }
-  ~Lease() {
-    const std::lock_guard lock(owner_.mutex_);
-    for (auto& search : searches_) owner_.idle_.push_back(std::move(search));
-  }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-
-  const std::vector<std::unique_ptr<BeamSearch>>& searches() const { return searches_; }
-
- private:
-  const Impl& owner_;
-  std::vector<std::unique_ptr<BeamSearch>> searches_;
+  std::unique_ptr<SearchPool> pool_;
+  SharedLog log_;
 };
 
 Translator::Impl::Impl(Model model, TranslatorOptions options)
-    : options_(resolved(std::move(options), model)), right_left_(model.right_left) {
+    : options_(resolved(std::move(options), model)),
+      right_left_(model.right_left),
+      log_(options_.log) {
   if (options_.skip_cost && options_.beam_size != 1)
     throw Error(fmt::format(
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
@@ -145,13 +103,8 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
       batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
-  log(notes());
-}
-
-void Translator::Impl::log(const std::vector<std::string>& notes) const {
-  if (!options_.log) return;
-  const std::lock_guard lock(log_mutex_);
-  for (const std::string& note : notes) options_.log(note);
+  pool_ = std::make_unique<SearchPool>(*executable_, search_);
+  log_.write(notes());
 }
 
 void Translator::Impl::load_shortlist(std::int64_t words) {
@@ -180,33 +133,23 @@ std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> s
 }
 
 Translation Translator::Impl::translate(std::string_view line) const {
-  const Lease lease(*this, 1);
+  const SearchPool::Lease lease(*pool_, 1);
   std::vector<EncodedLine> batch{encoder_->encode(line, 0)};
   Translation translation = std::move(translate_batch(*lease.searches()[0], batch)[0]);
-  if (options_.log) {
-    LineNotes notes(*options_.max_length);
-    notes.add(0, translation.oddities);
-    log(notes.notes());
-  }
+  LineNotes notes(*options_.max_length);
+  notes.add(0, translation.oddities);
+  log_.write(notes.notes());
   return translation;
 }
 
 void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
                            const InputReady& ready) const {
-  const Lease lease(*this, std::max<std::size_t>(1, options_.threads));
+  const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
       return translate_batch(search, batch);
     });
-  std::string text;
-  std::size_t number = 0;
-  const auto next = [&](EncodedLine& line) {
-    if (!next_line(text)) return false;
-    line = encoder_->encode(text, number++);
-    return true;
-  };
-  const auto length = [](const EncodedLine& line) { return line.words.size(); };
   LineNotes notes(*options_.max_length);
   const Sink noting_sink = [&](std::size_t line, Translation&& translation) {
     notes.add(line, translation.oddities);
@@ -214,9 +157,9 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch);
-  run_batches<EncodedLine, Translation>({next, length, ready}, former, std::move(work),
-                                        options_.log ? noting_sink : sink);
-  log(notes.notes());
+  run_lines<Translation>({*encoder_, next_line, ready}, former, std::move(work),
+                         log_.is_read() ? noting_sink : sink);
+  log_.write(notes.notes());
 }
 
 std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
@@ -266,16 +209,10 @@ Translation Translator::translate(std::string_view line) const { return impl_->t
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines) const {
   std::vector<Translation> results(lines.size());
-  std::size_t at = 0;
-  const auto next = [&](std::string& line) {
-    if (at == lines.size()) return false;
-    line = lines[at++];
-    return true;
-  };
   const auto keep = [&](std::size_t line, Translation&& translation) {
     results[line] = std::move(translation);
   };
-  impl_->run(next, keep, nullptr);
+  impl_->run(lines_of(lines), keep, nullptr);
   return results;
 }
 
@@ -285,12 +222,7 @@ std::vector<Translation> Translator::translate(std::initializer_list<std::string
 
 void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
   if (!sink) throw Error("the sink that receives translations is empty");
-  const auto next = [&](std::string& line) {
-    if (read_line(input, line)) return true;
-    if (input.bad()) throw Error("cannot read the input: the system reports an error");
-    return false;
-  };
-  impl_->run(next, sink, ready);
+  impl_->run(lines_of(input), sink, ready);
 }
 
 const TranslatorOptions& Translator::options() const { return impl_->options(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/scores.h"
 
@@ -30,10 +31,10 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
                                                std::vector<std::string>& notes) {
   auto vocabulary = load_vocabulary(path, options);
   if (vocabulary->size() < words)
-    throw Error(fmt::format(
-        "{}: the {} vocabulary has {} words, but the model has {}; give the vocabulary that "
-        "the model was trained with",
-        path, side, vocabulary->size(), words));
+    throw Error(
+        fmt::format("{}: the {} has {} words, but the model has {}; give the vocabulary that "
+                    "the model was trained with",
+                    path, side, vocabulary->size(), words));
   if (vocabulary->size() == words) return vocabulary;
   if (!cap) {
     if (vocabulary->end_id() >= words)
@@ -52,11 +53,24 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
   return load_vocabulary(path, options);
 }
 
+const std::vector<std::string>& paths_of(const Model& model, const VocabularyPairOptions& options) {
+  return options.paths.empty() ? model.vocabularies : options.paths;
+}
+
+VocabularyOptions reading_of(const std::string& path, const Model& model,
+                             const VocabularyPairOptions& options) {
+  VocabularyOptions result{.sentencepiece_encode = options.sentencepiece_encode,
+                           .sentencepiece_decode = options.sentencepiece_decode};
+  const auto digest = model.vocabulary_digests.find(path);
+  if (digest != model.vocabulary_digests.end()) result.digest = digest->second;
+  return result;
+}
+
 }  // namespace
 
 VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options) {
-  const std::vector<std::string>& paths =
-      options.paths.empty() ? model.vocabularies : options.paths;
+  expect_translation_model(model);
+  const std::vector<std::string>& paths = paths_of(model, options);
   if (paths.empty())
     throw Error(
         "the model brings no vocabularies; give a source and a target vocabulary, the "
@@ -66,19 +80,58 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
         "vocabularies are two files, source and target, not {}; give the same file twice where "
         "both sides share one",
         paths.size()));
-  const auto reading = [&](const std::string& path) {
-    VocabularyOptions result{.sentencepiece_encode = options.sentencepiece_encode,
-                             .sentencepiece_decode = options.sentencepiece_decode};
-    const auto digest = model.vocabulary_digests.find(path);
-    if (digest != model.vocabulary_digests.end()) result.digest = digest->second;
-    return result;
-  };
   VocabularyPair pair{.shared = paths[0] == paths[1], .notes = model.notes};
-  pair.source = load_fitting(paths[0], source_words(model.graph), true, reading(paths[0]), "source",
-                             pair.notes);
+  pair.source = load_fitting(paths[0], source_words(model.graph), true,
+                             reading_of(paths[0], model, options), "source vocabulary", pair.notes);
   pair.target = load_fitting(paths[1], scores_of(model.graph).words, options.encode_target,
-                             reading(paths[1]), "target", pair.notes);
+                             reading_of(paths[1], model, options), "target vocabulary", pair.notes);
   return pair;
+}
+
+VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOptions& options) {
+  expect_language_model(model);
+  const std::vector<std::string>& paths = paths_of(model, options);
+  if (paths.empty())
+    throw Error("the model brings no vocabulary; give the one that it was trained with");
+  for (const std::string& path : paths)
+    if (path != paths[0])
+      throw Error(fmt::format(
+          "a language model has one vocabulary, but {} and {} are given; give one of them",
+          paths[0], path));
+  VocabularyPair pair{.shared = true, .notes = model.notes};
+  pair.target = load_fitting(paths[0], scores_of(model.graph).words, true,
+                             reading_of(paths[0], model, options), "vocabulary", pair.notes);
+  return pair;
+}
+
+VocabularyPair load_vocabularies(const Model& model, const VocabularyPairOptions& options) {
+  return has_source(model.graph) ? load_vocabulary_pair(model, options)
+                                 : load_text_vocabulary(model, options);
+}
+
+void expect_translation_model(const Model& model) {
+  if (!has_source(model.graph))
+    throw Error(fmt::format(
+        "graph '{}' has no source domain: it is a language model, which does not translate; "
+        "continue texts with a Generator, the command generate",
+        model.graph.name()));
+}
+
+void expect_language_model(const Model& model) {
+  if (has_source(model.graph))
+    throw Error(fmt::format(
+        "graph '{}' reads a source text, so it does not continue texts by itself; translate with "
+        "a Translator, the command translate",
+        model.graph.name()));
+}
+
+std::vector<WordId> words_to_suppress(const Vocabulary& vocabulary, bool allow_unknown,
+                                      bool allow_special) {
+  std::vector<WordId> words;
+  if (!allow_unknown) words.push_back(vocabulary.unknown_id());
+  if (!allow_special)
+    words.insert(words.end(), vocabulary.control_ids().begin(), vocabulary.control_ids().end());
+  return words;
 }
 
 }  // namespace fuselage

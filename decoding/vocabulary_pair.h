@@ -10,7 +10,8 @@
 
 namespace fuselage {
 
-/// The vocabularies of a model. Source words beyond the model's embeddings are unknown words.
+/// The vocabularies of a model. A language model has a target vocabulary only. Source words beyond
+/// the model's embeddings are unknown words.
 struct VocabularyPair {
   std::unique_ptr<const Vocabulary> source, target;
   bool shared = false;  ///< both are from one file
@@ -18,9 +19,25 @@ struct VocabularyPair {
   std::vector<std::string> notes;
 };
 
-/// Loads the vocabularies of a model. Throws Error when there are not two, the errors of
-/// load_vocabulary, and Error for a vocabulary with fewer words than the model or with an end
+/// Loads the vocabularies of a translation model. Throws Error when there are not two, the errors
+/// of load_vocabulary, and Error for a vocabulary with fewer words than the model or with an end
 /// symbol that the model cannot produce.
 VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options);
+
+/// Loads the vocabulary of a language model, given once or as two equal paths. Words beyond the
+/// model's are unknown words. Throws Error for another number of files and as load_vocabulary_pair
+/// does.
+VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOptions& options);
+
+/// The one of both that is for the kind of the model.
+VocabularyPair load_vocabularies(const Model& model, const VocabularyPairOptions& options);
+
+/// Throw Error for a model of the other kind, with the class that runs it.
+void expect_translation_model(const Model& model);
+void expect_language_model(const Model& model);
+
+/// Words that a search must not produce: the unknown word and control characters, unless allowed.
+std::vector<WordId> words_to_suppress(const Vocabulary& vocabulary, bool allow_unknown,
+                                      bool allow_special);
 
 }  // namespace fuselage

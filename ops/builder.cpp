@@ -5,6 +5,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/attention.h"
+#include "fuselage/ops/batch_matmul.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/loop.h"
 #include "fuselage/ops/matmul.h"
@@ -41,6 +42,24 @@ MapPath map_of_rows(const Operand& x, MapKind kind) {
     fail(x, fmt::format("this needs rows of a {} domain, not {}", to_string(wanted),
                         graph.show(type)));
   return {graph.map_of(type.domain, kind)};
+}
+
+/// The map that groups x's rows: source tokens by sentences, or pairs by left members.
+MapPath grouping_of(const Operand& x) {
+  builder_of(x);
+  const Graph& graph = x.expr.builder().graph();
+  const DomainId domain = x.expr.type().domain;
+  const bool pairs = graph.domain(domain).kind == DomainKind::pairs;
+  if (!pairs && graph.domain(domain).kind != DomainKind::source)
+    fail(x, fmt::format("this needs rows of a source or pairs domain, not {}",
+                        graph.show(x.expr.type())));
+  return {graph.map_of(domain, pairs ? MapKind::left : MapKind::structural)};
+}
+
+template <OpStruct Op>
+Expr reduce_rows(const Operand& x) {
+  const MapPath to = grouping_of(x);
+  return x.expr.builder().add(Op{.to = to}, {x.expr}, x.location);
 }
 
 template <OpStruct Op>
@@ -180,6 +199,24 @@ Expr dot_transposed(Operand x, Expr w) {
   return builder_of(x).product(x.expr, w, true, x.location);
 }
 
+Expr batch_matmul(Operand a, Expr b, bool transposed) {
+  return builder_of(a).add(op::BatchMatmul{.transposed = transposed}, {a.expr, b}, a.location);
+}
+
+Expr outer(Operand a, Operand b) {
+  const auto as_matrix = [](const Operand& x, bool is_column) {
+    builder_of(x);
+    Dims dims = x.expr.type().dims;
+    if (dims.empty())
+      fail(x, fmt::format("an outer product is of vectors, not {}",
+                          x.expr.builder().graph().show(x.expr.type())));
+    dims.insert(is_column ? dims.end() : dims.end() - 1, 1);
+    return reshape(x, std::move(dims));
+  };
+  const Expr column = as_matrix(a, true);
+  return batch_matmul({column, a.location}, as_matrix(b, false), false);
+}
+
 Expr sigmoid(Operand x) { return unary<op::Sigmoid>(x); }
 Expr tanh(Operand x) { return unary<op::Tanh>(x); }
 Expr relu(Operand x) { return unary<op::Relu>(x); }
@@ -221,6 +258,18 @@ Expr reshape(Operand x, Dims dims) {
   return builder_of(x).add(op::Reshape{.dims = std::move(dims)}, {x.expr}, x.location);
 }
 
+Expr expand(Operand x, Dims dims) {
+  return builder_of(x).add(op::Expand{.dims = std::move(dims)}, {x.expr}, x.location);
+}
+
+Expr permute(Operand x, Dims order) {
+  return builder_of(x).add(op::Permute{.order = std::move(order)}, {x.expr}, x.location);
+}
+
+Expr cast(Operand x, DType to) {
+  return builder_of(x).add(op::Cast{.to = to}, {x.expr}, x.location);
+}
+
 Expr select_rows(Operand x, MapPath via) {
   return builder_of(x).add(op::SelectRows{.via = std::move(via)}, {x.expr}, x.location);
 }
@@ -254,6 +303,10 @@ Expr mean_rows(Operand x) {
   return x.expr.builder().add(op::MeanRows{.to = to}, {x.expr}, x.location);
 }
 
+Expr sum_rows(Operand x) { return reduce_rows<op::SumRows>(x); }
+Expr max_rows(Operand x) { return reduce_rows<op::MaxRows>(x); }
+Expr log_sum_exp_rows(Operand x) { return reduce_rows<op::SegmentLogSumExp>(x); }
+
 Expr left(Operand x, DomainId pairs) { return select_member(x, pairs, MapKind::left); }
 Expr right(Operand x, DomainId pairs) { return select_member(x, pairs, MapKind::right); }
 
@@ -267,6 +320,38 @@ Expr mix(Operand weights, Expr right_values) {
   const MapPath via = map_of_rows(weights, MapKind::right);
   return weights.expr.builder().add(op::MixRows{.to = to, .via = via}, {weights.expr, right_values},
                                     weights.location);
+}
+
+Expr joint_attention(const std::vector<AttendedGroup>& groups, CodeLocation at) {
+  check(!groups.empty(), "nothing to attend to", at);
+  // A group without members has -infinity, and with a finite lower bound no difference is NaN.
+  constexpr double kLowest = -1e30;
+  std::vector<Operand> logs;
+  Operand largest{kLowest, at};
+  for (const AttendedGroup& group : groups) {
+    logs.emplace_back(log_sum_exp_rows({group.scores, at}), at);
+    largest = {max(logs.back(), largest), at};
+  }
+  std::vector<Operand> shares;
+  Operand total{0, at};
+  for (const Operand& log : logs) {
+    shares.emplace_back(exp({operator-(log, largest), at}), at);
+    total = total.expr.valid() ? Operand{operator+(total, shares.back()), at} : shares.back();
+  }
+  // At least 1, the share of the largest, if any group has a member.
+  const Operand divisor{max(total, {1, at}), at};
+  Expr sum;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const Expr mixed =
+        mix({softmax_over_right({groups[i].scores, at}), at}, groups[i].right_values);
+    const std::int64_t heads = groups[i].scores.width(), width = mixed.width() / heads;
+    const Expr share = operator/(shares[i], divisor);
+    const Expr by_head = expand({reshape({share, at}, {heads, 1}), at}, {heads, width});
+    const Expr weight = reshape({by_head, at}, {heads * width});
+    const Expr part = operator*({weight, at}, {mixed, at});
+    sum = sum.valid() ? operator+({sum, at}, {part, at}) : part;
+  }
+  return sum;
 }
 
 Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale) {

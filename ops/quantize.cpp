@@ -99,12 +99,13 @@ std::vector<Type> infer_cast(const InferContext& in) {
   Type type = in.operand(0);
   const auto to = in.as<op::Cast>().to;
   const auto casts = [&](DType dtype, DType other) {
+    if (dtype == DType::i32) return other == DType::f32;
     return dtype == DType::f32 ? is_half(other) || other == dtype
                                : is_half(dtype) && (other == DType::f32 || other == dtype);
   };
   if (!casts(type.dtype, to))
-    in.fail(fmt::format("it casts between f32 and bf16 or f16, not {} to {}", to_string(type.dtype),
-                        to_string(to)));
+    in.fail(fmt::format("it casts i32 to f32, and between f32 and bf16 or f16, not {} to {}",
+                        to_string(type.dtype), to_string(to)));
   expect_weights_if_half(in, is_half(type.dtype) ? type.dtype : to, type.domain);
   type.dtype = to;
   return {type};
@@ -189,7 +190,9 @@ std::span<const OpDef> quantize_ops() {
                               .cost = cost_dequantize,
                               .evaluate_f32 = evaluate_dequantize<float>,
                               .evaluate_f64 = evaluate_dequantize<double>}),
-      define<op::Cast>({.summary = "x rounded to bf16 or f16, ties to even, or converted to f32.",
+      define<op::Cast>({.summary =
+                            "x rounded to bf16 or f16, ties to even, or 16-bit floats or i32 "
+                            "converted to f32.",
                         .operands = {{"x"}},
                         .traits = Trait::row_wise,
                         .infer = infer_cast,

@@ -7,6 +7,7 @@
 
 #include "fuselage/base/error.h"
 #include "fuselage/ops/attention.h"
+#include "fuselage/ops/batch_matmul.h"
 #include "fuselage/ops/frequent_rows.h"
 #include "fuselage/ops/fused.h"
 #include "fuselage/ops/leaf.h"
@@ -40,6 +41,7 @@ constexpr Family kFamilies[] = {
     {"recurrent", recurrent_ops},
     {"pointwise", pointwise_ops},
     {"matmul", matmul_ops},
+    {"batch_matmul", batch_matmul_ops},
     {"quantize", quantize_ops},
     {"normalization", normalization_ops},
     {"softmax", softmax_ops},

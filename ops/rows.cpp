@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "fuselage/ops/infer.h"
 #include "ops/eigen_view.h"
 
@@ -54,7 +58,7 @@ std::vector<Type> infer_mix(const InferContext& in) {
   return {{DType::f32, map.to, in.operand(1).dims}};
 }
 
-std::vector<Type> infer_mean(const InferContext& in) {
+std::vector<Type> infer_reduction(const InferContext& in) {
   expect_f32(in, 0);
   const RowMap& map = grouping_map(in);
   if (in.operand(0).domain != map.from)
@@ -145,6 +149,45 @@ void evaluate_mean(EvalContext<T>& context) {
   }
 }
 
+template <typename T>
+void evaluate_sum(EvalContext<T>& context) {
+  const auto begin = segments(context);
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    view(context.results[0]).row(static_cast<std::int64_t>(s)) =
+        view(*context.operands[0]).middleRows(begin[s], begin[s + 1] - begin[s]).colwise().sum();
+}
+
+template <typename T>
+void evaluate_max(EvalContext<T>& context) {
+  const auto begin = segments(context);
+  Array<T>& out = context.results[0];
+  std::ranges::fill(out.data, -std::numeric_limits<T>::infinity());
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    for (std::int32_t p = begin[s]; p < begin[s + 1]; ++p)
+      for (std::int64_t c = 0; c < out.cols; ++c) {
+        const T x = context.operands[0]->row(p)[c];
+        T& largest = out.row(static_cast<std::int64_t>(s))[c];
+        // A comparison with NaN is false.
+        if (x > largest || x != x) largest = x;
+      }
+}
+
+template <typename T>
+void evaluate_segment_log_sum_exp(EvalContext<T>& context) {
+  evaluate_max(context);  // the shifts
+  const auto begin = segments(context);
+  Array<T>& out = context.results[0];
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s)
+    for (std::int64_t c = 0; c < out.cols; ++c) {
+      T& result = out.row(static_cast<std::int64_t>(s))[c];
+      const T shift = result == -std::numeric_limits<T>::infinity() ? 0 : result;
+      T sum = 0;
+      for (std::int32_t p = begin[s]; p < begin[s + 1]; ++p)
+        sum += std::exp(context.operands[0]->row(p)[c] - shift);
+      result = std::log(sum) + shift;
+    }
+}
+
 }  // namespace
 
 std::span<const OpDef> row_ops() {
@@ -181,9 +224,28 @@ std::span<const OpDef> row_ops() {
       define<op::MeanRows>({.summary = "y(r) = mean of the rows of x that `to` maps to r.",
                             .operands = {{"x"}},
                             .traits = Trait::mixes_rows,
-                            .infer = infer_mean,
+                            .infer = infer_reduction,
                             .evaluate_f32 = evaluate_mean<float>,
                             .evaluate_f64 = evaluate_mean<double>}),
+      define<op::SumRows>({.summary = "y(r) = sum of the rows of x that `to` maps to r.",
+                           .operands = {{"x"}},
+                           .traits = Trait::mixes_rows,
+                           .infer = infer_reduction,
+                           .evaluate_f32 = evaluate_sum<float>,
+                           .evaluate_f64 = evaluate_sum<double>}),
+      define<op::MaxRows>({.summary = "y(r) = maximum of the rows of x that `to` maps to r, column "
+                                      "by column; -infinity if there are none.",
+                           .operands = {{"x"}},
+                           .infer = infer_reduction,
+                           .evaluate_f32 = evaluate_max<float>,
+                           .evaluate_f64 = evaluate_max<double>}),
+      define<op::SegmentLogSumExp>(
+          {.summary = "y(r) = log sum exp of the rows of x that `to` maps to r, column by column; "
+                      "-infinity if there are none.",
+           .operands = {{"x"}},
+           .infer = infer_reduction,
+           .evaluate_f32 = evaluate_segment_log_sum_exp<float>,
+           .evaluate_f64 = evaluate_segment_log_sum_exp<double>}),
   };
   return ops;
 }

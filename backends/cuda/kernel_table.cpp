@@ -20,6 +20,7 @@
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/attention.h"
+#include "fuselage/ops/batch_matmul.h"
 #include "fuselage/ops/frequent_rows.h"
 #include "fuselage/ops/fused.h"
 #include "fuselage/ops/leaf.h"
@@ -112,6 +113,15 @@ std::string refuse_output_layers(const Graph& graph, const Node& node) {
   return refuse_many(graph, node);
 }
 
+// --- Copies ---
+
+std::string refuse_view(const Graph& graph, const Node& node) {
+  if (std::string reason = needs_f32(graph, node); !reason.empty()) return reason;
+  return strided_view(graph, node).sizes.size() > kMaxStridedDims
+             ? fmt::format("it copies views of {} dimensions at most", kMaxStridedDims)
+             : "";
+}
+
 // --- Recurrent layers ---
 
 /// A layer's parameters are converted to cuDNN's layout when the executable is made.
@@ -130,6 +140,7 @@ using enum Reads;
 constexpr KernelInfo kRows[] = {
     {.op = op::Matmul::kName, .name = "gemm", .reads = {view}, .refuse = refuse_gemm},
     {.op = op::Matmul::kName, .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
+    {.op = op::BatchMatmul::kName, .name = "batch_matmul", .reads = {view, view}},
     {.op = op::Linear::kName,
      .name = "gemm_elements",
      .reads = OperandReads{view, whole}.then_all(view),
@@ -173,11 +184,19 @@ constexpr KernelInfo kRows[] = {
      .refuse = refuse_additive_attention},
     {.op = op::DotAttention::kName, .name = "dot_attention", .reads = {slice, slice, slice}},
     {.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},
-    {.op = op::MeanRows::kName, .name = "mean_rows", .refuse = needs_vector_input},
+    {.op = op::MeanRows::kName, .name = "mean_rows"},
+    {.op = op::SumRows::kName, .name = "sum_rows"},
+    {.op = op::MaxRows::kName, .name = "max_rows"},
+    {.op = op::SegmentLogSumExp::kName, .name = "segment_log_sum_exp"},
     {.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
     {.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
     {.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
+    {.op = op::Slice::kName, .name = "strided_copy", .reads = {view}, .refuse = refuse_view},
+    {.op = op::SliceLeading::kName, .name = "strided_copy", .reads = {view}, .refuse = refuse_view},
     {.op = op::Reshape::kName, .name = "copy_rows", .reads = {view}},
+    {.op = op::Expand::kName, .name = "strided_copy", .reads = {view}, .refuse = refuse_view},
+    {.op = op::Permute::kName, .name = "strided_copy", .reads = {view}, .refuse = refuse_view},
+    {.op = op::Transpose::kName, .name = "strided_copy", .reads = {view}, .refuse = refuse_view},
     {.op = op::Concat::kName,
      .name = "concat",
      .reads = all_operands(view),

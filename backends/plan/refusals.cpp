@@ -71,6 +71,7 @@ std::string refuse_elements(const Graph& graph, const Node& node, std::size_t ma
   for (const ValueId result : node.results)
     if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
       return "it gives results of one width";
+  if (matrix == node.operands.size()) return "";
   for (std::size_t i = 0; i < node.operands.size(); ++i)
     if (i != matrix && graph.value(node.operands[i]).type.dims.size() > 1) return kOneVector;
   return "";

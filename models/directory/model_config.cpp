@@ -95,9 +95,11 @@ std::vector<std::string> vocabulary_names(const Json& config, const std::string&
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
       throw Error(fmt::format("{}: vocabulary {} must be a file in the model directory", path,
                               in_quotes(name)));
-  if (!names.empty() && names.size() != 2)
-    throw Error(fmt::format("{}: 'vocabularies' must name two files, source and target, not {}",
-                            path, names.size()));
+  if (names.size() > 2)
+    throw Error(fmt::format(
+        "{}: 'vocabularies' must name two files, source and target, or one for both, not {}", path,
+        names.size()));
+  if (names.size() == 1) names.push_back(names[0]);
   return names;
 }
 

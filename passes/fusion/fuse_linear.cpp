@@ -1,5 +1,7 @@
 #include "passes/fusion/fuse_linear.h"
 
+#include <fmt/format.h>
+
 #include "fuselage/ops/fused.h"
 #include "fuselage/ops/matmul.h"
 #include "passes/fusion/elementwise.h"
@@ -11,6 +13,15 @@ constexpr Capture kProduct{"product"};
 
 std::optional<std::string> without_row_function(const Match& match) {
   return refuse_in_chain(match.graph(), match.root_node());
+}
+
+/// Kernels compute the expression on the columns of the matrix, which are then part of a row.
+std::optional<std::string> several_vectors(const Match& match) {
+  const Graph& graph = match.graph();
+  const Type& x = graph.value(match.node(kProduct).operands[0]).type;
+  if (x.dims.size() == 1) return std::nullopt;
+  return fmt::format("{} multiplies {}, several vectors a row",
+                     graph.describe(match.node(kProduct)), graph.show(x));
 }
 
 void fuse(Rewriter& rewriter, const Match& match) {
@@ -38,6 +49,7 @@ Pass fuse_linear() {
            .pattern = match::node(is_elementwise).having(match::op<op::Matmul>().named(kProduct)),
            .guards = {same_rows(),
                       several_columns(kProduct, "so it is a dot product a row"),
+                      {"one_vector", several_vectors},
                       {"row_function", without_row_function}},
            .build = fuse}}};
 }

@@ -102,7 +102,8 @@ std::vector<WordIds> some_shortlists(std::size_t sentences, WordId words) {
 
 class SearchLoop : public ::testing::TestWithParam<std::string> {
  protected:
-  void expect_no_allocations(bool with_shortlists) const;
+  enum class With : std::uint8_t { nothing, shortlists, prefixes };
+  void expect_no_allocations(With with) const;
 };
 
 INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
@@ -114,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
                            return name;
                          });
 
-void SearchLoop::expect_no_allocations(bool with_shortlists) const {
+void SearchLoop::expect_no_allocations(With with) const {
   const std::string data = FUSELAGE_TEST_DATA;
   const auto vocabulary = load_vocabulary(data + "/vocab.yml");
   const Model model = load_marian(data + "/" + GetParam() + "/model.npz");
@@ -123,14 +124,16 @@ void SearchLoop::expect_no_allocations(bool with_shortlists) const {
                         .max_length_factor = 2,
                         .end_id = vocabulary->end_id(),
                         .suppressed = {vocabulary->unknown_id()},
-                        .alignment = true};
+                        .alignment = true,
+                        .prefix_scores = with == With::prefixes};
+  const SearchHead head =
+      options.prefix_scores ? SearchHead::k_best_with_log_probabilities : SearchHead::k_best;
   std::vector<std::size_t> counts;
   counts.reserve(10000);
-  const auto with_head = with_shortlists ? with_shortlist_head : with_search_head;
+  const auto with_head = with == With::shortlists ? with_shortlist_head : with_search_head;
   const CountingExecutable executable(
-      compile(
-          with_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options), true),
-          model.weights),
+      compile(with_head(model.graph, head, BeamSearch::candidates_per_row(options), true),
+              model.weights),
       counts);
   std::ifstream input(data + "/" + GetParam() + "/input.sp.en");
   std::vector<WordIds> sentences;
@@ -139,17 +142,22 @@ void SearchLoop::expect_no_allocations(bool with_shortlists) const {
 
   BeamSearch search(executable, options);
   std::vector<WordIds> shortlists;
-  if (with_shortlists) shortlists = some_shortlists(sentences.size(), vocabulary->size());
-  const std::vector<NBest> translations = search.search(sentences, shortlists);
+  if (with == With::shortlists) shortlists = some_shortlists(sentences.size(), vocabulary->size());
+  std::vector<WordIds> prefixes;
+  if (with == With::prefixes)
+    for (const WordIds& sentence : sentences) prefixes.emplace_back(sentence.size() % 5, 7);
+  const std::vector<NBest> translations = search.search(sentences, shortlists, prefixes);
   ASSERT_EQ(translations.size(), sentences.size());
   ASSERT_GT(counts.size(), 20u);
   EXPECT_GT(counts.front(), 0u) << "the counter is not connected";
   EXPECT_EQ(counts.back() - counts.front(), 0u) << "over " << counts.size() / 2 << " steps";
 }
 
-TEST_P(SearchLoop, AllocatesNothing) { expect_no_allocations(false); }
+TEST_P(SearchLoop, AllocatesNothing) { expect_no_allocations(With::nothing); }
 
-TEST_P(SearchLoop, AllocatesNothingWithShortlists) { expect_no_allocations(true); }
+TEST_P(SearchLoop, AllocatesNothingWithShortlists) { expect_no_allocations(With::shortlists); }
+
+TEST_P(SearchLoop, AllocatesNothingWithPrefixes) { expect_no_allocations(With::prefixes); }
 
 }  // namespace
 }  // namespace fuselage

@@ -15,6 +15,7 @@
 namespace fuselage {
 namespace {
 
+using testing::linear_attention_model;
 using testing::random_sentences;
 using testing::run_trace;
 using testing::toy_model;
@@ -59,6 +60,20 @@ TEST_P(EveryIsa, AgreesWithTheReferenceInterpreter) {
     const auto cpu = compile_toy(model, passes);
     expect_near(run_trace(*cpu->make_worker(), *cpu, sentences, 5, 12),
                 run_trace(*reference->make_worker(), *reference, sentences, 5, 12), 2e-5f);
+  }
+}
+
+TEST_P(EveryIsa, CarriesMatricesFromStepToStep) {
+  const ToyModel model = linear_attention_model(1);
+  const auto sentences = random_sentences(2, 5, 7);
+  const auto reference = compile_reference(model.graph, model.weights);
+  for (const char* passes : {"none", "all"}) {
+    const auto cpu = compile_toy(model, passes);
+    for (const BindingTime time : {BindingTime::source, BindingTime::step})
+      for (const PlannedNode& node : cpu->plan(time))
+        EXPECT_FALSE(node.on_reference) << passes << " " << node.node.index;
+    expect_near(run_trace(*cpu->make_worker(), *cpu, sentences, 4, 9),
+                run_trace(*reference->make_worker(), *reference, sentences, 4, 9), 1e-5f);
   }
 }
 

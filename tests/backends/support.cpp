@@ -84,6 +84,51 @@ ToyModel toy_model(unsigned seed) {
   return model;
 }
 
+ToyModel linear_attention_model(unsigned seed) {
+  constexpr std::int64_t kHeads = 2, kWidth = 3, kModel = kHeads * kWidth;
+  Builder b("linear_attention");
+  Graph& g = b.graph();
+  const DomainId vocabulary = g.add_vocabulary("vocabulary", ToyModel::kVocabulary);
+  const DomainId sentence = g.add_sentences("sentence");
+  const DomainId source = g.add_source("source", sentence);
+  const DomainId scan = g.add_scan("scan", source, /*reversed=*/false);
+  const DomainId parent = g.add_parents("parent", sentence);
+  const DomainId hyp = g.add_hypotheses("hyp", parent);
+  const MapId source_word = g.add_word_map("source.word", source, vocabulary, false);
+  const MapId last_word = g.add_word_map("hyp.word", hyp, vocabulary, true);
+  const Expr table = b.param("table", {kModel}, vocabulary);
+  const Expr zero = b.constant(0, {kHeads, kWidth, kWidth});
+
+  /// One step: the new state and what its queries read.
+  const auto step = [&](const std::string& n, Expr x, Expr s) {
+    const auto heads = [&](const std::string& name) {
+      return reshape(dot(x, b.param(n + name, {kModel, kModel})), {kHeads, kWidth});
+    };
+    const Expr decay = expand(reshape(sigmoid(heads("_w")), {kHeads, kWidth, 1}), zero.type().dims);
+    const Expr next = decay * s + outer(heads("_k"), heads("_v"));
+    const Expr q = reshape(heads("_q"), {kHeads, 1, kWidth});
+    return std::pair{next, reshape(batch_matmul(q, next), {kModel})};
+  };
+
+  const Expr read = b.state(zero, scan);
+  const auto [encoded, y] =
+      step("encoder", broadcast(select_rows(table, {source_word}), scan), read);
+  b.next(read, encoded);
+  const Expr context = mean_rows(collect(y));
+  const Expr states = collect(encoded);  // every state of the scan, as rows of the source
+  const Expr norm = reduce_sum(reshape(states * states, {kHeads * kWidth * kWidth}));
+
+  const Expr state = b.state(zero, parent);
+  const Expr x = select_rows(table, {last_word}) + broadcast(context * mean_rows(norm), hyp);
+  const auto [next, h] = step("decoder", x, broadcast(state, hyp));
+  b.next(state, next);
+  b.output("logits", log_softmax(dot_transposed(tanh(h), table)));
+
+  ToyModel model{b.take(), {}};
+  fill_weights(model.graph, model.weights, seed);
+  return model;
+}
+
 std::vector<WordIds> random_sentences(unsigned seed, int count, int longest) {
   std::mt19937 random(seed);
   std::uniform_int_distribution<int> length(0, longest - 1);

@@ -23,6 +23,11 @@ struct ToyModel {
 
 ToyModel toy_model(unsigned seed);
 
+/// A model with a matrix for each head as its state, in a scan over the source and in the decoder:
+/// linear attention with decay, S <- decay * S + k vᵀ and y = q S (Katharopoulos et al. 2020;
+/// Peng et al. 2024 for the decay). Has the output "logits".
+ToyModel linear_attention_model(unsigned seed);
+
 /// Sentences of random words; the last word of each is 0, the end symbol.
 std::vector<WordIds> random_sentences(unsigned seed, int count, int longest);
 

@@ -16,6 +16,7 @@
 namespace fuselage::cuda {
 namespace {
 
+using testing::linear_attention_model;
 using testing::random_sentences;
 using testing::run_trace;
 using testing::toy_model;
@@ -56,6 +57,17 @@ TEST_F(CudaExecutableTest, AgreesWithTheReferenceInterpreter) {
       expect_near(run_trace(*worker, *cuda, sentences, 5, 12),
                   run_trace(*expected, *reference, sentences, 5, 12), 2e-5f);
     }
+  }
+}
+
+TEST_F(CudaExecutableTest, CarriesMatricesFromStepToStep) {
+  const ToyModel model = linear_attention_model(1);
+  const auto reference = compile_reference(model.graph, model.weights);
+  const auto sentences = random_sentences(2, 5, 7);
+  for (const char* passes : {"none", "all"}) {
+    const auto cuda = compile_with(model.graph, model.weights, {.passes = passes});
+    expect_near(run_trace(*cuda->make_worker(), *cuda, sentences, 4, 9),
+                run_trace(*reference->make_worker(), *reference, sentences, 4, 9), 1e-5f);
   }
 }
 

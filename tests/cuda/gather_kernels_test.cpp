@@ -42,6 +42,38 @@ return y = %y
                  0);
 }
 
+TEST_F(RowKernelsTest, ElementsInAnotherOrder) {
+  expect_for_all(R"(%x = import() {name = "x", domain = hyp, dims = [2, 3, $n]}
+%o = import() {name = "o", domain = hyp, dims = [3, 1]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%w = select_rows(%e) {via = [hyp.word]}
+%a = permute(%x) {order = [2, 0, 1]}
+%b = permute(%x) {order = [1, 0, 2]}
+%c = expand(%o) {dims = [2, 3, $n]}
+%d = expand(%w) {dims = [4, $n]}
+%f = mul(%x, %c)
+%m = reshape(%x) {dims = [6, $n]}
+%t = transpose(%m)
+%l = slice_leading(%m) {begin = 1, end = 5}
+%s = slice(%t) {begin = 2, end = 5}
+return a = %a, b = %b, c = %c, d = %d, f = %f, t = %t, l = %l, s = %s
+)",
+                 1e-7);
+}
+
+TEST_F(RowKernelsTest, BatchMatmul) {
+  expect_for_all(R"(%a = import() {name = "a", domain = hyp, dims = [2, 3, $n]}
+%b = import() {name = "b", domain = hyp, dims = [2, $n, 4]}
+%c = import() {name = "c", domain = hyp, dims = [2, 5, $n]}
+%w = param() {name = "w", dims = [2, 3, $n]}
+%y = batch_matmul(%a, %b)
+%z = batch_matmul(%a, %c) {transposed = true}
+%u = batch_matmul(%w, %b)
+%v = batch_matmul(%c, %w) {transposed = true}
+return y = %y, z = %z, u = %u, v = %v
+)");
+}
+
 TEST_F(RowKernelsTest, PrefixRowsBeginWhereThoseOfEarlierStepsEnd) {
   expect_for_all(R"(%x = import() {name = "x", domain = prefix, dims = [$n]}
 %y = concat(%x, %x)
@@ -56,7 +88,9 @@ TEST_F(RowKernelsTest, PositionsAndTheirSignal) {
 %y = sinusoid(%p) {dim = 34}
 %q = position() {domain = hyp}
 %z = sinusoid(%q) {dim = 4}
-return p = %p, y = %y, q = %q, z = %z
+%pf = cast(%p) {to = f32}
+%qf = cast(%q) {to = f32}
+return p = %p, y = %y, q = %q, z = %z, pf = %pf, qf = %qf
 )",
                       33);
   for (const int hypotheses : {0, 1, 33})
@@ -96,6 +130,20 @@ return y = %y, z = %z
                                       "$n", heads * width),
                                  "$h", heads),
                             hypotheses);
+}
+
+TEST_F(RowKernelsTest, ReductionsOfGroups) {
+  expect_for_all(R"(%x = import() {name = "x", domain = source, dims = [$n]}
+%c = import() {name = "c", domain = cross, dims = [2, $n]}
+%s = sum_rows(%x) {to = [source.sentence]}
+%m = max_rows(%x) {to = [source.sentence]}
+%l = segment_log_sum_exp(%x) {to = [source.sentence]}
+%u = sum_rows(%c) {to = [cross.left]}
+%v = max_rows(%c) {to = [cross.left]}
+%w = segment_log_sum_exp(%c) {to = [cross.left]}
+%a = mean_rows(%c) {to = [cross.left]}
+return s = %s, m = %m, l = %l, u = %u, v = %v, w = %w, a = %a
+)");
 }
 
 TEST_F(RowKernelsTest, MeanRows) {

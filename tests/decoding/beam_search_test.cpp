@@ -54,8 +54,8 @@ class ScriptedWorker : public Worker {
  private:
   Script& script_;
   std::int64_t rows_ = 0;
-  std::vector<float> scores_{-0.5f, -1.0f, -0.5f, -1.0f};
-  std::vector<std::int32_t> words_{1, 0, 1, 0};
+  std::vector<float> scores_{-0.5f, -1.0f, -0.5f, -1.0f, -0.5f, -1.0f, -0.5f, -1.0f};
+  std::vector<std::int32_t> words_{1, 0, 1, 0, 1, 0, 1, 0};
   std::vector<float> alignment_ = std::vector<float>(64, 0.5f);
 };
 
@@ -155,6 +155,36 @@ TEST(BeamSearch, SearchesByStepsWhenAlignmentsAreAskedFor) {
   ASSERT_THAT(results[0], SizeIs(1));
   EXPECT_THAT(results[0][0].words, ElementsAre(1, 1));
   EXPECT_THAT(results[0][0].alignment, ElementsAre(SizeIs(2), SizeIs(2)));
+}
+
+TEST(BeamSearch, BeginsHypothesesWithTheirPrefixes) {
+  Script script;
+  const ScriptedExecutable executable(script);
+  BeamSearch search(executable, {.beam_size = 2, .normalize = 1, .max_words = 2, .end_id = 7});
+  const std::vector<WordIds> sentences{{5, 0}, {5, 0}}, prefixes{{9, 8}, {}};
+  const auto results = search.search(sentences, {}, prefixes);
+  EXPECT_EQ(script.searches_run, 0);
+  EXPECT_EQ(script.steps_run, 4);
+  ASSERT_THAT(results[0], SizeIs(2));
+  EXPECT_THAT(results[0][0].words, ElementsAre(9, 8, 1, 1));
+  EXPECT_THAT(results[0][0].word_scores, ElementsAre(0, 0, -0.5f, -0.5f));
+  EXPECT_EQ(results[0][0].score, -0.5f);
+  EXPECT_THAT(results[1][0].words, ElementsAre(1, 1));
+}
+
+TEST(BeamSearch, ScoresPrefixesOnRequest) {
+  Script script;
+  const ScriptedExecutable executable(script);
+  BeamSearch search(executable, {.beam_size = 1,
+                                 .normalize = 1,
+                                 .word_penalty = 0.25f,
+                                 .max_words = 1,
+                                 .end_id = 7,
+                                 .prefix_scores = true});
+  const auto results = search.search(std::vector<WordIds>{{0}}, {}, std::vector<WordIds>{{0, 1}});
+  EXPECT_THAT(results[0][0].words, ElementsAre(0, 1, 1));
+  EXPECT_THAT(results[0][0].word_scores, ElementsAre(-0.5f, -1.0f, -0.5f));
+  EXPECT_EQ(results[0][0].score, (-2.0f - 0.25f * 3) / 3);
 }
 
 }  // namespace

@@ -114,6 +114,19 @@ return y = %y
 %y = reshape(%x) {dims = [6]}
 return y = %y
 )"},
+        {"batch_matmul", R"(%a = import() {name = "a", domain = hyp, dims = [4, 2, 3]}
+%b = param() {name = "b", dims = [4, 5, 3]}
+%y = batch_matmul(%a, %b) {transposed = true}
+return y = %y
+)"},
+        {"expand", R"(%x = import() {name = "x", domain = hyp, dims = [3, 1]}
+%y = expand(%x) {dims = [2, 3, 4]}
+return y = %y
+)"},
+        {"permute", R"(%x = import() {name = "x", domain = hyp, dims = [2, 3, 4]}
+%y = permute(%x) {order = [2, 0, 1]}
+return y = %y
+)"},
         {"slice_leading", R"(%w = param() {name = "w", dims = [5, 2]}
 %y = slice_leading(%w) {begin = 1, end = 4}
 return y = %y
@@ -258,6 +271,10 @@ return best = %best, words = %words
       made[name] =
           "%x = import() {name = \"x\", domain = hyp, dims = [2]}\n%y = " + std::string(name) +
           "(%x)\nreturn y = %y\n";
+    for (const char* name : {"sum_rows", "max_rows", "segment_log_sum_exp"})
+      made[name] =
+          "%x = import() {name = \"x\", domain = cross, dims = [2, 3]}\n%y = " + std::string(name) +
+          "(%x) {to = [cross.left]}\nreturn y = %y\n";
     for (const char* name :
          {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
       made[name] =

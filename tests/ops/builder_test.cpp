@@ -143,6 +143,13 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(type_of(reduce_sum(h_)), "hyp f32[1]");
   EXPECT_EQ(type_of(reshape(h_, {2, 2})), "hyp f32[2, 2]");
   EXPECT_EQ(type_of(reduce_max(reshape(h_, {2, 2}))), "hyp f32[2]");
+  EXPECT_EQ(type_of(expand(reshape(h_, {4, 1}), {4, 3})), "hyp f32[4, 3]");
+  EXPECT_EQ(type_of(permute(expand(h_, {3, 4}), {1, 0})), "hyp f32[4, 3]");
+  EXPECT_EQ(type_of(outer(h_, b_)), "hyp f32[4, 4]");
+  const Expr heads = reshape(h_, {2, 2});
+  EXPECT_EQ(type_of(outer(heads, reshape(b_, {2, 2}))), "hyp f32[2, 2, 2]");
+  EXPECT_EQ(type_of(batch_matmul(heads, reshape(w_, {2, 12}))), "hyp f32[2, 12]");
+  EXPECT_TRUE(node(batch_matmul(heads, heads, true)).as<op::Transposed>().transposed);
   EXPECT_EQ(op_of(softmax(h_)), "softmax");
   EXPECT_EQ(op_of(log_softmax(h_)), "log_softmax");
 
@@ -159,6 +166,7 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(type_of(part), "hyp f32[2]");
   EXPECT_EQ(type_of(builder_.position(source_)), "source i32[]");
   EXPECT_EQ(type_of(sinusoid(builder_.position(hyp_), 8)), "hyp f32[8]");
+  EXPECT_EQ(type_of(cast(builder_.position(hyp_), DType::f32)), "hyp f32[]");
   EXPECT_EQ(type_of(history(h_, prefix_)), "prefix f32[4]");
   EXPECT_EQ(type_of(collect(broadcast(x_, scan_))), "source f32[4]");
   const Expr mean = mean_rows(x_);
@@ -201,6 +209,25 @@ TEST_F(BuilderTest, AttentionIsLeftRightSoftmaxAndMix) {
   EXPECT_EQ(names_of(node(context).as<op::Segments>().to), Names{"cross.left"});
   EXPECT_EQ(names_of(node(context).as<op::Via>().via), Names{"cross.right"});
   EXPECT_EQ(type_of(context), "hyp f32[4]");
+}
+
+TEST_F(BuilderTest, GroupsOfRowsAreReduced) {
+  const Expr scores = head_dot(left(h_, cross_), right(x_, cross_), 2, 1);
+  EXPECT_EQ(type_of(sum_rows(scores)), "hyp f32[2]");
+  EXPECT_EQ(type_of(max_rows(x_)), "sentence f32[4]");
+  EXPECT_EQ(op_of(log_sum_exp_rows(scores)), "segment_log_sum_exp");
+}
+
+TEST_F(BuilderTest, SeveralGroupsAreAttendedTogether) {
+  const DomainId causal = graph_.add_pairs("causal", hyp_, prefix_);
+  const Expr past = history(h_, prefix_);
+  const auto scores = [&](Expr keys, DomainId pairs) {
+    return head_dot(left(h_, pairs), right(keys, pairs), 2, 1);
+  };
+  const Expr mixed = joint_attention({{scores(x_, cross_), x_}, {scores(past, causal), past}});
+  EXPECT_EQ(type_of(mixed), "hyp f32[4]");
+  EXPECT_THROW(joint_attention({}), InternalError);
+  verify(graph_);
 }
 
 TEST_F(BuilderTest, QuantizedMatricesAreStoredAsTheirColumns) {
@@ -279,6 +306,11 @@ TEST_F(BuilderTest, ErrorsShowBothTypesAndTheLineOfTheModel) {
   expect([&] { mark(), h_ + w_; }, "add ({}): dimensions differ: hyp f32[4] and f32[4, 6]");
   expect([&] { mark(), dot(dot(h_, w_), w_); },
          "matmul ({}): inner dimensions differ: hyp f32[6] by f32[4, 6]");
+  expect([&] { mark(), outer(h_, x_); },
+         "batch_matmul ({}): operands 0 and 1 range over different rows: hyp f32[4, 1] and source "
+         "f32[1, 4]; give one the other's rows with select_rows");
+  expect([&] { mark(), outer(builder_.constant(1), h_); },
+         "{}: an outer product is of vectors, not f32[]");
   expect([&] { mark(), h_* x_; },
          "mul ({}): operands 0 and 1 range over different rows: hyp f32[4] and source f32[4]; give "
          "one the other's rows with select_rows");
@@ -307,6 +339,8 @@ TEST_F(BuilderTest, ErrorsShowBothTypesAndTheLineOfTheModel) {
          "mix_rows ({}): its path leads to rows of 'source', but the mixed value is hyp f32[4]");
   expect([&] { mark(), mean_rows(sent); },
          "{}: this needs rows of a source domain, not sentence f32[4]");
+  expect([&] { mark(), sum_rows(sent); },
+         "{}: this needs rows of a source or pairs domain, not sentence f32[4]");
   expect([&] { mark(), tanh(0.5); },
          "{}: this needs a value of a graph, not a number or an empty Expr");
   expect([&] { mark(), dot(Expr(), w_); },

@@ -69,6 +69,7 @@ constexpr Good kGood[] = {
     {"%y = cast(%e)", "vocab bf16[2]"},
     {"%y = cast(%e) {to = f16}", "vocab f16[2]"},
     {"%b = cast(%m)\n%y = cast(%b) {to = f32}", "f32[2, 3]"},
+    {"%y = cast(%hi) {to = f32}", "hyp f32[]"},
     {"%w = cast(%m)\n%y = matmul(%h, %w)", "hyp f32[3]"},
     {"%w = cast(%e)\n%y = matmul(%h, %w) {transposed = true}", "hyp f32[5]"},
     {"%y = transpose(%m)", "f32[3, 2]"},
@@ -79,6 +80,13 @@ constexpr Good kGood[] = {
     {"%y = slice_leading(%h22) {begin = 0, end = 1}", "hyp f32[1, 2]"},
     {"%y = reshape(%h4) {dims = [2, 2]}", "hyp f32[2, 2]"},
     {"%y = reshape(%m) {dims = [6]}", "f32[6]"},
+    {"%y = batch_matmul(%h22, %m)", "hyp f32[2, 3]"},
+    {"%y = batch_matmul(%m, %m) {transposed = true}", "f32[2, 2]"},
+    {"%y = expand(%h1) {dims = [3, 4]}", "hyp f32[3, 4]"},
+    {"%y = expand(%hs) {dims = [2]}", "hyp f32[2]"},
+    {"%y = permute(%m) {order = [1, 0]}", "f32[3, 2]"},
+    {"%t = reshape(%h4) {dims = [1, 2, 2]}\n%y = permute(%t) {order = [1, 2, 0]}",
+     "hyp f32[2, 2, 1]"},
     {"%y = reduce_sum(%h4)", "hyp f32[1]"},
     {"%y = reduce_max(%h22)", "hyp f32[2]"},
     {"%y = reduce_mean(%m)", "f32[2]"},
@@ -89,6 +97,9 @@ constexpr Good kGood[] = {
     {"%y = segment_softmax(%x) {to = [source.sentence]}", "source f32[2]"},
     {"%y = mix_rows(%c, %x4) {to = [cross.left], via = [cross.right]}", "hyp f32[4]"},
     {"%y = mean_rows(%x4) {to = [source.sentence]}", "sentence f32[4]"},
+    {"%y = sum_rows(%c4) {to = [cross.left]}", "hyp f32[4]"},
+    {"%t = reshape(%c4) {dims = [2, 2]}\n%y = max_rows(%t) {to = [cross.left]}", "hyp f32[2, 2]"},
+    {"%y = segment_log_sum_exp(%x) {to = [source.sentence]}", "sentence f32[2]"},
     {"%y = head_dot(%c4, %d4) {heads = 2}", "cross f32[2]"},
     {"%y = head_dot(%v4, %d4) {heads = 1}", "cross f32[1]"},
     {"%y = position() {domain = source}", "source i32[]"},
@@ -212,10 +223,11 @@ constexpr Bad kBad[] = {
     {"%y = dequantize(%h)", "it takes quantized vectors, not hyp f32[2]"},
     {"%y = quantize(%h) {to = qlog4}", "integers of qlog4 go up to 128"},
     {"%y = quantize(%h) {logarithmic = true}", "qint8 up to 64, not qint8 up to 127"},
-    {"%y = cast(%m) {to = i8}", "it casts between f32 and bf16 or f16, not f32 to i8"},
+    {"%y = cast(%m) {to = i8}", "between f32 and bf16 or f16, not f32 to i8"},
     {"%n = cast(%m) {to = f16}\n%y = cast(%n)",
-     "it casts between f32 and bf16 or f16, not f16 to bf16"},
-    {"%q = quantize(%m)\n%y = cast(%q)", "it casts between f32 and bf16 or f16, not qint8 to bf16"},
+     "it casts i32 to f32, and between f32 and bf16 or f16, not f16 to bf16"},
+    {"%q = quantize(%m)\n%y = cast(%q)", "between f32 and bf16 or f16, not qint8 to bf16"},
+    {"%y = cast(%hi)", "it casts i32 to f32, and between f32 and bf16 or f16, not i32 to bf16"},
     {"%y = cast(%h) {to = f16}", "f16 numbers are known at load time, not in rows of 'hyp'"},
     {"%y = cast(%h)", "bf16 numbers are known at load time, not in rows of 'hyp'"},
     {"%b = cast(%e)\n%y = select_rows(%b) {via = [hyp.word]}", "not in rows of 'hyp'"},
@@ -234,6 +246,21 @@ constexpr Bad kBad[] = {
      "numbers of elements differ: hyp f32[4] has 4 a row, hyp f32[2, 3] has 6"},
     {"%y = reshape(%h4) {dims = [2, 0]}", "dimensions [2, 0] are out of range"},
     {"%y = reshape(%hi) {dims = [1]}", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = batch_matmul(%h22, %h)", "operand 1 must be a matrix a row, not hyp f32[2]; reshape it"},
+    {"%y = batch_matmul(%hi, %h22)", "operand 0 must be f32, not hyp i32[]"},
+    {"%y = batch_matmul(%m, %m)", "inner dimensions differ: f32[2, 3] by f32[2, 3]"},
+    {"%y = batch_matmul(%m, %h22) {transposed = true}",
+     "inner dimensions differ: f32[2, 3] by hyp f32[2, 2] transposed"},
+    {"%t = reshape(%h4) {dims = [1, 2, 2]}\n%y = batch_matmul(%t, %h22)",
+     "leading dimensions differ: hyp f32[1, 2, 2] by hyp f32[2, 2]"},
+    {"%t = reshape(%x4) {dims = [2, 2]}\n%y = batch_matmul(%t, %h22)",
+     "operands 0 and 1 range over different rows: source f32[2, 2] and hyp f32[2, 2]"},
+    {"%y = expand(%h) {dims = [2, 3]}",
+     "hyp f32[2] cannot be repeated to [2, 3]: from the last dimension on, each must be 1 or stay"},
+    {"%y = expand(%h22) {dims = [2]}", "hyp f32[2, 2] cannot be repeated to [2]"},
+    {"%y = expand(%h1) {dims = [0]}", "dimensions [0] are out of range"},
+    {"%y = permute(%m) {order = [0, 0]}", "[0, 0] is no order of the 2 dimensions of f32[2, 3]"},
+    {"%y = permute(%m) {order = [1]}", "[1] is no order of the 2 dimensions of f32[2, 3]"},
     {"%y = reduce_sum(%hs)", "it reduces the last dimension, which hyp f32[] lacks"},
     {"%y = reduce_max(%hi)", "operand 0 must be f32, not hyp i32[]"},
     {"%y = reduce_mean(%hs)", "it reduces the last dimension, which hyp f32[] lacks"},
@@ -262,6 +289,10 @@ constexpr Bad kBad[] = {
      "its path leads to rows of 'source', but the mixed value is hyp f32[4]"},
     {"%y = mix_rows(%c4, %x) {to = [cross.left], via = [cross.right]}",
      "source f32[2] cannot be cut into 4 heads"},
+    {"%y = sum_rows(%h) {to = [source.sentence]}",
+     "its operand must have the rows of 'source', not hyp f32[2]"},
+    {"%y = max_rows(%c) {to = [cross.right]}", "rows are gathered along one map"},
+    {"%y = segment_log_sum_exp(%hi) {to = [cross.left]}", "operand 0 must be f32, not hyp i32[]"},
     {"%y = mean_rows(%h) {to = [source.sentence]}",
      "its operand must have the rows of 'source', not hyp f32[2]"},
     {"%y = head_dot(%c, %d4) {heads = 1}", "widths differ: cross f32[2] and cross f32[4]"},
@@ -425,6 +456,9 @@ TEST(Cost, CountsWorkAndTraffic) {
   expect("%y = concat(%h, %h4)", {.bytes = 4 * 12});
   expect("%y = reduce_sum(%h22)", {.flop = 4, .bytes = 4 * 6});
   expect("%y = reshape(%h22) {dims = [4]}", {.bytes = 8 * 4});
+  expect("%y = expand(%h1) {dims = [2, 2]}", {.bytes = 4 * 5});
+  expect("%y = batch_matmul(%h22, %m)",
+         {.flop = 2 * 12, .bytes = 4 * (4 + 6), .weight_bytes = 4 * 6});
   expect("%y = head_dot(%c4, %d4) {heads = 2}", {.flop = 8, .bytes = 4 * 8});
   // A fused op does all the work, and moves only what comes in and goes out.
   expect("%y = linear(%h, %m, %h1) {expression = \"tanh(add(x0, x1))\"}",
@@ -451,13 +485,14 @@ TEST(Traits, SayWhatRulesRelyOn) {
     return names;
   };
   using Names = std::set<std::string_view>;
-  EXPECT_EQ(names_with(Trait::linear), (Names{"matmul", "neg", "reduce_mean", "reduce_sum",
-                                              "reshape", "slice", "slice_leading", "transpose"}));
+  EXPECT_EQ(names_with(Trait::linear),
+            (Names{"expand", "matmul", "neg", "permute", "reduce_mean", "reduce_sum", "reshape",
+                   "slice", "slice_leading", "transpose"}));
   EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "equal", "mul", "not_equal"}));
   for (const OpDef* def : all_ops().all())
     EXPECT_TRUE(!def->has(Trait::elementwise) || def->has(Trait::row_wise)) << def->name;
   EXPECT_EQ(names_with(Trait::selects_rows), Names{"select_rows"});
-  EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows"}));
+  EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows", "sum_rows"}));
   EXPECT_EQ(names_with(Trait::loop_state), Names{"state"});
   EXPECT_EQ(names_with(Trait::loop_next), Names{"next"});
   EXPECT_EQ(names_with(Trait::sink), Names{"next"});

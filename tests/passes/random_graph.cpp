@@ -32,6 +32,11 @@ class Generator {
     attend(source_, source_pairs_, source_);
     keep(sentence_,
          add("mean_rows", {pick(source_)}, {{"to", MapPath{graph_.find_map("src.sentence")}}}));
+    static constexpr std::string_view kReductions[] = {"sum_rows", "max_rows",
+                                                       "segment_log_sum_exp"};
+    keep(sentence_,
+         add(kReductions[random_() % std::size(kReductions)], {add("tanh", {pick(source_)})},
+             {{"to", MapPath{graph_.find_map("src.sentence")}}}));
     grow(sentence_, 3);
     step();
     give_out();
@@ -84,6 +89,8 @@ class Generator {
     keep(source_, add("select_rows", {table_}, {{"via", MapPath{source_word_}}}));
     const ValueId position = add("position", {}, {{"domain", source_}});
     keep(source_, add("sinusoid", {position}, {{"dim", std::int64_t{4}}}));
+    const ValueId number = add("cast", {position}, {{"to", DType::f32}});
+    keep(source_, add("mul", {add("reshape", {number}, {{"dims", Dims{1}}}), constant(0.125, 1)}));
     keep(source_, select(param(places_, 4), {source_place_}));
     grow(source_, 2);
     keep(source_, select(pick(source_), {source_next_}));
@@ -253,7 +260,7 @@ class Generator {
 
   ValueId random_op(DomainId domain) {
     const ValueId x = pick(domain);
-    switch (random_() % 14) {
+    switch (random_() % 15) {
       case 0:
         return unary(x);
       case 1:
@@ -280,6 +287,8 @@ class Generator {
         return reduce(x);
       case 12:
         return reshape(x);
+      case 13:
+        return product(domain, x);
       default:
         return again(x);
     }
@@ -338,6 +347,30 @@ class Generator {
   ValueId reshape(ValueId x) {
     const ValueId matrix = add("reshape", {x}, {{"dims", Dims{width(x), 1}}});
     return add("reshape", {matrix}, {{"dims", Dims{width(x)}}});
+  }
+
+  /// An outer product with another value or a parameter, and a vector of its elements.
+  ValueId product(DomainId domain, ValueId x) {
+    const auto as = [&](ValueId y, std::int64_t rows, std::int64_t cols) {
+      return add("reshape", {y}, {{"dims", Dims{rows, cols}}});
+    };
+    ValueId y = chance(3) ? param(graph_.none(), 2) : of_width(pick(domain), 2);
+    const ValueId narrow = width(x) > 6 ? of_width(x, 6) : x;
+    const std::int64_t n = width(narrow);
+    // Not so large that sums of products of products overflow.
+    y = add("tanh", {y});
+    const ValueId column = add("tanh", {as(narrow, n, 1)});
+    ValueId matrix = chance(2) ? add("batch_matmul", {column, as(y, 1, 2)})
+                               : add("batch_matmul", {column, as(y, 2, 1)}, {{"transposed", true}});
+    if (chance(2)) matrix = add("add", {matrix, add("expand", {column}, {{"dims", Dims{n, 2}}})});
+    if (chance(2)) return as_vector(add("permute", {matrix}, {{"order", Dims{1, 0}}}));
+    if (chance(2))
+      matrix = add("slice", {matrix}, {{"begin", std::int64_t{1}}, {"end", std::int64_t{2}}});
+    return as_vector(matrix);
+  }
+
+  ValueId as_vector(ValueId x) {
+    return add("reshape", {x}, {{"dims", Dims{row_size(graph_.value(x).type)}}});
   }
 
   ValueId matmul(ValueId x) {

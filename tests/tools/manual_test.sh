@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Manual pages and shell completion, which must have every option that help has.
-# Usage: manual_test.sh FUSELAGE DATA MODULE SOURCES
+# Usage: manual_test.sh FUSELAGE DATA MODULE SOURCES MAKE_LANGUAGE_MODEL
 
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
@@ -135,6 +135,7 @@ printf 'Tom is my friend.\n' | tee in.txt source.txt >target.txt
 fuselage dump --stage raw -o graph.ir
 echo 3 0 >source.ids
 echo -1 3 >last.ids
+"$5" words.txt language-model || fail "no language model"
 count=0
 for command in $commands; do
   while IFS= read -r example; do

@@ -11,9 +11,10 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<CommandEntry, 9> kCommands = {{
+constexpr std::array<CommandEntry, 10> kCommands = {{
     {"translate", "Translate lines of text", make_translate_command},
-    {"score", "Tell how likely given translations are", make_score_command},
+    {"generate", "Continue texts with a language model", make_generate_command},
+    {"score", "Tell how likely given translations or texts are", make_score_command},
     {"dump", "Show a graph, and what the optimizer makes of it", make_dump_command},
     {"run", "Evaluate a graph on given inputs", make_run_command},
     {"convert", "Write a model as a model directory", make_convert_command},

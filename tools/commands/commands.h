@@ -7,6 +7,7 @@
 namespace fuselage {
 
 std::unique_ptr<Command> make_translate_command();
+std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_score_command();
 std::unique_ptr<Command> make_dump_command();
 std::unique_ptr<Command> make_run_command();

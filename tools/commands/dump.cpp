@@ -187,8 +187,8 @@ class Dump {
     CompileOptions compile = o_.compile;
     if (!o_.frequency.empty()) {
       std::vector<std::string> notes;
-      compile.ranks = add_word_ranks(model_, load_vocabulary_pair(model_, o_.vocabularies),
-                                     o_.frequency, notes);
+      compile.ranks =
+          add_word_ranks(model_, load_vocabularies(model_, o_.vocabularies), o_.frequency, notes);
     }
     report_.backend = &find_backend(compile.backend);
     const auto beam = static_cast<std::size_t>(*o_.beam_size);

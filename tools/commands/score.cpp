@@ -1,16 +1,22 @@
+#include <fmt/format.h>
+
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "decoding/line_encoder.h"
+#include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/output_format.h"
+#include "fuselage/decoding/score_summary.h"
 #include "fuselage/decoding/scorer.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/validators.h"
 
 namespace fuselage {
 namespace {
@@ -22,10 +28,13 @@ class ScoreCommand : public Command {
 
  private:
   void finish();
+  void expect_texts(bool pairs) const;
+  void write_scores(const Scorer& scorer, const std::vector<std::unique_ptr<InputFiles>>& inputs);
 
   ModelCommandOptions common_;
   ScorerOptions scorer_;
   OutputFormat format_;
+  std::optional<ScoreSummary> summary_;
   std::vector<std::string> texts_;
   std::string alignment_;
 };
@@ -33,16 +42,32 @@ class ScoreCommand : public Command {
 ScoreCommand::ScoreCommand()
     : Command("score",
               "Tell how likely given translations are: the log-probability of each line of TARGET "
-              "as a translation of that line of SOURCE. It is normalized by the length when "
-              "--normalize, a configuration file or the model's defaults say so.",
-              {{"fuselage score -t source.txt target.txt", "One score a line."}}) {
+              "as a translation of that line of SOURCE, or with a language model of each line of "
+              "TEXT. It is normalized by the length when --normalize, a configuration file or the "
+              "model's defaults say so.",
+              {{"fuselage score -t source.txt target.txt", "One score a line."},
+               {"fuselage score -m language-model -t source.txt", "The same of a text."}}) {
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
   CLI::App& app = options().app();
-  app.add_option("-t,--train-sets", texts_, "Source and target text, line by line")
-      ->expected(2)
+  app.add_option("-t,--train-sets", texts_,
+                 "Source and target text, line by line; one text for a language model")
+      ->expected(1, 2)
       ->type_name("FILE");
-  add_score_formats(app, format_, alignment_);
+  add_score_formats(app, format_);
+  add_alignment_format(app, alignment_);
+  const auto set_summary = [this](const std::string& name) {
+    summary_ = name.empty() ? ScoreSummary::ce_mean : score_summary_from_string(name);
+  };
+  app.add_option_function<std::string>(
+         "--summary", set_summary,
+         "Print a number for the whole text in place of the scores; without a value ce-mean, the "
+         "cross-entropy per line, and with others that per word, that of the text, or the "
+         "perplexity per word")
+      ->expected(0, 1)
+      ->type_name("KIND")
+      ->check(one_of(score_summary_names()))
+      ->excludes(app.get_option("--json"));
   options().begin_group(kSearchGroup);
   common_.add_scoring_to(app);
   common_.add_running_to(options());
@@ -59,38 +84,57 @@ void ScoreCommand::finish() {
 int ScoreCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
-  if (texts_.size() != 2) throw Error("give the two texts with -t SOURCE TARGET");
-
-  if (is_standard_input(texts_[0]) && is_standard_input(texts_[1]))
+  if (texts_.empty())
+    throw Error("give the two texts with -t SOURCE TARGET, or one for a language model");
+  if (texts_.size() == 2 && is_standard_input(texts_[0]) && is_standard_input(texts_[1]))
     throw Error("standard input cannot be both texts; give one of them as a file");
-  InputFiles source({texts_[0]});
-  InputFiles target({texts_[1]});
+  std::vector<std::unique_ptr<InputFiles>> inputs;
+  for (const std::string& text : texts_)
+    inputs.push_back(std::make_unique<InputFiles>(std::vector{text}));
   Model model = common_.load(options());
+  expect_texts(has_source(model.graph));
   finish();
   const Scorer scorer(std::move(model), scorer_);
   if (!common_.quiet)
     for (const std::string& note : scorer.notes()) print_note(note);
-
-  std::vector<std::string> inputs = common_.files_read;
-  inputs.insert(inputs.end(), texts_.begin(), texts_.end());
-  OutputFile output(common_.output, inputs);
-  const std::size_t max_length = *scorer.options().max_length;
-  LineNotes source_notes(max_length, texts_[0]);
-  LineNotes target_notes(max_length, texts_[1]);
-  Progress progress(source.size_bytes(), common_.quiet || output.is_terminal());
-  scorer.score(source.stream(), target.stream(), [&](std::size_t line, PairScore&& score) {
-    output.write(format_score(line, score, format_));
-    source_notes.add(line, score.source_oddities);
-    target_notes.add(line, score.target_oddities);
-    progress.add(score.source_words, score.source_bytes);
-  });
-  output.close();
-  progress.finish();
-  if (common_.quiet) return 0;
-  for (const LineNotes* notes : {&source_notes, &target_notes})
-    for (const std::string& note : notes->notes()) print_note(note);
+  write_scores(scorer, inputs);
   print_use(common_, scorer);
   return 0;
+}
+
+void ScoreCommand::expect_texts(bool pairs) const {
+  if (pairs && texts_.size() != 2)
+    throw Error("the model translates; give the two texts with -t SOURCE TARGET");
+  if (!pairs && texts_.size() != 1)
+    throw Error("the model is a language model, which reads no source; give one text with -t TEXT");
+}
+
+void ScoreCommand::write_scores(const Scorer& scorer,
+                                const std::vector<std::unique_ptr<InputFiles>>& inputs) {
+  std::vector<std::string> files = common_.files_read;
+  files.insert(files.end(), texts_.begin(), texts_.end());
+  OutputFile output(common_.output, files);
+  std::vector<LineNotes> notes;
+  for (const std::string& text : texts_) notes.emplace_back(*scorer.options().max_length, text);
+  Progress progress(inputs.front()->size_bytes(), common_.quiet || output.is_terminal());
+  ScoreTotals totals;
+  const Scorer::Sink write = [&](std::size_t line, PairScore&& score) {
+    totals.add(score);
+    if (!summary_) output.write(format_score(line, score, format_));
+    if (notes.size() == 2) notes.front().add(line, score.source_oddities);
+    notes.back().add(line, score.target_oddities);
+    progress.add(score.source_words, score.source_bytes);
+  };
+  if (inputs.size() == 2)
+    scorer.score(inputs[0]->stream(), inputs[1]->stream(), write);
+  else
+    scorer.score(inputs[0]->stream(), write);
+  if (summary_) output.write(fmt::format("{:g}\n", totals.summary(*summary_)));
+  output.close();
+  progress.finish();
+  if (common_.quiet) return;
+  for (const LineNotes& text : notes)
+    for (const std::string& note : text.notes()) print_note(note);
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ TranslateCommand::TranslateCommand()
       ->type_name("FILE")
       ->default_str("stdin");
   app.add_flag("--n-best", format_.n_best, "Print all hypotheses, with scores");
-  add_score_formats(app, format_, alignment_);
+  add_score_formats(app, format_);
+  add_alignment_format(app, alignment_);
   options().begin_group(kSearchGroup);
   add_search_options();
   common_.add_running_to(options());

@@ -45,7 +45,7 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
         "both "
         "sides share one",
         loaded.path));
-  VocabularyPair checked = load_vocabulary_pair(loaded.model, {.paths = paths});
+  VocabularyPair checked = load_vocabularies(loaded.model, {.paths = paths});
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);
   // The model gets the directory's name, since most Marian files are named model.npz.

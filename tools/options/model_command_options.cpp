@@ -45,15 +45,18 @@ void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
 }
 
-void ModelCommandOptions::add_model_to(Options& options) {
+void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
   CLI::App& app = options.app();
   options.begin_group(kModelGroup);
   models.add_to(app, "-m,--models,--model");
-  app.add_option("-v,--vocabs", vocabularies.paths,
-                 "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same "
-                 "file twice for a shared one")
-      ->expected(2)
-      ->type_name("FILE");
+  CLI::Option* vocabs = app.add_option("-v,--vocabs", vocabularies.paths);
+  vocabs->type_name("FILE");
+  if (texts == Texts::pair)
+    vocabs->expected(2)->description(
+        "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file twice "
+        "for a shared one");
+  else
+    vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
   app.add_option("-c,--config", configs,
                  "YAML file with options by their long names, such as decoder.yml")
       ->type_name("FILE");
@@ -206,13 +209,16 @@ void add_frequency_option(CLI::App& app, std::string& frequency) {
       ->type_name("FILE");
 }
 
-void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment) {
+void add_score_formats(CLI::App& app, OutputFormat& format) {
   app.add_flag("--word-scores", format.word_scores, "Print the score of each word");
+  app.add_flag("--json", format.json, "Print a JSON object for each line, with its scores");
+}
+
+void add_alignment_format(CLI::App& app, std::string& alignment) {
   app.add_option("--alignment", alignment,
                  "Print the alignment: hard (without a value), soft, or pairs above a weight")
       ->expected(0, 1)
       ->type_name("FORM");
-  app.add_flag("--json", format.json, "Print a JSON object for each line, with its scores");
 }
 
 std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,8 +43,11 @@ struct ModelCommandOptions {
   std::optional<float> normalize, word_penalty;
   std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
+  /// The vocabularies of a model: of a source and a target, or of one text.
+  enum class Texts : std::uint8_t { pair, one };
+
   /// Registers the options for model and vocabularies.
-  void add_model_to(Options& options);
+  void add_model_to(Options& options, Texts texts = Texts::pair);
   /// Registers the options for the computation of scores.
   void add_scoring_to(CLI::App& app);
   /// Registers the options for input, output, speed and reports.
@@ -52,7 +56,7 @@ struct ModelCommandOptions {
   void finish(Options& options);
   /// Loads the model or the ensemble, by default the bundled model.
   Model load(Options& options);
-  /// Sets the members that TranslatorOptions and ScorerOptions have in common.
+  /// Sets the members that the options of Translator, Scorer and Generator have in common.
   template <typename RunOptions>
   void apply_to(RunOptions& run) const {
     run.compile = compile;
@@ -81,9 +85,11 @@ void add_precision_option(CLI::App& app, CompileOptions& compile);
 /// Registers the option for the memory limit of precomputed tables.
 void add_memory_option(CLI::App& app, CompileOptions& compile);
 
-/// Registers the options for the format of printed scores; `alignment` is set to the text for
-/// parse_alignment_format.
-void add_score_formats(CLI::App& app, OutputFormat& format, std::string& alignment);
+/// Registers the options for the format of printed scores.
+void add_score_formats(CLI::App& app, OutputFormat& format);
+
+/// Registers the option for the format of alignments, a text for parse_alignment_format.
+void add_alignment_format(CLI::App& app, std::string& alignment);
 
 /// Registers the option for the path of a frequency list.
 void add_frequency_option(CLI::App& app, std::string& frequency);
@@ -94,7 +100,7 @@ std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables)
 /// Prints "fuselage: note: …" on standard error.
 void print_note(std::string_view note);
 
-/// Prints the notes of --stats and --memory for a Translator or Scorer.
+/// Prints the notes of --stats and --memory for a Translator, Scorer or Generator.
 template <typename Runner>
 void print_use(const ModelCommandOptions& options, const Runner& runner) {
   if (options.quiet) return;

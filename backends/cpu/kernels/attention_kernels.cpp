@@ -171,6 +171,16 @@ class MeanRows final : public OverPairs {
   }
 };
 
+template <RowReduction kReduction>
+class ReduceRows final : public OverPairs {
+ public:
+  using OverPairs::OverPairs;
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    run.kernels.reduce_rows(kReduction, all_rows(in, run, 0), cols_of(in), segments(run),
+                            rows_out(in, run));
+  }
+};
+
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
@@ -189,8 +199,11 @@ constexpr KernelEntry kKernels[] = {
     {{.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
     {{.op = op::SegmentSoftmax::kName, .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
     {{.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}}, make_kernel<MixRows>},
-    {{.op = op::MeanRows::kName, .name = "mean_rows", .refuse = needs_vector_input},
-     make_kernel<MeanRows>},
+    {{.op = op::MeanRows::kName, .name = "mean_rows"}, make_kernel<MeanRows>},
+    {{.op = op::SumRows::kName, .name = "sum_rows"}, make_kernel<ReduceRows<RowReduction::sum>>},
+    {{.op = op::MaxRows::kName, .name = "max_rows"}, make_kernel<ReduceRows<RowReduction::max>>},
+    {{.op = op::SegmentLogSumExp::kName, .name = "segment_log_sum_exp"},
+     make_kernel<ReduceRows<RowReduction::log_sum_exp>>},
 };
 
 }  // namespace

@@ -218,8 +218,7 @@ constexpr KernelEntry unary() {
 
 template <OpStruct Op>
 constexpr KernelEntry binary() {
-  return {{.op = Op::kName, .name = "binary", .reads = {view, view}, .refuse = needs_vectors},
-          make_kernel<BinaryKernel>};
+  return {{.op = Op::kName, .name = "binary", .reads = {view, view}}, make_kernel<BinaryKernel>};
 }
 
 constexpr KernelEntry kKernels[] = {

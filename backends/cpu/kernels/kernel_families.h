@@ -8,10 +8,12 @@ namespace fuselage::cpu {
 
 // One function per file of kernels returns its entries, best first for each op.
 std::span<const KernelEntry> product_kernels();
+std::span<const KernelEntry> batch_matmul_kernels();
 std::span<const KernelEntry> elementwise_kernels();
 std::span<const KernelEntry> normalization_kernels();
 std::span<const KernelEntry> attention_kernels();
 std::span<const KernelEntry> copy_kernels();
+std::span<const KernelEntry> strided_copy_kernels();
 std::span<const KernelEntry> loop_kernels();
 std::span<const KernelEntry> quantize_kernels();
 std::span<const KernelEntry> output_kernels();
@@ -24,8 +26,9 @@ using KernelFamily = std::span<const KernelEntry> (*)();
 
 /// In order of preference; row functions and the reference evaluation are the last resorts.
 inline constexpr KernelFamily kKernelFamilies[] = {
-    product_kernels,   elementwise_kernels, normalization_kernels, attention_kernels,
-    copy_kernels,      loop_kernels,        quantize_kernels,      output_kernels,
-    shortlist_kernels, ensemble_kernels,    row_function_kernels,  reference_kernels};
+    product_kernels,      batch_matmul_kernels, elementwise_kernels,  normalization_kernels,
+    attention_kernels,    copy_kernels,         strided_copy_kernels, loop_kernels,
+    quantize_kernels,     output_kernels,       shortlist_kernels,    ensemble_kernels,
+    row_function_kernels, reference_kernels};
 
 }  // namespace fuselage::cpu

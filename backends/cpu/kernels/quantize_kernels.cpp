@@ -96,7 +96,7 @@ class Dequantize final : public Kernel {
   std::size_t vectors_;
 };
 
-/// cast: converts all elements between f32 and bf16 or f16.
+/// cast: converts all elements between f32 and bf16 or f16, or from i32 to f32.
 class Cast final : public Kernel {
  public:
   Cast(const PlannedInstruction&, const Binding& binding)
@@ -108,6 +108,8 @@ class Cast final : public Kernel {
     const auto* halves = plain_in<const std::uint16_t>(in, run, 0);
     if (from_ == to_)
       std::memcpy(result_at<std::byte>(in, run), floats, size * size_of(to_));
+    else if (from_ == DType::i32)
+      std::copy_n(plain_in<const std::int32_t>(in, run, 0), size, result_at(in, run));
     else if (is_half(to_))
       std::transform(floats, floats + size, result_at<std::uint16_t>(in, run),
                      to_ == DType::bf16 ? float_to_bfloat16 : float_to_half);

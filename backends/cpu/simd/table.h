@@ -8,6 +8,7 @@
 #include "backends/cpu/simd/output/output_part.h"
 #include "fuselage/backends/cpu/simd/rows.h"
 #include "fuselage/base/quantized.h"
+#include "fuselage/ops/batch_matmul.h"
 
 namespace fuselage::cpu {
 
@@ -41,6 +42,9 @@ enum class Unary : std::uint8_t {
   sqrt,
   abs
 };
+
+/// Reductions of rows, column by column.
+enum class RowReduction : std::uint8_t { sum, max, log_sum_exp };
 
 /// Functions of one row of `cols` elements; `out` may be an operand.
 using UnaryRow = void (*)(const float* x, std::size_t cols, float* out);
@@ -87,6 +91,12 @@ struct KernelTable {
   /// The part of gemm for panels first … last - 1 of b: writes only their columns of c.
   void (*gemm_panels)(const RowsIn& a, size_t rows, const PackedMatrix& b, size_t first,
                       size_t last, const RowsOut& c) = nullptr;
+
+  /// The products of the matrices in the rows of a and b, row by row. An element is a sum over k
+  /// in order, or with b transposed, or of one column, in 16 lanes. out must not overlap an
+  /// operand.
+  void (*batch_matmul)(const RowsIn& a, const RowsIn& b, const BatchMatmulShape& shape, size_t rows,
+                       const RowsOut& out) = nullptr;
 
   /// out: the rows of x quantized, bitwise equal to quantize_vector. Not for qlog4 or quantizers
   /// with a bound on sums. out must not overlap x.
@@ -147,6 +157,12 @@ struct KernelTable {
   void (*mean_rows)(const RowsIn& x, size_t cols, const Segments& segments,
                     const RowsOut& out) = nullptr;
 
+  /// out [segments.count, cols]: a reduction of the rows p of x in each segment, in order. An empty
+  /// segment has the sum 0 and -infinity otherwise. The maximum of numbers with NaN is NaN.
+  /// out must not overlap x.
+  void (*reduce_rows)(RowReduction reduction, const RowsIn& x, size_t cols,
+                      const Segments& segments, const RowsOut& out) = nullptr;
+
   /// The k largest of each row, largest first and the lower column first among equals: values and
   /// ids [rows, k]. NaN counts as -infinity. If k > cols the rest is -infinity with id -1.
   void (*k_best)(const RowsIn& x, size_t rows, size_t cols, size_t k, float* values,
@@ -196,6 +212,7 @@ struct KernelTable {
 using FillFamily = std::int64_t (*)(KernelTable& table);
 
 std::int64_t fill_gemm(KernelTable& table);
+std::int64_t fill_batch_matmul(KernelTable& table);
 std::int64_t fill_quantize(KernelTable& table);
 std::int64_t fill_pointwise(KernelTable& table);
 std::int64_t fill_normalize(KernelTable& table);
@@ -206,8 +223,8 @@ std::int64_t fill_ensemble_output(KernelTable& table);
 std::int64_t fill_shortlist(KernelTable& table);
 
 inline constexpr FillFamily kFillFamilies[] = {
-    fill_gemm,   fill_quantize, fill_pointwise,       fill_normalize, fill_attention,
-    fill_k_best, fill_output,   fill_ensemble_output, fill_shortlist};
+    fill_gemm,      fill_batch_matmul, fill_quantize, fill_pointwise,       fill_normalize,
+    fill_attention, fill_k_best,       fill_output,   fill_ensemble_output, fill_shortlist};
 
 /// Replaces entries of an AVX3 table by AVX-512-VNNI kernels; false if the binary has none.
 bool fill_vnni(KernelTable& table);

@@ -28,6 +28,9 @@ struct StepLimits {
   std::vector<std::int32_t> steps;       ///< maximum steps of each sentence
 };
 
+/// Whether a graph reads a source text. A graph that does not is a language model.
+bool has_source(const Graph& graph);
+
 /// Maintains the RowTable of a batch: computes the rows of all declared domains and maps from token
 /// ids and from the search's choices.
 class RowFrame {

@@ -17,9 +17,15 @@ struct SearchOptions {
   float normalize = 0;          ///< a score is divided by the length to the power of this
   float word_penalty = 0;       ///< subtracted from the score per word
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
+  /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.
+  std::int32_t max_words = 0;
   std::int32_t end_id = 0;
   std::vector<std::int32_t> suppressed;  ///< words that are never produced
   bool alignment = false;
+  /// The words of a prefix have their log-probabilities, as with marian-decoder's force-decode; the
+  /// executable then has the outputs of SearchHead::k_best_with_log_probabilities. Otherwise they
+  /// have the score 0 and do not count in the length by which a score is normalized.
+  bool prefix_scores = false;
 };
 
 /// Hypotheses of one sentence, best first; at most beam-size.
@@ -30,8 +36,12 @@ using NBest = std::vector<Hypothesis>;
 /// word. Unlike in marian-decoder, each sentence has its own length limit, so that a result does
 /// not depend on the other sentences of a batch.
 ///
+/// A sentence may have a prefix, words that all of its hypotheses begin with. While it lasts, the
+/// sentence has one hypothesis, and limits of its length count from the end of the prefix.
+///
 /// Owns a worker and buffers, which search() calls reuse; steps do not allocate. If the worker has
-/// a search of its own, it is used unless alignments are requested; the results are the same.
+/// a search of its own, it is used unless alignments or prefixes are given; the results are the
+/// same.
 class BeamSearch {
  public:
   /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options).
@@ -40,11 +50,14 @@ class BeamSearch {
   /// Number of best words per row that a search with these options needs.
   static std::int32_t candidates_per_row(const SearchOptions& options);
 
-  /// Translates a batch of sentences, each with the end symbol last; results are in the order of
-  /// the sentences. With the outputs of with_shortlist_head, `shortlists` has the words, ascending,
-  /// that the translation of each sentence may use. Throws Error when scores are not numbers.
+  /// Translates a batch of sentences, each with the end symbol last, or empty for a model without a
+  /// source; results are in the order of the sentences. With the outputs of with_shortlist_head,
+  /// `shortlists` has the words, ascending, that the translation of each sentence may use.
+  /// `prefixes` has the prefix of each sentence, or is empty. Throws Error when scores are not
+  /// numbers.
   std::vector<NBest> search(std::span<const WordIds> sentences,
-                            std::span<const WordIds> shortlists = {});
+                            std::span<const WordIds> shortlists = {},
+                            std::span<const WordIds> prefixes = {});
 
  private:
   struct Live {
@@ -65,6 +78,8 @@ class BeamSearch {
   void search_by_steps();
   void run_step();
   void expand();
+  void take_forced(std::size_t row, std::int32_t word);
+  std::int32_t prefix_length(std::int32_t sentence) const;
   void collect_candidates(std::size_t begin, std::size_t end);
   void take_candidates(std::size_t begin, std::size_t end);
   void keep_alignment(std::int64_t row);
@@ -75,8 +90,9 @@ class BeamSearch {
 
   SearchOptions options_;
   std::unique_ptr<Worker> worker_;
-  std::size_t best_scores_, best_words_, alignment_output_ = 0;
+  std::size_t best_scores_, best_words_, alignment_output_ = 0, log_probs_ = 0;
 
+  std::span<const WordIds> prefixes_;  ///< of the current batch
   SearchSettings settings_;
   SearchRecord record_;
   std::vector<Live> live_, next_live_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuselage/base/api.h"
+#include "fuselage/decoding/generation.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
 
@@ -45,6 +46,10 @@ std::string format_alignment(const std::vector<std::vector<float>>& weights,
 /// The lines of one translation: the best hypothesis, or all. Each line ends with a line break.
 std::string format_translation(std::size_t line, const Translation& translation,
                                const OutputFormat& format);
+
+/// The lines of the continuations of a prompt, as those of a translation.
+std::string format_generation(std::size_t line, const Generation& generation,
+                              const OutputFormat& format);
 
 /// The line of one scored pair, with a line break; `line` is counted from 0.
 std::string format_score(std::size_t line, const PairScore& score, const OutputFormat& format);

@@ -38,11 +38,14 @@ struct ScorerOptions {
   Log log = {};                 ///< as in TranslatorOptions
 };
 
-/// Scores given translations. For the output of a Translator, a Scorer gives the same scores. All
-/// members may be called from several threads at the same time; the calls share the weights.
+/// Scores given translations, and with a language model (a graph without a source domain) given
+/// texts. For the output of a Translator, a Scorer gives the same scores. Members for the other
+/// kind of model throw Error. All members may be called from several threads at the same time; the
+/// calls share the weights.
 class Scorer {
  public:
-  /// Receives the score of a pair of lines, numbered from 0, in order and one at a time.
+  /// Receives the score of a pair of lines or of a line, numbered from 0, in order and one at a
+  /// time.
   using Sink = std::function<void(std::size_t line, PairScore&& score)>;
 
   /// Throws Error as Translator does.
@@ -65,6 +68,16 @@ class Scorer {
   /// Gives one score per pair of lines. Throws Error when one stream has fewer lines than the
   /// other, after the scores of all pairs have been handed over.
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
+
+  /// The score of a line by a language model: PairScore::source_words and source_bytes are those of
+  /// the line, and target_oddities are its oddities.
+  PairScore score(std::string_view text) const;
+
+  /// One score per line.
+  std::vector<PairScore> score(const std::vector<std::string>& texts) const;
+
+  /// Gives one score per line.
+  void score(std::istream& texts, const Sink& sink) const;
 
   /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
   const ScorerOptions& options() const;

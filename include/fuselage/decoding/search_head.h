@@ -11,9 +11,10 @@ namespace FUSELAGE_API fuselage {
 /// The outputs of each step that a search needs, computed from a model's scores, "logits" or
 /// "log_probs".
 enum class SearchHead {
-  log_probabilities,  ///< output kLogProbs
-  k_best,             ///< outputs kBestScores and kBestWords, of the log-probabilities
-  k_best_logits,      ///< the same outputs of the unnormalized scores, without log-softmax
+  log_probabilities,              ///< output kLogProbs
+  k_best,                         ///< outputs kBestScores and kBestWords, of the log-probabilities
+  k_best_with_log_probabilities,  ///< the outputs of both, for the scores of given words
+  k_best_logits,  ///< the same outputs of the unnormalized scores, without log-softmax
 };
 
 /// The graph with its scores replaced by the outputs of `head`. `k` is capped at the size of the

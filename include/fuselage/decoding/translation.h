@@ -44,7 +44,7 @@ struct Translation {
   const std::string& text() const { return n_best.front().text; }
 };
 
-/// The score of a pair of lines.
+/// The score of a pair of lines, or of a line by a language model.
 struct PairScore {
   std::vector<float> word_scores;  ///< log-probability of each target word, end symbol included
   float log_probability = 0;       ///< sum of the word scores

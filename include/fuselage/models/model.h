@@ -13,14 +13,15 @@
 
 namespace FUSELAGE_API fuselage {
 
-/// A translation model of any format: its weights, the properties of its text, and a graph. The
-/// graph has the output "logits" or "log_probs" (a row per live hypothesis, an element per target
-/// word; see scores.h) and, if it has attention, "alignment" (a weight per pair of hypothesis and
-/// source token).
+/// A translation model of any format, or a language model: its weights, the properties of its text,
+/// and a graph. The graph has the output "logits" or "log_probs" (a row per live hypothesis, an
+/// element per target word; see scores.h) and, if it has attention, "alignment" (a weight per pair
+/// of hypothesis and source token).
 struct Model {
   Graph graph;
   TensorMap weights;
-  /// Paths of the source and the target vocabulary; empty if the model does not include them.
+  /// Paths of the source and the target vocabulary, equal for a language model; empty if the model
+  /// does not include them.
   std::vector<std::string> vocabularies;
   /// Digests of the vocabularies by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;

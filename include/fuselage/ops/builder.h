@@ -150,6 +150,12 @@ Expr dot(Operand x, Expr w);
 /// x Wᵀ; W [out, in] or a table with `out` vocabulary rows.
 Expr dot_transposed(Operand x, Expr w);
 
+/// The products of the matrices in each row: a [..., m, k] and b [..., k, n], or [..., n, k] if
+/// transposed, give [..., m, n]. Leading dimensions are equal; one operand may be without rows.
+Expr batch_matmul(Operand a, Expr b, bool transposed = false);
+/// a bᵀ, of the vectors in each row: a [..., m] and b [..., n] give [..., m, n].
+Expr outer(Operand a, Operand b);
+
 Expr sigmoid(Operand x);
 Expr tanh(Operand x);
 Expr relu(Operand x);
@@ -183,6 +189,15 @@ Expr slice(Operand x, std::int64_t begin, std::int64_t end);
 /// The same elements, in the same order, under other dimensions of a row: [512] as [8, 64].
 Expr reshape(Operand x, Dims dims);
 
+/// Dimensions of size 1 repeated to `dims`, as numpy's broadcast_to; missing leading dimensions
+/// count as 1. With reshape and the arithmetic above it gives numpy's broadcasting.
+Expr expand(Operand x, Dims dims);
+/// The dimensions of a row in another order: dimension i of the result is dimension order[i].
+Expr permute(Operand x, Dims order);
+
+/// x as numbers of another type: i32 to f32, and weights between f32 and bf16 or f16.
+Expr cast(Operand x, DType to);
+
 /// Row via(r) of x, for each row r of the domain where the path starts; zeros for unmapped rows.
 Expr select_rows(Operand x, MapPath via);
 /// Broadcasts x to `domain`, which x's domain owns: a sentence's value to each of its hypotheses, a
@@ -195,6 +210,12 @@ Expr history(Operand x, DomainId prefix);
 /// Mean over the source tokens of each sentence.
 Expr mean_rows(Operand x);
 
+// Reductions of groups of rows, column by column: the source tokens of each sentence, or the pairs
+// of each left member. Groups without rows give 0, -infinity and -infinity.
+Expr sum_rows(Operand x);
+Expr max_rows(Operand x);
+Expr log_sum_exp_rows(Operand x);
+
 /// The value x of the left member of each pair.
 Expr left(Operand x, DomainId pairs);
 /// The value x of the right member of each pair.
@@ -203,6 +224,16 @@ Expr right(Operand x, DomainId pairs);
 Expr softmax_over_right(Operand scores);
 /// For each left member, the sum of weight × value of the right member, head by head.
 Expr mix(Operand weights, Expr right_values);
+/// One of several groups that are attended together.
+struct AttendedGroup {
+  Expr scores;        ///< of pairs of a row and a member of this group: f32[heads]
+  Expr right_values;  ///< what the members of the group contribute: f32[heads × width]
+};
+/// Attention with one softmax over the members of all groups, for example source tokens and
+/// generated words. Each group is normalized and mixed alone, and the mixtures are weighted with
+/// exp(log Σ exp(its scores) - log Σ exp(all scores)). Zeros where no group has a member.
+Expr joint_attention(const std::vector<AttendedGroup>& groups,
+                     CodeLocation at = CodeLocation::current());
 /// scale × dot product within each head.
 Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale);
 /// Sinusoidal position encoding [sin … | cos …] of `dim` elements.

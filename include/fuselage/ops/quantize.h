@@ -48,7 +48,7 @@ struct Dequantize {
   static constexpr std::string_view kName = "dequantize";
 };
 
-/// Converts weights to bf16 or f16, ties to even, or back to f32.
+/// Converts weights to bf16 or f16, ties to even, or back to f32; i32 to the nearest f32.
 struct Cast {
   static constexpr std::string_view kName = "cast";
   DType to = DType::bf16;

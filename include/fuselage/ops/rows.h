@@ -48,6 +48,29 @@ struct MeanRows {
   static constexpr auto attributes() { return std::tuple(required("to", &MeanRows::to)); }
 };
 
+/// Sum over each group of rows with the same image under `to`; 0 for an empty group.
+struct SumRows {
+  static constexpr std::string_view kName = "sum_rows";
+  MapPath to;
+  static constexpr auto attributes() { return std::tuple(required("to", &SumRows::to)); }
+};
+
+/// Maximum over each group of rows with the same image under `to`: NaN if an element is NaN,
+/// -infinity for an empty group.
+struct MaxRows {
+  static constexpr std::string_view kName = "max_rows";
+  MapPath to;
+  static constexpr auto attributes() { return std::tuple(required("to", &MaxRows::to)); }
+};
+
+/// log sum exp over each group of rows with the same image under `to`; -infinity for an empty
+/// group.
+struct SegmentLogSumExp {
+  static constexpr std::string_view kName = "segment_log_sum_exp";
+  MapPath to;
+  static constexpr auto attributes() { return std::tuple(required("to", &SegmentLogSumExp::to)); }
+};
+
 /// The path through which an op reads rows.
 struct Via {
   MapPath via;

@@ -231,6 +231,44 @@ TEST_P(AttentionTest, MeanRows) {
   }
 }
 
+TEST_P(AttentionTest, ReductionsOfRows) {
+  for (const RowReduction reduction :
+       {RowReduction::sum, RowReduction::max, RowReduction::log_sum_exp})
+    for (const std::size_t cols : kColumnCounts) {
+      Matrix x = Matrix::random(pair_count(), cols, 12, 3.0f);
+      // The third segment is one row of -infinity; the last one has a NaN in the first column.
+      for (std::size_t c = 0; c < cols; ++c) x(5, c) = -kInf;
+      x(20, 0) = kNaN;
+      Matrix y = Matrix::result(kBegin.size() - 1, cols);
+      kernels().reduce_rows(reduction, x.in(), cols, all_segments(), y.out());
+      ASSERT_TRUE(y.guards_intact());
+      for (std::size_t i = 0; i + 1 < kBegin.size(); ++i) {
+        Matrix alone = Matrix::result(1, cols);
+        kernels().reduce_rows(reduction, x.in(), cols, {kBegin.data() + i, 1}, alone.out());
+        ASSERT_TRUE(same_bits(alone.row(0), y.row(i), cols));
+        for (std::size_t c = 0; c < cols; ++c) {
+          double sum = 0, size = 0, largest = -kInf, exponentials = 0;
+          for (std::int32_t p = kBegin[i]; p < kBegin[i + 1]; ++p) {
+            const double number = x(p, c);
+            sum += number;
+            size += std::fabs(number);
+            if (number > largest || std::isnan(number)) largest = number;
+            exponentials += std::exp(number);
+          }
+          const bool is_nan = i + 2 == kBegin.size() && c == 0;
+          ASSERT_EQ(std::isnan(y(i, c)), is_nan);
+          if (is_nan) continue;
+          if (reduction == RowReduction::max || std::isinf(largest))
+            ASSERT_EQ(y(i, c), reduction == RowReduction::sum ? sum : largest);
+          else if (reduction == RowReduction::sum)
+            ASSERT_NEAR(y(i, c), sum, 1e-6 * size);
+          else
+            ASSERT_NEAR(y(i, c), std::log(exponentials), 2e-6 * (1 + std::fabs(largest)));
+        }
+      }
+    }
+}
+
 FUSELAGE_TEST_EVERY_LEVEL(AttentionTest);
 
 }  // namespace

@@ -175,8 +175,30 @@ TEST(Canonical, Attention) {
         bytes.add(mixed);
         kernels().mean_rows(k.in(), cols, segments, mixed.out());
         bytes.add(mixed);
+        for (const RowReduction reduction :
+             {RowReduction::sum, RowReduction::max, RowReduction::log_sum_exp}) {
+          kernels().reduce_rows(reduction, k.in(), cols, segments, mixed.out());
+          bytes.add(mixed);
+        }
       });
     }
+}
+
+TEST(Canonical, ProductsOfValues) {
+  for (const std::size_t n : kColumnCounts)
+    for (const std::size_t k : {1, 7, 16, 35})
+      for (const bool transposed : {false, true}) {
+        constexpr std::int64_t kCount = 2, kM = 5;
+        const BatchMatmulShape shape{kCount, kM, static_cast<std::int64_t>(k),
+                                     static_cast<std::int64_t>(n), transposed};
+        const Matrix a = some_special(3, kCount * kM * k, 21, 1);
+        const Matrix b = some_special(3, kCount * k * n, 22, 1);
+        expect_same_bytes([&](Bytes& bytes) {
+          Matrix c(3, kCount * kM * n);
+          kernels().batch_matmul(a.in(), b.in(), shape, 3, c.out());
+          bytes.add(c);
+        });
+      }
 }
 
 TEST(Canonical, Best) {

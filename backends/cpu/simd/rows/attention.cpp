@@ -373,6 +373,54 @@ void mean_rows(const RowsIn& x, std::size_t cols, const Segments& segments, cons
   }
 }
 
+template <RowReduction kReduction, class Lanes>
+HWY_INLINE void reduce_block(const RowsIn& x, std::size_t cols, std::size_t column, Lanes lanes,
+                             Pairs pairs, float* out) {
+  const Vector lowest = broadcast(-std::numeric_limits<float>::infinity());
+  const Vector zero = hn::Zero(Tag());
+  Vector largest = lowest;
+  if (kReduction != RowReduction::sum)
+    for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+      const Vector from = read(row_of(x, p, cols) + column, lanes);
+      // max_of gives its second operand if either is NaN.
+      largest = hn::IfThenElse(hn::IsNaN(largest), largest, max_of(largest, from));
+    }
+  if (kReduction == RowReduction::max) return write(largest, out + column, lanes);
+  const Vector shift = hn::IfThenElse(hn::Eq(largest, lowest), zero, largest);
+  Vector sum = zero;
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+    const Vector from = read(row_of(x, p, cols) + column, lanes);
+    sum = hn::Add(
+        sum, kReduction == RowReduction::sum ? from : exp_of_nonpositive(hn::Sub(from, shift)));
+  }
+  if (kReduction == RowReduction::log_sum_exp) sum = hn::Add(log_of(sum), shift);
+  write(sum, out + column, lanes);
+}
+
+template <RowReduction kReduction>
+void reduce_rows_by(const RowsIn& x, std::size_t cols, const Segments& segments,
+                    const RowsOut& out) {
+  check(x.columns == cols, "reduce_rows: column counts differ");
+  for (std::size_t i = 0; i < segments.count; ++i) {
+    const Pairs pairs = pairs_of(segments, i);
+    float* to = out.data + i * out.stride;
+    for_each_vector(cols, [&](std::size_t c, auto lanes)
+                              HWY_ATTR { reduce_block<kReduction>(x, cols, c, lanes, pairs, to); });
+  }
+}
+
+void reduce_rows(RowReduction reduction, const RowsIn& x, std::size_t cols,
+                 const Segments& segments, const RowsOut& out) {
+  switch (reduction) {
+    case RowReduction::sum:
+      return reduce_rows_by<RowReduction::sum>(x, cols, segments, out);
+    case RowReduction::max:
+      return reduce_rows_by<RowReduction::max>(x, cols, segments, out);
+    case RowReduction::log_sum_exp:
+      return reduce_rows_by<RowReduction::log_sum_exp>(x, cols, segments, out);
+  }
+}
+
 }  // namespace
 
 std::int64_t fill_attention(KernelTable& table) {
@@ -381,6 +429,7 @@ std::int64_t fill_attention(KernelTable& table) {
   table.segment_softmax = segment_softmax;
   table.mix_rows = mix_rows;
   table.mean_rows = mean_rows;
+  table.reduce_rows = reduce_rows;
   return HWY_TARGET;
 }
 

@@ -76,6 +76,39 @@ __global__ void mean_kernel(RowsIn x, std::int64_t columns, Segments segments, R
       });
 }
 
+__global__ void sum_kernel(RowsIn x, std::int64_t columns, Segments segments, Rows left,
+                           RowsOut out) {
+  sum_over_pairs(
+      segments, left, columns,
+      [&](std::int64_t p, std::int64_t c) { return element(row_of(x, p), c); },
+      [&](std::int64_t i, std::int64_t c, float sum, std::int64_t) { row_of(out, i)[c] = sum; });
+}
+
+struct MaxOrNaN {
+  __device__ float operator()(float a, float b) const { return b > a || b != b ? b : a; }
+};
+
+/// A thread group for each column of each left row.
+template <int kThreads, bool kLogSumExp>
+__global__ void reduce_kernel(RowsIn x, std::int64_t columns, Segments segments, Rows left,
+                              RowsOut out) {
+  const std::int64_t group = ThreadGroup<kThreads>::index();
+  const std::int64_t i = group / columns, c = group % columns;
+  if (i >= *left.live) return;
+  const std::int64_t begin = segments.begin[i], count = segments.begin[i + 1] - begin;
+  const StridedVector from{count > 0 ? row_of(x, begin) + c : nullptr, x.stride};
+  float result = -INFINITY;
+  if (kLogSumExp) {
+    const OnlineSoftmax all = online_softmax<kThreads>(from, count);
+    result = logf(all.sum) + all.shift();
+  } else {
+    for (std::int64_t p = ThreadGroup<kThreads>::thread_rank(); p < count; p += kThreads)
+      result = MaxOrNaN()(result, from[p]);
+    result = ThreadGroup<kThreads>::reduce(result, MaxOrNaN());
+  }
+  if (ThreadGroup<kThreads>::thread_rank() == 0) row_of(out, i)[c] = result;
+}
+
 LaunchConfig config_for_sums(const Rows& left, std::int64_t columns) {
   return {.grid = dim3(static_cast<std::uint32_t>(left.max_live), blocks_for(columns, kWarpSize)),
           .block = dim3(kSlices * kWarpSize)};
@@ -105,6 +138,23 @@ void mix_rows(cudaStream_t stream, const RowsIn& weights, const RowsIn& x, std::
 void mean_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,
                const Rows& left, const RowsOut& out) {
   launch(stream, mean_kernel, config_for_sums(left, columns), x, columns, segments, left, out);
+}
+
+void sum_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,
+              const Rows& left, const RowsOut& out) {
+  launch(stream, sum_kernel, config_for_sums(left, columns), x, columns, segments, left, out);
+}
+
+void max_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,
+              const Rows& left, const RowsOut& out) {
+  launch(stream, reduce_kernel<kWarpSize, false>,
+         config_for_groups<kWarpSize>(left.max_live * columns), x, columns, segments, left, out);
+}
+
+void segment_log_sum_exp(cudaStream_t stream, const RowsIn& x, std::int64_t columns,
+                         const Segments& segments, const Rows& left, const RowsOut& out) {
+  launch(stream, reduce_kernel<kWarpSize, true>,
+         config_for_groups<kWarpSize>(left.max_live * columns), x, columns, segments, left, out);
 }
 
 }  // namespace fuselage::cuda

@@ -28,4 +28,17 @@ void mix_rows(cudaStream_t stream, const RowsIn& weights, const RowsIn& x, std::
 void mean_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,
                const Rows& left, const RowsOut& out);
 
+/// The sum of the rows of x in each segment.
+void sum_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,
+              const Rows& left, const RowsOut& out);
+
+/// The maximum of the rows of x in each segment, column by column: NaN if an element is NaN,
+/// -infinity for an empty segment.
+void max_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,
+              const Rows& left, const RowsOut& out);
+
+/// log sum exp of the rows of x in each segment, column by column; -infinity for an empty segment.
+void segment_log_sum_exp(cudaStream_t stream, const RowsIn& x, std::int64_t columns,
+                         const Segments& segments, const Rows& left, const RowsOut& out);
+
 }  // namespace fuselage::cuda

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/gather/copy.h"
 #include "backends/cuda/device/gather/positions.h"
+#include "backends/cuda/device/gather/strided_copy.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "fuselage/ops/attention.h"
@@ -28,6 +29,21 @@ class CopyRows final : public Kernel {
 
  private:
   std::int64_t begin_;
+};
+
+/// expand, permute, and slices and transposes of matrices.
+class StridedCopy final : public Kernel {
+ public:
+  StridedCopy(const PlannedInstruction&, const Binding& binding)
+      : view_(device_strides(strided_view(binding.graph, binding.node))) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    strided_copy(run.stream, rows_in(in, run, 0), view_, rows_of(in, run), cols_of(in),
+                 rows_out(in, run));
+  }
+
+ private:
+  DeviceStrides view_;
 };
 
 class SelectElements final : public Kernel {
@@ -120,17 +136,22 @@ class MixRows final : public SegmentReduction {
   }
 };
 
-class MeanRows final : public SegmentReduction {
+using ReduceRows = void (*)(cudaStream_t, const RowsIn&, std::int64_t, const Segments&, const Rows&,
+                            const RowsOut&);
+
+template <ReduceRows kReduce>
+class RowReduction final : public SegmentReduction {
  public:
   using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    mean_rows(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
-              rows_out(in, run));
+    kReduce(run.stream, all_rows(in, run, 0), cols_of(in), segments(run), rows_of(in, run),
+            rows_out(in, run));
   }
 };
 
 const RegisterKernels kKernels({
     {"copy_rows", make_kernel<CopyRows>},
+    {"strided_copy", make_kernel<StridedCopy>},
     {"select_elements", make_kernel<SelectElements>},
     {"concat", make_kernel<StatelessKernel<run_concat>>},
     {"input", make_kernel<CopyInput>},
@@ -138,7 +159,10 @@ const RegisterKernels kKernels({
     {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
     {"head_dot", make_kernel<HeadDot>},
     {"mix_rows", make_kernel<MixRows>},
-    {"mean_rows", make_kernel<MeanRows>},
+    {"mean_rows", make_kernel<RowReduction<mean_rows>>},
+    {"sum_rows", make_kernel<RowReduction<sum_rows>>},
+    {"max_rows", make_kernel<RowReduction<max_rows>>},
+    {"segment_log_sum_exp", make_kernel<RowReduction<segment_log_sum_exp>>},
 });
 
 }  // namespace

@@ -160,6 +160,8 @@ void cast_rows(cudaStream_t stream, const Cast& cast, const Rows& rows, std::int
     launch(stream, cast_kernel<__nv_bfloat16, float>, config, cast, rows, columns);
   else if (is(DType::f16, DType::f32))
     launch(stream, cast_kernel<__half, float>, config, cast, rows, columns);
+  else if (is(DType::i32, DType::f32))
+    launch(stream, cast_kernel<std::int32_t, float>, config, cast, rows, columns);
   else
     launch(stream, cast_kernel<float, float>, config, cast, rows, columns);
 }

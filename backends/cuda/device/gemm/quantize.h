@@ -26,7 +26,8 @@ void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float*
 void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,
                      const RowsOut& out);
 
-/// A conversion from f32 to bf16, f16 or f32, to the nearest value, ties to even, or back to f32.
+/// A conversion from f32 to bf16, f16 or f32, to the nearest value, ties to even, or back to f32,
+/// or from i32 to f32.
 /// Rows have no gaps. Rows of x count from *x_first and rows of out from *out_first, unless null.
 struct Cast {
   DType from = DType::f32, to = DType::f32;

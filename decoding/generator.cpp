@@ -1,0 +1,200 @@
+#include "fuselage/decoding/generator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <istream>
+#include <span>
+#include <utility>
+
+#include "decoding/batching.h"
+#include "decoding/line_encoder.h"
+#include "decoding/line_pipeline.h"
+#include "decoding/line_reader.h"
+#include "decoding/resolve_options.h"
+#include "decoding/search_pool.h"
+#include "decoding/shared_log.h"
+#include "decoding/vocabulary_pair.h"
+#include "decoding/word_ranks.h"
+#include "fuselage/backends/compile.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/beam_search.h"
+#include "fuselage/decoding/search_head.h"
+#include "fuselage/models/load_model.h"
+
+namespace fuselage {
+namespace {
+
+/// Settings of the search; all members of `options` have values.
+SearchOptions search_options(const GeneratorOptions& options, const Vocabulary& vocabulary) {
+  return {.beam_size = options.beam_size.value(),
+          .normalize = options.normalize.value(),
+          .word_penalty = options.word_penalty.value(),
+          .max_words = options.max_new_tokens,
+          .end_id = vocabulary.end_id(),
+          .suppressed =
+              words_to_suppress(vocabulary, options.allow_unk.value(), options.allow_special)};
+}
+
+/// The hypothesis without the first `words` words, whose scores are 0.
+Hypothesis without_prompt(Hypothesis hypothesis, std::size_t words) {
+  const auto count = static_cast<std::ptrdiff_t>(words);
+  hypothesis.words.erase(hypothesis.words.begin(), hypothesis.words.begin() + count);
+  hypothesis.word_scores.erase(hypothesis.word_scores.begin(),
+                               hypothesis.word_scores.begin() + count);
+  return hypothesis;
+}
+
+}  // namespace
+
+class Generator::Impl {
+ public:
+  Impl(Model model, GeneratorOptions options);
+
+  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
+  Generation generate(std::string_view prompt) const;
+
+  const GeneratorOptions& options() const { return options_; }
+  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
+  const Executable& executable() const { return *executable_; }
+
+ private:
+  BatchBounds fastest_batches() const;
+  std::vector<Generation> generate_batch(BeamSearch& search, std::vector<EncodedLine>& batch) const;
+  Generation make_generation(const EncodedLine& line, const WordIds& prompt, NBest found) const;
+
+  GeneratorOptions options_;
+  VocabularyPair vocabularies_;
+  SearchOptions search_;
+  std::unique_ptr<const LineEncoder> encoder_;
+  std::unique_ptr<const Executable> executable_;
+  std::unique_ptr<SearchPool> pool_;
+  SharedLog log_;
+};
+
+Generator::Impl::Impl(Model model, GeneratorOptions options)
+    : options_(resolved(std::move(options), model)), log_(options_.log) {
+  vocabularies_ = load_text_vocabulary(model, options_.vocabularies);
+  if (model.right_left)
+    throw Error(
+        "the model reads texts from right to left, so it cannot continue a prompt; use a model "
+        "that reads from left to right");
+  search_ = search_options(options_, *vocabularies_.target);
+  encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,
+                                           LineEncoder::Options{.max_length = *options_.max_length,
+                                                                .right_left = false,
+                                                                .strict = options_.strict,
+                                                                .text = ""});
+  if (!options_.frequency.empty())
+    options_.compile.ranks =
+        add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
+  options_.compile.workload =
+      expected_workload(static_cast<std::size_t>(search_.beam_size),
+                        batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false));
+  executable_ = compile(with_search_head(model.graph, SearchHead::k_best,
+                                         BeamSearch::candidates_per_row(search_), false),
+                        std::move(model.weights), options_.compile);
+  for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  pool_ = std::make_unique<SearchPool>(*executable_, search_);
+  log_.write(notes());
+}
+
+BatchBounds Generator::Impl::fastest_batches() const {
+  return find_backend(options_.compile.backend)
+      .fastest_batches(static_cast<std::size_t>(search_.beam_size));
+}
+
+Generation Generator::Impl::generate(std::string_view prompt) const {
+  const SearchPool::Lease lease(*pool_, 1);
+  std::vector<EncodedLine> batch{encoder_->encode(prompt, 0)};
+  Generation generation = std::move(generate_batch(*lease.searches()[0], batch)[0]);
+  LineNotes notes(*options_.max_length);
+  notes.add(0, generation.oddities);
+  log_.write(notes.notes());
+  return generation;
+}
+
+void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
+                          const InputReady& ready) const {
+  const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
+  std::vector<OrderedWorkers<EncodedLine, Generation>::Work> work;
+  for (const auto& search : lease.searches())
+    work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
+      return generate_batch(search, batch);
+    });
+  LineNotes notes(*options_.max_length);
+  const Sink noting_sink = [&](std::size_t line, Generation&& generation) {
+    notes.add(line, generation.oddities);
+    sink(line, std::move(generation));
+  };
+  const BatchFormer former(options_.batches, fastest_batches(), work.size());
+  run_lines<Generation>({*encoder_, next_line, ready}, former, std::move(work),
+                        log_.is_read() ? noting_sink : sink);
+  log_.write(notes.notes());
+}
+
+std::vector<Generation> Generator::Impl::generate_batch(BeamSearch& search,
+                                                        std::vector<EncodedLine>& batch) const {
+  const std::vector<WordIds> sentences(batch.size());  // without a source, they have no words
+  std::vector<WordIds> prompts;
+  for (const EncodedLine& line : batch)
+    prompts.emplace_back(line.words.begin(), line.words.end() - 1);
+  std::vector<NBest> found = search.search(sentences, {}, prompts);
+  std::vector<Generation> results;
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    results.push_back(make_generation(batch[i], prompts[i], std::move(found[i])));
+  return results;
+}
+
+Generation Generator::Impl::make_generation(const EncodedLine& line, const WordIds& prompt,
+                                            NBest found) const {
+  Generation result{.continuations = {},
+                    .oddities = line.oddities,
+                    .prompt_words = prompt.size(),
+                    .prompt_bytes = line.bytes};
+  for (Hypothesis& hypothesis : found) {
+    std::span<const WordId> words = hypothesis.words;
+    if (!options_.include_prompt) words = words.subspan(prompt.size());
+    std::string text = one_line(vocabularies_.target->decode(words));
+    result.continuations.push_back(
+        {std::move(text), without_prompt(std::move(hypothesis), prompt.size())});
+  }
+  return result;
+}
+
+Generator::Generator(Model model, GeneratorOptions options)
+    : impl_(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
+
+Generator::Generator(const std::string& path, GeneratorOptions options)
+    : Generator(load_model(path), std::move(options)) {}
+
+Generator::Generator(Generator&&) noexcept = default;
+Generator& Generator::operator=(Generator&&) noexcept = default;
+Generator::~Generator() = default;
+
+Generation Generator::generate(std::string_view prompt) const { return impl_->generate(prompt); }
+
+std::vector<Generation> Generator::generate(const std::vector<std::string>& prompts) const {
+  std::vector<Generation> results(prompts.size());
+  const auto keep = [&](std::size_t line, Generation&& generation) {
+    results[line] = std::move(generation);
+  };
+  impl_->run(lines_of(prompts), keep, nullptr);
+  return results;
+}
+
+std::vector<Generation> Generator::generate(std::initializer_list<std::string> prompts) const {
+  return generate(std::vector<std::string>(prompts));
+}
+
+void Generator::generate(std::istream& input, const Sink& sink, const InputReady& ready) const {
+  if (!sink) throw Error("the sink that receives continuations is empty");
+  impl_->run(lines_of(input), sink, ready);
+}
+
+const GeneratorOptions& Generator::options() const { return impl_->options(); }
+const std::vector<std::string>& Generator::notes() const { return impl_->notes(); }
+MemoryUse Generator::memory() const { return impl_->executable().memory(); }
+std::vector<TableUse> Generator::table_use() const { return impl_->executable().table_use(); }
+
+}  // namespace fuselage

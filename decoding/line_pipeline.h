@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "decoding/batch_pipeline.h"
+#include "decoding/line_encoder.h"
+#include "decoding/line_reader.h"
+
+namespace fuselage {
+
+/// Lines of text, and how they become words.
+struct LineInput {
+  const LineEncoder& encoder;
+  LineSource next;
+  InputReady ready = nullptr;
+};
+
+/// Encodes lines, processes them in batches on the workers, and hands the results on in input
+/// order.
+template <typename Result>
+void run_lines(const LineInput& input, BatchFormer former,
+               std::vector<typename OrderedWorkers<EncodedLine, Result>::Work> work,
+               typename OrderedWorkers<EncodedLine, Result>::Sink sink) {
+  std::string text;
+  std::size_t number = 0;
+  const auto next = [&](EncodedLine& line) {
+    if (!input.next(text)) return false;
+    line = input.encoder.encode(text, number++);
+    return true;
+  };
+  const auto length = [](const EncodedLine& line) { return line.words.size(); };
+  run_batches<EncodedLine, Result>({next, length, input.ready}, std::move(former), std::move(work),
+                                   std::move(sink));
+}
+
+}  // namespace fuselage
