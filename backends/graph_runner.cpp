@@ -183,7 +183,9 @@ class GraphRunner::Impl {
       limits.hypotheses.push_back(1);
       limits.steps.push_back(inputs.steps(s));
     }
-    const Batch batch{.inputs = rows};
+    // A graph without a source still has sentences.
+    const std::vector<WordIds> without_words(rows.empty() ? sentences.size() : 0);
+    const Batch batch{.sentences = without_words, .inputs = rows};
     frame_.begin_batch(batch);
     frame_.reserve_steps(limits);
     worker_->begin(batch, limits);

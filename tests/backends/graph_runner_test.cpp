@@ -128,6 +128,32 @@ return y = %y
   EXPECT_EQ(result[0].values.data<float>()[1], 4);
 }
 
+TEST(GraphRunner, RunsAGraphWithoutASource) {
+  const Graph graph = parse_graph(R"(fuselage.graph 1
+graph "words"
+domain sentence = sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+domain words = vocabulary 5
+map hyp.word : hyp -> words partial
+%E = param() {name = "E", domain = words, dims = [3]}
+%x = select_rows(%E) {via = [hyp.word]}
+return x = %x
+)",
+                                  "test", all_ops());
+  const TensorMap weights{{"E", classifier_weights().at("E")}};
+  const std::vector<NamedRows> inputs{
+      {.name = "hyp.word", .values = integers({-1, 4, 2}), .lengths = {2, 1}}};
+  for (const char* backend : {"reference", "cpu"}) {
+    GraphRunner runner(graph, weights, {.backend = backend});
+    const auto result = runner.run(inputs);
+    EXPECT_THAT(result[0].lengths, ElementsAre(2, 1));
+    EXPECT_EQ(result[0].values.data<float>()[0], 0);
+    EXPECT_EQ(result[0].values.data<float>()[5], 1);
+    EXPECT_EQ(result[0].values.data<float>()[6], .5f);
+  }
+}
+
 TEST(CompareWithReference, NamesTheFirstNodeThatDiffers) {
   const std::vector<NamedRows> inputs = classifier_inputs();
   const NodeComparison same =
