@@ -26,5 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const fuselage::Error& error) {
     fuselage::check_message(error);
   }
+  try {
+    fuselage::read_npy(bytes, "fuzz.npy").to_f32();
+  } catch (const fuselage::Error& error) {
+    fuselage::check_message(error);
+  }
   return 0;
 }

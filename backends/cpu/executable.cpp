@@ -22,6 +22,7 @@
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/weights/weight_cache.h"
 #include "backends/cpu/weights/weight_region.h"
+#include "backends/output_places.h"
 #include "base/build_id.h"
 #include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/base/error.h"
@@ -38,10 +39,13 @@ using cpu::ProgramRunner;
 
 class CpuWorker : public Worker {
  public:
-  CpuWorker(const Program& source, const Program& step, const cpu::KernelTable& kernels,
-            Profile* profile, std::size_t threads, std::atomic<std::size_t>& arena)
+  CpuWorker(const Program& source, const Program& step, const OutputPlaces& outputs,
+            const TensorMap& load_outputs, const cpu::KernelTable& kernels, Profile* profile,
+            std::size_t threads, std::atomic<std::size_t>& arena)
       : source_graph_(source.plan.graph),
         step_graph_(step.plan.graph),
+        outputs_(outputs),
+        load_outputs_(load_outputs),
         frame_(step_graph_),
         team_(threads > 1 ? std::make_unique<cpu::Team>(threads) : nullptr),
         source_(source, kernels, team_.get()),
@@ -110,13 +114,21 @@ class CpuWorker : public Worker {
 
   template <typename T>
   OutputRows<T> rows(std::size_t output) const {
-    const DomainId domain = step_graph_.value(step_graph_.outputs()[output].value).type.domain;
-    return {reinterpret_cast<const T*>(step_.output(output)), frame_.table().rows(domain),
-            step_.output_cols(output)};
+    const OutputPlace& place = outputs_[output];
+    const std::int64_t count = frame_.table().rows(place.domain);
+    if (place.program == BindingTime::load) {
+      const Tensor& tensor = load_outputs_.at(place.name);
+      return {tensor.data<T>(), count, tensor.size() / std::max<std::int64_t>(count, 1)};
+    }
+    const ProgramRunner& runner = place.program == BindingTime::source ? source_ : step_;
+    return {reinterpret_cast<const T*>(runner.output(place.number)), count,
+            runner.output_cols(place.number)};
   }
 
   const Graph& source_graph_;
   const Graph& step_graph_;
+  const OutputPlaces& outputs_;
+  const TensorMap& load_outputs_;
   RowFrame frame_;
   std::unique_ptr<cpu::Team> team_;
   ProgramRunner source_, step_;
@@ -214,6 +226,7 @@ class CpuExecutable : public Executable {
  public:
   CpuExecutable(const Programs& programs, TensorMap weights, const CpuOptions& options)
       : kernels_(cpu::kernels()),
+        outputs_(programs),
         profile_(options.profile),
         threads_(options.threads_per_sentence) {
     const KernelSet kernels = cpu::kernel_set(options.kernels);
@@ -221,24 +234,18 @@ class CpuExecutable : public Executable {
     step_ = cpu::make_program(programs.step, weights_, kernels);
     note_reference_ops();
     if (options.weights_cache.empty())
-      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      weights_.make(load(programs.load, std::move(weights)));
     else
       find_or_make(programs, std::move(weights), options.weights_cache);
   }
 
   std::unique_ptr<Worker> make_worker() const override {
     const std::lock_guard lock(mutex_);
-    return std::make_unique<CpuWorker>(*source_, *step_, kernels_, profile_, threads_,
-                                       arenas_.emplace_back(0));
+    return std::make_unique<CpuWorker>(*source_, *step_, outputs_, load_outputs_, kernels_,
+                                       profile_, threads_, arenas_.emplace_back(0));
   }
 
-  std::size_t output(std::string_view name) const override {
-    const auto& outputs = step_->plan.graph.outputs();
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i].name == name) return i;
-    throw Error(fmt::format("the step program of graph '{}' has no output '{}'",
-                            step_->plan.graph.name(), name));
-  }
+  std::size_t output(std::string_view name) const override { return outputs_.number(name); }
 
   std::vector<PlannedNode> plan(BindingTime time) const override {
     if (time == BindingTime::load) return load_;
@@ -268,19 +275,30 @@ class CpuExecutable : public Executable {
   }
 
  private:
+  /// Runs the load program, and keeps those of its results that are outputs of the graph.
+  TensorMap load(const Graph& program, TensorMap weights) {
+    TensorMap results = run_load_program(program, std::move(weights), load_);
+    for (std::size_t i = 0; i < outputs_.load_outputs(); ++i) {
+      const std::string& name = program.outputs()[i].name;
+      load_outputs_.insert_or_assign(name, results.at(name));
+    }
+    return results;
+  }
+
   void find_or_make(const Programs& programs, TensorMap weights, const std::string& directory) {
     const auto ids = build_ids(programs);
     if (!ids) {
       add_note(
           "weights are not cached: this program or an extension was linked without a build ID");
-      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      weights_.make(load(programs.load, std::move(weights)));
       return;
     }
     const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, *ids));
     cpu::CachedBytes cached = cache.find(weights_.size_bytes());
     add_note(cached.note);
+    if (cached.bytes && outputs_.load_outputs() > 0) load(programs.load, weights);
     if (!cached.bytes) {
-      weights_.make(run_load_program(programs.load, std::move(weights), load_));
+      weights_.make(load(programs.load, std::move(weights)));
       if (cached.refused) return;
       cached = cache.store(
           {reinterpret_cast<const char*>(weights_.bytes().get()), weights_.size_bytes()});
@@ -311,6 +329,8 @@ class CpuExecutable : public Executable {
   /// The kernels of the level active at compilation, which determines the layout of packed weights.
   const cpu::KernelTable& kernels_;
   cpu::WeightRegion weights_;
+  const OutputPlaces outputs_;
+  TensorMap load_outputs_;         ///< outputs of the graph that the load program computes
   std::vector<PlannedNode> load_;  ///< plan of the load program, which has already run
   std::unique_ptr<Program> source_, step_;
   Profile* profile_;

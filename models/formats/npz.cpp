@@ -145,8 +145,34 @@ class NpyHeaderParser {
   std::size_t at_ = 0;
 };
 
-/// One open member of the archive, read front to back.
-class MemberReader {
+/// The bytes of an array, read front to back.
+class ArrayReader {
+ public:
+  virtual ~ArrayReader() = default;
+  virtual void read(void* to, std::uint64_t bytes) = 0;
+  /// Expects the end of the array.
+  virtual void expect_end() = 0;
+};
+
+/// An .npy file in memory.
+class MemoryReader : public ArrayReader {
+ public:
+  explicit MemoryReader(std::string_view bytes) : rest_(bytes) {}
+
+  void read(void* to, std::uint64_t bytes) override {
+    check(bytes <= rest_.size(), "a read beyond the end of an array");
+    std::memcpy(to, rest_.data(), bytes);
+    rest_.remove_prefix(bytes);
+  }
+
+  void expect_end() override { check(rest_.empty(), "bytes behind an array"); }
+
+ private:
+  std::string_view rest_;
+};
+
+/// One open member of the archive.
+class MemberReader : public ArrayReader {
  public:
   MemberReader(zip_t* archive, zip_uint64_t index, const std::string& where)
       : where_(where), file_(zip_fopen_index(archive, index, 0), zip_fclose) {
@@ -155,7 +181,7 @@ class MemberReader {
           fmt::format("{}: {}; the file is truncated or damaged", where_, zip_strerror(archive)));
   }
 
-  void read(void* to, std::uint64_t bytes) {
+  void read(void* to, std::uint64_t bytes) override {
     auto* out = static_cast<char*>(to);
     while (bytes > 0) {
       const zip_int64_t count = zip_fread(file_.get(), out, std::min(bytes, kReadAtOnce));
@@ -166,8 +192,8 @@ class MemberReader {
     }
   }
 
-  /// Expects the end of the member; libzip compares the checksum there.
-  void expect_end() {
+  /// libzip compares the checksum at the end.
+  void expect_end() override {
     char extra = 0;
     const zip_int64_t count = zip_fread(file_.get(), &extra, 1);
     if (count < 0) fail(zip_file_strerror(file_.get()));
@@ -217,7 +243,7 @@ std::uint64_t little_endian(const unsigned char* bytes, int count) {
 }
 
 /// Reads the preamble of an .npy member and subtracts its length from `remaining`.
-NpyHeader read_header(MemberReader& member, std::uint64_t& remaining, const std::string& where) {
+NpyHeader read_header(ArrayReader& member, std::uint64_t& remaining, const std::string& where) {
   unsigned char fixed[12] = {};
   if (remaining < 10)
     throw Error(fmt::format("{}: {} bytes are too few for an .npy array", where, remaining));
@@ -282,18 +308,16 @@ Tensor from_fortran_order(const Tensor& source) {
   return result;
 }
 
-/// Reads a whole member; nullopt for an array without numbers.
-std::optional<Tensor> read_array(zip_t* archive, const zip_stat_t& stat, const std::string& where) {
-  MemberReader member(archive, stat.index, where);
-  std::uint64_t remaining = stat.size;
+/// Reads a whole array of `remaining` bytes; nullopt for an array without numbers.
+std::optional<Tensor> read_array(ArrayReader& member, std::uint64_t remaining,
+                                 const std::string& where) {
   const NpyHeader header = read_header(member, remaining, where);
   const std::optional<DType> dtype = dtype_of(header.descr, where);
   if (!dtype) return std::nullopt;
   const std::uint64_t bytes = payload_size(header, *dtype, where);
   if (bytes != remaining)
-    throw Error(fmt::format("{}: shape {} of {} needs {} bytes of data but the member has {}",
-                            where, shape_to_string(header.shape), to_string(*dtype), bytes,
-                            remaining));
+    throw Error(fmt::format("{}: shape {} of {} needs {} bytes of data but the array has {}", where,
+                            shape_to_string(header.shape), to_string(*dtype), bytes, remaining));
   Tensor tensor(*dtype, header.shape);
   member.read(tensor.mutable_bytes(), bytes);
   member.expect_end();
@@ -395,7 +419,8 @@ NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
     member.resize(member.size() - 4);
     const bool special = member.starts_with("special:");
     if (special && member != kConfigMember) continue;
-    std::optional<Tensor> tensor = read_array(archive.get(), stat, where);
+    MemberReader reader(archive.get(), stat.index, where);
+    std::optional<Tensor> tensor = read_array(reader, stat.size, where);
     if (!tensor) continue;
     if (special)
       result.config_yaml = config_text(*tensor, where);
@@ -411,6 +436,18 @@ NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
 NpzFile read_npz(const std::string& path) {
   const MappedFile file = map_file(path);
   return read_npz({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
+}
+
+Tensor read_npy(std::string_view bytes, const std::string& name_for_errors) {
+  MemoryReader reader(bytes);
+  std::optional<Tensor> tensor = read_array(reader, bytes.size(), name_for_errors);
+  if (!tensor) throw Error(fmt::format("{}: the array holds no numbers", name_for_errors));
+  return *std::move(tensor);
+}
+
+Tensor read_npy(const std::string& path) {
+  const MappedFile file = map_file(path);
+  return read_npy({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
 }
 
 }  // namespace fuselage

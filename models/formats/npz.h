@@ -25,4 +25,10 @@ NpzFile read_npz(const std::string& path);
 /// The same for an archive in memory; `name_for_errors` is used in place of its path.
 NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors);
 
+/// Reads an .npy file: one array, of the same types. Throws Error as read_npz does.
+Tensor read_npy(const std::string& path);
+
+/// The same for a file in memory; `name_for_errors` is used in place of its path.
+Tensor read_npy(std::string_view bytes, const std::string& name_for_errors);
+
 }  // namespace fuselage

@@ -38,6 +38,9 @@ class Splitter {
       Part& home = part(graph_.binding(output.value));
       home.graph.add_output(output.name, value_in(home, output.value));
     }
+    std::array<std::size_t, 3> own_outputs{};
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      own_outputs[i] = parts_[i].graph.outputs().size();
     for (const auto& [value, name] : exports_) {
       Part& home = part(graph_.binding(value));
       if (!home.graph.find_output(name).valid()) home.graph.add_output(name, home.values.at(value));
@@ -47,7 +50,8 @@ class Splitter {
         std::move(parts_[0].graph),
         std::move(parts_[1].graph),
         std::move(parts_[2].graph),
-        {std::move(parts_[0].origins), std::move(parts_[1].origins), std::move(parts_[2].origins)}};
+        {std::move(parts_[0].origins), std::move(parts_[1].origins), std::move(parts_[2].origins)},
+        own_outputs};
   }
 
  private:

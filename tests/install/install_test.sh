@@ -97,7 +97,7 @@ graph "squash"
 %y = my_squash(%x) {scale = 2}
 return y = %y
 IR
-run "$prefix/bin/fuselage" run squash.ir --extension found/libmy_op.so
+run "$prefix/bin/fuselage" dump squash.ir --extension found/libmy_op.so
 grep -q 'my_squash(.*) {scale = 2' log || fail "the extension: $(<log)"
 
 # --- pkg-config.

@@ -59,20 +59,22 @@ refuses "has no line to translate" dump "$model" --profile /dev/null -v "$vocabu
 
 # A dump is a test case: passes run on a text, on all of it or on a program.
 works dump directory --stage raw -o raw.ir
-works run raw.ir --passes none -o none.ir
-works run raw.ir --passes all,-attention,-fold-constants
+works dump raw.ir --passes none -o none.ir
+works dump raw.ir --passes all,-attention,-fold-constants
 grep -q '^# pass fold_constants' out && fail "a pass that is left out runs"
 grep -q '^# pass commute_rows.* attention ' out && fail "a rule that is left out runs"
-works run raw.ir --passes simplify --print-after-all
+works dump raw.ir --passes simplify --stage simplify
 mv out printed.ir
-works run printed.ir --passes none
+works dump printed.ir --passes none
 works dump directory --program step --passes none -o step.ir
-works run step.ir
-refuses "did you mean 'merge_states'?" run raw.ir --passes all,-merge-state
-refuses "write 'all,-embeddings'" run raw.ir --passes simplify,-embeddings
-refuses "cannot open nope.ir" run nope.ir
-refuses "is input and output at once" run raw.ir -o raw.ir
-refuses "one:1" run one
+works dump step.ir
+refuses "did you mean 'merge_states'?" dump raw.ir --passes all,-merge-state
+refuses "write 'all,-embeddings'" dump raw.ir --passes simplify,-embeddings
+refuses "cannot open nope.ir" dump nope.ir
+refuses "is input and output at once" dump raw.ir -o raw.ir
+cp one one.ir
+refuses "one.ir:1" dump one.ir
+refuses "is a graph without weights" dump raw.ir --summary
 
 # Libraries that register, before graphs and models are read.
 libraries=$(dirname "$module")
@@ -85,12 +87,12 @@ domain source = source of sentence
 %y = tanh(%a)
 return y = %y
 IR
-refuses "extension.ir:5" run extension.ir
-works run extension.ir --extension "$libraries/libhard_sigmoid_extension.so" --passes fuse_pointwise
+refuses "extension.ir:5" dump extension.ir
+works dump extension.ir --extension "$libraries/libhard_sigmoid_extension.so" --passes fuse_pointwise
 grep -qF 'tanh(hard_sigmoid(x0) {slope = 0.5})' out || fail "an op of an extension is not fused"
 works dump directory --summary --extension "$libraries/libhard_sigmoid_extension.so"
 works translate "${usual[@]}" --extension "$libraries/libhard_sigmoid_extension.so" -i one
 refuses "the extension nope.so cannot be loaded" dump directory --extension nope.so
-refuses "two ops are called 'add'" run extension.ir --extension "$libraries/libfailing_extension.so"
+refuses "two ops are called 'add'" dump extension.ir --extension "$libraries/libfailing_extension.so"
 
 end

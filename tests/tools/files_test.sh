@@ -67,7 +67,7 @@ rm status
   echo "${PIPESTATUS[1]}" >status) | true
 [[ $(cat status) -eq 141 ]] || fail "closed pipe while the input waits: exit status $(cat status)"
 [[ ! -s err ]] || fail "closed pipe while the input waits: $(cat err)"
-for command in "dump $model" "--help" "translate --help" "run raw.ir"; do
+for command in "dump $model" "--help" "translate --help" "dump raw.ir"; do
   # shellcheck disable=SC2086
   (until [[ -e gone ]]; do sleep 0.1; done
     timeout 60 "$fuselage" $command 2>err
@@ -187,7 +187,7 @@ for command in "translate -i kept.txt" "translate two kept.txt" "translate" "tra
   grep -qF 'link.txt is input and output at once' out || fail "$command -o its input: $(cat out)"
   same kept.txt two "$command"
 done
-timeout 60 "$fuselage" run raw.ir >>raw.ir 2>err && fail "run >> its input"
+timeout 60 "$fuselage" dump raw.ir >>raw.ir 2>err && fail "dump >> its input"
 timeout 60 "$fuselage" dump kept.npz >>kept.npz 2>err && fail "dump >> its input"
 same kept.npz "$model" "dump >> its input"
 works translate -i two "${usual[@]}" -o kept.out

@@ -133,6 +133,8 @@ cp "$data/vocab.spm" vocab.spm
 printf 'models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n' >model.npz.decoder.yml
 printf 'Tom is my friend.\n' | tee in.txt source.txt >target.txt
 fuselage dump --stage raw -o graph.ir
+echo 3 0 >source.ids
+echo -1 3 >last.ids
 "$5" words.txt language-model || fail "no language model"
 count=0
 for command in $commands; do

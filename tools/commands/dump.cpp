@@ -7,17 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "decoding/batching.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/extension.h"
 #include "fuselage/decoding/search_head.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/graph/verifier.h"
 #include "fuselage/inspect/diff.h"
 #include "fuselage/inspect/explain.h"
 #include "fuselage/inspect/json.h"
 #include "fuselage/inspect/page.h"
 #include "fuselage/inspect/picture.h"
 #include "fuselage/inspect/print.h"
+#include "fuselage/ops/registry.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/dump_profile.h"
 #include "tools/options/device_options.h"
@@ -45,6 +50,7 @@ struct DumpOptions {
   std::optional<std::int32_t> beam_size;
   bool model_only = false;
   bool alignment = false;
+  bool is_text = false;  ///< the graph is a text (.ir), without weights
 
   void add_to(Options& options);
   void add_views_to(CLI::App& app);
@@ -146,6 +152,15 @@ void DumpOptions::finish() {
     throw Error("--profile needs a search, and --model-only leaves it out");
   if (!profile.empty()) compile.profile = &times;
   find_backend(compile.backend).check(compile);
+  is_text = models.paths.size() == 1 && file_extension(models.paths[0]) == "ir";
+  if (!is_text) return;
+  if (summary || !profile.empty() || !frequency.empty() || format == "html" || format == "json")
+    throw Error(fmt::format(
+        "{} is a graph without weights; --summary, --profile, --frequency and the formats html and "
+        "json need a model",
+        models.paths[0]));
+  model_only = true;
+  if (program.empty() && !draws()) program = "whole";
 }
 
 void DumpOptions::apply(const DecodeDefaults& defaults) {
@@ -306,9 +321,12 @@ class Dump {
 class DumpCommand : public Command {
  public:
   DumpCommand()
-      : Command("dump", "Show the graph of a model, and what the optimizer makes of it.",
+      : Command("dump",
+                "Show the graph of a model or of a text, and what the optimizer makes of it.",
                 {{"fuselage dump --summary", "Figures of the bundled model's programs."},
                  {"fuselage dump --format html -o page.html", "A page for a browser."},
+                 {"fuselage dump graph.ir --passes all,-attention",
+                  "All passes but one rule on a graph in the text form."},
                  {"fuselage dump --explain 'merge_states@*'",
                   "Where a rule was applied, and which guard refused elsewhere."}}) {
     o_.add_to(options());
@@ -319,10 +337,23 @@ class DumpCommand : public Command {
   DumpOptions o_;
 };
 
+/// A graph in the text form, as a model without weights.
+NamedModel load_text_graph(const ModelChoice& choice) {
+  for (const std::string& extension : choice.extensions) load_extension(extension);
+  const std::string& path = choice.paths[0];
+  NamedModel named;
+  named.model.graph = parse_graph(read_file(path, kMaxGraphTextBytes), path, all_ops());
+  verify(named.model.graph);
+  named.path = path;
+  named.files = {path};
+  return named;
+}
+
 int DumpCommand::run() {
   o_.finish();
-  NamedModel loaded =
-      load_named_models(o_.models, !o_.vocabularies.paths.empty(), decided_by(options()));
+  NamedModel loaded = o_.is_text ? load_text_graph(o_.models)
+                                 : load_named_models(o_.models, !o_.vocabularies.paths.empty(),
+                                                     decided_by(options()));
   o_.apply(loaded.model.decode);
   Dump dump(o_, std::move(loaded.model));
   std::vector<std::string> inputs = std::move(loaded.files);

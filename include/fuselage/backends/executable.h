@@ -71,7 +71,9 @@ class Worker {
   /// scores_are_not_numbers().
   virtual bool search(const SearchSettings&, SearchRecord&) { return false; }
 
-  /// An output of the last step, by the number that Executable::output gives.
+  /// An output by the number that Executable::output gives: of the last step; of the batch, after
+  /// begin(), if it does not depend on steps; at any time if it does not depend on a batch. A value
+  /// without rows has one.
   virtual OutputRows<float> floats(std::size_t output) const = 0;
   virtual OutputRows<std::int32_t> integers(std::size_t output) const = 0;
 

@@ -1,7 +1,5 @@
 #include "backends/cuda/device/executor/cuda_executable.h"
 
-#include <fmt/format.h>
-
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/gemm/device_weights.h"
 #include "backends/cuda/device/runtime/device.h"
+#include "backends/output_places.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
@@ -21,7 +20,8 @@ class CudaExecutable : public Executable {
                  const KernelSet& kernels, std::span<const KernelEntry> registry)
       : options_(options),
         device_(device_of(options)),
-        weights_(load_cpu(programs.load, weights)),
+        outputs_(programs),
+        weights_(load(programs.load, weights)),
         source_(plan_program(programs.source, kernels), weights_, registry),
         step_(plan_program(programs.step, kernels), weights_, registry) {
     weights_.release_host_weights();
@@ -29,16 +29,11 @@ class CudaExecutable : public Executable {
 
   std::unique_ptr<Worker> make_worker() const override {
     const std::lock_guard lock(mutex_);
-    return make_cuda_worker(source_, step_, options_, arenas_.emplace_back(0));
+    return make_cuda_worker(source_, step_, outputs_, load_outputs_, options_,
+                            arenas_.emplace_back(0));
   }
 
-  std::size_t output(std::string_view name) const override {
-    const Graph& graph = step_.plan().graph;
-    for (std::size_t i = 0; i < graph.outputs().size(); ++i)
-      if (graph.outputs()[i].name == name) return i;
-    throw Error(
-        fmt::format("the step program of graph '{}' has no output '{}'", graph.name(), name));
-  }
+  std::size_t output(std::string_view name) const override { return outputs_.number(name); }
 
   std::vector<PlannedNode> plan(BindingTime time) const override {
     if (time == BindingTime::load) return {};
@@ -61,8 +56,20 @@ class CudaExecutable : public Executable {
     return describe_device();
   }
 
+  /// Runs the load program, and keeps those of its results that are outputs of the graph.
+  TensorMap load(const Graph& program, const TensorMap& weights) {
+    TensorMap results = load_cpu(program, weights);
+    for (std::size_t i = 0; i < outputs_.load_outputs(); ++i) {
+      const std::string& name = program.outputs()[i].name;
+      load_outputs_.insert_or_assign(name, results.at(name));
+    }
+    return results;
+  }
+
   WorkerOptions options_;
   std::string device_;
+  const OutputPlaces outputs_;
+  TensorMap load_outputs_;  ///< outputs of the graph that the load program computes
   DeviceWeights weights_;
   DeviceProgram source_, step_;
   mutable std::mutex mutex_;

@@ -57,18 +57,22 @@ struct OnDevice {
 
 class CudaWorker : public Worker {
  public:
-  CudaWorker(const DeviceProgram& source, const DeviceProgram& step, const WorkerOptions& options,
+  CudaWorker(const DeviceProgram& source, const DeviceProgram& step, const OutputPlaces& places,
+             const TensorMap& load_outputs, const WorkerOptions& options,
              std::atomic<std::size_t>& arena)
       : options_(options),
         on_device_(options.device),
         graph_(step.plan().graph),
         source_graph_(source.plan().graph),
+        places_(places),
+        load_outputs_(load_outputs),
         frame_(graph_),
         blas_(options.blas),
         cudnn_(options.blas.tf32),
         rows_(graph_),
         source_(source, rows_, stream_, blas_, cudnn_),
         step_(step, rows_, stream_, blas_, cudnn_),
+        source_outputs_(source_graph_, source_, stream_),
         outputs_(graph_, step_, stream_),
         best_(search_outputs(graph_)),
         arena_(arena) {}
@@ -88,6 +92,7 @@ class CudaWorker : public Worker {
     source_.reserve_workspace(source_rows_);
     source_.run(source_rows_);
     report_memory();
+    source_outputs_.invalidate();
     outputs_.invalidate();
   }
 
@@ -248,22 +253,31 @@ class CudaWorker : public Worker {
   template <typename T>
   OutputRows<T> fetch(std::size_t output) const {
     use_device(options_.device);
-    const DomainId domain = graph_.value(graph_.outputs()[output].value).type.domain;
-    return {reinterpret_cast<const T*>(outputs_.get(output, frame_.table())),
-            frame_.table().rows(domain), step_.output_cols(output)};
+    const OutputPlace& place = places_[output];
+    const std::int64_t count = frame_.table().rows(place.domain);
+    if (place.program == BindingTime::load) {
+      const Tensor& tensor = load_outputs_.at(place.name);
+      return {tensor.data<T>(), count, tensor.size() / std::max<std::int64_t>(count, 1)};
+    }
+    const bool is_source = place.program == BindingTime::source;
+    FetchedOutputs& outputs = is_source ? source_outputs_ : outputs_;
+    return {reinterpret_cast<const T*>(outputs.get(place.number, frame_.table())), count,
+            (is_source ? source_ : step_).output_cols(place.number)};
   }
 
   const WorkerOptions options_;
   OnDevice on_device_;
   const Graph& graph_;
   const Graph& source_graph_;
+  const OutputPlaces& places_;
+  const TensorMap& load_outputs_;
   RowFrame frame_;
   Stream stream_;
   Blas blas_;
   Cudnn cudnn_;
   DeviceRowMemory rows_;
   ProgramRunner source_, step_;
-  mutable FetchedOutputs outputs_;
+  mutable FetchedOutputs source_outputs_, outputs_;
   GraphCache graphs_{kMaxGraphs};
   std::optional<SearchOutputs> best_;
   std::optional<Search> search_;
@@ -275,9 +289,10 @@ class CudaWorker : public Worker {
 }  // namespace
 
 std::unique_ptr<Worker> make_cuda_worker(const DeviceProgram& source, const DeviceProgram& step,
+                                         const OutputPlaces& outputs, const TensorMap& load_outputs,
                                          const WorkerOptions& options,
                                          std::atomic<std::size_t>& arena) {
-  return std::make_unique<CudaWorker>(source, step, options, arena);
+  return std::make_unique<CudaWorker>(source, step, outputs, load_outputs, options, arena);
 }
 
 }  // namespace fuselage::cuda

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/device/executor/device_program.h"
 #include "backends/cuda/device/gemm/blas.h"
+#include "backends/output_places.h"
 #include "fuselage/backends/executable.h"
 
 namespace fuselage::cuda {
@@ -19,6 +20,7 @@ struct WorkerOptions {
 /// bytes of its values and workspace. Steps run as captured graphs, one for each bucket of sizes.
 /// After the largest batch, with all sizes of its steps, a worker allocates no more device memory.
 std::unique_ptr<Worker> make_cuda_worker(const DeviceProgram& source, const DeviceProgram& step,
+                                         const OutputPlaces& outputs, const TensorMap& load_outputs,
                                          const WorkerOptions& options,
                                          std::atomic<std::size_t>& arena);
 

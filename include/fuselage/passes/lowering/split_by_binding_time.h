@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "fuselage/base/api.h"
@@ -17,6 +18,9 @@ struct Programs {
   /// By binding time, then by index of a part's node: the node of the whole graph that it copies
   /// or imports.
   std::array<std::vector<NodeId>, 3> origins;
+  /// By binding time: the number of outputs that are outputs of the whole graph. They come before
+  /// the values that only later parts read.
+  std::array<std::size_t, 3> own_outputs = {};
 };
 
 /// Splits a graph by the binding times of its nodes. Outputs stay in the part that computes them,
