@@ -81,7 +81,7 @@ PYTHON
 fi
 
 # --- A project that only uses find_package.
-cp -r "$sources/docs/examples/project" project
+cp -r "$sources/docs/examples/project" "$sources/docs/examples/tiny_translator.cpp" .
 run cmake -S project -B found -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" -DCMAKE_CXX_EXTENSIONS=OFF
 run cmake --build found
@@ -90,6 +90,18 @@ run found/my_model project/vocab.yml
 # The page shows the output.
 [[ $(<"$sources/docs/install.md") == *"$(<log)"* ]] ||
   fail "the output of the project: $(<log)"
+# The model of docs/define-a-model.md, with weights from Python.
+for file in tiny.cpp tiny_weights.py; do
+  [[ $(<"$sources/docs/define-a-model.md") == *"$(<project/$file)"* ]] || fail "the page does not show $file"
+done
+words=$(grep -c : project/vocab.yml)
+if python3 -c 'import safetensors.numpy' 2>/dev/null; then
+  python3 project/tiny_weights.py "$words" 8 weights.safetensors
+  [[ $(found/tiny project/vocab.yml weights.safetensors <<<"a" | wc -l) == 1 ]] || fail "the tiny translator"
+else
+  echo "no package safetensors: the tiny translator is built, but not run"
+fi
+if found/tiny 2>log || ! grep -q "usage: tiny" log; then fail "usage of tiny"; fi
 cat >squash.ir <<'IR'
 fuselage.graph 1
 graph "squash"
@@ -106,6 +118,7 @@ if command -v pkg-config >/dev/null; then
   read -ra flags < <(pkg-config --cflags --libs fuselage)
   run gcc project/translate.c "${flags[@]}" -Wl,-rpath,"${library%/*}" -o by_pkg_config
   [[ $(./by_pkg_config <<<"$text") == "$expected" ]] || fail "the C program by pkg-config"
+  run c++ -std=c++20 project/tiny.cpp tiny_translator.cpp "${flags[@]}" -Wl,-rpath,"${library%/*}" -o tiny
 fi
 
 # --- As a subproject: warnings are no errors, and tests, benchmarks and installation are off. (Building it
