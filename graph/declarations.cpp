@@ -70,6 +70,8 @@ void expect_window(const Graph& graph, std::string_view name, DomainId left, Dom
         "prefix, not of '{}', a {} domain, and '{}', a {} domain",
         name, graph.domain(left).name, to_string(graph.domain(left).kind), graph.domain(right).name,
         to_string(graph.domain(right).kind)));
+  if (window.first != -Window::kUnbounded) expect_distance("domain", name, window.first);
+  if (window.last != Window::kUnbounded) expect_distance("domain", name, window.last);
   // A row without pairs would have no attention weights.
   if (window.first > 0 || window.last < 0)
     throw Error(

@@ -152,6 +152,10 @@ TEST_F(Domains, WindowsNeedPositionsInOneText) {
               HasSubstr("a window needs pairs of the tokens of one source"));
   EXPECT_THAT(error_of([&] { graph_.add_pairs("p", source_, source_, {.first = 1, .last = 2}); }),
               HasSubstr("contain the distance 0, but it is 1 … 2"));
+  EXPECT_THAT(error_of([&] {
+                graph_.add_pairs("p", source_, source_, {.first = -(std::int64_t{1} << 40)});
+              }),
+              HasSubstr("out of the range"));
 }
 
 TEST_F(Domains, InputsHaveRowsOfSourcesAndSentences) {
