@@ -78,7 +78,7 @@ BatchMatmulShape batch_matmul_shape(const Graph& graph, const Node& node) {
 }
 
 std::span<const OpDef> batch_matmul_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       // Not Trait::linear: both operands may have rows, and the rules that rely on the trait move
       // nodes of which only the first operand has rows and the result is a vector.
       define<op::BatchMatmul>(
@@ -91,7 +91,7 @@ std::span<const OpDef> batch_matmul_ops() {
            .evaluate_f32 = evaluate_batch_matmul<float>,
            .evaluate_f64 = evaluate_batch_matmul<double>}),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "fuselage/ops/infer.h"
@@ -56,7 +57,7 @@ template <typename T>
 T largest(const T* x, std::size_t n) {
   // A comparison with NaN is false.
   return fold(x, n, -std::numeric_limits<T>::infinity(),
-              [](T a, T b) { return b > a || b != b ? b : a; });
+              [](T a, T b) { return b > a || std::isnan(b) ? b : a; });
 }
 
 /// Defines a reduction by a generic lambda for `n` elements.
@@ -77,7 +78,7 @@ OpDef reduction(std::string_view summary, Traits traits, F) {
 }  // namespace
 
 std::span<const OpDef> reduction_ops() {
-  static const OpDef kOps[] = {
+  static const OpDef ops[] = {
       reduction<op::ReduceSum>("Sum over the last dimension.", Trait::row_wise | Trait::linear,
                                [](const auto* x, std::size_t n) { return sum(x, n); }),
       reduction<op::ReduceMax>("Maximum over the last dimension; NaN if an element is NaN.",
@@ -87,7 +88,7 @@ std::span<const OpDef> reduction_ops() {
           "Mean over the last dimension.", Trait::row_wise | Trait::linear,
           []<typename T>(const T* x, std::size_t n) { return sum(x, n) / static_cast<T>(n); }),
   };
-  return kOps;
+  return ops;
 }
 
 }  // namespace fuselage

@@ -168,7 +168,7 @@ void evaluate_max(EvalContext<T>& context) {
         const T x = context.operands[0]->row(p)[c];
         T& largest = out.row(static_cast<std::int64_t>(s))[c];
         // A comparison with NaN is false.
-        if (x > largest || x != x) largest = x;
+        if (x > largest || std::isnan(x)) largest = x;
       }
 }
 

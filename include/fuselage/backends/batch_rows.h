@@ -19,9 +19,9 @@ class BatchRows {
   explicit BatchRows(const Graph& declarations);
 
   /// Throws Error for a name that the graph does not declare, for missing data, for lengths that
-  /// differ or do not add up, and for a word that is not in a map's vocabulary. The graph is the
-  /// one of the constructor.
-  void set(const Graph& declarations, const Batch& batch);
+  /// differ or do not add up, and for a word that is not in a map's vocabulary. `graph` has the
+  /// declarations given to the constructor.
+  void set(const Graph& graph, const Batch& batch);
 
   std::int64_t sentences() const { return static_cast<std::int64_t>(sentences_); }
   /// The first row of each sentence in a source or shortlist domain, and the number of rows.
@@ -30,15 +30,15 @@ class BatchRows {
   std::span<const std::int32_t> words(MapId map) const { return words_[map.index]; }
   std::span<const float> numbers(std::size_t input) const { return numbers_[input]; }
   /// The rows of the longest sentence in any domain of `kind`.
-  std::int32_t longest(const Graph& declarations, DomainKind kind) const;
+  std::int32_t longest(const Graph& graph, DomainKind kind) const;
 
  private:
   void clear();
   void set_named(const Graph& graph, const BatchInput& input);
-  void set_lengths(const Graph& graph, DomainId domain, const BatchInput& input);
+  void set_lengths(const Graph& graph, DomainId id, const BatchInput& input);
   void set_unnamed(const Graph& graph, const Batch& batch);
   void set_lists(DomainId domain, std::span<const WordIds> lists);
-  void set_words(const Graph& graph, MapId map, std::span<const std::int32_t> words);
+  void set_words(const Graph& graph, MapId id, std::span<const std::int32_t> words);
   void expect_all(const Graph& graph) const;
 
   std::size_t sentences_ = 0;

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""make_language_cases.py: writes tests/data/language/*.npz, the expected results of the graphs there.
+
+Each file has the weights (weight:NAME), inputs (input:NAME and input:NAME.lengths) and results (output:NAME) of
+the graph with its name. Results are computed here with numpy in float64, from the equations and without
+Fuselage. Needs numpy.
+"""
+
+import pathlib
+import sys
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).parent.parent / "tests" / "data" / "language"
+RANDOM = np.random.default_rng(3)
+LENGTHS = [3, 5, 1, 4]  # of the source sentences
+HEADS, WIDTH = 2, 3
+HEAD_COLUMNS = [slice(WIDTH * h, WIDTH * (h + 1)) for h in range(HEADS)]
+
+
+def weight(*shape, scale=1.0):
+    """Random numbers that are exact in float32."""
+    return (RANDOM.normal(size=shape) * scale).astype(np.float32).astype(np.float64)
+
+
+def sentences(lengths):
+    """The first row of each sentence, and one past its last."""
+    ends = np.cumsum(lengths)
+    return list(zip(ends - lengths, ends))
+
+
+def softmax(scores):
+    shares = np.exp(scores - np.max(scores))
+    return shares / shares.sum()
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def write(name, weights, inputs, outputs):
+    arrays = {f"weight:{key}": value.astype(np.float32) for key, value in weights.items()}
+    for key, (rows, lengths) in inputs.items():
+        floats = np.issubdtype(rows.dtype, np.floating)
+        arrays[f"input:{key}"] = rows.astype(np.float32 if floats else np.int32)
+        arrays[f"input:{key}.lengths"] = np.array(lengths, np.int32)
+    arrays |= {f"output:{key}": np.asarray(value, np.float32) for key, value in outputs.items()}
+    np.savez(FOLDER / f"{name}.npz", **arrays)
+
+
+WORDS = RANDOM.integers(0, 7, sum(LENGTHS))
+E = weight(7, 6)
+X = E[WORDS]
+PRODUCTS = {name: weight(6, 6, scale=0.5) for name in ("Wq", "Wk", "Wv")}
+Q, K, V = (X @ PRODUCTS[name] for name in ("Wq", "Wk", "Wv"))
+SOURCE = {"src.word": (WORDS, LENGTHS)}
+
+
+def convolution():
+    frames, kernels = weight(sum(LENGTHS), 4), [weight(4, 5) for _ in range(3)]
+    y = np.zeros((sum(LENGTHS), 5))
+    for begin, end in sentences(LENGTHS):
+        for t in range(begin, end):
+            for kernel, at in zip(kernels, (t - 1, t, t + 1)):
+                if begin <= at < end:
+                    y[t] += frames[at] @ kernel
+    write("convolution", {f"w{i}": kernel for i, kernel in enumerate(kernels)}, {"frames": (frames, LENGTHS)}, {"y": y})
+
+
+def t5_bucket(distance, buckets=8, farthest=16):
+    half = buckets // 2
+    exact, steps = half // 2, abs(distance)
+    if steps >= exact:
+        steps = min(half - 1, exact + int(np.log(steps / exact) / np.log(farthest / exact) * (half - exact)))
+    return steps + (half if distance > 0 else 0)
+
+
+def attention():
+    """Trained positions; T5's bias over all tokens; ALiBi over a window of the last three."""
+    places, bias, slopes = weight(4, 6), weight(8, HEADS), np.array([0.5, 0.25])
+    everywhere, recent = np.zeros_like(X), np.zeros_like(X)
+    for begin, end in sentences(LENGTHS):
+        x = X[begin:end] + places[np.minimum(np.arange(end - begin), 3)]
+        q, k, v = (x @ PRODUCTS[name] for name in ("Wq", "Wk", "Wv"))
+        for t in range(end - begin):
+            window = range(max(0, t - 2), t + 1)
+            for h, columns in enumerate(HEAD_COLUMNS):
+                score = lambda j: q[t, columns] @ k[j, columns] / np.sqrt(WIDTH)
+                weights = softmax([score(j) + bias[t5_bucket(j - t), h] for j in range(end - begin)])
+                everywhere[begin + t, columns] = weights @ v[:, columns]
+                weights = softmax([score(j) + slopes[h] * (j - t) for j in window])
+                recent[begin + t, columns] = weights @ v[window, columns]
+    write("attention", {"E": E, "P": places, "B": bias, **PRODUCTS}, SOURCE, {"o": everywhere, "c": recent})
+
+
+def reductions():
+    by_sentence = lambda f: np.stack([f(X[begin:end]) for begin, end in sentences(LENGTHS)])
+    larger = np.where(np.cos(X) > np.sin(X), np.cos(X), np.sin(X))
+    outputs = {
+        "rs": X.sum(1, keepdims=True),
+        "rm": X.max(1, keepdims=True),
+        "ra": X.mean(1, keepdims=True),
+        "s": by_sentence(lambda x: x.sum(0)),
+        "m": by_sentence(lambda x: x.max(0)),
+        "a": by_sentence(lambda x: x.mean(0)),
+        "l": by_sentence(lambda x: np.log(np.exp(x).sum(0))),
+        "w": larger,
+        "le": X <= larger,
+        "t": X.reshape(-1, 2, 3).transpose(0, 2, 1),
+    }
+    write("reductions", {"E": E}, SOURCE, outputs)
+
+
+def linear_attention():
+    decay_weight = weight(6, 6, scale=0.4)
+    decay, y = sigmoid(X @ decay_weight), np.zeros_like(X)
+    for begin, end in sentences(LENGTHS):
+        for columns in HEAD_COLUMNS:
+            state = np.zeros((WIDTH, WIDTH))
+            for t in range(begin, end):
+                state = decay[t, columns][:, None] * state + np.outer(K[t, columns], V[t, columns])
+                y[t, columns] = Q[t, columns] @ state
+    write("linear_attention", {"E": E, "Wd": decay_weight, **PRODUCTS}, SOURCE, {"o": y})
+
+
+def texts():
+    """Two source texts, the first with a factor, and a language for each sentence."""
+    lengths = [2, 1, 3, 2]
+    context, cases = RANDOM.integers(0, 7, sum(lengths)), RANDOM.integers(0, 3, sum(LENGTHS))
+    languages, factor = np.array([1, 4, 6, 0]), weight(3, 6)
+    y = [
+        (X[a:b] + factor[cases[a:b]]).mean(0) + E[context[c:d]].max(0) * E[language]
+        for (a, b), (c, d), language in zip(sentences(LENGTHS), sentences(lengths), languages)
+    ]
+    inputs = {"src.case": (cases, LENGTHS), "b.word": (context, lengths), "language": (languages, [1] * 4)}
+    write("texts", {"E": E, "F": factor}, SOURCE | inputs, {"y": y})
+
+
+def decoder():
+    """The word two before; attention to the last two words with a bias; to source and prefix together."""
+    steps = [4, 2, 3, 5]
+    words = RANDOM.integers(0, 7, sum(steps))
+    places, bias = weight(4, 6), weight(3, HEADS)
+    before, recent, joint = (np.zeros((sum(steps), 6)) for _ in range(3))
+    for (first, last), (begin, end) in zip(sentences(steps), sentences(LENGTHS)):
+        words[first] = -1  # no word yet
+        x = np.where(words[first:last, None] < 0, 0, E[words[first:last]])
+        x = x + places[np.clip(np.arange(last - first) - 1, 0, 3)]
+        q, k, v = (x @ PRODUCTS[name] for name in ("Wq", "Wk", "Wv"))
+        for t in range(last - first):
+            if t >= 2:
+                before[first + t] = x[t - 2]
+            window = range(max(0, t - 1), t + 1)
+            for h, columns in enumerate(HEAD_COLUMNS):
+                weights = softmax([q[t, columns] @ k[j, columns] + bias[t - j, h] for j in window])
+                recent[first + t, columns] = weights @ v[window, columns]
+                keys = np.concatenate([K[begin:end, columns], k[: t + 1, columns]])
+                values = np.concatenate([V[begin:end, columns], v[: t + 1, columns]])
+                joint[first + t, columns] = softmax(keys @ q[t, columns]) @ values
+    outputs = {"nb": before, "o": recent, "j": joint}
+    write("decoder", {"E": E, "P": places, "B": bias, **PRODUCTS}, SOURCE | {"hyp.word": (words, steps)}, outputs)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(__doc__.strip())
+        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
+    for case in (convolution, attention, reductions, linear_attention, texts, decoder):
+        case()
