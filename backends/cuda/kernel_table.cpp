@@ -201,6 +201,7 @@ constexpr KernelInfo kRows[] = {
      .name = "concat",
      .reads = all_operands(view),
      .refuse = needs_vectors},
+    {.op = op::Concat::kName, .name = "concat_vectors", .reads = all_operands(view)},
     {.op = op::Input::kName, .name = "input"},
     {.op = op::Position::kName, .name = "position"},
     {.op = op::Sinusoid::kName, .name = "sinusoid"},

@@ -61,7 +61,7 @@ TEST(MatrixStates, AddOuterProducts) {
       // S = [3 4; 6 8], y = [15, 20]; S = [3 4; 11 14], y = [11, 14].
       const std::vector<WordIds> sentences{{0, 1}};
       worker->begin(sentences, {{2}, {3}});
-      const auto expect = [&](std::vector<float> state, std::vector<float> y) {
+      const auto expect = [&](const std::vector<float>& state, const std::vector<float>& y) {
         std::vector<float> read;
         for (std::size_t i = 0; i < y.size(); i += 2) read.insert(read.end(), {13, 17});
         EXPECT_EQ(numbers(*worker, *executable, "state"), state);

@@ -53,10 +53,12 @@ TEST_F(RowKernelsTest, ElementsInAnotherOrder) {
 %d = expand(%w) {dims = [4, $n]}
 %f = mul(%x, %c)
 %m = reshape(%x) {dims = [6, $n]}
+%g = concat(%o, %o, %o)
+%h = concat(%x, %c, %x)
 %t = transpose(%m)
 %l = slice_leading(%m) {begin = 1, end = 5}
 %s = slice(%t) {begin = 2, end = 5}
-return a = %a, b = %b, c = %c, d = %d, f = %f, t = %t, l = %l, s = %s
+return a = %a, b = %b, c = %c, d = %d, f = %f, g = %g, h = %h, t = %t, l = %l, s = %s
 )",
                  1e-7);
 }

@@ -48,8 +48,8 @@ inline RowTable test_rows(const Graph& graph) {
     rows.map(graph.find_map(name)) = {std::move(index), std::move(segments)};
   };
   domain("sentence", 3);
-  static const std::vector<float> kFrames{1, 2, 3, 4, 5, 6};
-  if (graph.find_input("frames")) rows.set_input(0, kFrames);
+  static const std::vector<float> frames{1, 2, 3, 4, 5, 6};
+  if (graph.find_input("frames")) rows.set_input(0, frames);
   domain("source", 3).positions = {0, 1, 0};
   domain("fwd", 2);
   domain("bwd", 2);

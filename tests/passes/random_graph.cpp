@@ -363,6 +363,7 @@ class Generator {
     ValueId matrix = chance(2) ? add("batch_matmul", {column, as(y, 1, 2)})
                                : add("batch_matmul", {column, as(y, 2, 1)}, {{"transposed", true}});
     if (chance(2)) matrix = add("add", {matrix, add("expand", {column}, {{"dims", Dims{n, 2}}})});
+    if (chance(4)) return as_vector(add("concat", {matrix, column}));
     if (chance(2)) return as_vector(add("permute", {matrix}, {{"order", Dims{1, 0}}}));
     if (chance(2))
       matrix = add("slice", {matrix}, {{"begin", std::int64_t{1}}, {"end", std::int64_t{2}}});

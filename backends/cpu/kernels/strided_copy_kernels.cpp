@@ -1,6 +1,8 @@
-// Copies of rows in another order of elements: expand, permute and slices of matrices.
+// Copies of rows in another order of elements: expand, permute, slices and concatenations of
+// matrices.
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "backends/cpu/kernels/kernel_families.h"
@@ -52,6 +54,34 @@ class StridedCopy final : public Kernel {
   std::int64_t length_, stride_;
 };
 
+/// concat of the last dimensions of matrices: the operands' vectors take turns.
+class ConcatVectors final : public Kernel {
+ public:
+  ConcatVectors(const PlannedInstruction&, const Binding& binding) {
+    for (const ValueId operand : binding.node.operands)
+      parts_.push_back(binding.graph.value(operand).type.dims.back());
+  }
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const RowsOut out = rows_out(in, run);
+    const std::int64_t width = std::accumulate(parts_.begin(), parts_.end(), std::int64_t{0});
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const RowsIn x = rows_in(in, run, i);
+      for (std::size_t r = 0; r < rows_of(in, run); ++r) {
+        const float* from = row_of(x, r, x.columns);
+        float* to = out.data + r * out.stride + offset;
+        for (const float* end = from + x.columns; from != end; from += parts_[i], to += width)
+          std::copy_n(from, parts_[i], to);
+      }
+      offset += parts_[i];
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> parts_;  ///< elements of a vector of each operand
+};
+
 using enum Reads;
 
 constexpr KernelEntry entry(std::string_view op) {
@@ -59,9 +89,14 @@ constexpr KernelEntry entry(std::string_view op) {
           make_kernel<StridedCopy>};
 }
 
-constexpr KernelEntry kKernels[] = {entry(op::Expand::kName), entry(op::Permute::kName),
-                                    entry(op::Transpose::kName), entry(op::Slice::kName),
-                                    entry(op::SliceLeading::kName)};
+constexpr KernelEntry kKernels[] = {
+    entry(op::Expand::kName),
+    entry(op::Permute::kName),
+    entry(op::Transpose::kName),
+    entry(op::Slice::kName),
+    entry(op::SliceLeading::kName),
+    {{.op = op::Concat::kName, .name = "concat_vectors", .reads = all_operands(view)},
+     make_kernel<ConcatVectors>}};
 
 }  // namespace
 

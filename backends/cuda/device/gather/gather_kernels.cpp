@@ -1,3 +1,6 @@
+#include <numeric>
+#include <vector>
+
 #include "backends/cuda/device/attention/attention.h"
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/gather/copy.h"
@@ -68,6 +71,28 @@ void run_concat(const PlannedInstruction& in, const Run& run) {
     out.data += in.operands[i].cols;
   }
 }
+
+/// concat of the last dimensions of matrices: the operands' vectors take turns.
+class ConcatVectors final : public Kernel {
+ public:
+  ConcatVectors(const PlannedInstruction&, const Binding& binding) {
+    for (const ValueId operand : binding.node.operands)
+      parts_.push_back(binding.graph.value(operand).type.dims.back());
+  }
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const std::int64_t width = std::accumulate(parts_.begin(), parts_.end(), std::int64_t{0});
+    RowsOut out = rows_out(in, run);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      copy_vectors(run.stream, rows_in(in, run, i), rows_of(in, run), in.operands[i].cols,
+                   parts_[i], width, out);
+      out.data += parts_[i];
+    }
+  }
+
+ private:
+  std::vector<std::int64_t> parts_;  ///< elements of a vector of each operand
+};
 
 /// The caller's numbers, which are already in device memory.
 class CopyInput final : public Kernel {
@@ -153,6 +178,7 @@ const RegisterKernels kKernels({
     {"copy_rows", make_kernel<CopyRows>},
     {"strided_copy", make_kernel<StridedCopy>},
     {"select_elements", make_kernel<SelectElements>},
+    {"concat_vectors", make_kernel<ConcatVectors>},
     {"concat", make_kernel<StatelessKernel<run_concat>>},
     {"input", make_kernel<CopyInput>},
     {"position", make_kernel<StatelessKernel<run_position>>},

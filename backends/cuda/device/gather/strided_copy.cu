@@ -25,6 +25,17 @@ __global__ void strided_copy_kernel(RowsIn x, DeviceStrides view, Rows rows, std
   }
 }
 
+__global__ void copy_vectors_kernel(RowsIn x, Rows rows, std::int64_t columns, std::int64_t part,
+                                    std::int64_t width, RowsOut out) {
+  for (std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y; r < *rows.live;
+       r += std::int64_t{gridDim.x} * blockDim.y) {
+    const float* from = row_of(x, r);
+    for (std::int64_t c = std::int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns;
+         c += std::int64_t{gridDim.y} * blockDim.x)
+      row_of(out, r)[c / part * width + c % part] = element(from, c);
+  }
+}
+
 }  // namespace
 
 DeviceStrides device_strides(const StridedView& view) {
@@ -41,6 +52,12 @@ void strided_copy(cudaStream_t stream, const RowsIn& x, const DeviceStrides& vie
                   std::int64_t columns, const RowsOut& out) {
   launch(stream, strided_copy_kernel, config_for_elements(rows, columns), x, view, rows, columns,
          out);
+}
+
+void copy_vectors(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
+                  std::int64_t part, std::int64_t width, const RowsOut& out) {
+  launch(stream, copy_vectors_kernel, config_for_elements(rows, columns), x, rows, columns, part,
+         width, out);
 }
 
 }  // namespace fuselage::cuda

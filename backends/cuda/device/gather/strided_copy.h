@@ -25,4 +25,9 @@ DeviceStrides device_strides(const StridedView& view);
 void strided_copy(cudaStream_t stream, const RowsIn& x, const DeviceStrides& view, const Rows& rows,
                   std::int64_t columns, const RowsOut& out);
 
+/// out[r][v width + c] = x[r][v part + c], for the vectors v of `part` elements in a row of
+/// `columns` elements.
+void copy_vectors(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::int64_t columns,
+                  std::int64_t part, std::int64_t width, const RowsOut& out);
+
 }  // namespace fuselage::cuda
