@@ -161,9 +161,53 @@ def decoder():
     write("decoder", {"E": E, "P": places, "B": bias, **PRODUCTS}, SOURCE | {"hyp.word": (words, steps)}, outputs)
 
 
+def rms_norm(x, gain):
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * gain
+
+
+def rotary_language_model():
+    """docs/examples/rotary_language_model.cpp with 2 layers, 4 heads of 4 and 2 key heads."""
+    heads, key_heads, width, inner, steps = 4, 2, 4, 12, [5, 1, 3]
+    size, words = heads * width, RANDOM.integers(0, 9, 9)
+    embedding, gain = weight(9, size), 1 + weight(size, scale=0.1)
+    weights = {"E": embedding, "norm": gain}
+    shapes = {"Wq": (size, size), "Wk": (size, key_heads * width), "Wv": (size, key_heads * width)}
+    shapes |= {"Wo": (size, size), "Wg": (size, inner), "Wu": (size, inner), "Wd": (inner, size)}
+    for layer in (1, 2):
+        weights |= {f"l{layer}_{name}": weight(*shape, scale=0.3) for name, shape in shapes.items()}
+        weights |= {f"l{layer}_{name}": 1 + weight(size, scale=0.1) for name in ("norm1", "norm2")}
+    frequencies = 10000.0 ** (-2 * np.arange(width // 2) / width)
+
+    def rotate(x, count):
+        angles = np.arange(len(x))[:, None, None] * frequencies
+        a, b = np.split(x.reshape(len(x), count, width), 2, axis=2)
+        return np.concatenate([a * np.cos(angles) - b * np.sin(angles), b * np.cos(angles) + a * np.sin(angles)], 2)
+
+    logits = np.zeros((sum(steps), 9))
+    for first, last in sentences(steps):
+        words[first] = -1
+        x = np.where(words[first:last, None] < 0, 0, embedding[words[first:last]])
+        for layer in (1, 2):
+            w = {name: weights[f"l{layer}_{name}"] for name in [*shapes, "norm1", "norm2"]}
+            y = rms_norm(x, w["norm1"])
+            q, k = rotate(y @ w["Wq"], heads), rotate(y @ w["Wk"], key_heads)
+            v = (y @ w["Wv"]).reshape(-1, key_heads, width)
+            mixed = np.zeros((last - first, heads, width))
+            for t in range(last - first):
+                for h in range(heads):
+                    shares = softmax(k[: t + 1, h // 2] @ q[t, h] / np.sqrt(width))
+                    mixed[t, h] = shares @ v[: t + 1, h // 2]
+            x = x + mixed.reshape(-1, size) @ w["Wo"]
+            z = rms_norm(x, w["norm2"])
+            gate = z @ w["Wg"]
+            x = x + (gate * sigmoid(gate) * (z @ w["Wu"])) @ w["Wd"]
+        logits[first:last] = rms_norm(x, gain) @ embedding.T
+    write("rotary_language_model", weights, {"hyp.word": (words, steps)}, {"logits": logits})
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         print(__doc__.strip())
         sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    for case in (convolution, attention, reductions, linear_attention, texts, decoder):
+    for case in (convolution, attention, reductions, linear_attention, texts, decoder, rotary_language_model):
         case()

@@ -92,7 +92,8 @@ TEST_P(Language, HasTheResultsOfNumpyOnTheDevice) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, Language,
                          ::testing::Values("attention", "convolution", "decoder",
-                                           "linear_attention", "reductions", "texts"),
+                                           "linear_attention", "reductions",
+                                           "rotary_language_model", "texts"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

@@ -1,0 +1,52 @@
+// docs/examples/rotary_language_model.cpp: its graph is the one in tests/data/language, whose
+// results are those of numpy; it continues and scores texts, and the optimizer fuses it.
+
+#include "docs/examples/rotary_language_model.cpp"  // NOLINT: an example, not a library
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <random>
+
+#include "base/file.h"
+#include "fuselage/decoding/generator.h"
+#include "fuselage/decoding/scorer.h"
+#include "fuselage/graph/text.h"
+#include "fuselage/models/make_model.h"
+#include "tests/random_weights.h"
+
+namespace fuselage {
+namespace {
+
+constexpr RotarySizes kSizes{
+    .vocabulary = 9, .layers = 2, .heads = 4, .key_heads = 2, .width = 4, .inner = 12};
+
+TEST(RotaryLanguageModel, IsTheGraphThatNumpyComputes) {
+  EXPECT_EQ(print_graph(rotary_language_model(kSizes)),
+            read_file(std::string(FUSELAGE_TEST_DATA) + "/language/rotary_language_model.ir"));
+}
+
+TEST(RotaryLanguageModel, ContinuesAndScoresTexts) {
+  const std::string vocabulary = ::testing::TempDir() + "/rotary_words.txt";
+  std::ofstream(vocabulary) << "</s>\n<unk>\na\nb\nc\nd\ne\nf\ng\n";
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal(0, 0.5f);
+  const Graph graph = rotary_language_model(kSizes);
+  const TensorMap weights = weights_for(graph, [&](const Type&, const Dims& shape) {
+    return tensor_of(shape, [&] { return normal(random); });
+  });
+  const Model model = make_model(graph, weights, {vocabulary});
+  const Generator generator(model, {.beam_size = 3, .max_new_tokens = 6});
+  const Generation generation = generator.generate("a b c");
+  ASSERT_EQ(generation.continuations.size(), 3u);
+  // The score of prompt and continuation is the sum of the prompt's and the continuation's.
+  const Continuation& best = generation.continuations.front();
+  const Scorer scorer(model);
+  const auto whole = scorer.score("a b c " + best.text).word_scores;
+  ASSERT_GE(whole.size(), 3 + best.hypothesis.words.size());
+  for (std::size_t i = 0; i < best.hypothesis.words.size(); ++i)
+    EXPECT_NEAR(whole[3 + i], best.hypothesis.word_scores[i], 1e-4) << i;
+}
+
+}  // namespace
+}  // namespace fuselage
