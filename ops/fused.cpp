@@ -63,12 +63,12 @@ std::vector<ValueId> decompose_linear(Decomposition& in) {
   return add_steps(in, expression_of(in, operands.size()), operands);
 }
 
-std::vector<ValueId> decompose_add_layer_norm(Decomposition& in) {
+template <typename Norm>
+std::vector<ValueId> decompose_add_norm(Decomposition& in) {
   const ValueId sum = in.add(op::Add{}, {in.operands()[0], in.operands()[1]});
   std::vector<ValueId> operands(in.operands().begin() + 1, in.operands().end());
   operands[0] = sum;
-  return {in.add(op::LayerNorm{.epsilon = in.as<op::AddLayerNorm>().epsilon}, std::move(operands)),
-          sum};
+  return {in.add(Norm{.epsilon = in.as<op::AddNorm>().epsilon}, std::move(operands)), sum};
 }
 
 }  // namespace
@@ -103,7 +103,15 @@ std::span<const OpDef> fused_ops() {
            .cost = cost_decomposed,
            .evaluate_f32 = evaluate_decomposed,
            .evaluate_f64 = evaluate_decomposed,
-           .decompose = decompose_add_layer_norm}),
+           .decompose = decompose_add_norm<op::LayerNorm>}),
+      define<op::AddRmsNorm>({.summary = "s = a + b; results: rms_norm(s, gain), and s.",
+                              .operands = {{"a"}, {"b"}, {"gain"}},
+                              .traits = Trait::row_wise,
+                              .infer = infer_decomposed,
+                              .cost = cost_decomposed,
+                              .evaluate_f32 = evaluate_decomposed,
+                              .evaluate_f64 = evaluate_decomposed,
+                              .decompose = decompose_add_norm<op::RmsNorm>}),
   };
   return ops;
 }

@@ -6,6 +6,7 @@ the graph with its name. Results are computed here with numpy in float64, from t
 Fuselage. Needs numpy.
 """
 
+import math
 import pathlib
 import sys
 
@@ -205,9 +206,91 @@ def rotary_language_model():
     write("rotary_language_model", weights, {"hyp.word": (words, steps)}, {"logits": logits})
 
 
+def sequence_labels():
+    """docs/examples/sequence_labels.cpp: 7 words, size 6, 3 classes, 5 tags."""
+    weights = {f"{name}_{m}": weight(6, 6, scale=0.5) for name in ("forward", "backward") for m in "WU"}
+    class_weight, tag_weight = weight(24, 3, scale=0.5), weight(12, 5, scale=0.5)
+    classes, tags = [], []
+    for begin, end in sentences(LENGTHS):
+        states = np.zeros((end - begin, 12))
+        for name, order, columns in (
+            ("forward", range(end - begin), slice(0, 6)),
+            ("backward", reversed(range(end - begin)), slice(6, 12)),
+        ):
+            state = np.zeros(6)
+            for t in order:
+                state = np.tanh(X[begin + t] @ weights[f"{name}_W"] + state @ weights[f"{name}_U"])
+                states[t, columns] = state
+        summary = np.concatenate([states.max(0), states.mean(0)])
+        classes.append(softmax(summary @ class_weight))
+        tags += [softmax(state @ tag_weight) for state in states]
+    weights |= {"E": E, "class_W": class_weight, "tag_W": tag_weight}
+    write("sequence_labels", weights, {"token.word": SOURCE["src.word"]}, {"class": classes, "tags": tags})
+
+
+def frame_encoder():
+    """docs/examples/frame_encoder.cpp: 4 features, size 6, 2 layers."""
+    frames, weights = weight(sum(LENGTHS), 4), {"project": weight(4, 6)}
+    for layer in (1, 2):
+        weights |= {f"conv{layer}_{name}": weight(6, 6, scale=0.4) for name in ("before", "here", "after")}
+        weights[f"conv{layer}_bias"] = weight(6)
+    y = []
+    for begin, end in sentences(LENGTHS):
+        x = frames[begin:end] @ weights["project"]
+        for layer in (1, 2):
+            w = {name: weights[f"conv{layer}_{name}"] for name in ("before", "here", "after", "bias")}
+            padded = np.pad(x, ((1, 1), (0, 0)))
+            total = padded[:-2] @ w["before"] + x @ w["here"] + padded[2:] @ w["after"] + w["bias"]
+            erf = np.vectorize(math.erf)
+            x = x + total * (1 + erf(total / np.sqrt(2))) / 2
+        y.append(x)
+    write("frame_encoder", weights, {"frames": (frames, LENGTHS)}, {"states": np.concatenate(y)})
+
+
+def recurrent_mixing():
+    """docs/examples/recurrent_mixing.cpp: 9 words, size 6, 2 layers. Sums without the exponent apart."""
+    steps, size = [6, 2, 4], 6
+    words, embedding = RANDOM.integers(0, 9, sum(steps)), weight(9, size)
+    weights = {"E": embedding, "norm": 1 + weight(size, scale=0.1)}
+    shapes = {name: (size, size) for name in ("Wk", "Wv", "Wr", "Wo", "Wg")}
+    shapes |= {"Wi": (size, 2 * size), "Wd": (2 * size, size)}
+    for layer in (1, 2):
+        weights |= {f"l{layer}_{name}": weight(*shape, scale=0.5) for name, shape in shapes.items()}
+        weights |= {f"l{layer}_{name}": weight(size, scale=0.5) for name in ("bonus", "decay")}
+        weights |= {f"l{layer}_norm{i}": 1 + weight(size, scale=0.1) for i in (1, 2)}
+        weights |= {f"l{layer}_mix_{name}": sigmoid(weight(size)) for name in "kvrig"}
+    weights = {name: w.astype(np.float32).astype(np.float64) for name, w in weights.items()}
+    norm = lambda x, gain: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * gain
+
+    def mixed(y, share):
+        return y * share + np.pad(y, ((1, 0), (0, 0)))[:-1] * (1 - share)
+
+    logits = []
+    for first, last in sentences(steps):
+        words[first] = -1
+        x = np.where(words[first:last, None] < 0, 0, embedding[words[first:last]])
+        for layer in (1, 2):
+            w = lambda name: weights[f"l{layer}_{name}"]
+            y = norm(x, w("norm1"))
+            k, v, r = (mixed(y, w(f"mix_{name}")) @ w(f"W{name}") for name in "kvr")
+            decay, wkv = np.exp(w("decay")), np.zeros_like(k)
+            for t in range(last - first):
+                shares = np.array([np.exp(k[j] - (t - 1 - j) * decay) for j in range(t)] + [np.exp(k[t] + w("bonus"))])
+                wkv[t] = (shares * v[: t + 1]).sum(0) / shares.sum(0)
+            x = x + (sigmoid(r) * wkv) @ w("Wo")
+            y = norm(x, w("norm2"))
+            inner = np.maximum(mixed(y, w("mix_i")) @ w("Wi"), 0)
+            x = x + sigmoid(mixed(y, w("mix_g")) @ w("Wg")) * (inner**2 @ w("Wd"))
+        logits.append(norm(x, weights["norm"]) @ embedding.T)
+    write("recurrent_mixing", weights, {"hyp.word": (words, steps)}, {"logits": np.concatenate(logits)})
+
+
+CASES = [convolution, attention, reductions, linear_attention, texts, decoder, rotary_language_model]
+CASES += [sequence_labels, frame_encoder, recurrent_mixing]
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         print(__doc__.strip())
         sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    for case in (convolution, attention, reductions, linear_attention, texts, decoder, rotary_language_model):
+    for case in CASES:
         case()

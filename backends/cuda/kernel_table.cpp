@@ -174,6 +174,7 @@ constexpr KernelInfo kRows[] = {
     {.op = op::ReduceMean::kName, .name = "reduce_mean", .reads = {view}},
     {.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
     {.op = op::AddLayerNorm::kName, .name = "add_layer_norm", .reads = {view, view}},
+    {.op = op::AddRmsNorm::kName, .name = "add_rms_norm", .reads = {view, view}},
     {.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}},
     {.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}},
     {.op = op::SegmentSoftmax::kName, .name = "segment_softmax"},

@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// Fuses a layer normalization with the sum that it normalizes, as after a residual connection. The
-/// sum is a second result for its other readers.
+/// Fuses a layer or RMS normalization with the sum that it normalizes, as after a residual
+/// connection. The sum is a second result for its other readers.
 Pass fuse_norm();
 
 }  // namespace fuselage

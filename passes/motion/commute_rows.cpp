@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "fuselage/base/error.h"
 #include "fuselage/ops/leaf.h"
@@ -33,6 +35,81 @@ const Node* common_selection(const Graph& graph, const Node& node) {
   return common;
 }
 
+// --- Chains ---
+
+/// Nodes that could move along one path with a node that is elementwise. Looks at kMaxNodes in each
+/// direction, more than chains have; beyond them nothing moves.
+class MovingChain {
+ public:
+  MovingChain(const Graph& graph, MapPath path) : graph_(graph), path_(std::move(path)) {}
+
+  /// Whether a move of `node` only cuts a chain: elementwise readers of its rows stay, with which
+  /// it would be one kernel, and no other work can follow, such as a product.
+  bool is_cut_behind(const Node& node) { return !is_followed(node) && has_staying_reader(node); }
+
+ private:
+  static constexpr std::size_t kMaxNodes = 256;
+
+  const Node& reader(const Use& use) const { return graph_.node(use.node); }
+
+  /// Whether a value is a selection along the path, or would be one if elementwise nodes moved.
+  bool could_be_selected(ValueId value) {
+    if (!has_rows(graph_, value)) return true;
+    const auto [known, is_new] = selected_.emplace(value, false);
+    if (!is_new || selected_.size() > kMaxNodes) return known->second;
+    const Node& node = graph_.producer(value);
+    const bool could = node.has(Trait::selects_rows)
+                           ? path_of(node) == path_
+                           : node.has(Trait::elementwise) && could_move(node);
+    return selected_[value] = could;
+  }
+
+  bool could_move(const Node& node) {
+    return node.has(Trait::row_wise) && node.results.size() == 1 &&
+           std::all_of(node.operands.begin(), node.operands.end(),
+                       [this](ValueId operand) { return could_be_selected(operand); });
+  }
+
+  bool is_followed(const Node& node) {
+    if (!followed_.insert(node.results[0]).second || followed_.size() > kMaxNodes) return false;
+    const auto& uses = graph_.value(node.results[0]).uses;
+    return std::any_of(uses.begin(), uses.end(), [this](const Use& use) {
+      const Node& next = reader(use);
+      return could_move(next) && (!next.has(Trait::elementwise) || is_followed(next));
+    });
+  }
+
+  bool has_staying_reader(const Node& node) {
+    if (!seen_.insert(node.results[0]).second || seen_.size() > kMaxNodes) return false;
+    const auto& uses = graph_.value(node.results[0]).uses;
+    return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+      const Node& next = reader(use);
+      return next.has(Trait::elementwise) &&
+             graph_.value(next.results[0]).type.dims == graph_.value(node.results[0]).type.dims &&
+             (!could_move(next) || has_staying_reader(next));
+    });
+  }
+
+  const Graph& graph_;
+  MapPath path_;
+  std::map<ValueId, bool> selected_;
+  std::set<ValueId> followed_, seen_;
+};
+
+bool cuts_chain(const Graph& graph, const Node& node) {
+  return node.has(Trait::elementwise) &&
+         MovingChain(graph, path_of(*common_selection(graph, node))).is_cut_behind(node);
+}
+
+/// Seconds by which cutting a chain lowers the gain of a move to `domain`: in a chain a node reads
+/// and writes no rows of its own, and a part of it before the selections is one more kernel. A
+/// kernel of the load program takes no time of a sentence.
+double seconds_of_cut(const CostModel& model, const Cost& cost, DomainId from, DomainId domain) {
+  if (model.graph.domain(domain).binding == BindingTime::load) return 0;
+  const Cost in_chain{.flop = cost.flop};
+  return model.seconds(cost, from) - model.seconds(in_chain, from) + model.kernel_seconds(domain);
+}
+
 // --- Selections ---
 
 /// A move of a node past the first `crossed` maps of its path.
@@ -57,10 +134,12 @@ Moves moves_of(const CostModel& model, NodeId id) {
   const Type& operand = graph.value(select.results[0]).type;
   Moves moves{.stay = model.seconds(cost, result.domain) +
                       model.seconds(cost_of_reading(operand), result.domain)};
+  const bool cuts = cuts_chain(graph, graph.node(id));
   for (std::size_t i = 1; i <= path.size(); ++i) {
     const DomainId domain = graph.map(path[i - 1]).to;
-    const double seconds =
-        model.seconds(cost, domain) + model.seconds(cost_of_reading(result), result.domain);
+    const double seconds = model.seconds(cost, domain) +
+                           model.seconds(cost_of_reading(result), result.domain) +
+                           (cuts ? seconds_of_cut(model, cost, result.domain, domain) : 0);
     if (seconds < moves.stay) moves.faster.push_back({i, domain, seconds});
   }
   std::stable_sort(moves.faster.begin(), moves.faster.end(),

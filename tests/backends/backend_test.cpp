@@ -132,6 +132,7 @@ TEST(CostModel, HasTheFiguresOfTheDevice) {
   const Target& gpu = find_backend("cuda").capabilities().target;
   EXPECT_GT(gpu.flop_per_second, 100 * cpu.flop_per_second);
   EXPECT_GT(gpu.bytes_per_second, 100 * cpu.bytes_per_second);
+  EXPECT_GT(gpu.kernel_seconds, cpu.kernel_seconds);
   EXPECT_EQ(gpu.load_flop_per_second, cpu.load_flop_per_second) << "the CPU runs load programs";
 }
 

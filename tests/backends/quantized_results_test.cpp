@@ -70,6 +70,8 @@ next(%state, %new)
 %norm, %sum = add_layer_norm(%new, %mixed, %gain) {epsilon = 0.01}
 %q_norm = quantize(%norm)
 %normed, %summed = add_layer_norm(%word, %old, %gain) {epsilon = 0.01}
+%rms, %rms_sum = add_rms_norm(%new, %said_mixed, %gain) {epsilon = 0.01}
+%q_rms = quantize(%rms)
 %q_summed = quantize(%summed) {to = qint16, largest = 32767, largest_sum = 70000}
 %out = linear(%new, %wide) {expression = "tanh(x0)"}
 %q_out = quantize(%out)
@@ -83,7 +85,8 @@ next(%state, %new)
 %d = dequantize(%q_norm)
 %e = dequantize(%q_summed)
 %f = dequantize(%q_out)
-%all = concat(%a, %b, %c, %d, %e, %f, %sum)
+%g = dequantize(%q_rms)
+%all = concat(%a, %b, %c, %d, %e, %f, %g, %rms_sum, %sum)
 return logits = %all, entries = %entries
 )ir";
 

@@ -130,7 +130,7 @@ return y = %y, z = %z
 )");
 }
 
-TEST_F(NormalizationKernelsTest, AddLayerNormGivesTheSumToo) {
+TEST_F(NormalizationKernelsTest, NormsOfSumsGiveTheSumsToo) {
   expect_for_all(R"(%a = import() {name = "a", domain = hyp, dims = [$n]}
 %e = param() {name = "E", domain = vocab, dims = [$n]}
 %w = select_rows(%e) {via = [hyp.word]}
@@ -139,7 +139,9 @@ TEST_F(NormalizationKernelsTest, AddLayerNormGivesTheSumToo) {
 %b = param() {name = "b", dims = [$n]}
 %y, %sum = add_layer_norm(%a, %w, %g, %b) {epsilon = 1e-05}
 %z, %sum2 = add_layer_norm(%a, %s, %g) {epsilon = 1e-05}
-return y = %y, sum = %sum, z = %z, sum2 = %sum2
+%r, %sum3 = add_rms_norm(%w, %a, %g) {epsilon = 1e-05}
+%t, %sum4 = add_rms_norm(%s, %a, %g) {epsilon = 1e-06}
+return y = %y, sum = %sum, z = %z, sum2 = %sum2, r = %r, sum3 = %sum3, t = %t, sum4 = %sum4
 )");
 }
 

@@ -93,7 +93,8 @@ TEST_P(Language, HasTheResultsOfNumpyOnTheDevice) {
 INSTANTIATE_TEST_SUITE_P(Cases, Language,
                          ::testing::Values("attention", "convolution", "decoder",
                                            "linear_attention", "reductions",
-                                           "rotary_language_model", "texts"),
+                                           "rotary_language_model", "texts", "sequence_labels",
+                                           "frame_encoder", "recurrent_mixing"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

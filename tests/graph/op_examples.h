@@ -179,6 +179,11 @@ return y = %y
 %y, %s = add_layer_norm(%x, %x, %g, %g) {epsilon = 1e-06}
 return y = %y, s = %s
 )"},
+        {"add_rms_norm", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%g = param() {name = "g", dims = [2]}
+%y, %s = add_rms_norm(%x, %x, %g) {epsilon = 1e-06}
+return y = %y, s = %s
+)"},
         {"dot_attention", R"(%q = import() {name = "q", domain = hyp, dims = [4]}
 %k = import() {name = "k", domain = source, dims = [4]}
 %x = import() {name = "x", domain = source, dims = [6]}

@@ -238,6 +238,11 @@ const std::vector<Case>& cases() {
        "%y = rms_norm(%h, %v) {epsilon = 0.5}",
        {{10 / std::sqrt(3.0), 2 / std::sqrt(3.0), 5 / std::sqrt(5.125), -3 / std::sqrt(5.125), -10,
          0, 20 / std::sqrt(4.5), -2 / std::sqrt(4.5)}}},
+      {"add_rms_norm",
+       "%y, %sum = add_rms_norm(%h, %h, %v) {epsilon = 2}",
+       {{10 / std::sqrt(3.0), 2 / std::sqrt(3.0), 5 / std::sqrt(5.125), -3 / std::sqrt(5.125), -10,
+         0, 20 / std::sqrt(4.5), -2 / std::sqrt(4.5)},
+        {2, -4, 1, 6, -2, 0, 4, 4}}},
 
       {"softmax",
        "%y = softmax(%h)",

@@ -123,6 +123,7 @@ constexpr Good kGood[] = {
     {"%y, %a = pointwise(%h4, %h1, %v4) {expression = \"t0 = mul(x0, x1); add(t0, x2); t0\"}",
      "hyp f32[4]"},
     {"%y, %a = add_layer_norm(%h4, %v4, %v4) {epsilon = 1}", "hyp f32[4]"},
+    {"%y, %a = add_rms_norm(%h4, %v4, %v4) {epsilon = 1}", "hyp f32[4]"},
     {"%y = linear(%h, %m) {expression = \"tanh(x0)\"}", "hyp f32[3]"},
     {"%z, %y = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [0], to = qint16, largest = "
      "9}",
@@ -377,6 +378,7 @@ constexpr Bad kBad[] = {
     {"%y = pointwise(%h4) {expression = \"tan(x0)\"}", "'tan' is no elementwise op"},
     {"%y = pointwise(%h4, %x4) {expression = \"add(x0, x1)\"}", "range over different rows"},
     {"%y, %a = add_layer_norm(%h4, %h, %v4) {epsilon = 1}", "dimensions differ"},
+    {"%y, %a = add_rms_norm(%h4, %h4, %v) {epsilon = 1}", "must be"},
     {"%y = linear(%h, %e) {expression = \"tanh(x0)\"}", "inner dimensions differ"},
     {"%y, %q = linear(%h, %m) {expression = \"tanh(x0)\", quantized = [1]}",
      "it has no result 1 to quantize, only 1"},

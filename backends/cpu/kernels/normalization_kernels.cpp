@@ -26,53 +26,63 @@ void run_log_sum_exp(const PlannedInstruction& in, const Run& run) {
                           static_cast<std::size_t>(in.operands[0].cols), rows_out(in, run));
 }
 
-/// A normalization with gain as operand kGain and an optional bias as the next operand.
-template <std::size_t kGain>
-class Norm : public Kernel {
- public:
-  Norm(const PlannedInstruction&, const Binding& binding)
-      : epsilon_(static_cast<float>(binding.node.as<op::Epsilon>().epsilon)) {}
+struct NormWeights {
+  const float* gain = nullptr;
+  const float* bias = nullptr;  ///< nullptr: none
+  float epsilon = 0;
+};
 
- protected:
-  static const float* gain(const PlannedInstruction& in, const Run& run) {
-    return plain_in<const float>(in, run, kGain);
+/// Normalizes `rows` rows of `cols` elements.
+using Normalize = void (*)(const Run& run, const RowsIn& x, const NormWeights& weights,
+                           std::size_t rows, std::size_t cols, const RowsOut& y);
+
+void layer_norm(const Run& run, const RowsIn& x, const NormWeights& weights, std::size_t rows,
+                std::size_t cols, const RowsOut& y) {
+  run.kernels.layer_norm(x, weights.gain, weights.bias, weights.epsilon, rows, cols, y);
+}
+
+void rms_norm(const Run& run, const RowsIn& x, const NormWeights& weights, std::size_t rows,
+              std::size_t cols, const RowsOut& y) {
+  run.kernels.rms_norm(x, weights.gain, weights.epsilon, rows, cols, y);
+}
+
+/// The weights of a node with gain as operand `gain` and an optional bias as the next operand.
+NormWeights norm_weights(const PlannedInstruction& in, const Run& run, std::size_t gain,
+                         float epsilon) {
+  const bool has_bias = in.operands.size() > gain + 1;
+  return {plain_in<const float>(in, run, gain),
+          has_bias ? plain_in<const float>(in, run, gain + 1) : nullptr, epsilon};
+}
+
+float epsilon_of(const Binding& binding) {
+  return static_cast<float>(binding.node.as<op::Epsilon>().epsilon);
+}
+
+template <Normalize normalize>
+class Norm final : public Kernel {
+ public:
+  Norm(const PlannedInstruction&, const Binding& binding) : epsilon_(epsilon_of(binding)) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    normalize(run, rows_in(in, run, 0), norm_weights(in, run, 1, epsilon_), rows_of(in, run),
+              cols_of(in), rows_out(in, run));
   }
-  static const float* bias(const PlannedInstruction& in, const Run& run) {
-    return in.operands.size() > kGain + 1 ? plain_in<const float>(in, run, kGain + 1) : nullptr;
-  }
-  float epsilon() const { return epsilon_; }
 
  private:
   float epsilon_;
 };
 
-class LayerNorm final : public Norm<1> {
- public:
-  using Norm::Norm;
-  void run(const PlannedInstruction& in, const Run& run) const override {
-    run.kernels.layer_norm(rows_in(in, run, 0), gain(in, run), bias(in, run), epsilon(),
-                           rows_of(in, run), cols_of(in), rows_out(in, run));
-  }
-};
-
-class RmsNorm final : public Norm<1> {
- public:
-  using Norm::Norm;
-  void run(const PlannedInstruction& in, const Run& run) const override {
-    run.kernels.rms_norm(rows_in(in, run, 0), gain(in, run), epsilon(), rows_of(in, run),
-                         cols_of(in), rows_out(in, run));
-  }
-};
-
 /// Row by row, so that the sum is still in the cache when it is normalized.
-class AddLayerNorm final : public Norm<2> {
+template <Normalize normalize>
+class AddNorm final : public Kernel {
  public:
-  AddLayerNorm(const PlannedInstruction& in, const Binding& binding)
-      : Norm(in, binding), quantized_(in, binding) {}
+  AddNorm(const PlannedInstruction& in, const Binding& binding)
+      : epsilon_(epsilon_of(binding)), quantized_(in, binding) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     const RowsIn a = rows_in(in, run, 0);
     const RowsIn b = rows_in(in, run, 1);
+    const NormWeights weights = norm_weights(in, run, 2, epsilon_);
     const std::size_t cols = cols_of(in);
     const BinaryRow add = run.kernels.binary_row(Binary::add, a.columns != cols, b.columns != cols);
     const RowsOut norm = rows_out(in, run, 0);
@@ -80,13 +90,14 @@ class AddLayerNorm final : public Norm<2> {
     for (std::size_t r = 0; r < rows_of(in, run); ++r) {
       float* row = sum.data + r * sum.stride;
       add(row_of(a, r, a.columns), row_of(b, r, b.columns), cols, row);
-      run.kernels.layer_norm({row, 0, nullptr, nullptr, cols}, gain(in, run), bias(in, run),
-                             epsilon(), 1, cols, {norm.data + r * norm.stride, norm.stride});
+      normalize(run, {row, 0, nullptr, nullptr, cols}, weights, 1, cols,
+                {norm.data + r * norm.stride, norm.stride});
       quantized_.quantize(in, run, r, r + 1);
     }
   }
 
  private:
+  float epsilon_;
   QuantizedResults quantized_;
 };
 
@@ -102,13 +113,19 @@ constexpr KernelEntry kKernels[] = {
      make_kernel<PlainKernel<run_log_softmax>>},
     {{.op = op::LogSumExp::kName, .name = "log_sum_exp", .reads = {view}},
      make_kernel<PlainKernel<run_log_sum_exp>>},
-    {{.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}}, make_kernel<LayerNorm>},
+    {{.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
+     make_kernel<Norm<layer_norm>>},
     {{.op = op::AddLayerNorm::kName,
       .name = "add_layer_norm",
       .reads = {view, view},
       .quantizes = true},
-     make_kernel<AddLayerNorm>},
-    {{.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}}, make_kernel<RmsNorm>},
+     make_kernel<AddNorm<layer_norm>>},
+    {{.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}}, make_kernel<Norm<rms_norm>>},
+    {{.op = op::AddRmsNorm::kName,
+      .name = "add_rms_norm",
+      .reads = {view, view},
+      .quantizes = true},
+     make_kernel<AddNorm<rms_norm>>},
 };
 
 }  // namespace

@@ -37,14 +37,23 @@ struct Linear : QuantizedResults {
   }
 };
 
-/// Results: layer_norm(a + b), and a + b.
-struct AddLayerNorm : QuantizedResults {
-  static constexpr std::string_view kName = "add_layer_norm";
+/// The attributes of a sum with its normalization.
+struct AddNorm : QuantizedResults {
   double epsilon = 0;
   static constexpr auto attributes() {
-    return std::tuple_cat(std::tuple(required("epsilon", &AddLayerNorm::epsilon)),
+    return std::tuple_cat(std::tuple(required("epsilon", &AddNorm::epsilon)),
                           QuantizedResults::attributes());
   }
+};
+
+/// Results: layer_norm(a + b), and a + b.
+struct AddLayerNorm : AddNorm {
+  static constexpr std::string_view kName = "add_layer_norm";
+};
+
+/// Results: rms_norm(a + b), and a + b.
+struct AddRmsNorm : AddNorm {
+  static constexpr std::string_view kName = "add_rms_norm";
 };
 
 /// The elementwise expression of an op that carries one (elementwise_expression.h).

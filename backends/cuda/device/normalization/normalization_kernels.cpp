@@ -27,49 +27,46 @@ void run_reduction(const PlannedInstruction& in, const Run& run) {
                  in.operands[0].cols / vectors, rows_out(in, run));
 }
 
-/// A normalization with the gain as operand kGain and an optional bias as the next operand.
-template <std::size_t kGain>
-class Norm : public Kernel {
+/// The weights of a node with the gain as operand `gain` and an optional bias as the next operand.
+NormWeights norm_weights(const PlannedInstruction& in, const Run& run, std::size_t gain,
+                         float epsilon) {
+  const bool has_bias = in.operands.size() > gain + 1;
+  return {.gain = data_at<const float>(in.operands[gain], run),
+          .bias = has_bias ? data_at<const float>(in.operands[gain + 1], run) : nullptr,
+          .epsilon = epsilon};
+}
+
+/// A kernel with the attribute epsilon.
+class NormKernel : public Kernel {
  public:
-  Norm(const PlannedInstruction&, const Binding& binding)
+  NormKernel(const PlannedInstruction&, const Binding& binding)
       : epsilon_(static_cast<float>(binding.node.as<op::Epsilon>().epsilon)) {}
 
  protected:
-  NormWeights weights(const PlannedInstruction& in, const Run& run) const {
-    const bool has_bias = in.operands.size() > kGain + 1;
-    return {.gain = data_at<const float>(in.operands[kGain], run),
-            .bias = has_bias ? data_at<const float>(in.operands[kGain + 1], run) : nullptr,
-            .epsilon = epsilon_};
-  }
+  float epsilon() const { return epsilon_; }
 
  private:
   float epsilon_;
 };
 
-class LayerNorm final : public Norm<1> {
+template <decltype(layer_norm)* normalize>
+class Norm final : public NormKernel {
  public:
-  using Norm::Norm;
+  using NormKernel::NormKernel;
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    layer_norm(run.stream, rows_in(in, run, 0), weights(in, run), rows_of(in, run), cols_of(in),
-               rows_out(in, run));
+    normalize(run.stream, rows_in(in, run, 0), norm_weights(in, run, 1, epsilon()),
+              rows_of(in, run), cols_of(in), rows_out(in, run));
   }
 };
 
-class AddLayerNorm final : public Norm<2> {
+template <decltype(add_layer_norm)* add_and_normalize>
+class AddNorm final : public NormKernel {
  public:
-  using Norm::Norm;
+  using NormKernel::NormKernel;
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    add_layer_norm(run.stream, rows_in(in, run, 0), rows_in(in, run, 1), weights(in, run),
-                   rows_of(in, run), cols_of(in), rows_out(in, run, 0), rows_out(in, run, 1));
-  }
-};
-
-class RmsNorm final : public Norm<1> {
- public:
-  using Norm::Norm;
-  void launch(const PlannedInstruction& in, const Run& run) const override {
-    rms_norm(run.stream, rows_in(in, run, 0), weights(in, run), rows_of(in, run), cols_of(in),
-             rows_out(in, run));
+    add_and_normalize(run.stream, rows_in(in, run, 0), rows_in(in, run, 1),
+                      norm_weights(in, run, 2, epsilon()), rows_of(in, run), cols_of(in),
+                      rows_out(in, run, 0), rows_out(in, run, 1));
   }
 };
 
@@ -80,9 +77,10 @@ const RegisterKernels kKernels({
     {"reduce_sum", make_kernel<StatelessKernel<run_reduction<Reduction::sum>>>},
     {"reduce_max", make_kernel<StatelessKernel<run_reduction<Reduction::max>>>},
     {"reduce_mean", make_kernel<StatelessKernel<run_reduction<Reduction::mean>>>},
-    {"layer_norm", make_kernel<LayerNorm>},
-    {"add_layer_norm", make_kernel<AddLayerNorm>},
-    {"rms_norm", make_kernel<RmsNorm>},
+    {"layer_norm", make_kernel<Norm<layer_norm>>},
+    {"add_layer_norm", make_kernel<AddNorm<add_layer_norm>>},
+    {"rms_norm", make_kernel<Norm<rms_norm>>},
+    {"add_rms_norm", make_kernel<AddNorm<add_rms_norm>>},
 });
 
 }  // namespace

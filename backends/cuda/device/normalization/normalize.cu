@@ -60,26 +60,37 @@ __device__ void scale_row(const StridedVector& x, std::int64_t columns, float me
   }
 }
 
-template <int kThreads>
-__device__ void normalize_row(const StridedVector& x, std::int64_t columns,
-                              const NormWeights& weights, float* to) {
-  const auto count = static_cast<float>(columns);
-  const float mean = sum_of<kThreads>(x, columns) / count;
-  const float variance = sum_of_squares<kThreads>(x, columns, mean) / count;
-  scale_row<kThreads>(x, columns, mean, 1.0f / sqrtf(variance + weights.epsilon), weights, to);
-}
+struct LayerNorm {
+  template <int kThreads>
+  static __device__ void run(const StridedVector& x, std::int64_t columns,
+                             const NormWeights& weights, float* to) {
+    const auto count = static_cast<float>(columns);
+    const float mean = sum_of<kThreads>(x, columns) / count;
+    const float variance = sum_of_squares<kThreads>(x, columns, mean) / count;
+    scale_row<kThreads>(x, columns, mean, 1.0f / sqrtf(variance + weights.epsilon), weights, to);
+  }
+};
 
-template <int kThreads>
-__global__ void layer_norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64_t columns,
-                                  RowsOut out) {
+struct RmsNorm {
+  template <int kThreads>
+  static __device__ void run(const StridedVector& x, std::int64_t columns,
+                             const NormWeights& weights, float* to) {
+    const float mean = sum_of_squares<kThreads>(x, columns, 0.0f) / static_cast<float>(columns);
+    scale_row<kThreads>(x, columns, 0.0f, 1.0f / sqrtf(mean + weights.epsilon), weights, to);
+  }
+};
+
+template <typename Norm, int kThreads>
+__global__ void norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64_t columns,
+                            RowsOut out) {
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
-  normalize_row<kThreads>({row_of(x, r)}, columns, weights, row_of(out, r));
+  Norm::template run<kThreads>({row_of(x, r)}, columns, weights, row_of(out, r));
 }
 
-template <int kThreads>
-__global__ void add_layer_norm_kernel(RowsIn a, RowsIn b, NormWeights weights, Rows rows,
-                                      std::int64_t columns, RowsOut out, RowsOut sum) {
+template <typename Norm, int kThreads>
+__global__ void add_norm_kernel(RowsIn a, RowsIn b, NormWeights weights, Rows rows,
+                                std::int64_t columns, RowsOut out, RowsOut sum) {
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   const StridedVector left{row_of(a, r), a.columns == columns ? 1 : 0};
@@ -88,18 +99,26 @@ __global__ void add_layer_norm_kernel(RowsIn a, RowsIn b, NormWeights weights, R
   // No barrier: each thread reads only elements that it has written.
   for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads)
     row[c] = left[c] + right[c];
-  normalize_row<kThreads>({row}, columns, weights, row_of(out, r));
+  Norm::template run<kThreads>({row}, columns, weights, row_of(out, r));
 }
 
-template <int kThreads>
-__global__ void rms_norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64_t columns,
-                                RowsOut out) {
-  const std::int64_t r = ThreadGroup<kThreads>::index();
-  if (r >= *rows.live) return;
-  const StridedVector from{row_of(x, r)};
-  const float mean = sum_of_squares<kThreads>(from, columns, 0.0f) / static_cast<float>(columns);
-  scale_row<kThreads>(from, columns, 0.0f, 1.0f / sqrtf(mean + weights.epsilon), weights,
-                      row_of(out, r));
+template <typename Norm>
+void launch_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
+                 std::int64_t columns, const RowsOut& out) {
+  with_group(columns, [&](auto threads) {
+    launch(stream, norm_kernel<Norm, threads>, config_for_groups<threads>(rows.max_live), x,
+           weights, rows, columns, out);
+  });
+}
+
+template <typename Norm>
+void launch_add_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
+                     const NormWeights& weights, const Rows& rows, std::int64_t columns,
+                     const RowsOut& out, const RowsOut& sum) {
+  with_group(columns, [&](auto threads) {
+    launch(stream, add_norm_kernel<Norm, threads>, config_for_groups<threads>(rows.max_live), a, b,
+           weights, rows, columns, out, sum);
+  });
 }
 
 }  // namespace
@@ -130,27 +149,23 @@ void log_sum_exp(cudaStream_t stream, const RowsIn& x, const Rows& rows, std::in
 
 void layer_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
                 std::int64_t columns, const RowsOut& out) {
-  with_group(columns, [&](auto threads) {
-    launch(stream, layer_norm_kernel<threads>, config_for_groups<threads>(rows.max_live), x,
-           weights, rows, columns, out);
-  });
+  launch_norm<LayerNorm>(stream, x, weights, rows, columns, out);
 }
 
 void add_layer_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
                     const NormWeights& weights, const Rows& rows, std::int64_t columns,
                     const RowsOut& out, const RowsOut& sum) {
-  with_group(columns, [&](auto threads) {
-    launch(stream, add_layer_norm_kernel<threads>, config_for_groups<threads>(rows.max_live), a, b,
-           weights, rows, columns, out, sum);
-  });
+  launch_add_norm<LayerNorm>(stream, a, b, weights, rows, columns, out, sum);
 }
 
 void rms_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
               std::int64_t columns, const RowsOut& out) {
-  with_group(columns, [&](auto threads) {
-    launch(stream, rms_norm_kernel<threads>, config_for_groups<threads>(rows.max_live), x, weights,
-           rows, columns, out);
-  });
+  launch_norm<RmsNorm>(stream, x, weights, rows, columns, out);
+}
+
+void add_rms_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b, const NormWeights& weights,
+                  const Rows& rows, std::int64_t columns, const RowsOut& out, const RowsOut& sum) {
+  launch_add_norm<RmsNorm>(stream, a, b, weights, rows, columns, out, sum);
 }
 
 }  // namespace fuselage::cuda

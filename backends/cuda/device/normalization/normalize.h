@@ -36,5 +36,8 @@ void add_layer_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
 /// out = x / sqrt(mean of squares + epsilon) * gain.
 void rms_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
               std::int64_t columns, const RowsOut& out);
+/// sum = a + b; out = rms_norm(sum). An operand with one column is broadcast.
+void add_rms_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b, const NormWeights& weights,
+                  const Rows& rows, std::int64_t columns, const RowsOut& out, const RowsOut& sum);
 
 }  // namespace fuselage::cuda

@@ -29,6 +29,12 @@ struct CostModel {
   double seconds(const Cost& cost, DomainId domain) const {
     return expected_seconds(graph, cost, domain, options.workload, options.target);
   }
+
+  /// Seconds per sentence that a kernel for the rows of a domain takes apart from its work.
+  double kernel_seconds(DomainId domain) const {
+    return options.target.kernel_seconds * expected_runs(graph, domain, options.workload) /
+           options.workload.batch;
+  }
 };
 
 /// Cost of reading a row through an index.

@@ -1,7 +1,12 @@
 // docs/examples/rotary_language_model.cpp: its graph is the one in tests/data/language, whose
 // results are those of numpy; it continues and scores texts, and the optimizer fuses it.
 
-#include "docs/examples/rotary_language_model.cpp"  // NOLINT: an example, not a library
+// NOLINTBEGIN: examples, not libraries
+#include "docs/examples/frame_encoder.cpp"
+#include "docs/examples/recurrent_mixing.cpp"
+#include "docs/examples/rotary_language_model.cpp"
+#include "docs/examples/sequence_labels.cpp"
+// NOLINTEND
 
 #include <gmock/gmock.h>
 
@@ -21,12 +26,18 @@ namespace {
 constexpr RotarySizes kSizes{
     .vocabulary = 9, .layers = 2, .heads = 4, .key_heads = 2, .width = 4, .inner = 12};
 
-TEST(RotaryLanguageModel, IsTheGraphThatNumpyComputes) {
-  EXPECT_EQ(print_graph(rotary_language_model(kSizes)),
-            read_file(std::string(FUSELAGE_TEST_DATA) + "/language/rotary_language_model.ir"));
+std::string text_of(const std::string& name) {
+  return read_file(std::string(FUSELAGE_TEST_DATA) + "/language/" + name + ".ir");
 }
 
-TEST(RotaryLanguageModel, ContinuesAndScoresTexts) {
+TEST(Examples, AreTheGraphsThatNumpyComputes) {
+  EXPECT_EQ(print_graph(rotary_language_model(kSizes)), text_of("rotary_language_model"));
+  EXPECT_EQ(print_graph(recurrent_mixing(9, 6, 2)), text_of("recurrent_mixing"));
+  EXPECT_EQ(print_graph(sequence_labels(7, 6, 3, 5)), text_of("sequence_labels"));
+  EXPECT_EQ(print_graph(frame_encoder(4, 6, 2)), text_of("frame_encoder"));
+}
+
+TEST(Examples, ContinueAndScoreTexts) {
   const std::string vocabulary = ::testing::TempDir() + "/rotary_words.txt";
   std::ofstream(vocabulary) << "</s>\n<unk>\na\nb\nc\nd\ne\nf\ng\n";
   std::mt19937 random(2);
