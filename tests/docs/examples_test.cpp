@@ -8,16 +8,20 @@
 #include "docs/examples/sequence_labels.cpp"
 // NOLINTEND
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 
 #include "base/file.h"
+#include "fuselage/backends/compile.h"
 #include "fuselage/decoding/generator.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/models/make_model.h"
+#include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "tests/random_weights.h"
 
 namespace fuselage {
@@ -35,6 +39,30 @@ TEST(Examples, AreTheGraphsThatNumpyComputes) {
   EXPECT_EQ(print_graph(recurrent_mixing(9, 6, 2)), text_of("recurrent_mixing"));
   EXPECT_EQ(print_graph(sequence_labels(7, 6, 3, 5)), text_of("sequence_labels"));
   EXPECT_EQ(print_graph(frame_encoder(4, 6, 2)), text_of("frame_encoder"));
+}
+
+/// "BATCH / STEP": the kernels that a batch and a step run.
+std::string kernels_of(Graph graph, const std::string& passes) {
+  optimize(graph, {.passes = passes});
+  const ProgramPlans plans = plan_programs(split_by_binding_time(graph), find_backend("cpu"));
+  const auto count = [&plans](BindingTime time) {
+    return std::ranges::count_if(plans[static_cast<std::size_t>(time)], &PlannedNode::launched);
+  };
+  return fmt::format("{} / {}", count(BindingTime::source), count(BindingTime::step));
+}
+
+TEST(Examples, HaveTheKernelsThatThePageStates) {
+  const std::pair<const char*, Graph> examples[] = {
+      {"decoder-only transformer, 2 layers", rotary_language_model(kSizes)},
+      {"recurrent language model, 2 layers", recurrent_mixing(9, 6, 2)},
+      {"classifier and tagger", sequence_labels(7, 6, 3, 5)},
+      {"encoder of frames, 2 layers", frame_encoder(4, 6, 2)}};
+  const std::string page = read_file(std::string(FUSELAGE_SOURCE_DIR) + "/docs/examples.md");
+  for (const auto& [name, graph] : examples) {
+    const std::string row =
+        fmt::format("| {} | {} | {} |", name, kernels_of(graph, "none"), kernels_of(graph, "all"));
+    EXPECT_THAT(page, ::testing::HasSubstr(row));
+  }
 }
 
 TEST(Examples, ContinueAndScoreTexts) {
