@@ -363,6 +363,10 @@ Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale) {
   return builder_of(a).add(op::HeadDot{.heads = heads, .scale = scale}, {a.expr, b}, a.location);
 }
 
+Expr rotary(Operand x, Expr cos, Expr sin, std::int64_t heads) {
+  return builder_of(x).add(op::Rotary{.heads = heads}, {x.expr, cos, sin}, x.location);
+}
+
 Expr sinusoid(Operand position, std::int64_t dim) {
   return builder_of(position).add(op::Sinusoid{.dim = dim}, {position.expr}, position.location);
 }

@@ -1,4 +1,4 @@
-// Positions of tokens in their sentences, and their sinusoidal encoding.
+// Positions of tokens in their sentences, their sinusoidal encoding, and rotary positions.
 
 #include "fuselage/ops/positions.h"
 
@@ -8,6 +8,7 @@
 
 #include "fuselage/ops/evaluate.h"
 #include "fuselage/ops/infer.h"
+#include "fuselage/ops/row_function.h"
 
 namespace fuselage {
 namespace {
@@ -51,6 +52,41 @@ void evaluate_sinusoid(EvalContext<T>& context) {
     }
 }
 
+std::vector<Type> infer_rotary(const InferContext& in) {
+  const std::int64_t width = expect_vector(in, 0);
+  const std::int64_t heads = in.as<op::Rotary>().heads;
+  if (heads <= 0 || width % (2 * heads) != 0)
+    in.fail(fmt::format("{} cannot be cut into {} heads of an even width", in.show(in.operand(0)),
+                        heads));
+  const std::int64_t half = width / (2 * heads);
+  for (const std::size_t i : {1, 2})
+    if (expect_vector(in, i) != half)
+      in.fail(fmt::format("operand {} must have {} elements, half of a head, not {}", i, half,
+                          in.show(in.operand(i))));
+  return {{DType::f32, common_domain(in), {width}}};
+}
+
+Cost cost_rotary(const InferContext& in) {
+  const auto width = static_cast<double>(row_size(in.operand(0)));
+  const double angles = 2 * static_cast<double>(row_size(in.operand(1)));
+  return {.flop = 3 * width, .bytes = 4 * (2 * width + angles)};
+}
+
+constexpr auto kRotate = []<typename T>(const op::Rotary& op, RowOperands<T> in, std::span<T> out) {
+  const std::size_t half = in[1].size();
+  for (std::int64_t head = 0; head < op.heads; ++head) {
+    const std::size_t begin = static_cast<std::size_t>(head) * 2 * half;
+    const T* a = in[0].data() + begin;
+    const T* b = a + half;
+    T* to = out.data() + begin;
+    for (std::size_t i = 0; i < half; ++i) {
+      const T cos = in[1].data()[i], sin = in[2].data()[i];
+      to[i] = a[i] * cos - b[i] * sin;
+      to[half + i] = b[i] * cos + a[i] * sin;
+    }
+  }
+};
+
 }  // namespace
 
 std::span<const OpDef> position_ops() {
@@ -66,6 +102,14 @@ std::span<const OpDef> position_ops() {
            .infer = infer_sinusoid,
            .evaluate_f32 = evaluate_sinusoid<float>,
            .evaluate_f64 = evaluate_sinusoid<double>}),
+      define<op::Rotary>({.summary = "Rotary positions: [a cos - b sin | b cos + a sin] for the "
+                                     "halves [a | b] of each head of x; all heads have the same "
+                                     "cos and sin.",
+                          .operands = {{"x"}, {"cos"}, {"sin"}},
+                          .traits = Trait::row_wise,
+                          .infer = infer_rotary,
+                          .cost = cost_rotary},
+                         kRotate),
   };
   return ops;
 }

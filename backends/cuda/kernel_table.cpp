@@ -206,6 +206,7 @@ constexpr KernelInfo kRows[] = {
     {.op = op::Input::kName, .name = "input"},
     {.op = op::Position::kName, .name = "position"},
     {.op = op::Sinusoid::kName, .name = "sinusoid"},
+    {.op = op::Rotary::kName, .name = "rotary", .reads = {view, view, view}},
     {.op = op::KBest::kName, .name = "k_best", .reads = {view}, .refuse = refuse_many},
     {.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_many},
     {.op = op::LinearKBest::kName,

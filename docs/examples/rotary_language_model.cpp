@@ -11,16 +11,6 @@ struct RotarySizes {
   std::int64_t vocabulary, layers, heads, key_heads, width, inner;  // width: of a head
 };
 
-// Rotary positions (Su et al. 2021, section 3.4.2), for the two halves of each head.
-static Expr rotate(Expr x, Expr angles, std::int64_t heads) {
-  const std::int64_t width = x.width() / heads, half = width / 2;
-  const Expr by_head = reshape(x, {heads, width});
-  const Expr a = slice(by_head, 0, half), b = slice(by_head, half, width);
-  const Expr c = expand(reshape(cos(angles), {1, half}), {heads, half});
-  const Expr s = expand(reshape(sin(angles), {1, half}), {heads, half});
-  return reshape(concat({a * c - b * s, b * c + a * s}), {heads * width});
-}
-
 // A decoder-only transformer: RMS norms before each part, grouped heads, gated feed-forward layers.
 Graph rotary_language_model(const RotarySizes& sizes) {
   Builder b("rotary_language_model");
@@ -38,8 +28,10 @@ Graph rotary_language_model(const RotarySizes& sizes) {
   for (std::int64_t i = 0; i < width / 2; ++i)
     frequencies.push_back(
         std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(width)));
+  // Rotary positions (Su et al. 2021, section 3.4.2).
   const Expr angles = cast(b.position(hyp), DType::f32) *
                       b.add(op::Constant{.values = frequencies, .dims = {width / 2}}, {});
+  const Expr cosines = cos(angles), sines = sin(angles);
 
   const Expr embedding = b.param("E", {size}, vocabulary);
   Expr x = select_rows(embedding, {last_word});
@@ -48,8 +40,9 @@ Graph rotary_language_model(const RotarySizes& sizes) {
       return b.param("l" + std::to_string(layer) + "_" + name, std::move(dims));
     };
     const Expr y = rms_norm(x, weight("norm1", {size}), 1e-6);
-    const Expr query = rotate(dot(y, weight("Wq", {size, size})), angles, heads);
-    const Expr key = rotate(dot(y, weight("Wk", {size, key_heads * width})), angles, key_heads);
+    const Expr query = rotary(dot(y, weight("Wq", {size, size})), cosines, sines, heads);
+    const Expr key =
+        rotary(dot(y, weight("Wk", {size, key_heads * width})), cosines, sines, key_heads);
     const auto past = [&](Expr rows) {  // each key head serves a group of heads
       const Expr shared = expand(reshape(rows, {key_heads, 1, width}), {key_heads, group, width});
       return history(reshape(shared, {size}), prefix);

@@ -103,6 +103,22 @@ return y = %y
                         hypotheses, 1e-6);
 }
 
+TEST_F(RowKernelsTest, Rotary) {
+  for (const int half : {1, 5, 16, 33})
+    for (const int hypotheses : {0, 1, 33})
+      expect_as_reference(with(R"(%x = import() {name = "x", domain = hyp, dims = [$n]}
+%e = param() {name = "E", domain = vocab, dims = [$n]}
+%w = select_rows(%e) {via = [hyp.word]}
+%q = concat(%x, %w, %x, %x, %w, %w)
+%s = param() {name = "s", dims = [$n]}
+%y = rotary(%q, %x, %s) {heads = 3}
+%z = rotary(%q, %s, %w) {heads = 3}
+return y = %y, z = %z
+)",
+                               "$n", half),
+                          hypotheses, 1e-6);
+}
+
 TEST_F(RowKernelsTest, HeadDot) {
   for (const int heads : {1, 3, 8})
     for (const int width : {1, 5, 33, 64, 130})

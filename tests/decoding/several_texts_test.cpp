@@ -59,8 +59,7 @@ class SeveralTexts : public ::testing::Test {
     Graph graph = two_texts();
     std::mt19937 random(5);
     const TensorMap weights = weights_for(graph, [&](const Type&, const Dims& shape) {
-      return tensor_of(
-          shape, [&] { return static_cast<float>(random() % 2001) / 500.0f - 2.0f; });
+      return tensor_of(shape, [&] { return static_cast<float>(random() % 2001) / 500.0f - 2.0f; });
     });
     return make_model(std::move(graph), weights, vocabularies);
   }

@@ -225,6 +225,11 @@ return y = %y, q = %q
 %y = sinusoid(%p) {dim = 8}
 return y = %y
 )"},
+        {"rotary", R"(%x = import() {name = "x", domain = hyp, dims = [8]}
+%c = import() {name = "c", domain = hyp, dims = [2]}
+%y = rotary(%x, %c, %c) {heads = 2}
+return y = %y
+)"},
         {"k_best", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
 %best, %words = k_best(%x) {k = 4}
 return best = %best, words = %words

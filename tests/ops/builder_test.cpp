@@ -7,6 +7,7 @@
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/matmul.h"
 #include "fuselage/ops/normalization.h"
+#include "fuselage/ops/positions.h"
 #include "fuselage/ops/quantize.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/shape.h"
@@ -166,6 +167,9 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(type_of(part), "hyp f32[2]");
   EXPECT_EQ(type_of(builder_.position(source_)), "source i32[]");
   EXPECT_EQ(type_of(sinusoid(builder_.position(hyp_), 8)), "hyp f32[8]");
+  const Expr turned = rotary(h_, slice(h_, 0, 1), slice(h_, 1, 2), 2);
+  EXPECT_EQ(type_of(turned), "hyp f32[4]");
+  EXPECT_EQ(node(turned).as<op::Rotary>().heads, 2);
   EXPECT_EQ(type_of(cast(builder_.position(hyp_), DType::f32)), "hyp f32[]");
   EXPECT_EQ(type_of(history(h_, prefix_)), "prefix f32[4]");
   EXPECT_EQ(type_of(collect(broadcast(x_, scan_))), "source f32[4]");

@@ -374,6 +374,15 @@ const std::vector<Case>& cases() {
        "input frames : source f32[2]\n%y = input() {name = \"frames\"}",
        {{1, 2, 3, 4, 5, 6}}},
       {"position", "%y = position() {domain = hyp}", {{3, 3, 0, 7}}},
+      // The pairs (1, 3), (2, 4), …: the second is turned by a right angle.
+      {"rotary",
+       "%cos = constant() {values = [1, 0], dims = [2]}\n"
+       "%sin = constant() {values = [0, 1], dims = [2]}\n%y = rotary(%x4, %cos, %sin)",
+       {{1, -4, 3, 2, 5, -8, 7, 6, 9, -12, 11, 10}}},
+      {"rotary",
+       "%cos = constant() {values = [2], dims = [1]}\n"
+       "%sin = constant() {values = [10], dims = [1]}\n%y = rotary(%x4, %cos, %sin) {heads = 2}",
+       {{-18, 14, -34, 38, -50, 62, -66, 86, -82, 110, -98, 134}}},
       // Frequencies 1, 1/100 and 1/10000; angles are rounded to single precision.
       {"sinusoid",
        "%y = sinusoid(%hi) {dim = 6}",

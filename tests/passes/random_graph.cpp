@@ -278,7 +278,7 @@ class Generator {
       case 7:
         return norm(domain, x);
       case 8:
-        return head_dot(domain, x);
+        return chance(3) ? rotary(domain, x) : head_dot(domain, x);
       case 9:
         return no_op(x);
       case 10:
@@ -415,6 +415,14 @@ class Generator {
     const ValueId y = of_width(pick(domain), width(x));
     const std::int64_t heads = width(x) % 2 == 0 ? 2 : 1;
     return add("head_dot", {x, y}, {{"heads", heads}, {"scale", 0.125}});
+  }
+
+  ValueId rotary(DomainId domain, ValueId x) {
+    const std::int64_t heads = chance(2) ? 2 : 1;
+    const ValueId angle =
+        chance(3) ? param(graph_.none(), 2 / heads) : of_width(pick(domain), 2 / heads);
+    return add("rotary", {of_width(x, 4), add("cos", {angle}), add("sin", {angle})},
+               {{"heads", heads}});
   }
 
   /// What gives x again.

@@ -117,6 +117,34 @@ TEST(StepKernels, LayerOfRwkv) {
   EXPECT_EQ(kernels, 11u);
 }
 
+/// Rotary positions of queries and keys are a kernel each; their tables are read in place.
+TEST(StepKernels, RotaryPositions) {
+  EXPECT_EQ(kernels_of_step(R"(domain places = vocabulary 32
+map hyp.place : hyp -> places position
+%E = param() {name = "E", domain = words, dims = [64]}
+%angles = param() {name = "angles", domain = places, dims = [8]}
+%cosines = cos(%angles)
+%sines = sin(%angles)
+%W = param() {name = "W", dims = [64, 64]}
+%U = param() {name = "U", dims = [64, 64]}
+%first = constant() {values = [0], dims = [64]}
+%old = state(%first) {domain = parent}
+%state = select_rows(%old) {via = [hyp.parent]}
+%x = select_rows(%E) {via = [hyp.word]}
+%h = add(%x, %state)
+%c = select_rows(%cosines) {via = [hyp.place]}
+%s = select_rows(%sines) {via = [hyp.place]}
+%q = matmul(%h, %W)
+%k = matmul(%h, %U)
+%rq = rotary(%q, %c, %s) {heads = 4}
+%rk = rotary(%k, %c, %s) {heads = 4}
+next(%old, %h)
+return q = %rq, k = %rk
+)",
+                            "all"),
+            4u);
+}
+
 /// One product for both halves of the unit, a chain with the gate, and the product behind it.
 TEST(StepKernels, GatedUnit) {
   EXPECT_EQ(kernels_of_step(R"(%E = param() {name = "E", domain = words, dims = [64]}

@@ -242,5 +242,9 @@ Expr joint_attention(const std::vector<AttendedGroup>& groups,
 Expr head_dot(Operand a, Expr b, std::int64_t heads, double scale);
 /// Sinusoidal position encoding [sin … | cos …] of `dim` elements.
 Expr sinusoid(Operand position, std::int64_t dim);
+/// Rotary positions: the halves [a | b] of each head become [a cos - b sin | b cos + a sin]. `cos`
+/// and `sin` have half of a head's elements; read from a table by a map of positions, they are
+/// computed at load.
+Expr rotary(Operand x, Expr cos, Expr sin, std::int64_t heads);
 
 }  // namespace fuselage

@@ -10,6 +10,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "fuselage/ops/attention.h"
 #include "fuselage/ops/leaf.h"
+#include "fuselage/ops/positions.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/shape.h"
 #include "fuselage/ops/shortlist.h"
@@ -123,6 +124,20 @@ void run_sinusoid(const PlannedInstruction& in, const Run& run) {
            rows_out(in, run));
 }
 
+class Rotary final : public Kernel {
+ public:
+  Rotary(const PlannedInstruction&, const Binding& binding)
+      : heads_(binding.node.as<op::Rotary>().heads) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    rotary(run.stream, rows_in(in, run, 0), rows_in(in, run, 1), rows_in(in, run, 2),
+           rows_of(in, run), heads_, in.operands[1].cols, rows_out(in, run));
+  }
+
+ private:
+  std::int64_t heads_;
+};
+
 class HeadDot final : public Kernel {
  public:
   HeadDot(const PlannedInstruction&, const Binding& binding)
@@ -183,6 +198,7 @@ const RegisterKernels kKernels({
     {"input", make_kernel<CopyInput>},
     {"position", make_kernel<StatelessKernel<run_position>>},
     {"sinusoid", make_kernel<StatelessKernel<run_sinusoid>>},
+    {"rotary", make_kernel<Rotary>},
     {"head_dot", make_kernel<HeadDot>},
     {"mix_rows", make_kernel<MixRows>},
     {"mean_rows", make_kernel<RowReduction<mean_rows>>},

@@ -29,6 +29,22 @@ __global__ void sinusoid_kernel(RowsOf<std::int32_t> x, Rows rows, std::int64_t 
   }
 }
 
+/// A thread for each pair of coordinates.
+__global__ void rotary_kernel(RowsIn x, RowsIn cos, RowsIn sin, Rows rows, std::int64_t pairs,
+                              std::int64_t half, RowsOut out) {
+  const std::int64_t r = std::int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+  if (r >= *rows.live) return;
+  for (std::int64_t p = std::int64_t{blockIdx.y} * blockDim.x + threadIdx.x; p < pairs;
+       p += std::int64_t{gridDim.y} * blockDim.x) {
+    const std::int64_t i = p % half;
+    const std::int64_t at = p / half * 2 * half + i;
+    const float c = row_of(cos, r)[i], s = row_of(sin, r)[i];
+    const float a = row_of(x, r)[at], b = row_of(x, r)[at + half];
+    row_of(out, r)[at] = a * c - b * s;
+    row_of(out, r)[at + half] = b * c + a * s;
+  }
+}
+
 }  // namespace
 
 void copy_positions(cudaStream_t stream, const std::int32_t* positions, const Rows& rows,
@@ -41,6 +57,13 @@ void sinusoid(cudaStream_t stream, const RowsOf<std::int32_t>& x, const Rows& ro
   const std::int64_t half = columns / 2;
   const float increment = std::log(10000.0f) / (static_cast<float>(half) - 1.0f);
   launch(stream, sinusoid_kernel, config_for_elements(rows, half), x, rows, half, increment, out);
+}
+
+void rotary(cudaStream_t stream, const RowsIn& x, const RowsIn& cos, const RowsIn& sin,
+            const Rows& rows, std::int64_t heads, std::int64_t half, const RowsOut& out) {
+  const std::int64_t pairs = heads * half;
+  launch(stream, rotary_kernel, config_for_elements(rows, pairs), x, cos, sin, rows, pairs, half,
+         out);
 }
 
 }  // namespace fuselage::cuda

@@ -16,4 +16,8 @@ void copy_positions(cudaStream_t stream, const std::int32_t* positions, const Ro
 void sinusoid(cudaStream_t stream, const RowsOf<std::int32_t>& x, const Rows& rows,
               std::int64_t columns, const RowsOut& out);
 
+/// The op `rotary`: cos and sin have `half` columns, x and out 2 half in each head.
+void rotary(cudaStream_t stream, const RowsIn& x, const RowsIn& cos, const RowsIn& sin,
+            const Rows& rows, std::int64_t heads, std::int64_t half, const RowsOut& out);
+
 }  // namespace fuselage::cuda
