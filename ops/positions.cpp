@@ -72,7 +72,7 @@ Cost cost_rotary(const InferContext& in) {
   return {.flop = 3 * width, .bytes = 4 * (2 * width + angles)};
 }
 
-constexpr auto rotate = []<typename T>(const op::Rotary& op, RowOperands<T> in, std::span<T> out) {
+constexpr auto kRotate = []<typename T>(const op::Rotary& op, RowOperands<T> in, std::span<T> out) {
   const std::size_t half = in[1].size();
   for (std::int64_t head = 0; head < op.heads; ++head) {
     const std::size_t begin = static_cast<std::size_t>(head) * 2 * half;
@@ -109,7 +109,7 @@ std::span<const OpDef> position_ops() {
                           .traits = Trait::row_wise,
                           .infer = infer_rotary,
                           .cost = cost_rotary},
-                         rotate),
+                         kRotate),
   };
   return ops;
 }

@@ -25,9 +25,9 @@ void fuse(Rewriter& rewriter, const Match& match) {
 }
 
 template <typename Norm, typename Fused>
-Rule with_residual(std::string name) {
+Rule with_residual(std::string_view name) {
   Pattern sum = match::op<op::Add>().named(kSum).shared();
-  return {.name = std::move(name),
+  return {.name = std::string(name),
           .pattern = match::op<Norm>({std::move(sum)}).variadic(),
           .build = fuse<Fused>};
 }

@@ -58,14 +58,14 @@ float epsilon_of(const Binding& binding) {
   return static_cast<float>(binding.node.as<op::Epsilon>().epsilon);
 }
 
-template <Normalize normalize>
+template <Normalize kNormalize>
 class Norm final : public Kernel {
  public:
   Norm(const PlannedInstruction&, const Binding& binding) : epsilon_(epsilon_of(binding)) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
-    normalize(run, rows_in(in, run, 0), norm_weights(in, run, 1, epsilon_), rows_of(in, run),
-              cols_of(in), rows_out(in, run));
+    kNormalize(run, rows_in(in, run, 0), norm_weights(in, run, 1, epsilon_), rows_of(in, run),
+               cols_of(in), rows_out(in, run));
   }
 
  private:
@@ -73,7 +73,7 @@ class Norm final : public Kernel {
 };
 
 /// Row by row, so that the sum is still in the cache when it is normalized.
-template <Normalize normalize>
+template <Normalize kNormalize>
 class AddNorm final : public Kernel {
  public:
   AddNorm(const PlannedInstruction& in, const Binding& binding)
@@ -90,8 +90,8 @@ class AddNorm final : public Kernel {
     for (std::size_t r = 0; r < rows_of(in, run); ++r) {
       float* row = sum.data + r * sum.stride;
       add(row_of(a, r, a.columns), row_of(b, r, b.columns), cols, row);
-      normalize(run, {row, 0, nullptr, nullptr, cols}, weights, 1, cols,
-                {norm.data + r * norm.stride, norm.stride});
+      kNormalize(run, {row, 0, nullptr, nullptr, cols}, weights, 1, cols,
+                 {norm.data + r * norm.stride, norm.stride});
       quantized_.quantize(in, run, r, r + 1);
     }
   }

@@ -49,24 +49,24 @@ class NormKernel : public Kernel {
   float epsilon_;
 };
 
-template <decltype(layer_norm)* normalize>
+template <decltype(layer_norm)* kNormalize>
 class Norm final : public NormKernel {
  public:
   using NormKernel::NormKernel;
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    normalize(run.stream, rows_in(in, run, 0), norm_weights(in, run, 1, epsilon()),
-              rows_of(in, run), cols_of(in), rows_out(in, run));
+    kNormalize(run.stream, rows_in(in, run, 0), norm_weights(in, run, 1, epsilon()),
+               rows_of(in, run), cols_of(in), rows_out(in, run));
   }
 };
 
-template <decltype(add_layer_norm)* add_and_normalize>
+template <decltype(add_layer_norm)* kAddAndNormalize>
 class AddNorm final : public NormKernel {
  public:
   using NormKernel::NormKernel;
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    add_and_normalize(run.stream, rows_in(in, run, 0), rows_in(in, run, 1),
-                      norm_weights(in, run, 2, epsilon()), rows_of(in, run), cols_of(in),
-                      rows_out(in, run, 0), rows_out(in, run, 1));
+    kAddAndNormalize(run.stream, rows_in(in, run, 0), rows_in(in, run, 1),
+                     norm_weights(in, run, 2, epsilon()), rows_of(in, run), cols_of(in),
+                     rows_out(in, run, 0), rows_out(in, run, 1));
   }
 };
 
