@@ -285,8 +285,40 @@ def recurrent_mixing():
     write("recurrent_mixing", weights, {"hyp.word": (words, steps)}, {"logits": np.concatenate(logits)})
 
 
+def tiny_translator():
+    """docs/examples/tiny_translator.cpp: 7 words, size 6."""
+    steps = [3, 2, 4, 1]
+    words = RANDOM.integers(0, 7, sum(steps))
+    names = [f"{side}_{name}" for side in ("encoder", "decoder") for name in ("Wf", "Uf", "Wh", "Uh")]
+    names += ["start_W", "attention_U", "attention_W", "output_W"]
+    weights = {"E": E, "attention_v": weight(6, 1)} | {name: weight(6, 6, scale=0.5) for name in names}
+    weights |= {f"{side}_{name}": weight(6) for side in ("encoder", "decoder") for name in ("bf", "bh")}
+
+    def unit(side, x, s):
+        w = lambda name: weights[f"{side}_{name}"]
+        f = sigmoid(x @ w("Wf") + s @ w("Uf") + w("bf"))
+        return (1 - f) * s + f * np.tanh(x @ w("Wh") + (f * s) @ w("Uh") + w("bh"))
+
+    logits, alignment = [], []
+    for (first, last), (begin, end) in zip(sentences(steps), sentences(LENGTHS)):
+        words[first] = -1
+        context, s = [], np.zeros(6)
+        for x in X[begin:end]:
+            s = unit("encoder", x, s)
+            context.append(s)
+        context = np.array(context)
+        keys, s = context @ weights["attention_U"], np.tanh(context.mean(0) @ weights["start_W"])
+        for word in words[first:last]:
+            s = unit("decoder", np.zeros(6) if word < 0 else E[word], s)
+            shares = softmax(np.tanh(keys + s @ weights["attention_W"]) @ weights["attention_v"][:, 0])
+            logits.append(np.tanh(s @ weights["output_W"] + shares @ context) @ E.T)
+            alignment += [[share] for share in shares]
+    inputs = {"source.word": SOURCE["src.word"], "hyp.word": (words, steps)}
+    write("tiny_translator", weights, inputs, {"logits": logits, "alignment": alignment})
+
+
 CASES = [convolution, attention, reductions, linear_attention, texts, decoder, rotary_language_model]
-CASES += [sequence_labels, frame_encoder, recurrent_mixing]
+CASES += [sequence_labels, frame_encoder, recurrent_mixing, tiny_translator]
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:

@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, Language,
                          ::testing::Values("attention", "convolution", "decoder",
                                            "linear_attention", "reductions",
                                            "rotary_language_model", "texts", "sequence_labels",
-                                           "frame_encoder", "recurrent_mixing"),
+                                           "frame_encoder", "recurrent_mixing", "tiny_translator"),
                          [](const auto& instance) { return std::string(instance.param); });
 
 }  // namespace

@@ -3,10 +3,13 @@
 
 // NOLINTBEGIN: examples, not libraries
 #include "docs/examples/frame_encoder.cpp"
+#include "docs/examples/linear_attention.cpp"
 #include "docs/examples/recurrent_mixing.cpp"
 #include "docs/examples/rotary_language_model.cpp"
 #include "docs/examples/sequence_labels.cpp"
 // NOLINTEND
+
+Graph tiny_translator(std::int64_t vocabulary_size, std::int64_t size);  // define_a_model_test.cpp
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -39,6 +42,8 @@ TEST(Examples, AreTheGraphsThatNumpyComputes) {
   EXPECT_EQ(print_graph(recurrent_mixing(9, 6, 2)), text_of("recurrent_mixing"));
   EXPECT_EQ(print_graph(sequence_labels(7, 6, 3, 5)), text_of("sequence_labels"));
   EXPECT_EQ(print_graph(frame_encoder(4, 6, 2)), text_of("frame_encoder"));
+  EXPECT_EQ(print_graph(linear_attention(7, 2, 3)), text_of("linear_attention"));
+  EXPECT_EQ(print_graph(tiny_translator(7, 6)), text_of("tiny_translator"));
 }
 
 /// "BATCH / STEP": the kernels that a batch and a step run.
@@ -56,7 +61,9 @@ TEST(Examples, HaveTheKernelsThatThePageStates) {
       {"decoder-only transformer, 2 layers", rotary_language_model(kSizes)},
       {"recurrent language model, 2 layers", recurrent_mixing(9, 6, 2)},
       {"classifier and tagger", sequence_labels(7, 6, 3, 5)},
-      {"encoder of frames, 2 layers", frame_encoder(4, 6, 2)}};
+      {"encoder of frames, 2 layers", frame_encoder(4, 6, 2)},
+      {"linear attention", linear_attention(7, 2, 3)},
+      {"tiny translator", tiny_translator(7, 6)}};
   const std::string page = read_file(std::string(FUSELAGE_SOURCE_DIR) + "/docs/examples.md");
   for (const auto& [name, graph] : examples) {
     const std::string row =
