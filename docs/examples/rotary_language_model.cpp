@@ -22,8 +22,8 @@ Graph rotary_language_model(const RotarySizes& sizes) {
   const DomainId pairs = g.add_pairs("pairs", hyp, prefix);
   const MapId last_word = g.add_word_map("hyp.word", hyp, vocabulary, /*partial=*/true);
 
-  const auto [words, layers, heads, key_heads, width, inner] = sizes;
-  const std::int64_t size = heads * width, group = heads / key_heads;
+  const std::int64_t heads = sizes.heads, key_heads = sizes.key_heads, width = sizes.width;
+  const std::int64_t size = heads * width, group = heads / key_heads, inner = sizes.inner;
   std::vector<double> frequencies;
   for (std::int64_t i = 0; i < width / 2; ++i)
     frequencies.push_back(
@@ -35,7 +35,7 @@ Graph rotary_language_model(const RotarySizes& sizes) {
 
   const Expr embedding = b.param("E", {size}, vocabulary);
   Expr x = select_rows(embedding, {last_word});
-  for (std::int64_t layer = 1; layer <= layers; ++layer) {
+  for (std::int64_t layer = 1; layer <= sizes.layers; ++layer) {
     const auto weight = [&](const char* name, Dims dims) {
       return b.param("l" + std::to_string(layer) + "_" + name, std::move(dims));
     };
