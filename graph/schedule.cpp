@@ -1,6 +1,7 @@
 #include "graph/schedule.h"
 
 #include <queue>
+#include <set>
 
 #include "fuselage/base/error.h"
 #include "graph/traversal.h"
@@ -21,6 +22,32 @@ DomainId scan_of(const Graph& graph, NodeId id) {
     for (const ValueId operand : node.operands)
       if (const DomainId found = scan(operand); found.valid()) return found;
   return {};
+}
+
+std::vector<bool> followers(const Graph& graph, NodeId id) {
+  std::vector<bool> follows(graph.node_limit());
+  std::set<DomainId> scans{scan_of(graph, id)};
+  std::vector<NodeId> open;
+  const auto add = [&](NodeId found) {
+    if (follows[found.index]) return;
+    follows[found.index] = true;
+    open.push_back(found);
+  };
+  const auto add_users = [&](NodeId of) {
+    for (const ValueId result : graph.node(of).results)
+      for (const Use& use : graph.value(result).uses) add(use.node);
+  };
+  add_users(id);
+  while (!open.empty()) {
+    const NodeId found = open.back();
+    open.pop_back();
+    add_users(found);
+    const DomainId scan = scan_of(graph, found);
+    if (!scan.valid() || !scans.insert(scan).second) continue;
+    for (const NodeId other : graph.nodes())
+      if (scan_of(graph, other) == scan) add(other);
+  }
+  return follows;
 }
 
 std::vector<ScheduleItem> schedule(const Graph& graph) {

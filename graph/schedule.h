@@ -20,4 +20,8 @@ std::vector<ScheduleItem> schedule(const Graph& graph);
 /// The scan that a node belongs to; invalid for nodes outside of all scans.
 DomainId scan_of(const Graph& graph, NodeId id);
 
+/// By node index, whether the node runs after node `id`. All nodes of a scan run together, so what
+/// follows one of them follows all; the nodes of the scan of `id` follow only by their operands.
+std::vector<bool> followers(const Graph& graph, NodeId id);
+
 }  // namespace fuselage

@@ -17,6 +17,9 @@ namespace {
 using Argument = ElementwiseExpression::Argument;
 using Kind = Argument::Kind;
 
+/// Maximum steps of one node: more than any cell has, and still readable.
+constexpr std::size_t kMaxSteps = 128;
+
 /// The number of a constant without dimensions, if an expression can contain it.
 std::optional<double> number_of(const Graph& graph, ValueId value) {
   const Node& node = graph.producer(value);
@@ -117,6 +120,26 @@ BoundExpression inline_expression(const Graph& graph, const BoundExpression& out
   for (const ValueId value : kept)
     whole.expression.results.push_back(inlined_result(value).value());
   return in_normal_form(whole);
+}
+
+std::optional<std::string> refuse_length(const Graph& graph, const Node& a, const Node& b) {
+  // Nodes that cannot be in a chain may have no expression.
+  if (refuse_in_chain(graph, a) || refuse_in_chain(graph, b)) return std::nullopt;
+  const std::size_t steps = bind_expression(graph, a).expression.steps.size() +
+                            bind_expression(graph, b).expression.steps.size();
+  if (steps <= kMaxSteps) return std::nullopt;
+  return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
+}
+
+BoundExpression join_expressions(const Graph& graph, const Node& a, const Node& b) {
+  BoundExpression joined;
+  for (const Node* node : {&a, &b}) {
+    const std::vector<Argument> results = append(joined, bind_expression(graph, *node),
+                                                 [](ValueId) { return std::optional<Argument>(); });
+    joined.expression.results.insert(joined.expression.results.end(), results.begin(),
+                                     results.end());
+  }
+  return in_normal_form(joined);
 }
 
 BoundExpression with_first_operand(const BoundExpression& bound, ValueId value) {

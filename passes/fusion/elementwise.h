@@ -33,6 +33,12 @@ BoundExpression bind_expression(const Graph& graph, const Node& node);
 BoundExpression inline_expression(const Graph& graph, const BoundExpression& outer,
                                   const Node& inner, const std::vector<ValueId>& kept);
 
+/// The reason why two elementwise nodes would be too long as one; nullopt: they would not.
+std::optional<std::string> refuse_length(const Graph& graph, const Node& a, const Node& b);
+
+/// The expression of two elementwise nodes side by side: the results of `a`, then those of `b`.
+BoundExpression join_expressions(const Graph& graph, const Node& a, const Node& b);
+
 /// Reorders the operands so that `value`, one of them, is operand 0.
 BoundExpression with_first_operand(const BoundExpression& bound, ValueId value);
 

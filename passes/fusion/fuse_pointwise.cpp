@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "fuselage/ops/fused.h"
 #include "graph/schedule.h"
@@ -13,9 +12,6 @@ namespace fuselage {
 namespace {
 
 constexpr Capture kInner{"inner"};
-
-/// Maximum steps of one node: more than any cell has, and still readable.
-constexpr std::size_t kMaxSteps = 128;
 
 std::optional<std::string> other_rows(const Match& match) {
   const Graph& graph = match.graph();
@@ -39,67 +35,17 @@ std::optional<std::string> without_row_function(const Match& match) {
 }
 
 std::optional<std::string> too_long(const Match& match) {
-  // Guards are independent, and this one needs expressions.
-  if (without_row_function(match)) return std::nullopt;
-  const Graph& graph = match.graph();
-  const std::size_t steps = bind_expression(graph, match.root_node()).expression.steps.size() +
-                            bind_expression(graph, match.node(kInner)).expression.steps.size();
-  if (steps <= kMaxSteps) return std::nullopt;
-  return fmt::format("one node would have {} steps, more than {}", steps, kMaxSteps);
+  return refuse_length(match.graph(), match.root_node(), match.node(kInner));
 }
-
-/// The nodes that run after a node. A scan runs as a whole: after one of its nodes, all follow.
-class Followers {
- public:
-  explicit Followers(const Graph& graph) : graph_(graph), seen_(graph.node_limit()) {}
-
-  /// Leaves out `id` and the nodes that follow only by it or by its scan.
-  void exclude(NodeId id) {
-    seen_[id.index] = true;
-    scans_.insert(scan_of(graph_, id));
-  }
-
-  void add_users(const Node& node) {
-    for (const ValueId result : node.results)
-      for (const Use& use : graph_.value(result).uses) add(use.node);
-  }
-
-  /// The next follower; invalid after the last one.
-  NodeId next() {
-    if (open_.empty()) return {};
-    const NodeId id = open_.back();
-    open_.pop_back();
-    add_users(graph_.node(id));
-    return id;
-  }
-
- private:
-  void add(NodeId id) {
-    if (seen_[id.index]) return;
-    seen_[id.index] = true;
-    open_.push_back(id);
-    const DomainId scan = scan_of(graph_, id);
-    if (!scan.valid() || !scans_.insert(scan).second) return;
-    for (const NodeId other : graph_.nodes())
-      if (scan_of(graph_, other) == scan) add(other);
-  }
-
-  const Graph& graph_;
-  std::vector<bool> seen_;
-  std::vector<NodeId> open_;
-  std::set<DomainId> scans_;
-};
 
 /// Whether another user of the inner node leads to the root: fusion would make a cycle.
 bool leads_to_root(const Match& match) {
+  const Graph& graph = match.graph();
+  const NodeId inner = graph.value(match[kInner]).producer;
+  const std::vector<bool> follows = followers(graph, inner);
   const auto& operands = match.root_node().operands;
-  Followers followers(match.graph());
-  followers.exclude(match.root());
-  followers.add_users(match.node(kInner));
-  for (NodeId id = followers.next(); id.valid(); id = followers.next())
-    for (const ValueId result : match.graph().node(id).results)
-      if (std::find(operands.begin(), operands.end(), result) != operands.end()) return true;
-  return false;
+  return std::any_of(operands.begin(), operands.end(),
+                     [&](ValueId operand) { return follows[graph.value(operand).producer.index]; });
 }
 
 std::optional<std::string> in_a_cycle(const Match& match) {

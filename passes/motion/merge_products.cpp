@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "fuselage/ops/matmul.h"
 #include "fuselage/ops/rows.h"
@@ -96,29 +95,6 @@ void merge_all_products(Rewriter& rewriter, const Match& match) {
 
 // --- Mixtures ---
 
-/// Whether a value depends on one of `nodes`. All nodes of a scan run together, so a dependence on
-/// one is a dependence on all.
-bool depends_on(const Graph& graph, ValueId value, const std::vector<NodeId>& nodes) {
-  const std::set<NodeId> sought(nodes.begin(), nodes.end());
-  std::vector<NodeId> stack{graph.value(value).producer};
-  std::vector<bool> seen(graph.node_limit());
-  std::set<DomainId> scans;
-  while (!stack.empty()) {
-    const NodeId id = stack.back();
-    stack.pop_back();
-    if (seen[id.index]) continue;
-    seen[id.index] = true;
-    if (sought.contains(id)) return true;
-    for (const ValueId operand : graph.node(id).operands)
-      stack.push_back(graph.value(operand).producer);
-    const DomainId scan = scan_of(graph, id);
-    if (!scan.valid() || !scans.insert(scan).second) continue;
-    for (const NodeId other : graph.nodes())
-      if (scan_of(graph, other) == scan) stack.push_back(other);
-  }
-  return false;
-}
-
 /// All mixtures with the same weights and maps.
 std::vector<NodeId> sibling_mixtures(const Graph& graph, const Node& mix) {
   return users(graph, mix.operands[0], 0,
@@ -144,14 +120,16 @@ void order_by_source(const Graph& graph, std::vector<NodeId>& mixtures) {
 /// The root and its siblings that depend neither on the root nor on each other.
 std::vector<NodeId> mergeable_mixtures(const Graph& graph, NodeId root) {
   std::vector<NodeId> together{root};
+  std::vector<std::vector<bool>> follows{followers(graph, root)};
   for (const NodeId id : sibling_mixtures(graph, graph.node(root))) {
     if (id == root) continue;
-    const ValueId mixed = graph.node(id).operands[1];
-    const bool waits = depends_on(graph, mixed, together) ||
-                       std::any_of(together.begin(), together.end(), [&](NodeId other) {
-                         return depends_on(graph, graph.node(other).operands[1], {id});
-                       });
-    if (!waits) together.push_back(id);
+    std::vector<bool> after = followers(graph, id);
+    bool waits = false;
+    for (std::size_t i = 0; i < together.size(); ++i)
+      waits = waits || follows[i][id.index] || after[together[i].index];
+    if (waits) continue;
+    together.push_back(id);
+    follows.push_back(std::move(after));
   }
   order_by_source(graph, together);
   return together;
