@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "graph/traversal.h"
 
@@ -24,9 +25,11 @@ class Classes {
         const Node& next = graph.node(id);
         next_value_[graph.value(next.operands[0]).producer.index] = next.operands[1];
       }
-    std::size_t count = split([this](NodeId id) { return description(id); });
-    for (std::size_t before = 0; count != before;) {
+    split([this](NodeId id) { return description(id); });
+    std::size_t count = 0;
+    for (std::size_t before = SIZE_MAX; count != before;) {
       before = count;
+      previous_ = class_of_;
       count = split([this](NodeId id) { return signature(id); });
     }
   }
@@ -35,15 +38,16 @@ class Classes {
   const std::vector<NodeId>& order() const { return order_; }
 
  private:
+  using Key = std::pair<std::size_t, std::size_t>;  ///< of a value: class and number of the result
+
   /// Assigns a class number to each distinct key; returns the number of classes. Numbers follow the
-  /// topological order, so they do not depend on ids.
+  /// topological order, so they do not depend on ids. A key reads the new classes of operands, so
+  /// that without states one round splits chains of any length.
   template <typename KeyOf>
   std::size_t split(KeyOf key_of) {
     std::map<decltype(key_of(NodeId{})), std::size_t> numbers;
-    std::vector<std::size_t> result(class_of_.size());
     for (const NodeId id : order_)
-      result[id.index] = numbers.emplace(key_of(id), numbers.size()).first->second;
-    class_of_ = std::move(result);
+      class_of_[id.index] = numbers.emplace(key_of(id), numbers.size()).first->second;
     return numbers.size();
   }
 
@@ -72,26 +76,27 @@ class Classes {
     return text;
   }
 
-  std::vector<std::size_t> signature(NodeId id) const {
+  std::vector<Key> signature(NodeId id) const {
     const Node& node = graph_.node(id);
-    std::vector<std::size_t> key;
-    for (const ValueId operand : node.operands) key.push_back(value_key(operand));
+    std::vector<Key> key;
+    for (const ValueId operand : node.operands) key.push_back(value_key(operand, class_of_));
     if (node.has(Trait::commutative)) std::sort(key.begin(), key.end());
-    if (const ValueId next = next_value_[id.index]; next.valid()) key.push_back(value_key(next));
-    // The current class is part of the key, so classes are only split.
-    key.push_back(class_of_[id.index]);
+    if (const ValueId next = next_value_[id.index]; next.valid())
+      key.push_back(value_key(next, previous_));
+    // The previous class is part of the key, so classes are only split.
+    key.emplace_back(previous_[id.index], 0);
     return key;
   }
 
-  std::size_t value_key(ValueId id) const {
-    constexpr std::size_t kMaxResults = 16;
+  Key value_key(ValueId id, const std::vector<std::size_t>& classes) const {
     const Value& value = graph_.value(id);
-    return class_of_[value.producer.index] * kMaxResults + value.result;
+    return {classes[value.producer.index], value.result};
   }
 
   const Graph& graph_;
   std::vector<NodeId> order_;
   std::vector<std::size_t> class_of_;  ///< by node index
+  std::vector<std::size_t> previous_;  ///< the same before the current round
   std::vector<ValueId> next_value_;    ///< next values of states, by node index
 };
 
