@@ -1,14 +1,18 @@
 # Embeds the files of inspect/page/ in inspect/page_files.h of the build folder, again whenever one
 # of them changes.
 function(fuselage_embed_page target)
-  foreach(part IN ITEMS HTML:page.html STYLE:style.css LAYOUT:layout.js MODEL:model.js VIEW:view.js PANELS:panels.js
-                        SELFTEST:selftest.js)
-    string(REPLACE ":" ";" part ${part})
-    list(GET part 0 name)
-    list(GET part 1 file)
-    set(path ${PROJECT_SOURCE_DIR}/inspect/page/${file})
-    file(READ ${path} PAGE_${name})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  set(folder ${PROJECT_SOURCE_DIR}/inspect/page)
+  set(scripts format.js model.js layout.js tree.js scene.js drawing.js costs.js panels.js view.js address.js
+              controls.js selftest.js start.js)
+  file(READ ${folder}/page.html PAGE_HTML)
+  file(READ ${folder}/style.css PAGE_STYLE)
+  set(PAGE_SCRIPT)
+  foreach(script IN LISTS scripts)
+    file(READ ${folder}/${script} text)
+    string(APPEND PAGE_SCRIPT "${text}")
+  endforeach()
+  foreach(part IN LISTS scripts ITEMS page.html style.css)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${part})
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/inspect/page_files.h.in
                  ${PROJECT_BINARY_DIR}/generated/inspect/page_files.h @ONLY)

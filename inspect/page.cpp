@@ -43,14 +43,10 @@ std::string fill_in(std::string text, std::string_view name, std::string_view va
 }  // namespace
 
 std::string print_page(const Report& report) {
-  std::string scripts;
-  for (const std::string_view script :
-       {kPageLayout, kPageModel, kPageView, kPagePanels, kPageSelftest})
-    scripts += script;
   std::string page(kPageHtml);
   page = fill_in(std::move(page), "title", for_html(report.history.raw().name()));
   page = fill_in(std::move(page), "style", kPageStyle);
-  page = fill_in(std::move(page), "script", scripts);
+  page = fill_in(std::move(page), "script", kPageScript);
   return fill_in(std::move(page), "data", for_script(print_pooled_json(report)));
 }
 

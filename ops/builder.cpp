@@ -133,7 +133,12 @@ Expr Builder::add(const OpDef& op, const std::vector<Expr>& operands, const Attr
       graph_.add_node(op, std::move(ids), attrs, {std::string(at.file_name()), at.line()});
   if (graph_.node(node).results.empty()) return {};
   const ValueId result = graph_.result(node);
-  if (!scope_.empty()) graph_.set_value_name(result, fmt::format("{}.{}", scope_, op.name));
+  if (!scope_.empty()) {
+    std::string name = fmt::format("{}.{}", scope_, op.name);
+    if (const std::size_t number = ++uses_of_name_[name]; number > 1)
+      name += fmt::format(".{}", number);
+    graph_.set_value_name(result, std::move(name));
+  }
   return {this, result};
 }
 

@@ -1,4 +1,4 @@
-// The data of the page: the dump's stages, and the changes between them.
+// The data of the page: the dump's stages, their nodes, and the changes between them.
 
 const Model = (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -7,7 +7,7 @@ const Model = (() => {
     for (const i of stage.nodes) nodes.set(data.nodes[i].key, data.nodes[i]);
     return {...stage, nodes, planned: stage.name === 'planned'};
   });
-  const planned = stages.find((stage) => stage.planned);
+  const raw = stages[0], planned = stages.find((stage) => stage.planned);
 
   const keyOf = (operand) => operand.split(':')[0];
 
@@ -49,8 +49,7 @@ const Model = (() => {
       if (!node) continue;
       // The first operand of a sink without results is the state that it continues.
       const carried = node.results.length ? null : source(stage, keyOf(node.operands[0] || ''));
-      const from = new Set(node.operands.flatMap((operand) =>
-          [...makers(stage, operand, keys)]));
+      const from = new Set(node.operands.flatMap((operand) => [...makers(stage, operand, keys)]));
       for (const operand of from) edges.push({from: operand, to: key, carried: operand === carried});
     }
     return edges;
@@ -81,6 +80,118 @@ const Model = (() => {
     return users;
   }
 
+  // --- What the optimizer made of the raw graph ---
+
+  // Provenance has the names that values had in the raw graph.
+  const rawByName = new Map();
+  for (const [key, node] of raw.nodes)
+    for (const name of [node.name, `${node.op}#${key.slice(1)}`])
+      if (!rawByName.has(name)) rawByName.set(name, key);
+
+  // Keys of the raw nodes that a node stands for; without stored values.
+  const rawNodes = (node) => [...new Set(node.origins.map((name) => rawByName.get(name)))]
+      .filter((key) => key && !raw.nodes.get(key).stored);
+
+  // The raw nodes whose work a node does. A node may also stand for a node whose work is done
+  // elsewhere: quantizing a product's operand stems from the product.
+  const doneByStage = new Map();
+  function rawInside(stage, node) {
+    if (!doneByStage.has(stage)) {
+      const own = new Map();
+      for (const other of stage.nodes.values())
+        for (const key of rawNodes(other))
+          if (raw.nodes.get(key).op === other.op && !isView(other.key)) own.set(key, other.key);
+      doneByStage.set(stage, own);
+    }
+    const own = doneByStage.get(stage);
+    return rawNodes(node).filter((key) => !own.has(key) || own.get(key) === node.key ||
+                                          raw.nodes.get(key).cost.flop === 0);
+  }
+
+  // The name of a node, or of the first node that it stands for.
+  const nameOf = (node) => (node.name.includes('#') && node.origins.length ? node.origins[0] : node.name);
+
+  const domainOf = (node) => (node.results.length ? node.results[0].domain : null);
+
+  // "fused", "moved" (to other rows) and "precomputed" (moved to load time), as far as they apply.
+  const kindsByStage = new Map(stages.map((stage) => [stage, new Map()]));
+  function kindsOf(stage, key) {
+    const known = kindsByStage.get(stage);
+    if (!known.has(key)) known.set(key, findKinds(stage.nodes.get(key)));
+    return known.get(key);
+  }
+  function findKinds(node) {
+    const kinds = [];
+    // Moving a node without arithmetic, such as a slice, gains nothing.
+    if (!node || node.stored || !node.rules.length || node.cost.flop === 0) return kinds;
+    const origins = rawNodes(node).map((key) => raw.nodes.get(key));
+    if (!origins.length) return kinds;
+    if (new Set(origins.map((origin) => origin.op)).size > 1) kinds.push('fused');
+    if (origins.every((origin) => domainOf(origin) !== domainOf(node)))
+      kinds.push(node.binding === 'load' && origins[0].binding !== 'load' ? 'precomputed' : 'moved');
+    return kinds;
+  }
+
+  const kKinds = ['fused', 'moved', 'precomputed'];
+  // The kinds of drawn nodes, each with the number of nodes.
+  function kindCounts(items) {
+    const counts = new Map(kKinds.map((kind) => [kind, 0]));
+    for (const {stage, key, change} of items)
+      if (change !== 'removed' && change !== 'raw')
+        for (const kind of kindsOf(stage, key)) counts.set(kind, counts.get(kind) + 1);
+    return [...counts].filter(([, n]) => n > 0);
+  }
+
+  const kChanges = ['added', 'removed', 'changed'];
+  function changeCounts(items) {
+    return kChanges.map((change) => [change, items.filter((item) => item.change === change).length])
+        .filter(([, n]) => n > 0);
+  }
+
+  const workload = (data.summary || {}).workload;
+
+  // FLOP and bytes for a sentence, at load in all; measured seconds.
+  function costOf(stage, key) {
+    const {flop, bytes, weight_bytes: weights, rows, weight_reads: reads = 0} =
+        stage.nodes.get(key).cost;
+    const {time} = plan(key) || {};
+    return {flop: flop * rows, bytes: bytes * rows + weights * reads,
+            time: time ? time.seconds : 0};
+  }
+
+  // The nodes of a stage that cost something at run time, or at load.
+  function costly(stage, atLoad) {
+    const keys = [];
+    for (const [key, node] of stage.nodes)
+      if (!node.of && !node.stored && !isView(key) && (node.binding === 'load') === atLoad)
+        keys.push(key);
+    return keys;
+  }
+
+  // --- Names, as the command takes them ---
+
+  // The stage of a name: '-' is '_', and a pass without a number is its last run. -1: there is none.
+  function findStage(name) {
+    const wanted = name.replaceAll('-', '_');
+    const exact = stages.findIndex((stage) => stage.name === wanted);
+    if (exact >= 0) return exact;
+    return stages.map((stage) => stage.pass || stage.name).lastIndexOf(wanted);
+  }
+
+  const fits = (node, name) => node.key === name || node.name === name || node.origins.includes(name) ||
+      `${node.op}#${node.key.slice(1)}` === name || node.results.some((r) => r.name === name);
+
+  // The key of a node in `stage`, or else in the last stage that has it; null: there is none.
+  function findNode(name, stage) {
+    for (const at of [stage, ...stages.slice().reverse()]) {
+      const found = [...at.nodes.values()].filter((node) => !node.of && fits(node, name));
+      // A name of the node itself goes before an origin's.
+      const best = found.find((node) => node.name === name || node.key === name) || found[0];
+      if (best) return best.key;
+    }
+    return null;
+  }
+
   const made = (key) => data.rewrites.filter((r) => r.made.includes(key));
   const taken = (key) =>
       data.rewrites.filter((r) => r.matched.includes(key) && !r.made.includes(key));
@@ -97,10 +208,6 @@ const Model = (() => {
     return [...found.values()];
   }
 
-  function layerOf(stage, key) {
-    const node = stage.nodes.get(key);
-    return node ? node.layer : '';
-  }
   // The lane of a drawn node: its binding time; for a stored value, its first user's.
   function laneOf(stage, key) {
     const node = stage.nodes.get(key);
@@ -111,6 +218,7 @@ const Model = (() => {
 
   const types = (node) => node.results.map((result) => result.type).join(', ');
 
-  return {data, stages, planned, plan, isView, keyOf, source, shown, edgesOf, compare, usersOf, made, taken,
-          refusals, layerOf, laneOf, types};
+  return {data, stages, raw, planned, workload, plan, isView, keyOf, source, shown, edgesOf, compare,
+          usersOf, rawNodes, rawInside, nameOf, kKinds, kindsOf, kindCounts, changeCounts, costOf, costly, findStage, findNode, made, taken, refusals,
+          laneOf, types};
 })();

@@ -105,7 +105,9 @@ class Builder {
     return add(op_def<Op>(), operands, attribute_values(op), at);
   }
 
-  /// During its lifetime unnamed new values are named after the scope.
+  /// During its lifetime unnamed new values are named after the scope and their op, from the second
+  /// one of a name on with a number: "encoder.add", "encoder.add.2". So names in provenance are
+  /// unique.
   class Scope {
    public:
     Scope(Builder& builder, std::string name);
@@ -124,6 +126,7 @@ class Builder {
 
   Graph graph_;
   std::string scope_;
+  std::map<std::string, std::size_t> uses_of_name_;
   std::map<ValueId, IntegerProduct> integer_products_;
 };
 
