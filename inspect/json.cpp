@@ -7,6 +7,7 @@
 
 #include "fuselage/backends/compile.h"
 #include "fuselage/graph/text.h"
+#include "fuselage/inspect/comparison.h"
 #include "fuselage/passes/workload.h"
 #include "inspect/lines.h"
 
@@ -60,6 +61,7 @@ class StageWriter {
     }
     return {{"name", stage_.name},
             {"pass", stage_.record.name},
+            {"reason", stage_.reason},
             {"changed", stage_.record.changed},
             {"rewrites", stage_.record.rewrites},
             {"refusals", write_refusals()},
@@ -122,29 +124,31 @@ class StageWriter {
   }
 
   void add_cost(const Graph& graph, NodeId id, Json& json) const {
-    const Node& node = graph.node(id);
     const Cost cost = cost_of(graph, id);
-    const ValueId value = node.results.empty() ? node.operands.back() : node.results[0];
+    const DomainId domain = rows_of(graph, id);
+    const Workload& workload = report_.workload;
+    const bool at_load = graph.binding(id) == BindingTime::load;
     json["cost"] = {
         {"flop", cost.flop},
         {"bytes", cost.bytes},
         {"weight_bytes", cost.weight_bytes},
-        {"rows", expected_rows(graph, graph.value(value).type.domain, report_.workload)}};
+        {"rows", expected_rows(graph, domain, workload)},
+        {"weight_reads", at_load ? 0 : expected_runs(graph, domain, workload) / workload.batch}};
   }
 
   void add_plan(const StageNode& at, Json& json) const {
     json["program"] = to_string(*at.program);
     const std::string whole = fmt::format("n{}", at.whole.index);
     if (at.key != whole) json["of"] = whole;
-    json["kernel"] = describe_kernel(*at.graph, at.id, report_.backend->kernels(*at.program));
     const auto& plan = plans_[static_cast<std::size_t>(*at.program)];
-    if (const auto found = plan.find(at.id); found != plan.end()) {
-      if (!found->second.launched) json["kernel"] = found->second.kernel;
-      json["launched"] = found->second.launched;
-    }
+    const auto found = plan.find(at.id);
+    json["kernel"] = kernel_text(*at.graph, at.id, report_.backend->kernels(*at.program),
+                                 found == plan.end() ? nullptr : &found->second);
+    if (found != plan.end()) json["launched"] = found->second.launched;
     if (const std::optional<MeasuredTime> measured = time_of(report_, at))
       json["time"] = {{"seconds", measured->time.seconds},
                       {"runs", measured->time.runs},
+                      {"rows", measured->time.rows},
                       {"share", measured->share}};
   }
 
@@ -248,6 +252,9 @@ Json json_of(const Report& report) {
   for (const Rewrite& rewrite : report.history.rewrites)
     rewrites.push_back(json_of(rewrite, report.history));
   json["rewrites"] = std::move(rewrites);
+  const Target target = report.backend->capabilities().target;
+  json["target"] = {{"flop_per_second", target.flop_per_second},
+                    {"bytes_per_second", target.bytes_per_second}};
   if (report.summary) json["summary"] = json_of(*report.summary);
   if (report.profile)
     json["profile"] = {{"seconds", measured_seconds(*report.profile)},
@@ -259,6 +266,13 @@ Json json_of(const Report& report) {
 }  // namespace
 
 std::string print_json(const Report& report) { return text_of(json_of(report), 1); }
+
+std::string print_comparison_json(const Comparison& comparison) {
+  Json json = header("comparison");
+  json["this"] = json_of(comparison.left);
+  json["against"] = json_of(comparison.right);
+  return text_of(json, 1);
+}
 
 std::string print_pooled_json(const Report& report) {
   Json json = json_of(report);

@@ -70,6 +70,12 @@ std::vector<std::string> names_of(const Graph& graph, NodeId id, const Labels& l
   return names;
 }
 
+DomainId rows_of(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const ValueId value = node.results.empty() ? node.operands.back() : node.results[0];
+  return graph.value(value).type.domain;
+}
+
 bool is_stored(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   return node.has(Trait::external) ||

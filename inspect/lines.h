@@ -32,6 +32,9 @@ std::string provenance_text(const Graph& graph, NodeId id);
 /// All names of a node in questions: labels and names of its results and its origins.
 std::vector<std::string> names_of(const Graph& graph, NodeId id, const Labels& labels);
 
+/// The rows that a node computes; for a sink, those of its last operand.
+DomainId rows_of(const Graph& graph, NodeId id);
+
 /// Whether a node is not computed: a parameter, an import or a constant.
 bool is_stored(const Graph& graph, NodeId id);
 

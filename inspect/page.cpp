@@ -1,6 +1,7 @@
 #include "fuselage/inspect/page.h"
 
 #include "fuselage/base/error.h"
+#include "fuselage/inspect/comparison.h"
 #include "fuselage/inspect/json.h"
 #include "inspect/page_files.h"
 
@@ -26,6 +27,8 @@ std::string for_html(std::string_view text) {
       safe += "&lt;";
     else if (c == '&')
       safe += "&amp;";
+    else if (c == '"')
+      safe += "&quot;";
     else
       safe += c;
   }
@@ -48,6 +51,18 @@ std::string print_page(const Report& report) {
   page = fill_in(std::move(page), "style", kPageStyle);
   page = fill_in(std::move(page), "script", kPageScript);
   return fill_in(std::move(page), "data", for_script(print_pooled_json(report)));
+}
+
+std::string print_comparison_page(const Comparison& comparison) {
+  std::string page(kComparisonHtml);
+  const std::string& name = comparison.left.history.raw().name();
+  page = fill_in(std::move(page), "title", for_html(name));
+  page = fill_in(std::move(page), "title", for_html(name));
+  page = fill_in(std::move(page), "figures", for_html(print_comparison(comparison)));
+  page = fill_in(std::move(page), "left_title", for_html(comparison.left_title));
+  page = fill_in(std::move(page), "right_title", for_html(comparison.right_title));
+  page = fill_in(std::move(page), "left", for_html(print_page(comparison.left)));
+  return fill_in(std::move(page), "right", for_html(print_page(comparison.right)));
 }
 
 }  // namespace fuselage

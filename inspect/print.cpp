@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/suggest.h"
 #include "fuselage/backends/compile.h"
@@ -23,15 +24,19 @@ constexpr std::array<BindingTime, 3> kTimes{BindingTime::load, BindingTime::sour
 std::string print_program(const Report& report, const Graph& part, BindingTime time,
                           bool measured) {
   const KernelSet kernels = report.backend->kernels(time);
+  const std::map<NodeId, PlannedNode> plan =
+      measured ? plan_by_node(report, time) : std::map<NodeId, PlannedNode>();
   const auto comment = [&](NodeId id) {
-    std::string text = describe_kernel(part, id, kernels);
+    const auto found = plan.find(id);
+    std::string text =
+        kernel_text(part, id, kernels, found == plan.end() ? nullptr : &found->second);
     const StageNode node{.graph = &part, .id = id, .whole = id, .program = time, .key = ""};
     const std::optional<MeasuredTime> spent =
         measured ? time_of(report, node) : std::optional<MeasuredTime>();
     if (spent) text += "; " + print_time(*spent);
     return text;
   };
-  return print_graph(part, {.comment = comment});
+  return print_graph(part, {.provenance = report.provenance, .comment = comment});
 }
 
 std::string print_programs(const Report& report, const Stage& stage, Part part) {
@@ -86,8 +91,9 @@ std::string print_pass_times(const History& history) {
 std::string print_stage(const Report& report, const Stage& stage, Part part) {
   if (part != Part::whole) return print_programs(report, stage, part);
   const Graph& graph = stage.graph;
-  return print_graph(
-      graph, {.comment = [&](NodeId id) { return std::string(to_string(graph.binding(id))); }});
+  return print_graph(graph, {.provenance = report.provenance, .comment = [&](NodeId id) {
+                               return std::string(to_string(graph.binding(id)));
+                             }});
 }
 
 std::string print_stage_dot(const Report& report, const Stage& stage, Part part) {

@@ -41,6 +41,12 @@ std::string print_time(const MeasuredTime& measured) {
                      1e3 * measured.time.seconds, measured.time.runs);
 }
 
+std::string kernel_text(const Graph& program, NodeId id, const KernelSet& kernels,
+                        const PlannedNode* planned) {
+  if (planned && !planned->launched) return planned->kernel;
+  return describe_kernel(program, id, kernels);
+}
+
 std::map<NodeId, PlannedNode> plan_by_node(const Report& report, BindingTime time) {
   std::map<NodeId, PlannedNode> nodes;
   for (const PlannedNode& node : report.plan[static_cast<std::size_t>(time)])

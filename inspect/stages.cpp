@@ -105,7 +105,8 @@ History trace(const Graph& graph, Optimizer optimizer) {
   options.on_rewrite = Listener(present, history);
   for (const Pass& pass : optimizer.passes) {
     PassRecord record = run_pass(pass, present, options);
-    history.stages.push_back({.name = pass.name, .graph = present, .record = std::move(record)});
+    history.stages.push_back(
+        {.name = pass.name, .graph = present, .record = std::move(record), .reason = pass.reason});
   }
   number_stages(history.stages);
   history.programs = split_by_binding_time(present);

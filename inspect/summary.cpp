@@ -9,15 +9,10 @@
 
 #include "graph/traversal.h"
 #include "inspect/lines.h"
+#include "inspect/numbers.h"
 
 namespace fuselage {
 namespace {
-
-DomainId rows_of(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  const ValueId value = node.results.empty() ? node.operands.back() : node.results[0];
-  return graph.value(value).type.domain;
-}
 
 double stored_bytes(const Graph& graph, const Node& node) {
   const Type& type = graph.value(node.results[0]).type;
@@ -67,8 +62,14 @@ void measure_arenas(const Executable& executable, const Workload& workload, Figu
 /// The nodes of the raw graph by their names in provenance.
 class RawNodes {
  public:
-  explicit RawNodes(const Graph& graph) : graph_(graph) {
-    for (const NodeId id : graph.nodes()) by_name_.emplace(origins_of(graph, id).front(), id);
+  RawNodes(const Graph& raw, const Graph& optimized) : graph_(raw) {
+    for (const NodeId id : raw.nodes()) by_name_.emplace(origins_of(raw, id).front(), id);
+    for (const NodeId id : optimized.nodes()) {
+      const Node& node = optimized.node(id);
+      for (const NodeId origin : origins(node))
+        if (raw.node(origin).op == node.op && cost_of(raw, origin).weight_bytes > 0)
+          owner_[origin] = id;
+    }
   }
 
   /// The origins of a node that compute something.
@@ -81,9 +82,21 @@ class RawNodes {
     return found;
   }
 
+  /// The origins whose work the node does. It may have others: what quantizes a product's operand
+  /// stems from the product, which is still a node of its own.
+  std::vector<NodeId> done_by(const Graph& optimized, NodeId id) const {
+    std::vector<NodeId> done = origins(optimized.node(id));
+    std::erase_if(done, [&](NodeId origin) {
+      const auto owner = owner_.find(origin);
+      return owner != owner_.end() && owner->second != id;
+    });
+    return done;
+  }
+
  private:
   const Graph& graph_;
   std::map<std::string, NodeId> by_name_;
+  std::map<NodeId, NodeId> owner_;
 };
 
 /// A node's name, or else an origin's.
@@ -120,29 +133,15 @@ void find_move(const History& history, NodeId id, const std::vector<NodeId>& ori
 
 // --- Text ---
 
-/// 1234567 as "1.23 M".
-std::string short_number(double number) {
-  constexpr std::array<std::string_view, 5> kUnits{"", " k", " M", " G", " T"};
-  std::size_t unit = 0;
-  while (number >= 1000 && unit + 1 < kUnits.size()) {
-    number /= 1000;
-    ++unit;
-  }
-  const int digits = unit == 0 || number >= 100 ? 0 : number >= 10 ? 1 : 2;
-  return fmt::format("{:.{}f}{}", number, digits, kUnits[unit]);
-}
-
 struct Row {
   std::string_view name;
   double ProgramFigures::*figure;
+  std::string_view unit;
 };
 constexpr Row kRows[] = {
-    {"nodes", &ProgramFigures::nodes},
-    {"kernels", &ProgramFigures::kernels},
-    {"flop", &ProgramFigures::flop},
-    {"bytes", &ProgramFigures::bytes},
-    {"weights", &ProgramFigures::weight_bytes},
-    {"arena", &ProgramFigures::arena_bytes},
+    {"nodes", &ProgramFigures::nodes, ""},           {"kernels", &ProgramFigures::kernels, ""},
+    {"flop", &ProgramFigures::flop, "FLOP"},         {"bytes", &ProgramFigures::bytes, "B"},
+    {"weights", &ProgramFigures::weight_bytes, "B"}, {"arena", &ProgramFigures::arena_bytes, "B"},
 };
 
 std::string ratio(double before, double after) {
@@ -177,7 +176,7 @@ Summary summarize(const History& history, const Workload& workload) {
   summary.workload = workload;
   const Graph& graph = history.optimized();
   const Labels labels(graph);
-  const RawNodes raw(history.raw());
+  const RawNodes raw(history.raw(), graph);
   for (const NodeId id : topological_order(graph)) {
     const Node& node = graph.node(id);
     // Moving a node without arithmetic, such as a slice, gains nothing.
@@ -187,7 +186,7 @@ Summary summarize(const History& history, const Workload& workload) {
     if (origins.empty()) continue;
     const std::string key = fmt::format("n{}", id.index);
     const std::string label = name_for_user(graph, id, labels);
-    find_fusion(history.raw(), origins,
+    find_fusion(history.raw(), raw.done_by(graph, id),
                 {key, label, std::string(node.op->name), {}, node.provenance.rules},
                 summary.fusions);
     Move move{.key = key, .node = label, .op = std::string(node.op->name)};
@@ -213,32 +212,44 @@ std::vector<ReferenceNode> find_reference_nodes(const History& history, const Pr
   return found;
 }
 
-std::string print_summary(const Summary& summary) {
-  const Workload& workload = summary.workload;
+std::string print_figures(const Figures& left, const Figures& right, const Workload& workload,
+                          std::string_view left_title, std::string_view right_title) {
   std::string text = fmt::format(
       "# source and step: flop and bytes for a sentence of {:g} words, {:g} steps, beam {:g}; "
       "arena for {:g} such sentences\n{:<8} {:<8} {:>12} {:>12} {:>8}\n",
       workload.source_length, workload.target_length, workload.beam, workload.batch, "program",
-      "figure", "before", "after", "ratio");
-  for (std::size_t i = 0; i < 3; ++i)
+      "figure", left_title, right_title, "ratio");
+  for (std::size_t i = 0; i < left.size(); ++i)
     for (const Row& row : kRows) {
-      const double before = summary.before[i].*row.figure;
-      const double after = summary.after[i].*row.figure;
-      text +=
-          fmt::format("{:<8} {:<8} {:>12} {:>12} {:>8}\n", to_string(static_cast<BindingTime>(i)),
-                      row.name, short_number(before), short_number(after), ratio(before, after));
+      const double before = left[i].*row.figure, after = right[i].*row.figure;
+      text += fmt::format(
+          "{:<8} {:<8} {:>12} {:>12} {:>8}\n", to_string(static_cast<BindingTime>(i)), row.name,
+          print_scaled(before, row.unit), print_scaled(after, row.unit), ratio(before, after));
     }
-  for (const Fusion& fusion : summary.fusions)
-    text += fmt::format("fused {} {} <- {} by {}\n", fusion.op, fusion.node,
-                        fmt::join(fusion.ops, " "), rules_text(fusion.rules));
-  for (const Move& move : summary.moves)
-    text += fmt::format("moved {} {}: {} ({}) -> {} ({}) by {}\n", move.op, move.node, move.from,
-                        to_string(move.from_time), move.to.empty() ? "once" : move.to,
-                        to_string(move.to_time), rules_text(move.rules));
-  for (const ReferenceNode& node : summary.reference_nodes)
-    text += fmt::format("by reference evaluation {} {} ({})\n", node.op, node.node,
-                        to_string(node.program));
   return text;
+}
+
+std::string print_summary(const Summary& summary) {
+  std::string text =
+      print_figures(summary.before, summary.after, summary.workload, "before", "after");
+  for (const std::string& line : findings_of(summary)) text += line + "\n";
+  return text;
+}
+
+std::vector<std::string> findings_of(const Summary& summary) {
+  std::vector<std::string> lines;
+  for (const Fusion& fusion : summary.fusions)
+    lines.push_back(fmt::format("fused {} {} <- {} by {}", fusion.op, fusion.node,
+                                fmt::join(fusion.ops, " "), rules_text(fusion.rules)));
+  for (const Move& move : summary.moves)
+    lines.push_back(fmt::format("moved {} {}: {} ({}) -> {} ({}) by {}", move.op, move.node,
+                                move.from, to_string(move.from_time),
+                                move.to.empty() ? "once" : move.to, to_string(move.to_time),
+                                rules_text(move.rules)));
+  for (const ReferenceNode& node : summary.reference_nodes)
+    lines.push_back(fmt::format("by reference evaluation {} {} ({})", node.op, node.node,
+                                to_string(node.program)));
+  return lines;
 }
 
 }  // namespace fuselage

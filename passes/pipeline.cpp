@@ -208,7 +208,7 @@ void register_pass(Pass pass, PassPosition position, std::string reason) {
   all.passes.push_back({std::move(pass), std::move(position), std::move(reason)});
 }
 
-std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
+std::vector<Pass> default_pipeline(const PipelineOptions& options) {
   std::vector<RegisteredPass> passes;
   {
     const std::lock_guard lock(registered().mutex);
@@ -217,8 +217,11 @@ std::vector<PipelineStep> default_pipeline(const PipelineOptions& options) {
   std::vector<Step> steps = all_steps(options, passes);
   std::erase_if(steps, [](const Step& step) { return !step.enabled; });
   number_steps(steps);
-  std::vector<PipelineStep> pipeline;
-  for (Step& step : steps) pipeline.push_back({std::move(step.pass), std::move(step.reason)});
+  std::vector<Pass> pipeline;
+  for (Step& step : steps) {
+    step.pass.reason = std::move(step.reason);
+    pipeline.push_back(std::move(step.pass));
+  }
   return pipeline;
 }
 
@@ -232,45 +235,44 @@ std::string with_underscores(std::string_view name) {
 }
 
 /// Names of passes, each once.
-std::vector<std::string_view> pass_names(const std::vector<PipelineStep>& steps) {
+std::vector<std::string_view> pass_names(const std::vector<Pass>& pipeline) {
   std::vector<std::string_view> names;
-  for (const PipelineStep& step : steps)
-    if (std::find(names.begin(), names.end(), step.pass.name) == names.end())
-      names.push_back(step.pass.name);
+  for (const Pass& pass : pipeline)
+    if (std::find(names.begin(), names.end(), pass.name) == names.end()) names.push_back(pass.name);
   return names;
 }
 
 /// Names of passes, then names of their rules, then names of single occurrences.
-std::vector<std::string> names_of(const std::vector<PipelineStep>& steps) {
-  const std::vector<std::string_view> passes = pass_names(steps);
+std::vector<std::string> names_of(const std::vector<Pass>& pipeline) {
+  const std::vector<std::string_view> passes = pass_names(pipeline);
   std::vector<std::string> names(passes.begin(), passes.end());
-  for (const PipelineStep& step : steps)
-    for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
-  for (const PipelineStep& step : steps) names.push_back(numbered_name(step.pass));
+  for (const Pass& pass : pipeline)
+    for (const Rule& rule : pass.rules) names.push_back(rule.name);
+  for (const Pass& pass : pipeline) names.push_back(numbered_name(pass));
   return names;
 }
 
 /// Whether the pipeline of a back-end with all capabilities contains a pass or rule of that name.
 bool runs_elsewhere(const std::string& name) {
-  const std::vector<PipelineStep> steps =
+  const std::vector<Pass> pipeline =
       default_pipeline({.recurrent_kernels = true, .quantizing_kernels = true});
-  const std::vector<std::string> names = names_of(steps);
+  const std::vector<std::string> names = names_of(pipeline);
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 /// Appends the pass named `name`, or the pass of the rule `name` with only this rule; false if
 /// there is neither.
-bool append_named(std::vector<Pass>& selected, const std::vector<PipelineStep>& steps,
+bool append_named(std::vector<Pass>& selected, const std::vector<Pass>& pipeline,
                   const std::string& name) {
-  for (const PipelineStep& step : steps)
-    if (step.pass.name == name || numbered_name(step.pass) == name) {
-      selected.push_back(step.pass);
+  for (const Pass& pass : pipeline)
+    if (pass.name == name || numbered_name(pass) == name) {
+      selected.push_back(pass);
       return true;
     }
-  for (const PipelineStep& step : steps)
-    for (const Rule& rule : step.pass.rules)
+  for (const Pass& pass : pipeline)
+    for (const Rule& rule : pass.rules)
       if (rule.name == name) {
-        selected.push_back(step.pass);
+        selected.push_back(pass);
         selected.back().rules = {rule};
         return true;
       }
@@ -292,8 +294,8 @@ bool leave_out(std::vector<Pass>& selected, const std::string& name) {
 std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& options) {
   std::vector<Pass> selected;
   if (names == "none") return selected;
-  const std::vector<PipelineStep> steps = default_pipeline(options);
-  const std::vector<std::string> known = names_of(steps);
+  const std::vector<Pass> pipeline = default_pipeline(options);
+  const std::vector<std::string> known = names_of(pipeline);
   while (true) {
     const std::size_t comma = std::min(names.find(','), names.size());
     const std::string_view item = names.substr(0, comma);
@@ -301,13 +303,14 @@ std::vector<Pass> select_passes(std::string_view names, const PipelineOptions& o
     const std::string name = with_underscores(item.substr(out ? 1 : 0));
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (item == "all")
-      for (const PipelineStep& step : steps) selected.push_back(step.pass);
+      for (const Pass& pass : pipeline) selected.push_back(pass);
     else if (!is_known && !(out && runs_elsewhere(name)))
       throw Error(
           fmt::format("there is no pass {}{}; give 'all', 'none', or some of {}", in_quotes(name),
                       did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end())),
-                      fmt::join(pass_names(steps), ", ")));
-    else if (is_known && !(out ? leave_out(selected, name) : append_named(selected, steps, name)))
+                      fmt::join(pass_names(pipeline), ", ")));
+    else if (is_known &&
+             !(out ? leave_out(selected, name) : append_named(selected, pipeline, name)))
       throw Error(fmt::format("{} leaves out what is not there before it; write 'all,{}'",
                               in_quotes(item), item));
     if (comma == names.size()) return selected;

@@ -92,20 +92,21 @@ const Model = (() => {
   const rawNodes = (node) => [...new Set(node.origins.map((name) => rawByName.get(name)))]
       .filter((key) => key && !raw.nodes.get(key).stored);
 
-  // The raw nodes whose work a node does. A node may also stand for a node whose work is done
-  // elsewhere: quantizing a product's operand stems from the product.
+  // The raw nodes whose work a node does. It may stand for a product that is still a node of its
+  // own: quantizing the operand of a product stems from it.
   const doneByStage = new Map();
   function rawInside(stage, node) {
     if (!doneByStage.has(stage)) {
-      const own = new Map();
+      const owners = new Map();
       for (const other of stage.nodes.values())
-        for (const key of rawNodes(other))
-          if (raw.nodes.get(key).op === other.op && !isView(other.key)) own.set(key, other.key);
-      doneByStage.set(stage, own);
+        for (const key of rawNodes(other)) {
+          const origin = raw.nodes.get(key);
+          if (origin.op === other.op && origin.cost.weight_bytes > 0 && !other.of) owners.set(key, other.key);
+        }
+      doneByStage.set(stage, owners);
     }
-    const own = doneByStage.get(stage);
-    return rawNodes(node).filter((key) => !own.has(key) || own.get(key) === node.key ||
-                                          raw.nodes.get(key).cost.flop === 0);
+    const owners = doneByStage.get(stage);
+    return rawNodes(node).filter((key) => !owners.has(key) || owners.get(key) === node.key);
   }
 
   // The name of a node, or of the first node that it stands for.
@@ -117,16 +118,17 @@ const Model = (() => {
   const kindsByStage = new Map(stages.map((stage) => [stage, new Map()]));
   function kindsOf(stage, key) {
     const known = kindsByStage.get(stage);
-    if (!known.has(key)) known.set(key, findKinds(stage.nodes.get(key)));
+    if (!known.has(key)) known.set(key, findKinds(stage, stage.nodes.get(key)));
     return known.get(key);
   }
-  function findKinds(node) {
+  function findKinds(stage, node) {
     const kinds = [];
     // Moving a node without arithmetic, such as a slice, gains nothing.
     if (!node || node.stored || !node.rules.length || node.cost.flop === 0) return kinds;
     const origins = rawNodes(node).map((key) => raw.nodes.get(key));
     if (!origins.length) return kinds;
-    if (new Set(origins.map((origin) => origin.op)).size > 1) kinds.push('fused');
+    const ops = rawInside(stage, node).map((key) => raw.nodes.get(key).op);
+    if (new Set(ops).size > 1) kinds.push('fused');
     if (origins.every((origin) => domainOf(origin) !== domainOf(node)))
       kinds.push(node.binding === 'load' && origins[0].binding !== 'load' ? 'precomputed' : 'moved');
     return kinds;

@@ -71,7 +71,7 @@ const Selftest = (() => {
       }
     }
     const heads = parts.slice(0, 3).reduce((sum, [, box]) => sum + box.height, 0);
-    expect(heads < (innerWidth > 760 ? 120 : 240), `the head is ${heads} pixels high`);
+    expect(heads < (innerWidth > 900 ? 120 : 240), `the head is ${heads} pixels high`);
     expect(document.documentElement.scrollWidth <= innerWidth, 'the page is wider than the window');
   }
 

@@ -31,9 +31,9 @@ Pass abs_pass(const std::string& name, const std::string& rule) {
                      .build = build}}};
 }
 
-std::vector<std::string> names_of(const std::vector<PipelineStep>& steps) {
+std::vector<std::string> names_of(const std::vector<Pass>& steps) {
   std::vector<std::string> names;
-  for (const PipelineStep& step : steps) names.push_back(step.pass.name);
+  for (const Pass& pass : steps) names.push_back(pass.name);
   return names;
 }
 
@@ -52,7 +52,7 @@ TEST(ExtensionPasses, StandAtTheirPositions) {
                 PassPosition::before("ext_after_norm"), "a test");
   register_pass(abs_pass("ext_recurrence", "ext_recurrence_rule"),
                 PassPosition::after("fuse_recurrence"), "a test");
-  const std::vector<PipelineStep> steps = default_pipeline();
+  const std::vector<Pass> steps = default_pipeline();
   const std::vector<std::string> names = names_of(steps);
   const auto at = place(names, "fuse_norm");
   EXPECT_EQ(place(names, "ext_before_own"), at + 1);
@@ -61,10 +61,10 @@ TEST(ExtensionPasses, StandAtTheirPositions) {
   EXPECT_EQ(place(names, "ext_before_simplify"), place(names, "fuse_output") - 2);
   EXPECT_EQ(place(names, "ext_recurrence"), place(names, "split_products") - 1)
       << "its step is left out on the CPU, and its position is not";
-  for (const PipelineStep& step : steps)
-    if (step.pass.name.starts_with("ext_")) {
-      EXPECT_EQ(step.reason, "a test");
-      EXPECT_EQ(step.pass.for_tables, step.pass.name == "ext_recurrence");
+  for (const Pass& pass : steps)
+    if (pass.name.starts_with("ext_")) {
+      EXPECT_EQ(pass.reason, "a test");
+      EXPECT_EQ(pass.for_tables, pass.name == "ext_recurrence");
     }
   EXPECT_EQ(select_passes("ext-after-norm").size(), 1u);
   EXPECT_EQ(select_passes("ext_after_norm_rule")[0].name, "ext_after_norm");

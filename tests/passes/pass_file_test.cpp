@@ -37,22 +37,22 @@ std::vector<PassCase> all_cases() {
 }
 
 /// The steps that a case's pass is among; some passes are there only without quantization.
-std::vector<PipelineStep> steps_for(const PassCase& test) {
+std::vector<Pass> steps_for(const PassCase& test) {
   PipelineOptions options{.commute = test.commute,
                           .precision = test.precision,
                           .activations = test.activations,
                           .recurrent_kernels = true};
-  std::vector<PipelineStep> steps = default_pipeline(options);
+  std::vector<Pass> steps = default_pipeline(options);
   options.precision = Precision::fp32;
-  for (PipelineStep& step : default_pipeline(options)) steps.push_back(std::move(step));
+  for (Pass& pass : default_pipeline(options)) steps.push_back(std::move(pass));
   return steps;
 }
 
 /// The pass that a case runs: a whole one, or a pass of one rule.
 Pass pass_of(const PassCase& test) {
-  for (const PipelineStep& step : steps_for(test)) {
-    if (!test.single_rule && step.pass.name == test.target) return step.pass;
-    for (const Rule& rule : step.pass.rules)
+  for (const Pass& pass : steps_for(test)) {
+    if (!test.single_rule && pass.name == test.target) return pass;
+    for (const Rule& rule : pass.rules)
       if (test.single_rule && rule.name == test.target) return {.name = rule.name, .rules = {rule}};
   }
   throw Error(
@@ -153,16 +153,16 @@ TEST(PassFiles, CoverEveryRuleAndGuard) {
     if (test.outcome == PassCase::Outcome::unchanged) unchanged.insert(test.target);
     if (test.outcome == PassCase::Outcome::refused) refused.insert({test.target, test.guard});
   }
-  for (const PipelineStep& step : default_pipeline({.recurrent_kernels = true})) {
-    for (const Rule& rule : step.pass.rules) {
+  for (const Pass& pass : default_pipeline({.recurrent_kernels = true})) {
+    for (const Rule& rule : pass.rules) {
       EXPECT_TRUE(rewritten.contains(rule.name)) << rule.name << " has no case that shows it work";
       for (const Guard& guard : all_guards(rule))
         EXPECT_TRUE(refused.contains({rule.name, guard.name}))
             << rule.name << " has no case that " << guard.name << " refuses";
     }
-    if (!step.pass.rules.empty()) continue;
-    EXPECT_TRUE(rewritten.contains(step.pass.name)) << step.pass.name << " has no positive case";
-    EXPECT_TRUE(unchanged.contains(step.pass.name)) << step.pass.name << " has no negative case";
+    if (!pass.rules.empty()) continue;
+    EXPECT_TRUE(rewritten.contains(pass.name)) << pass.name << " has no positive case";
+    EXPECT_TRUE(unchanged.contains(pass.name)) << pass.name << " has no negative case";
   }
 }
 

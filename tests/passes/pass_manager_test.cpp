@@ -294,11 +294,11 @@ TEST(Pipeline, NamesUnknownPassesAndListsTheOthers) {
 TEST(Pipeline, HasAReasonForEachLineAndNamesForAll) {
   std::set<std::string> passes;
   std::vector<std::string> names;
-  for (const PipelineStep& step : default_pipeline()) {
-    EXPECT_NE(step.reason, "");
-    if (!passes.insert(step.pass.name).second) continue;
-    names.push_back(step.pass.name);
-    for (const Rule& rule : step.pass.rules) names.push_back(rule.name);
+  for (const Pass& pass : default_pipeline()) {
+    EXPECT_NE(pass.reason, "");
+    if (!passes.insert(pass.name).second) continue;
+    names.push_back(pass.name);
+    for (const Rule& rule : pass.rules) names.push_back(rule.name);
   }
   std::vector<std::string> unique = names;
   std::sort(unique.begin(), unique.end());

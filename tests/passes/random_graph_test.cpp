@@ -90,8 +90,8 @@ PipelineOptions little_memory() {
 std::vector<Pass> each_pass() {
   std::vector<Pass> passes;
   std::set<std::string> names;
-  for (const PipelineStep& step : default_pipeline(little_memory()))
-    if (names.insert(step.pass.name).second) passes.push_back(step.pass);
+  for (const Pass& pass : default_pipeline(little_memory()))
+    if (names.insert(pass.name).second) passes.push_back(pass);
   return passes;
 }
 

@@ -74,7 +74,39 @@ refuses "cannot open nope.ir" dump nope.ir
 refuses "is input and output at once" dump raw.ir -o raw.ir
 cp one one.ir
 refuses "one.ir:1" dump one.ir
-refuses "is a graph without weights" dump raw.ir --summary
+refuses "is a graph without weights; --profile needs a model" dump raw.ir --profile one
+refuses "is a graph without weights; --frequency needs a model" dump raw.ir --frequency one
+works dump raw.ir --summary
+grep -qE '^step +kernels +[0-9]+ +[0-9]+' out || fail "no summary of a text"
+works dump raw.ir --format json
+grep -q '"launched": false' out || fail "no views in the JSON of a text"
+works dump raw.ir --format html
+grep -q '<svg id="canvas"' out || fail "no page of a text"
+works dump raw.ir --format dot
+grep -q '^digraph' out || fail "no Graphviz source of a text"
+
+# Provenance, views, and units.
+works dump directory --program step
+grep -q ' by ' out || fail "the text has no provenance"
+grep -qE 'slice.*  # view$' out || fail "a slice that is read in place is no view"
+works dump directory --no-provenance
+grep -qE '^%.* from .* by ' out && fail "--no-provenance leaves provenance"
+works dump directory --summary
+grep -qE '^step +bytes +[0-9.]+ [kMG]?B +[0-9.]+ [kMG]?B' out || fail "bytes without a unit"
+
+# Two dumps beside each other.
+works dump directory --summary --against --passes none
+grep -q '^# against: directory (--passes none)$' out || fail "the comparison does not name its sides"
+grep -q '^only this: fused ' out || fail "the comparison lacks a fusion of one side"
+grep -q '^only against: ' out && fail "no passes fused something"
+works dump directory --format json --against "$model" -b 2
+grep -q '"kind": "comparison"' out || fail "no comparison in JSON"
+works dump raw.ir --format html --against directory --precision int8
+grep -c 'srcdoc=' out | grep -qx 2 || fail "the page has not two sides"
+refuses "--against goes with --summary" dump directory --against --passes none
+refuses "give a model or an option" dump directory --summary --against
+refuses "--format is for both sides" dump directory --summary --against --format json
+refuses "unknown option '--precisions'" dump directory --summary --against --precisions int8
 
 # Libraries that register, before graphs and models are read.
 libraries=$(dirname "$module")

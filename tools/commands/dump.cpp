@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -16,6 +17,7 @@
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/graph/verifier.h"
+#include "fuselage/inspect/comparison.h"
 #include "fuselage/inspect/diff.h"
 #include "fuselage/inspect/explain.h"
 #include "fuselage/inspect/json.h"
@@ -41,7 +43,7 @@ struct DumpOptions {
   bool no_spm_encode = false;
   std::string program, stage;
   std::vector<std::string> diff, explain;
-  bool only_changed = false, summary = false, time_passes = false;
+  bool only_changed = false, summary = false, time_passes = false, no_provenance = false;
   std::string profile;
   Profile times;  ///< times measured by --profile
   std::optional<std::size_t> mini_batch;
@@ -120,6 +122,8 @@ void DumpOptions::add_views_to(CLI::App& app) {
       ->type_name("RULE@NODE")
       ->expected(1)
       ->take_all();
+  app.add_flag("--no-provenance", no_provenance,
+               "Leave out of the text what nodes were made from, and by which rules");
   app.add_flag("--summary", summary, "Figures of the programs without passes and with them");
   app.add_flag("--time-passes", time_passes, "How long each pass took, and what it rewrote");
   app.add_option("--profile", profile,
@@ -154,13 +158,12 @@ void DumpOptions::finish() {
   find_backend(compile.backend).check(compile);
   is_text = models.paths.size() == 1 && file_extension(models.paths[0]) == "ir";
   if (!is_text) return;
-  if (summary || !profile.empty() || !frequency.empty() || format == "html" || format == "json")
-    throw Error(fmt::format(
-        "{} is a graph without weights; --summary, --profile, --frequency and the formats html and "
-        "json need a model",
-        models.paths[0]));
+  if (!profile.empty() || !frequency.empty())
+    throw Error(fmt::format("{} is a graph without weights; --{} needs a model", models.paths[0],
+                            profile.empty() ? "frequency" : "profile"));
   model_only = true;
-  if (program.empty() && !draws()) program = "whole";
+  if (program.empty() && format == "text" && !is_question() && !summary && !time_passes)
+    program = "whole";
 }
 
 void DumpOptions::apply(const DecodeDefaults& defaults) {
@@ -198,13 +201,20 @@ class Dump {
     report_.history = trace(graph, make_optimizer(compile));
   }
 
-  void write(const std::string& path, OutputFile& output) {
+  /// The report about the model that was read from `path`.
+  const Report& report(const std::string& path) {
     report_.model = path;
-    if (!o_.diff.empty()) return output.write(diff());
-    if (!o_.explain.empty()) return output.write(explanation());
+    report_.provenance = !o_.no_provenance;
     choose_stages();
     if (!o_.profile.empty()) measure_time();
     if (o_.summary || o_.format == "html" || o_.format == "json") measure_programs();
+    return report_;
+  }
+
+  void write(const std::string& path, OutputFile& output) {
+    if (!o_.diff.empty()) return output.write(diff());
+    if (!o_.explain.empty()) return output.write(explanation());
+    report(path);
     if (o_.format == "html") return output.write(print_page(report_));
     if (o_.format == "json") return output.write(print_json(report_));
     if (o_.time_passes) return output.write(print_pass_times(history()));
@@ -272,11 +282,11 @@ class Dump {
   }
 
   /// Figures of a graph. Arenas are measured by running the model, and left out if that needs a
-  /// GPU.
+  /// GPU, or weights that there are not.
   Figures figures_of(const Graph& graph) const {
     const Programs programs = split_by_binding_time(graph);
     const Workload& workload = report_.summary->workload;
-    if (report_.backend->capabilities().needs_gpu)
+    if (report_.backend->capabilities().needs_gpu || o_.is_text)
       return measure(programs, plan_programs(programs, *report_.backend), workload);
     return measure(programs, *report_.backend->compile(graph, model_.weights, {}), workload);
   }
@@ -294,7 +304,18 @@ class Dump {
     }
   }
 
-  void print(OutputFile& output) const {
+  /// The plan tells which nodes are views. Without a kernel for some node there is none, and the
+  /// text tells the reasons.
+  void plan_if_complete() {
+    const Backend& backend = *report_.backend;
+    for (const BindingTime time : {BindingTime::load, BindingTime::source, BindingTime::step})
+      if (!nodes_without_kernel(program(history().programs, time), backend.kernels(time)).empty())
+        return;
+    report_.plan = plan_programs(history().programs, backend);
+  }
+
+  void print(OutputFile& output) {
+    if (report_.backend->capabilities().plans) plan_if_complete();
     // Before the stage "planned", print the records of all passes; before another, its pass's only.
     const bool all = report_.stages.size() == 1 && stage(report_.stages[0]).planned;
     if (all)
@@ -328,12 +349,20 @@ class DumpCommand : public Command {
                  {"fuselage dump graph.ir --passes all,-attention",
                   "All passes but one rule on a graph in the text form."},
                  {"fuselage dump --explain 'merge_states@*'",
-                  "Where a rule was applied, and which guard refused elsewhere."}}) {
+                  "Where a rule was applied, and which guard refused elsewhere."},
+                 {"fuselage dump --summary --against --precision fp32",
+                  "Figures of the programs with two settings."}}) {
     o_.add_to(options());
+    options().begin_group("View");
+    options().keep_rest_behind("--against",
+                               "Compare with another model or other options, which follow: "
+                               "--against --precision int8");
   }
   int run() override;
 
  private:
+  int compare();
+
   DumpOptions o_;
 };
 
@@ -349,19 +378,67 @@ NamedModel load_text_graph(const ModelChoice& choice) {
   return named;
 }
 
+/// The model that a dump shows, whose defaults apply.
+NamedModel load_model(DumpOptions& o, const IsDecided& is_decided) {
+  NamedModel loaded = o.is_text
+                          ? load_text_graph(o.models)
+                          : load_named_models(o.models, !o.vocabularies.paths.empty(), is_decided);
+  o.apply(loaded.model.decode);
+  return loaded;
+}
+
+/// The files that a dump reads.
+std::vector<std::string> inputs_of(const DumpOptions& o, std::vector<std::string> model_files) {
+  model_files.insert(model_files.end(), o.vocabularies.paths.begin(), o.vocabularies.paths.end());
+  for (const std::string& path : {o.profile, o.frequency})
+    if (!path.empty()) model_files.push_back(path);
+  return model_files;
+}
+
 int DumpCommand::run() {
+  if (options().given("--against")) return compare();
   o_.finish();
-  NamedModel loaded = o_.is_text ? load_text_graph(o_.models)
-                                 : load_named_models(o_.models, !o_.vocabularies.paths.empty(),
-                                                     decided_by(options()));
-  o_.apply(loaded.model.decode);
+  NamedModel loaded = load_model(o_, decided_by(options()));
   Dump dump(o_, std::move(loaded.model));
-  std::vector<std::string> inputs = std::move(loaded.files);
-  inputs.insert(inputs.end(), o_.vocabularies.paths.begin(), o_.vocabularies.paths.end());
-  for (const std::string& path : {o_.profile, o_.frequency})
-    if (!path.empty()) inputs.push_back(path);
-  OutputFile output(o_.output, inputs);
+  OutputFile output(o_.output, inputs_of(o_, std::move(loaded.files)));
   dump.write(loaded.path, output);
+  output.close();
+  return 0;
+}
+
+int DumpCommand::compare() {
+  if (o_.format == "text" ? !o_.summary : o_.format != "json" && o_.format != "html")
+    throw Error("--against goes with --summary, or with --format json or html");
+  const std::string text = fmt::format("{}", fmt::join(options().rest(), " "));
+  if (text.empty())
+    throw Error("--against compares with the arguments behind it; give a model or an option");
+  // Options that are not given there are as here.
+  DumpOptions other = o_;
+  Options arguments("dump … --against", "The dump to compare with.");
+  other.add_to(arguments);
+  if (!arguments.parse(options().rest())) return 0;
+  for (const char* name :
+       {"--stage", "--diff", "--explain", "--summary", "--time-passes", "--format", "--output"})
+    if (arguments.given(name))
+      throw Error(fmt::format("{} is for both sides; give it before --against", name));
+  o_.finish();
+  other.finish();
+  const IsDecided here = decided_by(options()), there = decided_by(arguments);
+  NamedModel left = load_model(o_, here);
+  NamedModel right =
+      load_model(other, [&](const std::string& name) { return here(name) || there(name); });
+  Dump left_dump(o_, std::move(left.model)), right_dump(other, std::move(right.model));
+  std::vector<std::string> inputs = inputs_of(o_, std::move(left.files));
+  for (std::string& path : inputs_of(other, std::move(right.files)))
+    inputs.push_back(std::move(path));
+  OutputFile output(o_.output, inputs);
+  const Comparison comparison{.left = left_dump.report(left.path),
+                              .right = right_dump.report(right.path),
+                              .left_title = left.path,
+                              .right_title = fmt::format("{} ({})", right.path, text)};
+  output.write(o_.summary            ? print_comparison(comparison)
+               : o_.format == "json" ? print_comparison_json(comparison)
+                                     : print_comparison_page(comparison));
   output.close();
   return 0;
 }

@@ -76,6 +76,11 @@ void Options::accept_without_effect() {
   }
 }
 
+void Options::keep_rest_behind(const std::string& name, const std::string& description) {
+  app_.add_flag(name, description);
+  rest_flag_ = name;
+}
+
 bool Options::known_short(char name) {
   return app_.get_option_no_throw(std::string{'-', name}) != nullptr;
 }
@@ -116,8 +121,11 @@ void Options::check_names(const std::vector<std::string>& arguments) {
 }
 
 bool Options::parse(const std::vector<std::string>& arguments) {
+  auto end = arguments.end();
+  if (!rest_flag_.empty()) end = std::find(arguments.begin(), end, rest_flag_);
+  if (end != arguments.end()) rest_.assign(++end, arguments.end());
   std::vector<std::string> normalized;
-  for (const std::string& argument : arguments) normalized.push_back(with_dashes(argument));
+  for (auto at = arguments.begin(); at != end; ++at) normalized.push_back(with_dashes(*at));
   check_names(normalized);
   std::reverse(normalized.begin(), normalized.end());
   try {

@@ -35,6 +35,10 @@ class Options {
   /// Adds options of marian-decoder that are accepted but have no effect.
   void accept_without_effect();
 
+  /// Adds a flag `name` ("--against"); the arguments behind it are not parsed but kept in rest().
+  void keep_rest_behind(const std::string& name, const std::string& description);
+  const std::vector<std::string>& rest() const { return rest_; }
+
   /// Ignores these keys of configuration files.
   void pass_over(std::vector<std::string> names) { passed_over_ = std::move(names); }
 
@@ -65,6 +69,8 @@ class Options {
 
   CLI::App app_;
   std::vector<Example> examples_;
+  std::string rest_flag_;
+  std::vector<std::string> rest_;
   std::vector<std::string> passed_over_;
   std::vector<std::string> ignored_;
 };

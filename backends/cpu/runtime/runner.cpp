@@ -119,6 +119,8 @@ void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run&
     NodeTime& time = (*times_)[in.node.index];
     time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     ++time.runs;
+    time.rows +=
+        static_cast<std::uint64_t>(run.rows.rows(in.domain) - run.rows.first_new(in.domain));
   }
 }
 

@@ -42,6 +42,7 @@ struct PlannedNode {
 struct NodeTime {
   double seconds = 0;
   std::uint64_t runs = 0;
+  std::uint64_t rows = 0;  ///< computed in all runs
 };
 struct Profile {
   std::vector<NodeTime> source, step;

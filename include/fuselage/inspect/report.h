@@ -24,6 +24,7 @@ struct Report {
   std::optional<Summary> summary;
   std::optional<Profile> profile;
   std::vector<std::size_t> stages;  ///< indexes of the stages to show
+  bool provenance = true;           ///< texts tell what nodes were made from, and by which rules
 };
 
 /// Time of a node, and its share of all measured time.
@@ -40,6 +41,11 @@ double measured_seconds(const Profile& profile);
 
 /// "12.3 % 4.56 ms in 128 runs".
 std::string print_time(const MeasuredTime& measured);
+
+/// The kernel of a node of a program with the reasons why better kernels refuse it, or "view";
+/// `planned` is its entry of the plan, if there is one.
+std::string kernel_text(const Graph& program, NodeId id, const KernelSet& kernels,
+                        const PlannedNode* planned);
 
 /// The plan of one program by node.
 std::map<NodeId, PlannedNode> plan_by_node(const Report& report, BindingTime time);

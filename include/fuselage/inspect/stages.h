@@ -18,7 +18,8 @@ struct Stage {
   /// pass that runs several times is numbered: "simplify.1", "simplify.2".
   std::string name;
   Graph graph;
-  PassRecord record;  ///< record of the pass; without a name for "raw" and "planned"
+  PassRecord record;        ///< record of the pass; without a name for "raw" and "planned"
+  std::string reason = {};  ///< for the position of the pass in the pipeline
   bool planned = false;
 
   bool is_pass() const { return !record.name.empty(); }

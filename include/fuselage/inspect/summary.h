@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuselage/backends/executable.h"
@@ -68,6 +69,13 @@ std::vector<ReferenceNode> find_reference_nodes(const History& history, const Pr
 /// Compares the graph of the last pass with the raw graph. The caller sets the figures and the
 /// reference nodes.
 Summary summarize(const History& history, const Workload& workload = {});
+
+/// A table of two sets of figures with their ratios.
+std::string print_figures(const Figures& left, const Figures& right, const Workload& workload,
+                          std::string_view left_title, std::string_view right_title);
+
+/// A line for each fusion, move and reference node.
+std::vector<std::string> findings_of(const Summary& summary);
 
 /// A table of the figures without passes (`before`) and with passes (`after`), then fusions, moves
 /// and reference nodes.

@@ -25,12 +25,6 @@ struct PipelineOptions {
   bool quantizing_kernels = true;  ///< the back-end's kernels can quantize their results
 };
 
-/// A step of the pipeline: a pass, and the reason for its position.
-struct PipelineStep {
-  Pass pass;
-  std::string reason;
-};
-
 /// The position of a pass in the pipeline: directly before or after another step, named by its
 /// pass. Of several steps with the same pass, "simplify.2" is the second in a pipeline that has all
 /// steps; a plain name is the first.
@@ -52,7 +46,7 @@ void register_pass(Pass pass, PassPosition position, std::string reason);
 
 /// The passes over a whole graph in order, registered ones included, passes for tables first.
 /// Splitting by binding time follows them and cannot be deselected.
-std::vector<PipelineStep> default_pipeline(const PipelineOptions& options = {});
+std::vector<Pass> default_pipeline(const PipelineOptions& options = {});
 
 /// The selected passes, in the order of `names`: "none", or a comma-separated list of "all", names
 /// of passes, names of rules (their pass with only this rule), and "-NAME", which removes a pass or

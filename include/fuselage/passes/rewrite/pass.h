@@ -21,6 +21,8 @@ struct Pass {
   std::function<bool(Rewriter&)> run = nullptr;
   /// Number of this pass among the passes of its name in a pipeline, from 1.
   std::size_t occurrence = 1;
+  /// The reason for its position in a pipeline.
+  std::string reason = {};
   /// The pass does not depend on the search head: it makes the tables that bake() stores, or
   /// prepares them. Such passes come first in a pipeline.
   bool for_tables = false;
