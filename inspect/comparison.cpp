@@ -36,6 +36,11 @@ std::string print_comparison(const Comparison& comparison) {
   const Summary& right = summary_of(comparison.right);
   std::string text =
       fmt::format("# this: {}\n# against: {}\n", comparison.left_title, comparison.right_title);
+  const Workload& one = left.workload;
+  const Workload& other = right.workload;
+  if (one.beam != other.beam || one.batch != other.batch)
+    text += fmt::format("# this: beam {:g}, {:g} sentences in a batch; against: {:g}, {:g}\n",
+                        one.beam, one.batch, other.beam, other.batch);
   text += print_figures(left.after, right.after, left.workload, "this", "against");
   const std::vector<std::string> lefts = findings_of(left), rights = findings_of(right);
   return text + missing_lines("this", lefts, rights) + missing_lines("against", rights, lefts);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,6 +35,10 @@ class Picture {
  public:
   Picture(const Report& report, const Stage& stage, std::optional<BindingTime> only)
       : report_(report), stage_(stage), labels_(stage.graph), layers_(layers_of(stage.graph)) {
+    for (std::size_t i = 0; stage.planned && i < plans_.size(); ++i) {
+      const auto time = static_cast<BindingTime>(i);
+      plans_[i] = plan_of(program(report.history.programs, time), time, *report.backend);
+    }
     for (StageNode& node : nodes_of(report.history, stage)) {
       const BindingTime time = node.program.value_or(node.graph->binding(node.id));
       const bool stored = is_stored(*node.graph, node.id);
@@ -85,13 +90,24 @@ class Picture {
     if (!node.results.empty())
       label += "\n" + at.graph->show(at.graph->value(node.results[0]).type);
     std::string style;
-    if (const std::optional<MeasuredTime> measured = time_of(report_, at)) {
+    if (is_view(at)) {
+      label += "\nview";
+      style = ", style=\"rounded,filled,dashed\"";
+    } else if (const std::optional<MeasuredTime> measured = time_of(report_, at)) {
       label += fmt::format("\n{:.1f} %", 100 * measured->share);
       style = fmt::format(", fillcolor=\"{}\"", heat(measured->share));
     } else if (!at.graph->node(at.id).provenance.rules.empty()) {
       style = ", color=\"#2f7d4f\"";
     }
     return fmt::format("  {} [label={}{}];\n", quote(at.key), quote(label), style);
+  }
+
+  /// Whether no kernel runs for the node, since its readers look through it.
+  bool is_view(const StageNode& at) const {
+    if (!at.program) return false;
+    const auto& plan = plans_[static_cast<std::size_t>(*at.program)];
+    const auto found = plan.find(at.id);
+    return found != plan.end() && !found->second.launched;
   }
 
   std::string print_edges(const StageNode& at) const {
@@ -128,6 +144,7 @@ class Picture {
   const Stage& stage_;
   Labels labels_;
   std::vector<std::string> layers_;
+  std::array<std::map<NodeId, PlannedNode>, 3> plans_;  ///< of the stage "planned"
   std::map<std::pair<const Graph*, NodeId>, std::string> keys_;
   std::map<BindingTime, std::map<std::string, std::vector<StageNode>>> frames_;
 };

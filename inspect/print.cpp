@@ -24,8 +24,7 @@ constexpr std::array<BindingTime, 3> kTimes{BindingTime::load, BindingTime::sour
 std::string print_program(const Report& report, const Graph& part, BindingTime time,
                           bool measured) {
   const KernelSet kernels = report.backend->kernels(time);
-  const std::map<NodeId, PlannedNode> plan =
-      measured ? plan_by_node(report, time) : std::map<NodeId, PlannedNode>();
+  const std::map<NodeId, PlannedNode> plan = plan_of(part, time, *report.backend);
   const auto comment = [&](NodeId id) {
     const auto found = plan.find(id);
     std::string text =

@@ -47,6 +47,17 @@ std::string kernel_text(const Graph& program, NodeId id, const KernelSet& kernel
   return describe_kernel(program, id, kernels);
 }
 
+std::map<NodeId, PlannedNode> plan_of(const Graph& program, BindingTime time,
+                                      const Backend& backend) {
+  std::map<NodeId, PlannedNode> nodes;
+  if (!backend.capabilities().plans) return nodes;
+  const KernelSet kernels = backend.kernels(time);
+  if (!nodes_without_kernel(program, kernels).empty()) return nodes;
+  for (PlannedNode& node : planned_nodes(plan_program(program, kernels)))
+    nodes.emplace(node.node, std::move(node));
+  return nodes;
+}
+
 std::map<NodeId, PlannedNode> plan_by_node(const Report& report, BindingTime time) {
   std::map<NodeId, PlannedNode> nodes;
   for (const PlannedNode& node : report.plan[static_cast<std::size_t>(time)])

@@ -115,7 +115,7 @@ const Costs = (() => {
       picture.append(dot);
     }
     return [html('h3', {}, 'Roofline'), picture, html('p', {class: 'soft'}, (measured
-        ? 'Achieved rates; ' : 'Not measured, so each node lies on its roof; --profile measures. ') +
+        ? 'Measured rates. ' : 'Not measured, so each node lies on its roof; --profile measures. ') +
         `The roof is the cost model's: ${scaled(peak, 'FLOP/s')} and ${scaled(speed, 'B/s')}.`)];
   }
 

@@ -10,7 +10,7 @@ window.addEventListener('load', () => {
   View.restore(wanted);
   // For a page that shows two of these beside each other.
   window.setFuselageState = ({stage, node}) => {
-    const at = Model.findStage(stage);
+    const at = Model.stages.findIndex(({name}) => name === stage);
     if (at >= 0 && at !== View.state.stage) View.setStage(at);
     if (node && node !== View.state.selected && View.stageNow().nodes.has(node)) View.go(node);
   };

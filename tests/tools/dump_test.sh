@@ -104,6 +104,11 @@ grep -q '"kind": "comparison"' out || fail "no comparison in JSON"
 works dump raw.ir --format html --against directory --precision int8
 grep -c 'srcdoc=' out | grep -qx 2 || fail "the page has not two sides"
 refuses "--against goes with --summary" dump directory --against --passes none
+refuses "--against goes with --summary" dump directory --format json --diff raw planned --against --exact
+works dump directory -b 6 --summary --against -b 1
+grep -q '^# this: beam 6, .* against: 1, ' out || fail "a comparison hides that the beams differ"
+works dump directory --stage commute-rows --program step
+grep -qE 'slice.*  # view$' out || fail "a view of an earlier stage is not marked"
 refuses "give a model or an option" dump directory --summary --against
 refuses "--format is for both sides" dump directory --summary --against --format json
 refuses "unknown option '--precisions'" dump directory --summary --against --precisions int8

@@ -304,18 +304,7 @@ class Dump {
     }
   }
 
-  /// The plan tells which nodes are views. Without a kernel for some node there is none, and the
-  /// text tells the reasons.
-  void plan_if_complete() {
-    const Backend& backend = *report_.backend;
-    for (const BindingTime time : {BindingTime::load, BindingTime::source, BindingTime::step})
-      if (!nodes_without_kernel(program(history().programs, time), backend.kernels(time)).empty())
-        return;
-    report_.plan = plan_programs(history().programs, backend);
-  }
-
-  void print(OutputFile& output) {
-    if (report_.backend->capabilities().plans) plan_if_complete();
+  void print(OutputFile& output) const {
     // Before the stage "planned", print the records of all passes; before another, its pass's only.
     const bool all = report_.stages.size() == 1 && stage(report_.stages[0]).planned;
     if (all)
@@ -407,8 +396,9 @@ int DumpCommand::run() {
 }
 
 int DumpCommand::compare() {
-  if (o_.format == "text" ? !o_.summary : o_.format != "json" && o_.format != "html")
-    throw Error("--against goes with --summary, or with --format json or html");
+  const bool is_shown = o_.format == "text" ? o_.summary : !o_.draws();
+  if (!is_shown || o_.is_question() || o_.only_changed || o_.time_passes || !o_.program.empty())
+    throw Error("--against goes with --summary, or with --format json or html alone");
   const std::string text = fmt::format("{}", fmt::join(options().rest(), " "));
   if (text.empty())
     throw Error("--against compares with the arguments behind it; give a model or an option");

@@ -47,7 +47,11 @@ std::string print_time(const MeasuredTime& measured);
 std::string kernel_text(const Graph& program, NodeId id, const KernelSet& kernels,
                         const PlannedNode* planned);
 
-/// The plan of one program by node.
+/// The plan of a program by node; empty if some node has no kernel, or the back-end no plans.
+std::map<NodeId, PlannedNode> plan_of(const Graph& program, BindingTime time,
+                                      const Backend& backend);
+
+/// The plan of one program of the report by node.
 std::map<NodeId, PlannedNode> plan_by_node(const Report& report, BindingTime time);
 
 /// The layer of each node, by index: from its name, from an origin, or the common layer of its
