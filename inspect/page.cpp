@@ -46,10 +46,12 @@ std::string fill_in(std::string text, std::string_view name, std::string_view va
 }  // namespace
 
 std::string print_page(const Report& report) {
+  std::string script;
+  for (const std::string_view part : kPageScripts) script += part;
   std::string page(kPageHtml);
   page = fill_in(std::move(page), "title", for_html(report.history.raw().name()));
   page = fill_in(std::move(page), "style", kPageStyle);
-  page = fill_in(std::move(page), "script", kPageScript);
+  page = fill_in(std::move(page), "script", script);
   return fill_in(std::move(page), "data", for_script(print_pooled_json(report)));
 }
 
