@@ -26,12 +26,14 @@ T number_at(std::string_view bytes, std::size_t at) {
   return value;
 }
 
+/// Bytes of the magic number and the checksum.
+constexpr std::size_t kChecked = 16;
+
 /// Checksum of all complete 64-bit words after the magic number and the checksum.
-std::uint64_t checksum_of(std::string_view bytes) {
-  constexpr std::size_t kBegin = 16;
+std::uint64_t checksum_of(std::string_view rest) {
   std::uint64_t sum = 0;
-  for (std::size_t at = kBegin; at + 8 <= bytes.size(); at += 8)
-    sum ^= number_at<std::uint64_t>(bytes, at) + 0x9e3779b9 + (sum << 6) + (sum >> 2);
+  for (std::size_t at = 0; at + 8 <= rest.size(); at += 8)
+    sum ^= number_at<std::uint64_t>(rest, at) + 0x9e3779b9 + (sum << 6) + (sum >> 2);
   return sum;
 }
 
@@ -96,11 +98,19 @@ bool is_lexical_binary(std::string_view bytes) {
   return bytes.size() >= 8 && number_at<std::uint64_t>(bytes, 0) == kMagic;
 }
 
+std::string lexical_binary_header(std::string_view rest) {
+  std::string header(kChecked, '\0');
+  const std::uint64_t checksum = checksum_of(rest);
+  std::memcpy(header.data(), &kMagic, sizeof kMagic);
+  std::memcpy(header.data() + sizeof kMagic, &checksum, sizeof checksum);
+  return header;
+}
+
 LexicalTable parse_lexical_binary(std::string_view bytes, const std::string& name,
                                   const LexicalSides& sides, bool checksum) {
   const Header header = parse_header(bytes, name);
   check_size(header, bytes, name);
-  if (const std::uint64_t sum = checksum ? checksum_of(bytes) : header.checksum;
+  if (const std::uint64_t sum = checksum ? checksum_of(bytes.substr(kChecked)) : header.checksum;
       sum != header.checksum)
     throw Error(fmt::format("{}: it is damaged: its checksum is {:#x}, but its content gives {:#x}",
                             name, header.checksum, sum));

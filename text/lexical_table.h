@@ -42,6 +42,9 @@ LexicalTable parse_lexical_text(std::string_view bytes, const std::string& name,
 /// Whether the bytes begin as a table in Marian's binary form.
 bool is_lexical_binary(std::string_view bytes);
 
+/// The beginning of the binary form, magic number and checksum, for what follows them.
+std::string lexical_binary_header(std::string_view rest);
+
 /// Reads Marian's binary form, which contains its own limits. The checksum is compared if
 /// `checksum`. Throws Error with `name` for a damaged file and for a file made for other
 /// vocabularies.

@@ -132,6 +132,8 @@ cp "$model" model.npz
 cp "$data/vocab.spm" vocab.spm
 printf 'models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n' >model.npz.decoder.yml
 printf 'Tom is my friend.\n' | tee in.txt source.txt >target.txt
+printf 'Tom ist mein Freund.\n' | tee train.de | gzip >train.de.gz
+tee train.en <in.txt | gzip >train.en.gz
 fuselage dump --stage raw -o graph.ir
 echo 3 0 >source.ids
 echo -1 3 >last.ids

@@ -231,4 +231,20 @@ else
   echo "SKIPPED: edited .npz files, which need python3" >&2
 fi
 
+# A lexical table from parallel text, in both forms, for a shortlist.
+head -n 40 "$data/transformer-ssru/input.sp.en" >lines.en
+head -n 40 "$data/transformer-ssru/ref.sp.de" >lines.de
+words=(-m "$model" -v "$vocabulary" "$vocabulary")
+works lexicon lines.en lines.de "${words[@]}" -o lex.s2t
+awk 'NF != 3 || $3 <= 0 || $3 > 1' lex.s2t | grep -q . && fail "lines of a lexical table: $(head -n 3 lex.s2t)"
+works lexicon lines.en lines.de "${words[@]}" -o lex.s2t.bin --first 50 --best 50
+works translate "${usual[@]}" -i one --shortlist lex.s2t 50 50
+mv out by_text
+works translate "${usual[@]}" -i one --shortlist lex.s2t.bin
+same out by_text "a translation by the binary form of a shortlist"
+head -n 3 lines.de >short.de
+refuses "short.de ends after 3 lines, lines.en does not" lexicon lines.en short.de "${words[@]}"
+refuses "is input and output at once" lexicon lines.en lines.de "${words[@]}" -o lines.en
+refuses "have no pair of sentences" lexicon /dev/null /dev/null "${words[@]}"
+
 end
