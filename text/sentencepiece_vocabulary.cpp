@@ -122,7 +122,7 @@ class SentencePieceVocabulary : public Vocabulary {
     if (bytes.empty()) return "it is empty";
     try {
       SentencePieceModel model = parse_sentencepiece_model(bytes);
-      model_size_ = size_ = static_cast<WordId>(model.pieces.size());
+      stored_size_ = size_ = static_cast<WordId>(model.pieces.size());
       spell_unknown_characters(model);
       const auto status = processor_.LoadFromSerializedProto(print_sentencepiece_model(model));
       return status.ok() ? "" : in_quotes(status.message());
@@ -134,9 +134,10 @@ class SentencePieceVocabulary : public Vocabulary {
     }
   }
 
-  /// Replaces each run of pieces that spell unknown characters by one piece.
+  /// Replaces each run of pieces that spell unknown characters by one piece. These pieces are
+  /// appended to those of the file.
   void join_spelled(std::vector<WordId>& ids) const {
-    const auto spelled = [this](WordId id) { return id >= model_size_; };
+    const auto spelled = [this](WordId id) { return id >= stored_size_; };
     const auto joined = [&](WordId a, WordId b) { return spelled(a) && spelled(b); };
     ids.erase(std::unique(ids.begin(), ids.end(), joined), ids.end());
   }
@@ -152,7 +153,6 @@ class SentencePieceVocabulary : public Vocabulary {
 
   VocabularyOptions options_;
   sentencepiece::SentencePieceProcessor processor_;
-  WordId model_size_ = 0;  ///< number of pieces without the appended byte pieces
 };
 
 }  // namespace
