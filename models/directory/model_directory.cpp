@@ -265,8 +265,13 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   writer.commit();
 }
 
+bool is_model_directory(const std::string& directory) {
+  std::error_code error;
+  return fs::exists(path_in(directory, kConfigFile), error);
+}
+
 Model load_model_directory(const std::string& directory, const LoadOptions& options) {
-  if (std::error_code error; !fs::exists(path_in(directory, kConfigFile), error))
+  if (!is_model_directory(directory))
     throw Error(fmt::format("{}: this directory has no {}, so it is no model directory", directory,
                             kConfigFile));
   Model model;

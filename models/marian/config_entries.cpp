@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/compression.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
@@ -13,17 +14,18 @@ namespace fuselage {
 namespace {
 
 /// Whether a value disables an option, so that no support is needed.
-bool switches_off(const YAML::Node& value) {
+bool switches_off(std::string_view key, const YAML::Node& value) {
   if (value.IsNull()) return true;
   if (value.IsSequence()) return value.size() == 0;
   if (!value.IsScalar()) return false;
   const std::string& text = value.Scalar();
-  return text.empty() || text == "false" || text == "float32";
+  // A precision that a configuration states is stated against the one of a file.
+  return text.empty() || text == "false" || (text == "float32" && key != "gemm-precision");
 }
 
 bool is_default_of(std::string_view key, const YAML::Node& value) {
   // The model file states its type.
-  if (key == "type" || switches_off(value)) return true;
+  if (key == "type" || switches_off(key, value)) return true;
   if (value.IsSequence())
     return std::all_of(value.begin(), value.end(),
                        [&](const YAML::Node& element) { return is_default_of(key, element); });
@@ -74,11 +76,13 @@ std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
   for (const auto& item : config) {
     ConfigEntry entry{.key = item.first.Scalar()};
     std::replace(entry.key.begin(), entry.key.end(), '_', '-');
-    entry.is_off = switches_off(item.second);
+    entry.is_off = switches_off(entry.key, item.second);
     entry.is_default = is_default_of(entry.key, item.second);
     read_values(item.second, entry);
-    for (std::size_t i = 0; relative_paths && i < paths_of(entry); ++i)
-      entry.values[i] = (folder / entry.values[i]).string();
+    for (std::size_t i = 0; i < paths_of(entry); ++i) {
+      if (relative_paths) entry.values[i] = (folder / entry.values[i]).string();
+      entry.values[i] = with_compression(entry.values[i]);
+    }
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -18,7 +18,8 @@ struct ConfigEntry {
 };
 
 /// Reads a YAML text, in order. With the key relative-paths, paths of models, vocabularies and
-/// shortlists are relative to `path`, the file of the text. Returns nullopt for a text that is no
+/// shortlists are relative to `path`, the file of the text; a path of a file that exists in
+/// compressed form only gets the extension of that. Returns nullopt for a text that is no
 /// mapping. Throws the errors of load_yaml.
 std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
                                                      const std::string& path);

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/number_range.h"
 #include "fuselage/base/shortlist_options.h"
 #include "fuselage/models/decode_defaults.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 
@@ -20,6 +23,8 @@ struct DecoderConfig {
   std::vector<std::string> vocabularies;  ///< source and target; empty: the models' own
   ShortlistOptions shortlist;
   DecodeDefaults decode;
+  /// Stated by gemm-precision.
+  std::optional<Calibration> calibration = {};
   std::vector<std::string> notes;  ///< entries that are ignored
 };
 
@@ -29,5 +34,9 @@ struct DecoderConfig {
 /// for unknown and unsupported keys (unless `ignore_unknown`), for invalid values, and for a YAML
 /// file without models.
 DecoderConfig read_decoder_config(const std::string& path, bool ignore_unknown);
+
+/// The same for the text of the file `path`.
+DecoderConfig parse_decoder_config(std::string_view text, const std::string& path,
+                                   bool ignore_unknown);
 
 }  // namespace fuselage

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "base/compression.h"
 #include "base/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
@@ -47,12 +50,28 @@ struct StoredModel {
 };
 
 StoredModel read_stored(const std::string& path) {
-  if (file_extension(path) == "bin") {
+  if (file_extension(without_compression(path)) == "bin") {
     MarianBinFile file = read_marian_bin(path);
     return {std::move(file.tensors), std::move(file.config_yaml)};
   }
   NpzFile file = read_npz(path);
   return {std::move(file.tensors), std::move(file.config_yaml)};
+}
+
+/// Removes the multipliers of calibration that are not used. Returns notes.
+std::vector<std::string> apply_calibration(TensorMap& tensors, Calibration calibration,
+                                           const std::string& path) {
+  // A record of products without a weight; nothing uses it.
+  tensors.erase("none_QuantMultA");
+  const auto is_multiplier = [](const auto& item) { return item.first.ends_with("_QuantMultA"); };
+  if (calibration == Calibration::ignored) std::erase_if(tensors, is_multiplier);
+  if (calibration != Calibration::expected ||
+      std::any_of(tensors.begin(), tensors.end(), is_multiplier))
+    return {};
+  return {fmt::format(
+      "{} has no multipliers of calibration (NAME_QuantMultA), which the requested precision uses; "
+      "the inputs of its products are quantized by their own numbers",
+      path)};
 }
 
 std::string model_name(const std::string& path) {
@@ -69,8 +88,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
         "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
   const auto config =
       ModelOptions::from_yaml(std::move(file.config_yaml), path, options.ignore_unknown);
-  // Calibration's record of products without a weight; nothing uses it.
-  file.tensors.erase("none_QuantMultA");
+  std::vector<std::string> notes = apply_calibration(file.tensors, options.calibration, path);
   if (has_nematus_names(file.tensors))
     file.tensors = rename_nematus_parameters(
         file.tensors, parse_marian_options(config.yaml(), path, options.ignore_unknown));
@@ -79,6 +97,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   Model model = build_model(config.text("type", "amun"), config, file.tensors, model_name(path));
   if (!options.ignore_unknown) check_streams(model.graph, config);
   model.right_left = right_left;
+  model.notes = std::move(notes);
   return model;
 }
 

@@ -85,6 +85,7 @@ void ModelCommandOptions::add_running_to(Options& options) {
   add_speed_options(options.app());
   options.begin_group(kOptimizerGroup);
   add_optimizer_options(options.app(), compile);
+  add_gemm_precision(options.app());
   add_frequency_option(options.app(), frequency);
   options.begin_group(kReportGroup);
   add_report_options(options.app());
@@ -153,6 +154,26 @@ void ModelCommandOptions::add_report_options(CLI::App& app) {
                "Tell at the end how many look-ups the tables of frequent words served");
   app.add_flag("--memory", memory, "Tell at the end where memory went");
   app.add_flag("--quiet", quiet, "No progress and no notes");
+}
+
+void ModelCommandOptions::add_gemm_precision(CLI::App& app) {
+  app.add_option_function<std::string>(
+         "--gemm-precision",
+         [this](const std::string& name) { gemm_precision = gemm_precision_from_string(name); },
+         "The precision as Bergamot and Firefox call it: the variants with Alpha quantize inputs "
+         "of "
+         "products by the multipliers of a calibrated file, the others do not use them")
+      ->type_name("NAME")
+      ->check(one_of(gemm_precision_names()))
+      ->default_str("as the file is");
+  // Flags in its place, of earlier versions of Bergamot.
+  for (const std::string& name : gemm_precision_names())
+    app.add_flag_function("--" + name,
+                          [this, name](std::int64_t count) {
+                            if (count > 0 && !gemm_precision)
+                              gemm_precision = gemm_precision_from_string(name);
+                          })
+        ->group("");
 }
 
 void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
@@ -239,6 +260,10 @@ void ModelCommandOptions::finish(Options& options) {
   const std::vector<std::string> paths = configs;
   for (auto path = paths.rbegin(); path != paths.rend(); ++path)
     options.apply_config(*path, models.ignore_unknown);
+  if (gemm_precision) {
+    models.calibration = gemm_precision->calibration;
+    if (!compile.precision) compile.precision = gemm_precision->precision;
+  }
   if (!quiet)
     for (const std::string& note : options.ignored()) print_note(note);
   find_backend(compile.backend).check(compile);

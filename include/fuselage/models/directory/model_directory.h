@@ -35,6 +35,9 @@ void expect_vocabulary_name(const std::string& path);
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
                           const std::string& directory, const SaveOptions& options = {});
 
+/// Whether a directory has the configuration of a model directory.
+bool is_model_directory(const std::string& directory);
+
 /// Reads a model directory. Throws Error naming the file when something is missing, damaged or
 /// unknown, when a file's digest differs from SHA256SUMS, and when the weights are not exactly the
 /// parameters of the graph.

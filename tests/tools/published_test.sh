@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Directories of published files, as a user gives them to the command.
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+
+spm=$data/vocab.spm
+printf 'Tom is my friend.\nI know.\n' >text
+
+works translate -m "$model" -v "$spm" "$spm" -b 1 --max-length-factor 2 -i text
+mv out expected
+
+# Files of Firefox, with a configuration that has keys without effect.
+mkdir firefox
+gzip -c "$model" >firefox/model.ende.npz.gz
+gzip -c "$spm" >firefox/vocab.ende.spm.gz
+cat >firefox/config.yml <<'YAML'
+models: [model.ende.npz]
+vocabs: [vocab.ende.spm, vocab.ende.spm]
+bergamot-mode: native
+beam-size: 1
+normalize: 1.0
+max-length-break: 128
+mini-batch-words: 1024
+max-length-factor: 2.0
+skip-cost: true
+workspace: 128
+quiet: true
+cache-size: 20000
+ssplit-mode: sentence
+gemm-precision: float32
+alignment: soft
+YAML
+works translate -m firefox -i text
+same out expected "a directory of Firefox"
+[[ ! -s err ]] || fail "notes on a directory of Firefox: $(cat err)"
+rm firefox/config.yml
+works translate -m firefox -b 1 --max-length-factor 2 -i text
+same out expected "a directory without a configuration"
+works convert -m firefox -o converted
+works translate -m converted -b 1 --max-length-factor 2 -i text
+same out expected "a converted directory"
+
+# The command reads the same keys, and has an option for the one with a meaning.
+printf 'relative-paths: true\nmodels: [model.npz]\nvocabs: [v.spm, v.spm]\nmax-length-break: 128\n%s\n' \
+  'int8shiftAlphaAll: true' >bergamot.yml
+cp "$model" model.npz
+cp "$spm" v.spm
+works translate -c bergamot.yml -i text
+grep -q 'model.npz has no multipliers of calibration' err || fail "no note on calibration: $(cat err)"
+works translate -c bergamot.yml --gemm-precision int8 -i text
+grep -q 'calibration' err && fail "a note on calibration that is not used"
+works score -c bergamot.yml -t text text
+refuses "is needed, not 'int7'" translate -m firefox --gemm-precision int7
+
+cp "$model" firefox/other.npz
+refuses "firefox: the directory has several models, 'model.ende.npz.gz' and 'other.npz'" \
+  translate -m firefox -i text
+mkdir empty
+refuses "empty: this directory holds no model" translate -m empty -i text
+
+end
