@@ -69,7 +69,10 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
           "{}: the model {} is a directory, but no model directory; name the model in it", path,
           file));
     Model model = load_model(file, options);
-    if (!config.vocabularies.empty()) model.vocabularies.clear();
+    if (!config.vocabularies.empty()) {
+      model.vocabularies.clear();
+      model.splitters.clear();
+    }
     for (const std::string_view key : decode_keys())
       if (decode_text(config.decode, key)) clear_decode_default(model.decode, key);
     members.push_back({std::move(model), config.weights[i], file});
@@ -78,6 +81,7 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
   add_decode_defaults(model.decode, config.decode);
   if (!config.vocabularies.empty()) {
     model.vocabularies = std::move(config.vocabularies);
+    model.splitters = std::move(config.splitters);
     model.vocabulary_digests.clear();
   }
   model.shortlist = std::move(config.shortlist);

@@ -1,5 +1,6 @@
 #include "models/marian/published_directory.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -70,6 +71,12 @@ DecoderConfig read_published_directory(const std::string& directory, bool ignore
     locator.locate(config.shortlist.path);
     if (config.vocabularies.empty()) config.vocabularies = locator.paths_of(files.vocabularies);
   }
+  // Vocabularies in SentencePiece split text by themselves.
+  const auto is_spm = [](const std::string& path) {
+    return file_extension(without_compression(path)) == "spm";
+  };
+  if (std::none_of(config.vocabularies.begin(), config.vocabularies.end(), is_spm))
+    config.splitters = locator.paths_of(files.splitters);
   config.notes.insert(config.notes.end(), files.notes.begin(), files.notes.end());
   return config;
 }

@@ -134,19 +134,18 @@ class Finder {
 
   /// Sets vocabularies and splitters.
   void find_vocabularies(PublishedFiles& found) const {
-    const auto words = [](const File& file) {
-      return is_vocabulary(file) && file.extension() != "spm";
-    };
     const auto pieces = [](const File& file) { return file.extension() == "spm"; };
-    const std::vector<std::string> spm = sides("SentencePiece models", pieces);
-    if (count(words) == 0) {
-      found.vocabularies = spm;
-      if (spm.empty()) note_unknown_sides(pieces, found.notes);
+    const auto words = [&](const File& file) { return is_vocabulary(file) && !pieces(file); };
+    const bool of_two_sides = count(pieces) == 2;
+    if (count(words) == 0 || (count(pieces) > 0 && !of_two_sides)) {
+      // A single SentencePiece model beside a vocabulary of words is another vocabulary.
+      found.vocabularies = sides("vocabularies", is_vocabulary);
+      if (found.vocabularies.empty()) note_unknown_sides(is_vocabulary, found.notes);
       return;
     }
     found.vocabularies = sides("vocabularies", words);
     if (found.vocabularies.empty()) note_unknown_sides(words, found.notes);
-    found.splitters = spm;
+    if (of_two_sides) found.splitters = sides("SentencePiece models", pieces);
   }
 
   /// The files of source and target, equal if there is one only; empty if there is none or the

@@ -12,8 +12,8 @@ struct PublishedFiles {
   std::string configuration;
   std::string model;                      ///< .npz or .bin
   std::vector<std::string> vocabularies;  ///< source and target
-  /// SentencePiece models of source and target that split text whose words have their ids in other
-  /// files.
+  /// SentencePiece models of source and target (source.spm, target.spm), which split text whose
+  /// words have their ids in another file.
   std::vector<std::string> splitters;
   std::string shortlist;
   std::vector<std::string> notes;

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/translator.h"
+#include "fuselage/models/directory/model_directory.h"
 #include "fuselage/models/load_model.h"
 #include "models/formats/npz.h"
 #include "tests/decoding/support.h"
@@ -140,6 +141,52 @@ TEST_F(PublishedDirectory, OfFirefoxWithoutCalibrationSaysSo) {
   EXPECT_THAT(notes_, IsEmpty());
   write("config.yml", "models: [model.bin]\ngemm-precision: int8shift\n");
   EXPECT_EQ(translate(path_), texts);
+}
+
+TEST_F(PublishedDirectory, OfOpusMtSplitsTextIntoTheWordsOfItsVocabulary) {
+  const std::string model = read_file(testing::small_model());
+  write_file_atomically(outside_ / "model.npz", model);
+  const std::vector<std::string> texts = translate(
+      outside_ / "model.npz",
+      {.beam_size = 6, .normalize = 1, .vocabularies = {.paths = {vocabulary_, vocabulary_}}});
+  write("opus.spm32k-spm32k.transformer-align.model1.npz.best-perplexity.npz", model);
+  write("opus.spm32k-spm32k.vocab.yml", read_file(testing::vocabularies()[0]));
+  write("source.spm", spm());
+  write("target.spm", spm());
+  write("preprocess.sh", "#!/bin/bash\n");
+  write("decoder.yml", R"(
+models:
+  - opus.spm32k-spm32k.transformer-align.model1.npz.best-perplexity.npz
+vocabs:
+  - opus.spm32k-spm32k.vocab.yml
+  - opus.spm32k-spm32k.vocab.yml
+beam-size: 6
+normalize: 1
+word-penalty: 0
+mini-batch: 1
+maxi-batch: 1
+maxi-batch-sort: none
+relative-paths: true
+)");
+  EXPECT_EQ(translate(path_), texts);
+  EXPECT_THAT(notes_, IsEmpty());
+  // It stays so in a model directory, whose list has the splitters.
+  const Model loaded = load_model(path_);
+  EXPECT_THAT(loaded.splitters, ElementsAre(directory_ / "source.spm", directory_ / "target.spm"));
+  save_model_directory(loaded, loaded.vocabularies, outside_ / "saved");
+  EXPECT_EQ(translate(outside_ / "saved"), texts);
+  EXPECT_THAT(notes_, IsEmpty());
+  write_file_atomically(outside_ / "saved/source.spm", spm() + "x");
+  EXPECT_THAT([&] { translate(outside_ / "saved"); },
+              ThrowsMessage<Error>(HasSubstr("saved/source.spm")));
+  // A vocabulary that splits text needs no splitter, and takes none.
+  EXPECT_EQ(translate(path_, {.vocabularies = {.paths = {vocabulary_, vocabulary_}}}), texts);
+  EXPECT_THAT(
+      [&] {
+        translate(path_, {.vocabularies = {.paths = {vocabulary_, vocabulary_},
+                                           .splitters = {vocabulary_, vocabulary_}}});
+      },
+      ThrowsMessage<Error>(HasSubstr("splits text by itself")));
 }
 
 TEST_F(PublishedDirectory, OfTrainingHasTheConfigurationThatMarianWrote) {

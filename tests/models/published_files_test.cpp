@@ -74,6 +74,13 @@ TEST(PublishedFiles, OfTrainingWithMarian) {
   EXPECT_THAT(found.vocabularies, ElementsAre("vocab.src.yml", "vocab.trg.yml"));
 }
 
+TEST(PublishedFiles, OfAVocabularyInTwoFormsGiveANote) {
+  const PublishedFiles found = find({"model.npz", "vocab.spm", "vocab.yml"});
+  EXPECT_THAT(found.vocabularies, IsEmpty());
+  EXPECT_THAT(found.splitters, IsEmpty());
+  EXPECT_THAT(found.notes, ElementsAre(HasSubstr("'vocab.spm', 'vocab.yml'")));
+}
+
 TEST(PublishedFiles, OfTwoFormsThePlainOneCounts) {
   const PublishedFiles found = find({"model.bin", "model.bin.gz", "vocab.spm", "vocab.spm.zst"});
   EXPECT_EQ(found.model, "model.bin");
@@ -89,7 +96,7 @@ TEST(PublishedFiles, OfTwoModelsAreRefusedWithBothNames) {
   expect_refused({"model.bin", "lex.s2t.bin", "lex2.s2t.bin"}, "several shortlists",
                  "'lex.s2t.bin'", "'lex2.s2t.bin'");
   expect_refused({"model.bin", "srcvocab.a.spm", "srcvocab.b.spm", "trgvocab.spm"},
-                 "several SentencePiece models", "'srcvocab.a.spm'", "'srcvocab.b.spm'");
+                 "several vocabularies", "'srcvocab.a.spm'", "'srcvocab.b.spm'");
 }
 
 TEST(PublishedFiles, WithoutAModelAreRefused) {

@@ -52,6 +52,32 @@ grep -q 'calibration' err && fail "a note on calibration that is not used"
 works score -c bergamot.yml -t text text
 refuses "is needed, not 'int7'" translate -m firefox --gemm-precision int7
 
+# Files of OPUS-MT: the text is split by SentencePiece, words have their ids elsewhere.
+mkdir opus
+cp "$model" opus/opus.npz
+cp "$vocabulary" opus/opus.spm32k.vocab.yml
+cp "$spm" opus/source.spm
+cp "$spm" opus/target.spm
+printf 'relative-paths: true\nmodels: [opus.npz]\nvocabs: [%s, %s]\nbeam-size: 1\nnormalize: 1\n' \
+  opus.spm32k.vocab.yml opus.spm32k.vocab.yml >opus/decoder.yml
+works translate -m opus --max-length-factor 2 -i text
+same out expected "a directory of OPUS-MT"
+works translate -m opus --max-length-factor 2 --no-spm-encode --no-spm-decode -i "$input"
+grep -q '▁' out || fail "--no-spm-decode joins the words of a splitter"
+works convert -m opus -o converted-opus
+works translate -m converted-opus --max-length-factor 2 -i text
+same out expected "a converted directory of OPUS-MT"
+
+# A directory's shortlist is used unless the user says otherwise.
+printf 'a b 1\n' >firefox/lex.s2t
+works translate -m firefox -b 1 --max-length-factor 2 -i text
+cmp -s out expected && fail "the shortlist of a directory is not used"
+works translate -m firefox -b 1 --max-length-factor 2 --no-shortlist -i text
+same out expected "--no-shortlist"
+works translate -m firefox -b 1 --max-length-factor 2 --shortlist firefox/lex.s2t 100000 -i text
+same out expected "--shortlist in place of a directory's"
+rm firefox/lex.s2t
+
 cp "$model" firefox/other.npz
 refuses "firefox: the directory has several models, 'model.ende.npz.gz' and 'other.npz'" \
   translate -m firefox -i text

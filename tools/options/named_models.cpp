@@ -33,6 +33,7 @@ std::string bundled_model() {
 /// Files that the model at `path` was read from.
 std::vector<std::string> files_of(const std::string& path, const Model& model) {
   std::vector<std::string> files = model.vocabularies;
+  files.insert(files.end(), model.splitters.begin(), model.splitters.end());
   files.push_back(path);
   if (!model.shortlist.path.empty()) files.push_back(model.shortlist.path);
   for (const char* name : {"config.json", "graph.ir", "weights.safetensors", "SHA256SUMS"})

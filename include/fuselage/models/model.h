@@ -24,7 +24,10 @@ struct Model {
   /// several source texts or factors one for each, in order of their word maps, and the target's.
   /// Empty if the model does not include them.
   std::vector<std::string> vocabularies;
-  /// Digests of the vocabularies by path, if the model lists them.
+  /// Paths of the SentencePiece models that split the text of source and target into words of these
+  /// vocabularies; empty if the vocabularies split text by themselves, or it is already split.
+  std::vector<std::string> splitters = {};
+  /// Digests of the vocabularies and splitters by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;
   /// Source and target are read from right to left.
   bool right_left = false;

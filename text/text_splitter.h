@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fuselage/base/sha256.h"
+#include "text/vocabulary.h"
+
+namespace fuselage {
+
+/// Splits text into the words of a vocabulary, which is in another file, and joins such words.
+/// Immutable, so threads may share it.
+class TextSplitter {
+ public:
+  virtual ~TextSplitter() = default;
+  TextSplitter(const TextSplitter&) = delete;
+  TextSplitter& operator=(const TextSplitter&) = delete;
+
+  /// The words of a line, separated by spaces.
+  virtual std::string split(std::string_view line) const = 0;
+
+  /// The text of words that are separated by spaces.
+  virtual std::string join(std::string_view words) const = 0;
+
+ protected:
+  TextSplitter() = default;
+};
+
+/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow). Throws Error with
+/// the path for a file that cannot be read, is invalid, or has another digest than `digest`.
+std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
+                                                  const std::optional<ListedDigest>& digest = {});
+
+/// How a vocabulary uses its splitter.
+struct SplitterUse {
+  bool split = true;  ///< false: lines are already split
+  bool join = true;   ///< false: texts are words separated by spaces
+};
+
+/// `words` for text that `splitter` splits. Tokens such as >>deu<< at the beginning of a line,
+/// which name a language, are words by themselves.
+std::unique_ptr<const Vocabulary> with_splitter(std::unique_ptr<const Vocabulary> words,
+                                                std::shared_ptr<const TextSplitter> splitter,
+                                                const SplitterUse& use = {});
+
+}  // namespace fuselage
