@@ -104,6 +104,8 @@ class Splitters {
     if (!paths_.empty() && paths_.size() != 2)
       throw Error(
           fmt::format("splitters are two files, of source and target, not {}", paths_.size()));
+    if (paths_.empty() && !options.glossaries.empty())
+      throw Error("glossaries are words that BPE codes leave whole, but there are no codes");
   }
 
   void add_to(std::unique_ptr<const Vocabulary>& vocabulary, const std::string& path,
@@ -118,7 +120,9 @@ class Splitters {
           splitter));
     }
     auto& loaded = loaded_[splitter];
-    if (!loaded) loaded = load_splitter(splitter, digest_of(splitter, model_));
+    if (!loaded)
+      loaded = load_splitter(
+          splitter, {.glossaries = options_.glossaries, .digest = digest_of(splitter, model_)});
     vocabulary = with_splitter(
         std::move(vocabulary), loaded,
         {.split = options_.sentencepiece_encode, .join = options_.sentencepiece_decode});

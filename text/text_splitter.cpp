@@ -1,11 +1,14 @@
 #include "text/text_splitter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/compression.h"
 #include "base/file.h"
 #include "fuselage/base/error.h"
+#include "text/bpe.h"
 #include "text/sentencepiece_splitter.h"
 #include "text/split.h"
 
@@ -64,13 +67,16 @@ class SplitVocabulary : public Vocabulary {
 }  // namespace
 
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
-                                                  const std::optional<ListedDigest>& digest) {
+                                                  const SplitterOptions& options) {
   std::string stored = read_file(path, kMaxVocabularyBytes);
-  if (digest) expect_digest(stored, path, *digest);
+  if (options.digest) expect_digest(stored, path, *options.digest);
   const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);
-  if (file_extension(without_compression(path)) == "spm")
-    return parse_sentencepiece_splitter(bytes, path);
-  throw Error(path + ": this is no SentencePiece model by its extension; .spm is needed");
+  if (file_extension(without_compression(path)) != "spm")
+    return parse_bpe(bytes, path, options.glossaries);
+  if (!options.glossaries.empty())
+    throw Error(
+        fmt::format("{}: a SentencePiece model has no glossaries; they belong to BPE codes", path));
+  return parse_sentencepiece_splitter(bytes, path);
 }
 
 std::unique_ptr<const Vocabulary> with_splitter(std::unique_ptr<const Vocabulary> words,

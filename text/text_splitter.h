@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fuselage/base/sha256.h"
 #include "text/vocabulary.h"
@@ -29,10 +30,19 @@ class TextSplitter {
   TextSplitter() = default;
 };
 
-/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow). Throws Error with
-/// the path for a file that cannot be read, is invalid, or has another digest than `digest`.
+/// How a splitter is loaded.
+struct SplitterOptions {
+  /// Words that stay whole; see parse_bpe. A SentencePiece model has none.
+  std::vector<std::string> glossaries = {};
+  /// Digest that the file must have.
+  std::optional<ListedDigest> digest = {};
+};
+
+/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow), or BPE codes (any
+/// other name). Throws Error with the path for a file that cannot be read, is invalid, or has more
+/// than kMaxVocabularyBytes bytes.
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
-                                                  const std::optional<ListedDigest>& digest = {});
+                                                  const SplitterOptions& options = {});
 
 /// How a vocabulary uses its splitter.
 struct SplitterUse {

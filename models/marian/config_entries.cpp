@@ -58,7 +58,8 @@ void read_values(const YAML::Node& node, ConfigEntry& entry) {
 
 /// The number of the first values of `entry` that are paths.
 std::size_t paths_of(const ConfigEntry& entry) {
-  if (entry.key == "models" || entry.key == "vocabs") return entry.values.size();
+  if (entry.key == "models" || entry.key == "vocabs" || entry.key == "bpe")
+    return entry.values.size();
   // The values after a shortlist's path are numbers.
   return entry.key == "shortlist" ? std::min<std::size_t>(1, entry.values.size()) : 0;
 }

@@ -50,8 +50,8 @@ constexpr std::string_view kOptionsOfTheCaller[] = {"allow-special", "determinis
                                                     "no-spm-decode", "no-spm-encode", "passes",
                                                     "strict",        "tf32"};
 
-constexpr std::array<std::string_view, 6> kModelKeys = {"gemm-precision",  "models", "shortlist",
-                                                        "shortlist-union", "vocabs", "weights"};
+constexpr std::array<std::string_view, 7> kModelKeys = {
+    "bpe", "gemm-precision", "models", "shortlist", "shortlist-union", "vocabs", "weights"};
 
 template <typename Range>
 bool contains(const Range& names, std::string_view name) {
@@ -115,6 +115,9 @@ class ConfigReader {
     const std::vector<std::string>& values = values_of(entry, path_);
     if (entry.key == "models") config_.models = values;
     if (entry.key == "vocabs") config_.vocabularies = values;
+    if (entry.key == "bpe") config_.splitters = {values.front(), values.back()};
+    if (entry.key == "bpe" && values.size() > 2)
+      throw Error(fmt::format("{}: 'bpe' takes 1 or 2 files, not {}", path_, values.size()));
     if (entry.key == "shortlist") {
       try {
         config_.shortlist = parse_shortlist(values);

@@ -21,7 +21,7 @@ struct DecoderConfig {
   std::vector<std::string> models;        ///< paths; several: an ensemble
   std::vector<double> weights;            ///< factors of the models' log-probabilities
   std::vector<std::string> vocabularies;  ///< source and target; empty: the models' own
-  /// As Model::splitters. A configuration of marian-decoder does not name them.
+  /// As Model::splitters, of the key bpe, which marian-decoder does not have.
   std::vector<std::string> splitters;
   ShortlistOptions shortlist;
   DecodeDefaults decode;

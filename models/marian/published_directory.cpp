@@ -68,6 +68,7 @@ DecoderConfig read_published_directory(const std::string& directory, bool ignore
     config = read_decoder_config(locator.path_of(files.configuration), ignore_unknown);
     for (std::string& path : config.models) locator.locate(path);
     for (std::string& path : config.vocabularies) locator.locate(path);
+    for (std::string& path : config.splitters) locator.locate(path);
     locator.locate(config.shortlist.path);
     if (config.vocabularies.empty()) config.vocabularies = locator.paths_of(files.vocabularies);
   }
@@ -75,7 +76,8 @@ DecoderConfig read_published_directory(const std::string& directory, bool ignore
   const auto is_spm = [](const std::string& path) {
     return file_extension(without_compression(path)) == "spm";
   };
-  if (std::none_of(config.vocabularies.begin(), config.vocabularies.end(), is_spm))
+  if (config.splitters.empty() &&
+      std::none_of(config.vocabularies.begin(), config.vocabularies.end(), is_spm))
     config.splitters = locator.paths_of(files.splitters);
   config.notes.insert(config.notes.end(), files.notes.begin(), files.notes.end());
   return config;

@@ -38,6 +38,7 @@ TEST_F(DecoderConfigTest, GivesWhatConcernsTheModel) {
 models: [a.npz, b.npz]
 weights: [0.75, 0.5]
 vocabs: [s.spm, t.spm]
+bpe: codes
 shortlist: [lex.s2t, 50, 20]
 beam_size: 6
 normalize: 0.6
@@ -52,6 +53,7 @@ precision: [float32, float32]
   EXPECT_THAT(config.models, ElementsAre("a.npz", "b.npz"));
   EXPECT_THAT(config.weights, ElementsAre(0.75, 0.5));
   EXPECT_THAT(config.vocabularies, ElementsAre("s.spm", "t.spm"));
+  EXPECT_THAT(config.splitters, ElementsAre("codes", "codes"));
   EXPECT_EQ(config.shortlist.path, "lex.s2t");
   EXPECT_EQ(config.shortlist.limits.first, 50);
   EXPECT_EQ(config.shortlist.limits.best, 20);

@@ -92,7 +92,10 @@ TEST(LoadSplitter, RefusesOtherFiles) {
     EXPECT_THAT([&] { load_splitter(path); },
                 ThrowsMessage<Error>(AllOf(HasSubstr(path), HasSubstr("SentencePiece"))));
   }
-  EXPECT_THROW(load_splitter(kModel, ListedDigest{sha256("other"), "SHA256SUMS"}), Error);
+  EXPECT_THROW(load_splitter(kModel, {.digest = ListedDigest{sha256("other"), "SHA256SUMS"}}),
+               Error);
+  EXPECT_THAT([] { load_splitter(kModel, {.glossaries = {"a"}}); },
+              ThrowsMessage<Error>(HasSubstr("no glossaries")));
 }
 
 }  // namespace

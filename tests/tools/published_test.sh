@@ -4,6 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
 spm=$data/vocab.spm
+echo one >codes.bad
 printf 'Tom is my friend.\nI know.\n' >text
 
 works translate -m "$model" -v "$spm" "$spm" -b 1 --max-length-factor 2 -i text
@@ -67,6 +68,28 @@ grep -q '▁' out || fail "--no-spm-decode joins the words of a splitter"
 works convert -m opus -o converted-opus
 works translate -m converted-opus --max-length-factor 2 -i text
 same out expected "a converted directory of OPUS-MT"
+
+# BPE codes: the text of words, split and joined.
+printf '#version: 0.2\n' >codes
+work_text="Tom knows"
+printf '%s\n' "</s>" "<unk>" >words.txt
+for ((i = 2; i < 1000; ++i)); do echo "w$i"; done >>words.txt
+sed -i -e 's/^w10$/Tom/' -e 's/^w11$/kn@@/' -e 's/^w12$/ows/' -e 's/^w13$/nr17/' words.txt
+printf 'T o\nTo m</w>\nk n\no w\now s</w>\n' >>codes
+works translate -m "$model" -v words.txt words.txt -b 1 -i <(echo "Tom kn@@ ows nr17")
+mv out expected-bpe
+works translate -m "$model" -v words.txt words.txt -b 1 --bpe codes --glossary 'nr[0-9]+' \
+  --no-spm-decode -i <(echo "$work_text nr17")
+same out expected-bpe "--bpe"
+sed -e 's/@@ //g' -e 's/@@$//' expected-bpe >joined
+works translate -m "$model" -v words.txt words.txt -b 1 --bpe codes --glossary 'nr[0-9]+' \
+  -i <(echo "$work_text nr17")
+same out joined "--bpe joins subwords"
+refuses "there are no codes" translate -m "$model" -v words.txt words.txt --glossary a
+refuses "splits text by itself" translate -m "$model" -v "$spm" "$spm" --bpe codes
+refuses "codes.bad:1: 1 symbols" translate -m "$model" -v words.txt words.txt --bpe codes.bad
+works convert -m "$model" -v words.txt words.txt --bpe codes -o with-codes
+works translate -m with-codes -b 1 -i <(echo "$work_text")
 
 # A directory's shortlist is used unless the user says otherwise.
 printf 'a b 1\n' >firefox/lex.s2t

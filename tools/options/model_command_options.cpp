@@ -57,6 +57,15 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
         "for a shared one");
   else
     vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
+  app.add_option_function<std::vector<std::string>>(
+         "--bpe",
+         [this](const std::vector<std::string>& paths) {
+           vocabularies.splitters = {paths.front(), paths.back()};
+         },
+         "BPE codes of subword-nmt: lines are split into subwords, and subwords joined; one file "
+         "for both sides, or source and target")
+      ->expected(1, 2)
+      ->type_name("FILE");
   app.add_option("-c,--config", configs,
                  "YAML file with options by their long names, such as decoder.yml")
       ->type_name("FILE");
@@ -101,8 +110,14 @@ void ModelCommandOptions::add_text_options(CLI::App& app) {
   app.add_flag("--max-length-crop", max_length_crop,
                "No effect: longer lines are always cut, never dropped");
   app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
-  app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
-  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
+  app.add_flag("--no-spm-encode", no_spm_encode,
+               "The input is split into pieces or subwords already");
+  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces or subwords");
+  app.add_option("--glossary", vocabularies.glossaries,
+                 "A regular expression of words that --bpe leaves whole; once for each")
+      ->type_name("REGEX")
+      ->expected(1)
+      ->take_all();
 }
 
 void ModelCommandOptions::add_speed_options(CLI::App& app) {
@@ -273,6 +288,7 @@ Model ModelCommandOptions::load(Options& options) {
   NamedModel loaded = load_named_models(models, !vocabularies.paths.empty(), decided_by(options));
   files_read = std::move(loaded.files);
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
+  files_read.insert(files_read.end(), vocabularies.splitters.begin(), vocabularies.splitters.end());
   files_read.insert(files_read.end(), configs.begin(), configs.end());
   if (!frequency.empty()) files_read.push_back(frequency);
   vocabularies.sentencepiece_encode = !no_spm_encode;

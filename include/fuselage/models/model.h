@@ -24,8 +24,9 @@ struct Model {
   /// several source texts or factors one for each, in order of their word maps, and the target's.
   /// Empty if the model does not include them.
   std::vector<std::string> vocabularies;
-  /// Paths of the SentencePiece models that split the text of source and target into words of these
-  /// vocabularies; empty if the vocabularies split text by themselves, or it is already split.
+  /// Paths of the SentencePiece models or BPE codes that split the text of source and target into
+  /// words of these vocabularies; empty if the vocabularies split text by themselves, or it is
+  /// already split.
   std::vector<std::string> splitters = {};
   /// Digests of the vocabularies and splitters by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;

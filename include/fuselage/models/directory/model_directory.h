@@ -30,8 +30,9 @@ void expect_replaceable(const std::string& directory);
 void expect_vocabulary_name(const std::string& path);
 
 /// Writes `model` to `directory` atomically, replacing an existing model directory. Copies the
-/// vocabularies (source and target; the same path twice for a shared one) and the model's splitters. Throws Error when a file
-/// cannot be read or written, and the errors of expect_replaceable and expect_vocabulary_name.
+/// vocabularies (source and target; the same path twice for a shared one) and the model's
+/// splitters. Throws Error when a file cannot be read or written, and the errors of
+/// expect_replaceable and expect_vocabulary_name.
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
                           const std::string& directory, const SaveOptions& options = {});
 
