@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
+#include "models/marian/amun_entries.h"
 
 namespace fuselage {
 namespace {
@@ -64,15 +65,7 @@ std::size_t paths_of(const ConfigEntry& entry) {
   return entry.key == "shortlist" ? std::min<std::size_t>(1, entry.values.size()) : 0;
 }
 
-}  // namespace
-
-std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
-                                                     const std::string& path) {
-  const YAML::Node config = load_yaml(text, path);
-  if (!config.IsMap()) return std::nullopt;
-  const YAML::Node relative = config["relative-paths"];
-  const bool relative_paths = relative && relative.IsScalar() && relative.Scalar() == "true";
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+std::vector<ConfigEntry> marian_entries(const YAML::Node& config) {
   std::vector<ConfigEntry> entries;
   for (const auto& item : config) {
     ConfigEntry entry{.key = item.first.Scalar()};
@@ -80,13 +73,36 @@ std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
     entry.is_off = switches_off(entry.key, item.second);
     entry.is_default = is_default_of(entry.key, item.second);
     read_values(item.second, entry);
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
+                                                     const std::string& path) {
+  const YAML::Node config = load_yaml(text, path);
+  if (!config.IsMap()) return std::nullopt;
+  const YAML::Node relative = config["relative-paths"];
+  const bool relative_paths = relative && relative.IsScalar() && is_true_in_yaml(relative.Scalar());
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::vector<ConfigEntry> entries =
+      is_amun_config(config) ? amun_entries(config, path) : marian_entries(config);
+  for (ConfigEntry& entry : entries)
     for (std::size_t i = 0; i < paths_of(entry); ++i) {
       if (relative_paths) entry.values[i] = (folder / entry.values[i]).string();
       entry.values[i] = with_compression(entry.values[i]);
     }
-    entries.push_back(std::move(entry));
-  }
   return entries;
+}
+
+bool is_true_in_yaml(std::string_view text) {
+  return text == "true" || text == "True" || text == "yes" || text == "Yes" || text == "on";
+}
+
+bool is_false_in_yaml(std::string_view text) {
+  return text == "false" || text == "False" || text == "no" || text == "No" || text == "off";
 }
 
 const std::vector<std::string>& values_of(const ConfigEntry& entry, const std::string& path) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -12,8 +14,10 @@
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "models/architectures/marian_options.h"
+#include "models/formats/json.h"
 #include "models/formats/marian_bin.h"
 #include "models/formats/npz.h"
+#include "models/marian/nematus_model.h"
 #include "models/marian/nematus_names.h"
 
 namespace fuselage {
@@ -83,6 +87,15 @@ std::string model_name(const std::string& path) {
 
 Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   StoredModel file = read_stored(path);
+  if (file.config_yaml.empty() && is_nematus_model(file.tensors)) {
+    const std::string json = std::string(without_compression(path)) + ".json";
+    std::error_code error;
+    NematusModel model = read_nematus_model(
+        file.tensors,
+        std::filesystem::exists(json, error) ? read_file(json, JsonLimits{}.bytes) : std::string(),
+        path);
+    file = {std::move(model.tensors), std::move(model.config_yaml)};
+  }
   if (file.config_yaml.empty())
     throw Error(fmt::format(
         "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));

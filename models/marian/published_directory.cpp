@@ -8,6 +8,8 @@
 
 #include "base/compression.h"
 #include "base/file.h"
+#include "models/formats/json.h"
+#include "models/marian/nematus_options.h"
 #include "models/marian/published_files.h"
 
 namespace fuselage {
@@ -52,16 +54,36 @@ class Locator {
   const std::string& directory_;
 };
 
+/// The vocabularies that the options of Nematus beside a model name, if they are in the directory.
+std::vector<std::string> nematus_vocabularies(const std::string& model, const Locator& locator) {
+  const std::string json = std::string(without_compression(model)) + ".json";
+  std::error_code error;
+  if (!fs::exists(json, error)) return {};
+  std::vector<std::string> paths =
+      parse_nematus_options(read_file(json, JsonLimits{}.bytes), json).dictionaries;
+  if (paths.size() != 2) return {};
+  for (std::string& path : paths) {
+    path = with_compression(locator.path_of(fs::path(path).filename().string()));
+    if (!fs::exists(path, error)) return {};
+  }
+  return paths;
+}
+
 }  // namespace
 
 DecoderConfig read_published_directory(const std::string& directory, bool ignore_unknown) {
-  const PublishedFiles files = find_published_files(directory);
+  PublishedFiles files = find_published_files(directory);
   const Locator locator(directory);
   DecoderConfig config;
   if (files.configuration.empty()) {
     config.models = {locator.path_of(files.model)};
     config.weights = {1};
-    config.vocabularies = locator.paths_of(files.vocabularies);
+    config.vocabularies = nematus_vocabularies(config.models[0], locator);
+    // The names in the options tell the sides apart.
+    if (!config.vocabularies.empty())
+      files.notes.clear();
+    else
+      config.vocabularies = locator.paths_of(files.vocabularies);
     config.shortlist.path = locator.path_of(files.shortlist);
     if (file_extension(without_compression(files.model)) == "bin") config.decode = kFirefoxSettings;
   } else {

@@ -91,6 +91,54 @@ refuses "codes.bad:1: 1 symbols" translate -m "$model" -v words.txt words.txt --
 works convert -m "$model" -v words.txt words.txt --bpe codes -o with-codes
 works translate -m with-codes -b 1 -i <(echo "$work_text")
 
+# Amun's configuration, with a model of Nematus that has none itself.
+amun() {
+mkdir amun
+python3 - "$data/amun/model.npz" amun/model.npz <<'PYTHON'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w") as new:
+    for name in old.namelist():
+        if not name.startswith("special:"):
+            new.writestr(name, old.read(name))
+PYTHON
+cp "$vocabulary" amun/vocab.yml
+cat >amun/config.yml <<'YAML'
+relative-paths: yes
+beam-size: 6
+normalize: yes
+devices: [0]
+gpu-threads: 1
+scorers:
+  F0:
+    path: model.npz
+    type: Nematus
+weights:
+  F0: 1.0
+source-vocab: vocab.yml
+target-vocab: vocab.yml
+YAML
+works translate -m "$data/amun/model.npz" -v "$vocabulary" "$vocabulary" -b 6 -n 1 \
+  --max-length-factor 2 -i "$data/amun/input.sp.en"
+mv out expected-amun
+works translate -m amun -i "$data/amun/input.sp.en"
+same out expected-amun "a directory of Amun"
+works translate -c amun/config.yml -i "$data/amun/input.sp.en"
+same out expected-amun "a configuration of Amun"
+sed -i 's/type: Nematus/type: KenLM/' amun/config.yml
+refuses "scorer 'F0' is a language model (KenLM)" translate -m amun
+rm amun/config.yml
+printf '{"dictionaries": ["/train/vocab.yml", "/train/vocab.yml"], "factors": 1}' >amun/model.npz.json
+works translate -m amun -b 6 -n 1 --max-length-factor 2 -i "$data/amun/input.sp.en"
+same out expected-amun "a directory of Nematus"
+printf '{"encoder": "lstm"}' >amun/model.npz.json
+refuses "model.npz.json: encoder is" translate -m amun
+}
+if command -v python3 >/dev/null; then
+  amun
+else
+  echo "SKIPPED: a model of Nematus, which needs python3" >&2
+fi
+
 # A directory's shortlist is used unless the user says otherwise.
 printf 'a b 1\n' >firefox/lex.s2t
 works translate -m firefox -b 1 --max-length-factor 2 -i text
