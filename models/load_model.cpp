@@ -84,6 +84,7 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
     model.splitters = std::move(config.splitters);
     model.vocabulary_digests.clear();
   }
+  model.format = std::move(config.format);
   model.shortlist = std::move(config.shortlist);
   model.notes.insert(model.notes.begin(), config.notes.begin(), config.notes.end());
   return model;

@@ -110,6 +110,12 @@ Model common_model(const std::vector<EnsembleMember>& members) {
   for (const EnsembleMember& member : members)
     model.notes.insert(model.notes.end(), member.model.notes.begin(), member.model.notes.end());
   model.right_left = members.front().model.right_left;
+  model.format = fmt::format("ensemble of {} models", members.size());
+  for (const EnsembleMember& member : members) {
+    if (member.model.architecture.empty()) continue;
+    if (!model.architecture.empty()) model.architecture += " + ";
+    model.architecture += member.model.architecture;
+  }
   return model;
 }
 

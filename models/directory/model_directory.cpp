@@ -298,6 +298,9 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
   else
     build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
   reader.check_others();
+  model.format = "Fuselage model directory";
+  model.architecture = config.architecture;
+  model.options = config.options;
   return model;
 }
 

@@ -68,7 +68,7 @@ class Translation {
   }
 
   void add(std::string key, std::vector<std::string> values) {
-    ConfigEntry entry{.key = std::move(key), .values = std::move(values)};
+    ConfigEntry entry{.key = std::move(key), .values = std::move(values), .is_of_amun = true};
     if (entry.values.size() == 1)
       entry.is_off = entry.values[0].empty() || entry.values[0] == "false";
     if (entry.values.empty()) entry.problem = "has no value";

@@ -14,7 +14,8 @@ struct ConfigEntry {
   bool is_off = false;              ///< the value disables the option
   /// The value is the default, as in a complete configuration that marian-decoder wrote.
   bool is_default = false;
-  std::string problem;  ///< why `values` cannot be used; empty: they can
+  bool is_of_amun = false;  ///< it stands for an entry of a configuration of Amun
+  std::string problem;      ///< why `values` cannot be used; empty: they can
 };
 
 /// Reads a YAML text, in order; a configuration of Amun as what it means in marian-decoder. With

@@ -77,6 +77,8 @@ class ConfigReader {
         }))
       throw Error(fmt::format(
           "{}: this is YAML, but no configuration of a decoder, since it names no models", path_));
+    config_.format = entries->front().is_of_amun ? kAmunFormat
+                                                 : std::string_view("Marian decoder configuration");
     std::set<std::string> seen;
     for (const ConfigEntry& entry : *entries) {
       if (!seen.insert(entry.key).second)

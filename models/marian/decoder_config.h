@@ -15,9 +15,13 @@ namespace fuselage {
 /// The allowed weights of an ensemble's members.
 inline constexpr NumberRange kMemberWeights{-1000000, 1000000, false};
 
+/// DecoderConfig::format of a configuration of Amun.
+inline constexpr std::string_view kAmunFormat = "Amun configuration";
+
 /// A configuration of marian-decoder, such as model.npz.decoder.yml: the entries that concern a
 /// model.
 struct DecoderConfig {
+  std::string format;                     ///< as Model::format
   std::vector<std::string> models;        ///< paths; several: an ensemble
   std::vector<double> weights;            ///< factors of the models' log-probabilities
   std::vector<std::string> vocabularies;  ///< source and target; empty: the models' own

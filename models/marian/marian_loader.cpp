@@ -51,15 +51,16 @@ void read_general(const ModelOptions& options) {
 struct StoredModel {
   TensorMap tensors;
   std::string config_yaml;
+  std::string format;
 };
 
 StoredModel read_stored(const std::string& path) {
   if (file_extension(without_compression(path)) == "bin") {
     MarianBinFile file = read_marian_bin(path);
-    return {std::move(file.tensors), std::move(file.config_yaml)};
+    return {std::move(file.tensors), std::move(file.config_yaml), "Marian .bin"};
   }
   NpzFile file = read_npz(path);
-  return {std::move(file.tensors), std::move(file.config_yaml)};
+  return {std::move(file.tensors), std::move(file.config_yaml), "Marian .npz"};
 }
 
 /// Removes the multipliers of calibration that are not used. Returns notes.
@@ -94,7 +95,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
         file.tensors,
         std::filesystem::exists(json, error) ? read_file(json, JsonLimits{}.bytes) : std::string(),
         path);
-    file = {std::move(model.tensors), std::move(model.config_yaml)};
+    file = {std::move(model.tensors), std::move(model.config_yaml), "Nematus .npz"};
   }
   if (file.config_yaml.empty())
     throw Error(fmt::format(
@@ -111,6 +112,9 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   if (!options.ignore_unknown) check_streams(model.graph, config);
   model.right_left = right_left;
   model.notes = std::move(notes);
+  model.format = std::move(file.format);
+  model.architecture = config.text("type", "amun");
+  model.options = config.yaml();
   return model;
 }
 

@@ -69,18 +69,32 @@ std::vector<std::string> nematus_vocabularies(const std::string& model, const Lo
   return paths;
 }
 
+/// What a directory is, for people.
+std::string format_of(const DecoderConfig& config, bool is_nematus) {
+  if (config.format == kAmunFormat) return "Amun directory";
+  if (is_nematus) return "Nematus directory";
+  if (!config.splitters.empty()) return "OPUS-MT directory";
+  const auto is_bin = [](const std::string& path) {
+    return file_extension(without_compression(path)) == "bin";
+  };
+  return std::any_of(config.models.begin(), config.models.end(), is_bin) ? "Firefox directory"
+                                                                         : "Marian directory";
+}
+
 }  // namespace
 
 DecoderConfig read_published_directory(const std::string& directory, bool ignore_unknown) {
   PublishedFiles files = find_published_files(directory);
   const Locator locator(directory);
   DecoderConfig config;
+  bool is_nematus = false;
   if (files.configuration.empty()) {
     config.models = {locator.path_of(files.model)};
     config.weights = {1};
     config.vocabularies = nematus_vocabularies(config.models[0], locator);
     // The names in the options tell the sides apart.
-    if (!config.vocabularies.empty())
+    is_nematus = !config.vocabularies.empty();
+    if (is_nematus)
       files.notes.clear();
     else
       config.vocabularies = locator.paths_of(files.vocabularies);
@@ -101,6 +115,7 @@ DecoderConfig read_published_directory(const std::string& directory, bool ignore
   if (config.splitters.empty() &&
       std::none_of(config.vocabularies.begin(), config.vocabularies.end(), is_spm))
     config.splitters = locator.paths_of(files.splitters);
+  config.format = format_of(config, is_nematus);
   config.notes.insert(config.notes.end(), files.notes.begin(), files.notes.end());
   return config;
 }

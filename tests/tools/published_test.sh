@@ -139,6 +139,43 @@ else
   echo "SKIPPED: a model of Nematus, which needs python3" >&2
 fi
 
+# What models are.
+# says TEXT ARGUMENTS…: the report of info holds the text.
+says() {
+  local text=$1
+  shift
+  works info "$@"
+  grep -qF -- "$text" out || fail "the report of 'info $*' lacks '$text': $(cat out)"
+}
+for fact in 'format        Marian directory' 'architecture  transformer' '  dim-emb 32' \
+  'words         1000 source, 1000 target' 'embeddings    Wemb, 1000 of 32' ' f32 ' \
+  'SentencePiece, 1000 words' 'by default    '; do
+  says "$fact" firefox
+done
+says 'format        OPUS-MT directory' opus
+says 'splitter      source: opus/source.spm, SentencePiece' opus
+says 'decoding      beam-size 1, normalize 1' opus
+says 'words (YAML), 1000 words' opus
+says 'format        Fuselage model directory' converted-opus
+says 'splitter      target' converted-opus
+says 'format        Marian .npz' "$model"
+says 'format        ensemble of 2 models' "$model" "$model"
+says 'words (YAML)' "$model" -v "$vocabulary" "$vocabulary"
+says 'BPE codes' with-codes
+if command -v python3 >/dev/null; then
+  works info opus --format json
+  python3 -c '
+import json
+info = json.load(open("out"))
+assert info["format"] == "OPUS-MT directory" and info["architecture"] == "transformer"
+assert info["parameters"] == sum(w["numbers"] for w in info["weights"]) == 71464
+assert info["options"]["dim-emb"] == 32 and info["decode"]["beam-size"] == 1
+assert info["defaults"]["precision"] == "fp32" and info["notes"] == []
+assert [v["words"] for v in info["vocabularies"]] == [1000, 1000]
+' || fail "info --format json is wrong"
+fi
+refuses "cannot open model nope" info nope
+
 # A directory's shortlist is used unless the user says otherwise.
 printf 'a b 1\n' >firefox/lex.s2t
 works translate -m firefox -b 1 --max-length-factor 2 -i text

@@ -37,6 +37,12 @@ struct Model {
   DecodeDefaults decode;
   /// The shortlist that the model's configuration states; path empty: none.
   ShortlistOptions shortlist;
+  /// What the model was read from, for people: "Marian .npz"; empty: not from a file.
+  std::string format = {};
+  /// The name of its architecture; empty: its graph is stored.
+  std::string architecture = {};
+  /// The options of the architecture as YAML, empty if there are none.
+  std::string options = {};
   /// Notes for the user from loading.
   std::vector<std::string> notes;
 };
