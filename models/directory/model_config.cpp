@@ -62,6 +62,13 @@ Json parse_object(std::string_view text, const std::string& path) {
 
 void check_version(const Json& config, const std::string& path) {
   const auto version = config.find("fuselage-model");
+  if (version == config.end() &&
+      (config.contains("architectures") || config.contains("model_type")))
+    throw Error(
+        fmt::format("{}: this is a configuration of Hugging Face's Transformers, whose models are "
+                    "not supported; "
+                    "give the model of Marian that it was made of",
+                    path));
   if (version == config.end())
     throw Error(fmt::format("{}: 'fuselage-model', the version of the format, is missing", path));
   if (*version != kFormatVersion)

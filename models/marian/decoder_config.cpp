@@ -27,9 +27,11 @@ constexpr std::string_view kOfTheCaller[] = {"alignment",
                                              "backend",
                                              "cpu-threads",
                                              "device",
+                                             "devices",
                                              "input",
                                              "max-length-crop",
                                              "memory",
+                                             "num-devices",
                                              "n-best",
                                              "output",
                                              "quiet",
@@ -156,9 +158,11 @@ class ConfigReader {
   }
 
   [[noreturn]] void refuse(const std::string& key) const {
-    if (known_to_marian(key))
-      throw Error(fmt::format("{}: marian-decoder's {} is not supported here; leave it out", path_,
-                              in_quotes(key)));
+    if (known_to_marian(key)) {
+      const std::string_view reason = reason_against(key);
+      throw Error(fmt::format("{}: marian-decoder's {} is not supported here{}{}; leave it out",
+                              path_, in_quotes(key), reason.empty() ? "" : ": ", reason));
+    }
     std::vector<std::string_view> known(decode_keys().begin(), decode_keys().end());
     known.insert(known.end(), kModelKeys.begin(), kModelKeys.end());
     throw Error(

@@ -19,6 +19,7 @@
 #include "models/formats/npz.h"
 #include "models/marian/nematus_model.h"
 #include "models/marian/nematus_names.h"
+#include "models/marian/refused_models.h"
 
 namespace fuselage {
 namespace {
@@ -103,6 +104,7 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   const auto config =
       ModelOptions::from_yaml(std::move(file.config_yaml), path, options.ignore_unknown);
   std::vector<std::string> notes = apply_calibration(file.tensors, options.calibration, path);
+  refuse_unsupported_model(config, file.tensors);
   if (has_nematus_names(file.tensors))
     file.tensors = rename_nematus_parameters(
         file.tensors, parse_marian_options(config.yaml(), path, options.ignore_unknown));

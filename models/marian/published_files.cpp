@@ -55,7 +55,7 @@ bool is_amun_configuration(const File& file) { return file.plain.ends_with(".amu
 
 bool is_vocabulary(const File& file) {
   const std::string_view extension = file.extension();
-  if (extension == "spm") return true;
+  if (extension == "spm" || extension == "fsv") return true;
   return has(file.plain, "vocab") &&
          (file.is_yaml() || extension == "json" || extension == "txt" || extension == "vocab");
 }

@@ -6,43 +6,49 @@
 namespace fuselage {
 namespace {
 
+struct NotSupported {
+  std::string_view name;
+  std::string_view reason;  ///< empty: none that a user would need
+};
+
 /// Options of marian-decoder, marian-scorer and their configuration files that have no counterpart
 /// here.
-constexpr std::string_view kNotSupported[] = {"alignment-format",
-                                              "authors",
-                                              "best-deep",
-                                              "build-info",
-                                              "cite",
-                                              "compute-type",
-                                              "devices",
-                                              "dump-config",
-                                              "dump-quantmult",
-                                              "factors-combine",
-                                              "factor-weight",
-                                              "feature",
-                                              "force-decode",
-                                              "fp16",
-                                              "gemm-type",
-                                              "ignore-model-config",
-                                              "input-types",
-                                              "interpolate-env-vars",
-                                              "n-best",
-                                              "n-best-feature",
-                                              "num-devices",
-                                              "optimize",
-                                              "output-approx-knn",
-                                              "output-omit-bias",
-                                              "output-sampling",
-                                              "port",
-                                              "quantize-range",
-                                              "shortlist",
-                                              "skip-cost",
-                                              "summary",
-                                              "train-sets",
-                                              "tsv",
-                                              "tsv-fields",
-                                              "type",
-                                              "weights"};
+constexpr NotSupported kNotSupported[] = {
+    {"alignment-format", ""},
+    {"authors", ""},
+    {"best-deep", ""},
+    {"build-info", ""},
+    {"cite", ""},
+    {"compute-type", ""},
+    {"devices", ""},
+    {"dump-config", ""},
+    {"dump-quantmult", "calibration is not supported"},
+    {"factors-combine", "factored vocabularies are not supported"},
+    {"factor-weight", "factored vocabularies are not supported"},
+    {"feature", ""},
+    {"force-decode", "translations do not begin with given words"},
+    {"fp16", "say precision fp16 for a GPU"},
+    {"gemm-type", "the type of stored weights decides; precision says another"},
+    {"ignore-model-config", "the configuration in a model decides on its architecture"},
+    {"input-types", "all inputs are sequences"},
+    {"interpolate-env-vars", "paths have no variables; write them out"},
+    {"n-best", ""},
+    {"n-best-feature", ""},
+    {"num-devices", ""},
+    {"optimize", "precision int16 is in its place"},
+    {"output-approx-knn", "the output layer is exact; a shortlist makes it smaller"},
+    {"output-omit-bias", ""},
+    {"output-sampling", "a translation is the best one, and none is drawn"},
+    {"port", ""},
+    {"quantize-range", ""},
+    {"shortlist", ""},
+    {"skip-cost", ""},
+    {"summary", ""},
+    {"train-sets", ""},
+    {"tsv", "a model with several source texts reads fields by itself"},
+    {"tsv-fields", "a model with several source texts reads fields by itself"},
+    {"type", ""},
+    {"weights", ""}};
 
 /// Options of marian-decoder and of Bergamot's translator that Fuselage does not need: they concern
 /// memory, logs, and how a text becomes lines and batches.
@@ -74,11 +80,19 @@ constexpr MarianOption kWithoutEffect[] = {
     {"use-legacy-batching", '\0', true},
 };
 
+const NotSupported* find_not_supported(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kNotSupported), std::end(kNotSupported),
+                                   [&](const NotSupported& option) { return option.name == name; });
+  return found == std::end(kNotSupported) ? nullptr : found;
+}
+
 }  // namespace
 
-bool known_to_marian(std::string_view name) {
-  return std::find(std::begin(kNotSupported), std::end(kNotSupported), name) !=
-         std::end(kNotSupported);
+bool known_to_marian(std::string_view name) { return find_not_supported(name) != nullptr; }
+
+std::string_view reason_against(std::string_view name) {
+  const NotSupported* option = find_not_supported(name);
+  return option == nullptr ? "" : option->reason;
 }
 
 std::span<const MarianOption> options_without_effect() { return kWithoutEffect; }
