@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <new>
 #include <optional>
+#include <system_error>
 
 #include "base/file.h"
 #include "fuselage/base/error.h"
@@ -192,6 +194,14 @@ std::unique_ptr<Expander> make_expander(std::string_view path) {
 std::string_view without_compression(std::string_view path) {
   for (const std::string_view suffix : {".gz", ".zst"})
     if (path.ends_with(suffix)) path.remove_suffix(suffix.size());
+  return path;
+}
+
+std::string with_compression(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  for (const char* suffix : {".gz", ".zst"})
+    if (std::filesystem::exists(path + suffix, error)) return path + suffix;
   return path;
 }
 

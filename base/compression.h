@@ -56,4 +56,8 @@ std::string read_text(const std::string& path, std::size_t max_bytes);
 /// `path` without a final .gz or .zst.
 std::string_view without_compression(std::string_view path);
 
+/// The name of the file `path`, which may exist in compressed form only: `path` followed by .gz or
+/// .zst if there is such a file but none called `path`.
+std::string with_compression(const std::string& path);
+
 }  // namespace fuselage

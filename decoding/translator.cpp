@@ -122,8 +122,15 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
 
 void Translator::Impl::load_shortlist(std::int64_t words) {
   const LexicalSides sides{*vocabularies_.source, *vocabularies_.target};
-  shortlist_ = std::make_unique<Shortlist>(load_lexical_table(*options_.shortlist, sides), words,
-                                           sides.target.end_id(), vocabularies_.shared);
+  LexicalTable table = load_lexical_table(*options_.shortlist, sides);
+  if (const auto size = static_cast<std::size_t>(sides.source.size());
+      2 * table.source_words() < size)
+    vocabularies_.notes.push_back(fmt::format(
+        "{} has translations of the first {} source words only, but the vocabulary has {}; is it "
+        "of this model?",
+        options_.shortlist->path, table.source_words(), size));
+  shortlist_ = std::make_unique<Shortlist>(std::move(table), words, sides.target.end_id(),
+                                           vocabularies_.shared);
 }
 
 BatchBounds Translator::Impl::fastest_batches() const {

@@ -3,10 +3,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
 
+#include "base/compression.h"
+#include "base/file.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/scores.h"
+#include "text/text_splitter.h"
 
 namespace fuselage {
 namespace {
@@ -78,13 +84,62 @@ const std::vector<std::string>& paths_of(const Model& model, const VocabularyPai
   return options.paths.empty() ? model.vocabularies : options.paths;
 }
 
+std::optional<ListedDigest> digest_of(const std::string& path, const Model& model) {
+  const auto found = model.vocabulary_digests.find(path);
+  return found == model.vocabulary_digests.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Whether a vocabulary splits text by itself.
+bool splits_text(const std::string& path) {
+  return file_extension(without_compression(path)) == "spm";
+}
+
+/// Adds the splitters to the vocabularies of these paths.
+class Splitters {
+ public:
+  Splitters(const Model& model, const VocabularyPairOptions& options)
+      : model_(model),
+        options_(options),
+        paths_(options.splitters.empty() ? model.splitters : options.splitters) {
+    if (!paths_.empty() && paths_.size() != 2)
+      throw Error(
+          fmt::format("splitters are two files, of source and target, not {}", paths_.size()));
+    if (paths_.empty() && !options.glossaries.empty())
+      throw Error("glossaries are words that BPE codes leave whole, but there are no codes");
+  }
+
+  void add_to(std::unique_ptr<const Vocabulary>& vocabulary, const std::string& path,
+              bool is_target) {
+    if (paths_.empty()) return;
+    const std::string& splitter = paths_[is_target ? 1 : 0];
+    if (splits_text(path)) {
+      // The model's own splitters are for its own vocabularies.
+      if (options_.splitters.empty()) return;
+      throw Error(fmt::format(
+          "{} splits text by itself, so that {} cannot; give a vocabulary of words with it", path,
+          splitter));
+    }
+    auto& loaded = loaded_[splitter];
+    if (!loaded)
+      loaded = load_splitter(
+          splitter, {.glossaries = options_.glossaries, .digest = digest_of(splitter, model_)});
+    vocabulary = with_splitter(
+        std::move(vocabulary), loaded,
+        {.split = options_.sentencepiece_encode, .join = options_.sentencepiece_decode});
+  }
+
+ private:
+  const Model& model_;
+  const VocabularyPairOptions& options_;
+  const std::vector<std::string>& paths_;
+  std::map<std::string, std::shared_ptr<const TextSplitter>> loaded_;
+};
+
 VocabularyOptions reading_of(const std::string& path, const Model& model,
                              const VocabularyPairOptions& options) {
-  VocabularyOptions result{.sentencepiece_encode = options.sentencepiece_encode,
-                           .sentencepiece_decode = options.sentencepiece_decode};
-  const auto digest = model.vocabulary_digests.find(path);
-  if (digest != model.vocabulary_digests.end()) result.digest = digest->second;
-  return result;
+  return {.sentencepiece_encode = options.sentencepiece_encode,
+          .sentencepiece_decode = options.sentencepiece_decode,
+          .digest = digest_of(path, model)};
 }
 
 }  // namespace
@@ -101,9 +156,12 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
   const bool own = has_own_vocabularies(graph, paths.size());
   const auto words = [&graph](MapId text) { return graph.domain(graph.map(text).to).size; };
   VocabularyPair pair{.shared = paths.front() == paths.back(), .notes = model.notes};
+  Splitters splitters(model, options);
   const auto load = [&](std::size_t i, std::int64_t count, bool cap, std::string_view side) {
-    return load_fitting(paths[i], count, cap, reading_of(paths[i], model, options), side,
-                        pair.notes);
+    auto vocabulary =
+        load_fitting(paths[i], count, cap, reading_of(paths[i], model, options), side, pair.notes);
+    splitters.add_to(vocabulary, paths[i], i + 1 == paths.size());
+    return vocabulary;
   };
   pair.source = load(0, own ? words(texts[0]) : source_words(graph), true, "source vocabulary");
   if (own)
@@ -137,6 +195,7 @@ VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOpti
   VocabularyPair pair{.shared = true, .notes = model.notes};
   pair.target = load_fitting(paths[0], scores_of(model.graph).words, true,
                              reading_of(paths[0], model, options), "vocabulary", pair.notes);
+  Splitters(model, options).add_to(pair.target, paths[0], true);
   return pair;
 }
 

@@ -1,6 +1,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <string_view>
@@ -11,7 +12,9 @@
 #include "fuzz/mutate.h"
 #include "fuzz/use_vocabulary.h"
 #include "text/protobuf.h"
+#include "text/sentencepiece_splitter.h"
 #include "text/sentencepiece_vocabulary.h"
+#include "text/word_vocabulary.h"
 
 namespace {
 
@@ -78,6 +81,11 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try {
+    const std::shared_ptr<const TextSplitter> splitter =
+        parse_sentencepiece_splitter(bytes, "fuzz.spm");
+    use_vocabulary(
+        *with_splitter(parse_word_vocabulary("</s>\n<unk>\na\n▁a\n>>a<<\n", "txt", ""), splitter),
+        bytes);
     use_vocabulary(*parse_sentencepiece_vocabulary(bytes, "fuzz.spm"), bytes);
   } catch (const Error& error) {
     check_message(error);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/compression.h"
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/ensemble.h"
@@ -19,12 +20,14 @@
 #include "models/finite_weights.h"
 #include "models/marian/decoder_config.h"
 #include "models/marian/marian_loader.h"
+#include "models/marian/published_directory.h"
 
 namespace fuselage {
 namespace {
 
 constexpr std::string_view kSupported =
-    "a Marian model (.npz or .bin) or a Fuselage model directory can be loaded";
+    "a Marian model (.npz or .bin), a Fuselage model directory, or a directory of published files "
+    "can be loaded";
 
 [[noreturn]] void refuse(const std::string& path) {
   const std::string_view extension = file_extension(path);
@@ -50,17 +53,26 @@ std::optional<Precision> stored_precision(const Model& model) {
   return precision;
 }
 
-/// The models of a configuration, with the configuration's settings before their own.
-Model load_configuration(const std::string& path, const LoadOptions& options) {
-  DecoderConfig config = read_decoder_config(path, options.ignore_unknown);
+/// The models of a configuration, with the configuration's settings before their own. `path` is for
+/// messages.
+Model load_configuration(DecoderConfig config, const std::string& path, LoadOptions options) {
+  if (!options.calibration) options.calibration = config.calibration;
   std::vector<EnsembleMember> members;
   for (std::size_t i = 0; i < config.models.size(); ++i) {
     const std::string& file = config.models[i];
     if (is_yaml(file))
       throw Error(
           fmt::format("{}: the model {} is a configuration too; name its models", path, file));
+    if (std::error_code error;
+        std::filesystem::is_directory(file, error) && !is_model_directory(file))
+      throw Error(fmt::format(
+          "{}: the model {} is a directory, but no model directory; name the model in it", path,
+          file));
     Model model = load_model(file, options);
-    if (!config.vocabularies.empty()) model.vocabularies.clear();
+    if (!config.vocabularies.empty()) {
+      model.vocabularies.clear();
+      model.splitters.clear();
+    }
     for (const std::string_view key : decode_keys())
       if (decode_text(config.decode, key)) clear_decode_default(model.decode, key);
     members.push_back({std::move(model), config.weights[i], file});
@@ -69,17 +81,27 @@ Model load_configuration(const std::string& path, const LoadOptions& options) {
   add_decode_defaults(model.decode, config.decode);
   if (!config.vocabularies.empty()) {
     model.vocabularies = std::move(config.vocabularies);
+    model.splitters = std::move(config.splitters);
     model.vocabulary_digests.clear();
   }
+  model.format = std::move(config.format);
   model.shortlist = std::move(config.shortlist);
   model.notes.insert(model.notes.begin(), config.notes.begin(), config.notes.end());
   return model;
 }
 
 Model load_marian_model(const std::string& path, const LoadOptions& options) {
-  Model model = load_marian(path, {.ignore_unknown = options.ignore_unknown});
+  Model model =
+      load_marian(path, {.ignore_unknown = options.ignore_unknown,
+                         .calibration = options.calibration.value_or(Calibration::as_stored)});
   model.decode.precision = stored_precision(model);
   return model;
+}
+
+/// A model directory, or published files.
+Model load_directory(const std::string& path, const LoadOptions& options) {
+  if (is_model_directory(path)) return load_model_directory(path, options);
+  return load_configuration(read_published_directory(path, options.ignore_unknown), path, options);
 }
 
 Model load_any(const std::string& path, const LoadOptions& options) {
@@ -89,11 +111,12 @@ Model load_any(const std::string& path, const LoadOptions& options) {
     throw Error(fmt::format("cannot open model {}: {}", path, std::strerror(ENOENT)));
   if (status.type() == std::filesystem::file_type::none)
     throw Error(fmt::format("cannot open model {}: {}", path, error.message()));
-  if (status.type() == std::filesystem::file_type::directory)
-    return load_model_directory(path, options);
-  if (const auto extension = file_extension(path); extension == "npz" || extension == "bin")
+  if (status.type() == std::filesystem::file_type::directory) return load_directory(path, options);
+  if (const auto extension = file_extension(without_compression(path));
+      extension == "npz" || extension == "bin")
     return load_marian_model(path, options);
-  if (is_yaml(path)) return load_configuration(path, options);
+  if (is_yaml(path))
+    return load_configuration(read_decoder_config(path, options.ignore_unknown), path, options);
   refuse(path);
 }
 

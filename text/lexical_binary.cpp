@@ -78,12 +78,14 @@ void check_offsets(const LexicalTable& table, const std::string& name) {
 
 void check_vocabularies(const LexicalTable& table, const std::string& name,
                         const LexicalSides& sides) {
+  // A table ends with the last word that has translations. A model may know fewer words than its
+  // vocabulary, of which the table was made.
   if (const std::size_t lists = table.begin.size() - 1;
-      lists < static_cast<std::size_t>(sides.source.size()))
+      lists > static_cast<std::size_t>(sides.source.stored_size()))
     throw Error(fmt::format(
         "{}: it is for {} source words, but the vocabulary has {}; give the shortlist of "
         "this model",
-        name, lists, sides.source.size()));
+        name, lists, sides.source.stored_size()));
   for (const WordId word : table.words)
     if (word < 0 || word >= sides.target.size())
       throw Error(fmt::format(

@@ -24,6 +24,9 @@ struct LexicalTable {
 
   /// Likely translations of a source word; empty for a word outside the table.
   std::span<const WordId> of(WordId source) const;
+
+  /// Number of source words in the table.
+  std::size_t source_words() const { return begin.size() - 1; }
 };
 
 /// The vocabularies of a table.
@@ -46,8 +49,9 @@ bool is_lexical_binary(std::string_view bytes);
 std::string lexical_binary_header(std::string_view rest);
 
 /// Reads Marian's binary form, which contains its own limits. The checksum is compared if
-/// `checksum`. Throws Error with `name` for a damaged file and for a file made for other
-/// vocabularies.
+/// `checksum`. Source words behind the last list have no translations. Throws Error with `name` for
+/// a damaged file, and for a file with more source words than the file of the source vocabulary or
+/// with other target words than the vocabulary has.
 LexicalTable parse_lexical_binary(std::string_view bytes, const std::string& name,
                                   const LexicalSides& sides, bool checksum = true);
 

@@ -43,6 +43,9 @@ class Vocabulary {
   /// The highest id in use plus one.
   WordId size() const { return size_; }
 
+  /// The same of the file, without VocabularyOptions::limit.
+  WordId stored_size() const { return stored_size_; }
+
   /// Ids besides unknown_id() that a search must never produce: SentencePiece's byte pieces
   /// <0x00> to <0x1F>. Ascending.
   const std::vector<WordId>& control_ids() const { return control_ids_; }
@@ -53,6 +56,7 @@ class Vocabulary {
   WordId end_id_ = 0;
   WordId unknown_id_ = 1;
   WordId size_ = 0;
+  WordId stored_size_ = 0;
   std::vector<WordId> control_ids_;
 };
 

@@ -39,6 +39,7 @@ class WordVocabulary : public Vocabulary {
       if (!ids_.emplace(entry.word, entry.id).second)
         throw Error(fmt::format("{}: the word {} occurs twice", name, in_quotes(entry.word)));
     find_symbols(is_mapping, name);
+    stored_size_ = entries_.back().id + 1;
     if (limit > 0) apply_limit(limit, name);
     size_ = entries_.back().id + 1;
   }

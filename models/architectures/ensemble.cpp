@@ -38,9 +38,21 @@ std::string_view direction(const Model& model) {
   return model.right_left ? "right to left" : "left to right";
 }
 
+/// The files of a model's vocabularies, and of the splitters of their text.
+std::vector<std::string> text_files(const Model& model) {
+  std::vector<std::string> files = model.vocabularies;
+  files.insert(files.end(), model.splitters.begin(), model.splitters.end());
+  return files;
+}
+
 void check_same_vocabularies(const EnsembleMember& a, const EnsembleMember& b) {
-  const std::vector<std::string>& known = a.model.vocabularies;
-  const std::vector<std::string>& other = b.model.vocabularies;
+  if (a.model.splitters.empty() != b.model.splitters.empty())
+    throw Error(fmt::format(
+        "{} and {}: one of the two has files that split its text; models of an ensemble must read "
+        "the same words",
+        a.where, b.where));
+  const std::vector<std::string> known = text_files(a.model);
+  const std::vector<std::string> other = text_files(b.model);
   for (std::size_t i = 0; i < known.size() && i < other.size(); ++i)
     if (known[i] != other[i] && read_file(known[i]) != read_file(other[i]))
       throw Error(fmt::format(
@@ -92,11 +104,18 @@ Model common_model(const std::vector<EnsembleMember>& members) {
   }
   if (with_vocabularies != nullptr) {
     model.vocabularies = with_vocabularies->model.vocabularies;
+    model.splitters = with_vocabularies->model.splitters;
     model.vocabulary_digests = with_vocabularies->model.vocabulary_digests;
   }
   for (const EnsembleMember& member : members)
     model.notes.insert(model.notes.end(), member.model.notes.begin(), member.model.notes.end());
   model.right_left = members.front().model.right_left;
+  model.format = fmt::format("ensemble of {} models", members.size());
+  for (const EnsembleMember& member : members) {
+    if (member.model.architecture.empty()) continue;
+    if (!model.architecture.empty()) model.architecture += " + ";
+    model.architecture += member.model.architecture;
+  }
   return model;
 }
 

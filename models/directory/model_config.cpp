@@ -17,8 +17,9 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kFormatVersion = 1;
-constexpr std::array<std::string_view, 7> kConfigKeys = {
-    "fuselage-model", "name", "right-left", "vocabularies", "decode", "architecture", "options"};
+constexpr std::array<std::string_view, 8> kConfigKeys = {
+    "fuselage-model", "name",   "right-left",   "vocabularies",
+    "splitters",      "decode", "architecture", "options"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
@@ -61,6 +62,13 @@ Json parse_object(std::string_view text, const std::string& path) {
 
 void check_version(const Json& config, const std::string& path) {
   const auto version = config.find("fuselage-model");
+  if (version == config.end() &&
+      (config.contains("architectures") || config.contains("model_type")))
+    throw Error(
+        fmt::format("{}: this is a configuration of Hugging Face's Transformers, whose models are "
+                    "not supported; "
+                    "give the model of Marian that it was made of",
+                    path));
   if (version == config.end())
     throw Error(fmt::format("{}: 'fuselage-model', the version of the format, is missing", path));
   if (*version != kFormatVersion)
@@ -88,14 +96,23 @@ DecodeDefaults decode_defaults(const Json& config, const std::string& path, bool
   return defaults;
 }
 
-std::vector<std::string> vocabulary_names(const Json& config, const std::string& path) {
-  auto names =
-      get<std::vector<std::string>>(config, "vocabularies", {}, "a list of file names", path);
+/// The file names of a list; one name stands for both sides.
+std::vector<std::string> file_names(const Json& config, std::string_view key,
+                                    std::string_view meaning, const std::string& path) {
+  auto names = get<std::vector<std::string>>(config, key, {}, "a list of file names", path);
   for (const std::string& name : names)
     if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-      throw Error(fmt::format("{}: vocabulary {} must be a file in the model directory", path,
+      throw Error(fmt::format("{}: {} {} must be a file in the model directory", path, meaning,
                               in_quotes(name)));
   if (names.size() == 1) names.push_back(names[0]);
+  return names;
+}
+
+std::vector<std::string> splitter_names(const Json& config, const std::string& path) {
+  auto names = file_names(config, "splitters", "splitter", path);
+  if (names.size() > 2)
+    throw Error(fmt::format("{}: 'splitters' must name two files, of source and target, not {}",
+                            path, names.size()));
   return names;
 }
 
@@ -119,7 +136,8 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
   check_keys(config, kConfigKeys, path, ignore_unknown);
   return {.name = get<std::string>(config, "name", "", "a text", path),
           .right_left = get<bool>(config, "right-left", false, "true or false", path),
-          .vocabularies = vocabulary_names(config, path),
+          .vocabularies = file_names(config, "vocabularies", "vocabulary", path),
+          .splitters = splitter_names(config, path),
           .decode = decode_defaults(config, path, ignore_unknown),
           .architecture = get<std::string>(config, "architecture", "", "a text", path),
           .options = architecture_options(config, path)};
@@ -131,6 +149,7 @@ std::string print_model_config(const ModelConfig& config) {
   json["name"] = config.name;
   json["right-left"] = config.right_left;
   if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;
+  if (!config.splitters.empty()) json["splitters"] = config.splitters;
   for (const std::string_view key : decode_keys())
     if (const auto text = decode_text(config.decode, key))
       json["decode"][std::string(key)] = as_json(*text);

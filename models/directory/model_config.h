@@ -13,6 +13,8 @@ struct ModelConfig {
   std::string name;                       ///< model name; empty: the name of its graph
   bool right_left = false;                ///< the model reads and writes the last word first
   std::vector<std::string> vocabularies;  ///< file names, source and target; or empty
+  /// File names of what splits the text of source and target; or empty.
+  std::vector<std::string> splitters = {};
   DecodeDefaults decode;
   std::string architecture = {};  ///< builds the graph; empty: the directory has a graph
   std::string options = {};       ///< of the architecture, as JSON; empty: none

@@ -67,8 +67,8 @@ TensorMap stored_weights(const Model& model, bool half) {
   return result;
 }
 
-/// Names for the copies of the vocabularies: the file names, with a prefix if two files have the
-/// same name.
+/// Names for the copies of vocabularies and splitters: the file names, with a prefix if two files
+/// have the same name.
 std::vector<std::string> vocabulary_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -91,6 +91,7 @@ std::set<std::string> files_of_model(const std::string& directory) {
   try {
     const ModelConfig config = parse_model_config(read_file(path, kMaxConfig), path, true);
     files.insert(config.vocabularies.begin(), config.vocabularies.end());
+    files.insert(config.splitters.begin(), config.splitters.end());
   } catch (const Error&) {
     // The model's vocabularies are then unknown, so all are kept.
   }
@@ -232,11 +233,14 @@ void expect_replaceable(const std::string& directory) {
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
                           const std::string& directory, const SaveOptions& options) {
   expect_replaceable(directory);
-  for (const std::string& path : vocabularies) expect_vocabulary_name(path);
+  std::vector<std::string> files = vocabularies;
+  files.insert(files.end(), model.splitters.begin(), model.splitters.end());
+  for (const std::string& path : files) expect_vocabulary_name(path);
   const TensorMap weights = split_quantized_weights(stored_weights(model, options.half));
-  const std::vector<std::string> names = vocabulary_names(vocabularies);
+  const std::vector<std::string> names = vocabulary_names(files);
+  const auto splitters = names.begin() + static_cast<std::ptrdiff_t>(vocabularies.size());
   std::vector<std::string> contents;
-  for (const std::string& path : vocabularies) {
+  for (const std::string& path : files) {
     contents.push_back(read_file(path));
     const auto digest = model.vocabulary_digests.find(path);
     if (digest != model.vocabulary_digests.end())
@@ -244,7 +248,8 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   }
   const ModelConfig config = {.name = model.graph.name(),
                               .right_left = model.right_left,
-                              .vocabularies = names,
+                              .vocabularies = {names.begin(), splitters},
+                              .splitters = {splitters, names.end()},
                               .decode = model.decode};
 
   DirectoryWriter writer(directory);
@@ -265,8 +270,13 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   writer.commit();
 }
 
+bool is_model_directory(const std::string& directory) {
+  std::error_code error;
+  return fs::exists(path_in(directory, kConfigFile), error);
+}
+
 Model load_model_directory(const std::string& directory, const LoadOptions& options) {
-  if (std::error_code error; !fs::exists(path_in(directory, kConfigFile), error))
+  if (!is_model_directory(directory))
     throw Error(fmt::format("{}: this directory has no {}, so it is no model directory", directory,
                             kConfigFile));
   Model model;
@@ -276,16 +286,21 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
   const ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
   model.decode = config.decode;
   model.right_left = config.right_left;
-  for (const std::string& name : config.vocabularies) {
-    model.vocabularies.push_back(path_in(directory, name));
+  const auto add_file = [&](const std::string& name, std::vector<std::string>& paths) {
+    paths.push_back(path_in(directory, name));
     if (auto digest = reader.digest_of(name))
-      model.vocabulary_digests.emplace(model.vocabularies.back(), *std::move(digest));
-  }
+      model.vocabulary_digests.emplace(paths.back(), *std::move(digest));
+  };
+  for (const std::string& name : config.vocabularies) add_file(name, model.vocabularies);
+  for (const std::string& name : config.splitters) add_file(name, model.splitters);
   if (config.architecture.empty())
     read_graph(reader, config, model);
   else
     build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
   reader.check_others();
+  model.format = "Fuselage model directory";
+  model.architecture = config.architecture;
+  model.options = config.options;
   return model;
 }
 

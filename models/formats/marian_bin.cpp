@@ -10,6 +10,7 @@
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/formats/compressed_model.h"
 #include "models/formats/intgemm.h"
 #include "models/limits.h"
 
@@ -251,6 +252,7 @@ MarianBinFile read_marian_bin(std::string_view bytes, const std::string& name_fo
 }
 
 MarianBinFile read_marian_bin(const std::string& path) {
+  if (is_compressed_model(path)) return read_marian_bin(read_compressed_model(path), path);
   const MappedFile file = map_file(path);
   return read_marian_bin({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
 }

@@ -13,6 +13,7 @@
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/formats/compressed_model.h"
 #include "models/limits.h"
 
 namespace fuselage {
@@ -23,10 +24,6 @@ constexpr std::uint64_t kMaxHeader = 1 << 20;
 constexpr std::size_t kMaxDimensions = 32;
 /// Bound of the expansion of a deflate stream; a larger declared size is false.
 constexpr std::uint64_t kMaxMemberExpansion = 1040;
-/// Weights hardly compress. All members may take at most kMaxArchiveExpansion times the bytes of
-/// the archive, plus kAlwaysAllowed.
-constexpr std::uint64_t kMaxArchiveExpansion = 16;
-constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{16} << 20;
 constexpr std::string_view kConfigMember = "special:model.yml";
 
 struct NpyHeader {
@@ -387,7 +384,7 @@ std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes
   if (count > kMaxTensors)
     throw Error(fmt::format("{}: the .npz archive has {} members, at most {} are read", name, count,
                             kMaxTensors));
-  const std::uint64_t allowed = archive_bytes * kMaxArchiveExpansion + kAlwaysAllowed;
+  const std::uint64_t allowed = archive_bytes * kMaxModelExpansion + kAlwaysExpanded;
   std::vector<zip_stat_t> members;
   std::uint64_t compressed = 0, expanded = 0;
   for (zip_uint64_t i = 0; i < count; ++i) {
@@ -402,7 +399,7 @@ std::vector<zip_stat_t> read_directory(zip_t* archive, std::size_t archive_bytes
       throw Error(fmt::format(
           "{}: its members take more than {} bytes when they are expanded, {} times the {} of the "
           "archive and {} MiB; no model compresses so far, so the file is damaged",
-          name, allowed, kMaxArchiveExpansion, archive_bytes, kAlwaysAllowed >> 20));
+          name, allowed, kMaxModelExpansion, archive_bytes, kAlwaysExpanded >> 20));
   }
   return members;
 }
@@ -434,6 +431,7 @@ NpzFile read_npz(std::string_view bytes, const std::string& name_for_errors) {
 }
 
 NpzFile read_npz(const std::string& path) {
+  if (is_compressed_model(path)) return read_npz(read_compressed_model(path), path);
   const MappedFile file = map_file(path);
   return read_npz({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
 }

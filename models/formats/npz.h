@@ -19,7 +19,7 @@ struct NpzFile {
 /// Reads stored and deflated members of little-endian numbers, in C or Fortran order. Throws Error
 /// with the path, and with the member at fault, when the file cannot be read, is truncated or
 /// damaged (checksums are verified), has two members of one name, or holds a type that Tensor does
-/// not support.
+/// not support. The file may be compressed (.gz, .zst).
 NpzFile read_npz(const std::string& path);
 
 /// The same for an archive in memory; `name_for_errors` is used in place of its path.

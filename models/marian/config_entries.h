@@ -14,14 +14,20 @@ struct ConfigEntry {
   bool is_off = false;              ///< the value disables the option
   /// The value is the default, as in a complete configuration that marian-decoder wrote.
   bool is_default = false;
-  std::string problem;  ///< why `values` cannot be used; empty: they can
+  bool is_of_amun = false;  ///< it stands for an entry of a configuration of Amun
+  std::string problem;      ///< why `values` cannot be used; empty: they can
 };
 
-/// Reads a YAML text, in order. With the key relative-paths, paths of models, vocabularies and
-/// shortlists are relative to `path`, the file of the text. Returns nullopt for a text that is no
-/// mapping. Throws the errors of load_yaml.
+/// Reads a YAML text, in order; a configuration of Amun as what it means in marian-decoder. With
+/// the key relative-paths, paths of models, vocabularies and shortlists are relative to `path`, the
+/// file of the text; a path of a file that exists in compressed form only gets the extension of
+/// that. Returns nullopt for a text that is no mapping. Throws the errors of load_yaml.
 std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
                                                      const std::string& path);
+
+/// Whether a scalar is a truth value of YAML 1.1, which Amun's configurations have.
+bool is_true_in_yaml(std::string_view text);
+bool is_false_in_yaml(std::string_view text);
 
 /// The values of an entry, at least one. Throws Error with `path` and the key for a mapping, a list
 /// of lists, and no value.

@@ -1,6 +1,6 @@
 #include "models/marian/decoder_config.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -9,27 +9,33 @@
 #include <span>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/compression.h"
 #include "base/suggest.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
 #include "models/marian/config_entries.h"
+#include "models/marian/gemm_precision.h"
 #include "models/marian/unused_options.h"
 
 namespace fuselage {
 namespace {
 
-/// Keys on which a caller decides and that do not change a translation.
-constexpr std::string_view kOfTheCaller[] = {"backend",
+/// Keys on which a caller decides and that do not change a translation. skip-cost changes scores
+/// only, since it needs a beam of 1.
+constexpr std::string_view kOfTheCaller[] = {"alignment",
+                                             "backend",
                                              "cpu-threads",
                                              "device",
+                                             "devices",
                                              "input",
                                              "max-length-crop",
                                              "memory",
+                                             "num-devices",
                                              "n-best",
                                              "output",
                                              "quiet",
+                                             "skip-cost",
                                              "stats",
                                              "version",
                                              "threads-per-sentence",
@@ -42,12 +48,12 @@ constexpr std::string_view kOfTheCaller[] = {"backend",
                                              "frequency"};
 
 /// Keys on which a caller decides and that change a translation or its scores.
-constexpr std::string_view kOptionsOfTheCaller[] = {
-    "alignment",     "allow-special", "deterministic", "exact",  "no-spm-decode",
-    "no-spm-encode", "passes",        "skip-cost",     "strict", "tf32"};
+constexpr std::string_view kOptionsOfTheCaller[] = {"allow-special", "deterministic", "exact",
+                                                    "no-spm-decode", "no-spm-encode", "passes",
+                                                    "strict",        "tf32"};
 
-constexpr std::array<std::string_view, 5> kModelKeys = {"models", "shortlist", "shortlist-union",
-                                                        "vocabs", "weights"};
+constexpr std::array<std::string_view, 7> kModelKeys = {
+    "bpe", "gemm-precision", "models", "shortlist", "shortlist-union", "vocabs", "weights"};
 
 template <typename Range>
 bool contains(const Range& names, std::string_view name) {
@@ -66,13 +72,15 @@ class ConfigReader {
   ConfigReader(const std::string& path, bool ignore_unknown)
       : path_(path), ignore_unknown_(ignore_unknown) {}
 
-  DecoderConfig read() {
-    const auto entries = parse_config(read_file(path_, YamlLimits{}.bytes), path_);
+  DecoderConfig read(std::string_view text) {
+    const auto entries = parse_config(text, path_);
     if (!entries || std::none_of(entries->begin(), entries->end(), [](const ConfigEntry& entry) {
           return entry.key == "models" && !entry.is_off;
         }))
       throw Error(fmt::format(
           "{}: this is YAML, but no configuration of a decoder, since it names no models", path_));
+    config_.format = entries->front().is_of_amun ? kAmunFormat
+                                                 : std::string_view("Marian decoder configuration");
     std::set<std::string> seen;
     for (const ConfigEntry& entry : *entries) {
       if (!seen.insert(entry.key).second)
@@ -80,6 +88,11 @@ class ConfigReader {
       read_entry(entry);
     }
     config_.shortlist.union_of_batch = shortlist_union_;
+    if (gemm_precision_) {
+      // A configuration may have the key precision too; this one is for weights in integers.
+      config_.decode.precision = gemm_precision_->precision;
+      config_.calibration = gemm_precision_->calibration;
+    }
     verify_counts();
     return std::move(config_);
   }
@@ -87,7 +100,10 @@ class ConfigReader {
  private:
   void read_entry(const ConfigEntry& entry) {
     if (contains(kOfTheCaller, entry.key) || without_effect(entry.key)) return;
-    if (contains(kModelKeys, entry.key)) {
+    if (const auto meaning = gemm_precision_from_string(entry.key)) {
+      // Flags, in place of gemm-precision, of earlier versions of Bergamot.
+      if (!entry.is_off) gemm_precision_ = meaning;
+    } else if (contains(kModelKeys, entry.key)) {
       if (!entry.is_off) read_model_entry(entry);
     } else if (contains(decode_keys(), entry.key)) {
       if (!entry.is_off) set_decode_default(config_.decode, entry.key, single_value(entry), path_);
@@ -103,6 +119,9 @@ class ConfigReader {
     const std::vector<std::string>& values = values_of(entry, path_);
     if (entry.key == "models") config_.models = values;
     if (entry.key == "vocabs") config_.vocabularies = values;
+    if (entry.key == "bpe") config_.splitters = {values.front(), values.back()};
+    if (entry.key == "bpe" && values.size() > 2)
+      throw Error(fmt::format("{}: 'bpe' takes 1 or 2 files, not {}", path_, values.size()));
     if (entry.key == "shortlist") {
       try {
         config_.shortlist = parse_shortlist(values);
@@ -111,6 +130,13 @@ class ConfigReader {
       }
     }
     if (entry.key == "shortlist-union") shortlist_union_ = true;
+    if (entry.key == "gemm-precision") {
+      const std::string& text = single_value(entry);
+      gemm_precision_ = gemm_precision_from_string(text);
+      if (!gemm_precision_)
+        throw Error(fmt::format("{}: 'gemm-precision' must be one of {}, not {}", path_,
+                                fmt::join(gemm_precision_names(), ", "), in_quotes(text)));
+    }
     if (entry.key == "weights")
       for (const std::string& text : values) {
         const auto weight = parse_number_in(kMemberWeights, text);
@@ -132,9 +158,11 @@ class ConfigReader {
   }
 
   [[noreturn]] void refuse(const std::string& key) const {
-    if (known_to_marian(key))
-      throw Error(fmt::format("{}: marian-decoder's {} is not supported here; leave it out", path_,
-                              in_quotes(key)));
+    if (known_to_marian(key)) {
+      const std::string_view reason = reason_against(key);
+      throw Error(fmt::format("{}: marian-decoder's {} is not supported here{}{}; leave it out",
+                              path_, in_quotes(key), reason.empty() ? "" : ": ", reason));
+    }
     std::vector<std::string_view> known(decode_keys().begin(), decode_keys().end());
     known.insert(known.end(), kModelKeys.begin(), kModelKeys.end());
     throw Error(
@@ -157,13 +185,19 @@ class ConfigReader {
   const std::string& path_;
   bool ignore_unknown_;
   bool shortlist_union_ = false;
+  std::optional<GemmPrecision> gemm_precision_;
   DecoderConfig config_;
 };
 
 }  // namespace
 
 DecoderConfig read_decoder_config(const std::string& path, bool ignore_unknown) {
-  return ConfigReader(path, ignore_unknown).read();
+  return parse_decoder_config(read_text(path, YamlLimits{}.bytes), path, ignore_unknown);
+}
+
+DecoderConfig parse_decoder_config(std::string_view text, const std::string& path,
+                                   bool ignore_unknown) {
+  return ConfigReader(path, ignore_unknown).read(text);
 }
 
 }  // namespace fuselage

@@ -2,16 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
+#include <vector>
 
+#include "base/compression.h"
 #include "base/file.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "models/architectures/marian_options.h"
+#include "models/formats/json.h"
 #include "models/formats/marian_bin.h"
 #include "models/formats/npz.h"
+#include "models/marian/nematus_model.h"
 #include "models/marian/nematus_names.h"
+#include "models/marian/refused_models.h"
 
 namespace fuselage {
 namespace {
@@ -44,15 +52,32 @@ void read_general(const ModelOptions& options) {
 struct StoredModel {
   TensorMap tensors;
   std::string config_yaml;
+  std::string format;
 };
 
 StoredModel read_stored(const std::string& path) {
-  if (file_extension(path) == "bin") {
+  if (file_extension(without_compression(path)) == "bin") {
     MarianBinFile file = read_marian_bin(path);
-    return {std::move(file.tensors), std::move(file.config_yaml)};
+    return {std::move(file.tensors), std::move(file.config_yaml), "Marian .bin"};
   }
   NpzFile file = read_npz(path);
-  return {std::move(file.tensors), std::move(file.config_yaml)};
+  return {std::move(file.tensors), std::move(file.config_yaml), "Marian .npz"};
+}
+
+/// Removes the multipliers of calibration that are not used. Returns notes.
+std::vector<std::string> apply_calibration(TensorMap& tensors, Calibration calibration,
+                                           const std::string& path) {
+  // A record of products without a weight; nothing uses it.
+  tensors.erase("none_QuantMultA");
+  const auto is_multiplier = [](const auto& item) { return item.first.ends_with("_QuantMultA"); };
+  if (calibration == Calibration::ignored) std::erase_if(tensors, is_multiplier);
+  if (calibration != Calibration::expected ||
+      std::any_of(tensors.begin(), tensors.end(), is_multiplier))
+    return {};
+  return {fmt::format(
+      "{} has no multipliers of calibration (NAME_QuantMultA), which the requested precision uses; "
+      "the inputs of its products are quantized by their own numbers",
+      path)};
 }
 
 std::string model_name(const std::string& path) {
@@ -64,13 +89,22 @@ std::string model_name(const std::string& path) {
 
 Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   StoredModel file = read_stored(path);
+  if (file.config_yaml.empty() && is_nematus_model(file.tensors)) {
+    const std::string json = std::string(without_compression(path)) + ".json";
+    std::error_code error;
+    NematusModel model = read_nematus_model(
+        file.tensors,
+        std::filesystem::exists(json, error) ? read_file(json, JsonLimits{}.bytes) : std::string(),
+        path);
+    file = {std::move(model.tensors), std::move(model.config_yaml), "Nematus .npz"};
+  }
   if (file.config_yaml.empty())
     throw Error(fmt::format(
         "{}: it has no configuration (special:model.yml), so its architecture is unknown", path));
   const auto config =
       ModelOptions::from_yaml(std::move(file.config_yaml), path, options.ignore_unknown);
-  // Calibration's record of products without a weight; nothing uses it.
-  file.tensors.erase("none_QuantMultA");
+  std::vector<std::string> notes = apply_calibration(file.tensors, options.calibration, path);
+  refuse_unsupported_model(config, file.tensors);
   if (has_nematus_names(file.tensors))
     file.tensors = rename_nematus_parameters(
         file.tensors, parse_marian_options(config.yaml(), path, options.ignore_unknown));
@@ -79,6 +113,10 @@ Model load_marian(const std::string& path, const MarianLoadOptions& options) {
   Model model = build_model(config.text("type", "amun"), config, file.tensors, model_name(path));
   if (!options.ignore_unknown) check_streams(model.graph, config);
   model.right_left = right_left;
+  model.notes = std::move(notes);
+  model.format = std::move(file.format);
+  model.architecture = config.text("type", "amun");
+  model.options = config.yaml();
   return model;
 }
 

@@ -6,67 +6,52 @@
 namespace fuselage {
 namespace {
 
+struct NotSupported {
+  std::string_view name;
+  std::string_view reason;  ///< empty: none that a user would need
+};
+
 /// Options of marian-decoder, marian-scorer and their configuration files that have no counterpart
 /// here.
-constexpr std::string_view kNotSupported[] = {"alignment-format",
-                                              "authors",
-                                              "best-deep",
-                                              "build-info",
-                                              "cache-size",
-                                              "check-nan",
-                                              "cite",
-                                              "compute-type",
-                                              "devices",
-                                              "dump-config",
-                                              "dump-quantmult",
-                                              "factors-combine",
-                                              "factor-weight",
-                                              "feature",
-                                              "force-decode",
-                                              "fp16",
-                                              "gemm-precision",
-                                              "gemm-type",
-                                              "ignore-model-config",
-                                              "input-types",
-                                              "int8",
-                                              "int8Alpha",
-                                              "int8shift",
-                                              "int8shiftAlpha",
-                                              "int8shiftAll",
-                                              "int8shiftAlphaAll",
-                                              "int16",
-                                              "interpolate-env-vars",
-                                              "log",
-                                              "max-length-break",
-                                              "mini-batch-fit",
-                                              "mini-batch-round-up",
-                                              "model-mmap",
-                                              "n-best",
-                                              "n-best-feature",
-                                              "num-devices",
-                                              "optimize",
-                                              "output-approx-knn",
-                                              "output-omit-bias",
-                                              "output-sampling",
-                                              "port",
-                                              "quality",
-                                              "quantize-range",
-                                              "shortlist",
-                                              "shuffle-in-ram",
-                                              "skip-cost",
-                                              "ssplit-mode",
-                                              "ssplit-prefix-file",
-                                              "stat-freq",
-                                              "summary",
-                                              "throttle",
-                                              "train-sets",
-                                              "tsv",
-                                              "tsv-fields",
-                                              "type",
-                                              "use-legacy-batching",
-                                              "weights"};
+constexpr NotSupported kNotSupported[] = {
+    {"alignment-format", ""},
+    {"authors", ""},
+    {"best-deep", ""},
+    {"build-info", ""},
+    {"cite", ""},
+    {"compute-type", ""},
+    {"devices", ""},
+    {"dump-config", ""},
+    {"dump-quantmult", "calibration is not supported"},
+    {"factors-combine", "factored vocabularies are not supported"},
+    {"factor-weight", "factored vocabularies are not supported"},
+    {"feature", ""},
+    {"force-decode", "translations do not begin with given words"},
+    {"fp16", "say precision fp16 for a GPU"},
+    {"gemm-type", "the type of stored weights decides; precision says another"},
+    {"ignore-model-config", "the configuration in a model decides on its architecture"},
+    {"input-types", "all inputs are sequences"},
+    {"interpolate-env-vars", "paths have no variables; write them out"},
+    {"n-best", ""},
+    {"n-best-feature", ""},
+    {"num-devices", ""},
+    {"optimize", "precision int16 is in its place"},
+    {"output-approx-knn", "the output layer is exact; a shortlist makes it smaller"},
+    {"output-omit-bias", ""},
+    {"output-sampling", "a translation is the best one, and none is drawn"},
+    {"port", ""},
+    {"quantize-range", ""},
+    {"shortlist", ""},
+    {"skip-cost", ""},
+    {"summary", ""},
+    {"train-sets", ""},
+    {"tsv", "a model with several source texts reads fields by itself"},
+    {"tsv-fields", "a model with several source texts reads fields by itself"},
+    {"type", ""},
+    {"weights", ""}};
 
-/// Options of marian-decoder that Fuselage does not need.
+/// Options of marian-decoder and of Bergamot's translator that Fuselage does not need: they concern
+/// memory, logs, and how a text becomes lines and batches.
 constexpr MarianOption kWithoutEffect[] = {
     {"sigterm"},
     {"no-nccl", '\0', true},
@@ -77,13 +62,37 @@ constexpr MarianOption kWithoutEffect[] = {
     {"log-level"},
     {"log-time-zone"},
     {"relative-paths", '\0', true},
+    {"bergamot-mode"},
+    {"cache-mutex-buckets"},
+    {"cache-size"},
+    {"check-nan", '\0', true},
+    {"log"},
+    {"max-length-break"},
+    {"mini-batch-fit", '\0', true},
+    {"mini-batch-round-up", '\0', true},
+    {"model-mmap", '\0', true},
+    {"quality"},
+    {"shuffle-in-ram", '\0', true},
+    {"ssplit-mode"},
+    {"ssplit-prefix-file"},
+    {"stat-freq"},
+    {"throttle"},
+    {"use-legacy-batching", '\0', true},
 };
+
+const NotSupported* find_not_supported(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kNotSupported), std::end(kNotSupported),
+                                   [&](const NotSupported& option) { return option.name == name; });
+  return found == std::end(kNotSupported) ? nullptr : found;
+}
 
 }  // namespace
 
-bool known_to_marian(std::string_view name) {
-  return std::find(std::begin(kNotSupported), std::end(kNotSupported), name) !=
-         std::end(kNotSupported);
+bool known_to_marian(std::string_view name) { return find_not_supported(name) != nullptr; }
+
+std::string_view reason_against(std::string_view name) {
+  const NotSupported* option = find_not_supported(name);
+  return option == nullptr ? "" : option->reason;
 }
 
 std::span<const MarianOption> options_without_effect() { return kWithoutEffect; }

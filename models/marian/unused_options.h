@@ -9,6 +9,9 @@ namespace fuselage {
 /// that has no counterpart here.
 bool known_to_marian(std::string_view name);
 
+/// Why such an option has no counterpart; "" if that needs no reason.
+std::string_view reason_against(std::string_view name);
+
 /// An option of marian-decoder.
 struct MarianOption {
   std::string_view name;   ///< long name

@@ -434,7 +434,9 @@ TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
   }
   EXPECT_THAT([&] { load_model(folder / "none"); },
               ThrowsMessage<Error>(HasSubstr("No such file")));
-  EXPECT_THAT([&] { load_model(folder / "."); }, ThrowsMessage<Error>(HasSubstr("config.json")));
+  std::filesystem::create_directory(folder / "empty");
+  EXPECT_THAT([&] { load_model(folder / "empty"); },
+              ThrowsMessage<Error>(HasSubstr("config.json")));
 }
 
 }  // namespace

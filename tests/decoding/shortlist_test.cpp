@@ -20,7 +20,9 @@
 namespace fuselage {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 /// The bundled model or a conformance case, with some lines for it.
@@ -204,6 +206,18 @@ TEST_F(ShortlistOptionsTest, OfEnsemblesAreRefused) {
   }
   EXPECT_THAT([&] { Translator(make_ensemble(std::move(members)), options_); },
               ThrowsMessage<Error>(HasSubstr("not the logits that a shortlist needs")));
+}
+
+TEST_F(ShortlistOptionsTest, OfFewSourceWordsGiveANote) {
+  const auto notes = [&] {
+    return Translator(load_model(testing::small_model()), options_).notes();
+  };
+  EXPECT_THAT(notes(), Contains(HasSubstr("small.s2t has translations of the first 46 source words "
+                                          "only, but the vocabulary has")));
+  write_file_atomically(
+      options_.shortlist->path,
+      fmt::format("a {} 1\n", load_vocabulary(testing::vocabularies()[0])->word(900)));
+  EXPECT_THAT(notes(), Not(Contains(HasSubstr("small.s2t"))));
 }
 
 TEST_F(ShortlistOptionsTest, OfAMissingFileAreRefused) {

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/models/load_model.h"
+#include "tests/temporary_folder.h"
 
 namespace fuselage::testing {
 
@@ -53,26 +53,5 @@ inline std::optional<std::string> why_no_cuda() {
   }();
   return reason;
 }
-
-/// A folder of its own for each test, removed with it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "fuselage-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(const std::string& file) const { return (path_ / file).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace fuselage::testing

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
+#include "tests/temporary_folder.h"
 
 namespace fuselage {
 namespace {
@@ -37,6 +38,7 @@ TEST_F(DecoderConfigTest, GivesWhatConcernsTheModel) {
 models: [a.npz, b.npz]
 weights: [0.75, 0.5]
 vocabs: [s.spm, t.spm]
+bpe: codes
 shortlist: [lex.s2t, 50, 20]
 beam_size: 6
 normalize: 0.6
@@ -51,6 +53,7 @@ precision: [float32, float32]
   EXPECT_THAT(config.models, ElementsAre("a.npz", "b.npz"));
   EXPECT_THAT(config.weights, ElementsAre(0.75, 0.5));
   EXPECT_THAT(config.vocabularies, ElementsAre("s.spm", "t.spm"));
+  EXPECT_THAT(config.splitters, ElementsAre("codes", "codes"));
   EXPECT_EQ(config.shortlist.path, "lex.s2t");
   EXPECT_EQ(config.shortlist.limits.first, 50);
   EXPECT_EQ(config.shortlist.limits.best, 20);
@@ -95,11 +98,92 @@ shortlist: []
 cpu-threads: 4
 quiet: true
 fp16: false
+skip-cost: true
+alignment: hard
 )");
   EXPECT_THAT(config.notes, IsEmpty());
   EXPECT_EQ(config.decode, DecodeDefaults{});
-  EXPECT_THAT(read("models: [m.npz]\nskip-cost: true\nalignment: hard\n").notes,
-              ElementsAre(path_ + ": 'skip-cost' is ignored", path_ + ": 'alignment' is ignored"));
+  EXPECT_THAT(read("models: [m.npz]\nallow-special: true\nstrict: true\n").notes,
+              ElementsAre(path_ + ": 'allow-special' is ignored", path_ + ": 'strict' is ignored"));
+}
+
+/// As Bergamot's students and Firefox have it.
+TEST_F(DecoderConfigTest, OfFirefoxIsUnderstood) {
+  const DecoderConfig config = read(R"(
+bergamot-mode: native
+relative-paths: true
+models:
+  - model.intgemm.alphas.bin
+vocabs:
+  - vocab.deen.spm
+  - vocab.deen.spm
+shortlist:
+  - lex.s2t.bin
+  - false
+beam-size: 1
+normalize: 1.0
+word-penalty: 0
+max-length-break: 128
+mini-batch-words: 1024
+workspace: 128
+max-length-factor: 2.0
+skip-cost: true
+cpu-threads: 0
+quiet: true
+quiet-translation: true
+gemm-precision: int8shiftAlphaAll
+alignment: soft
+quality: quality.bin
+ssplit-prefix-file: nonbreaking_prefix.de
+ssplit-mode: sentence
+cache-size: 20000
+)");
+  const DecodeDefaults decode{.beam_size = 1,
+                              .normalize = 1.0f,
+                              .word_penalty = 0.0f,
+                              .max_length_factor = 2.0f,
+                              .mini_batch_words = 1024,
+                              .precision = Precision::int8};
+  EXPECT_EQ(config.decode, decode);
+  EXPECT_EQ(config.calibration, Calibration::expected);
+  EXPECT_FALSE(config.shortlist.checksum);
+  EXPECT_THAT(config.notes, IsEmpty());
+}
+
+TEST_F(DecoderConfigTest, GemmPrecisionIsAPrecisionAndAUseOfCalibration) {
+  const auto of = [&](const std::string& text) {
+    const DecoderConfig config = read("models: [m.bin]\n" + text);
+    return std::pair(config.decode.precision, config.calibration);
+  };
+  using Stated = std::pair<std::optional<Precision>, std::optional<Calibration>>;
+  for (const char* name : {"int8", "int8shift", "int8shiftAll"})
+    EXPECT_EQ(of(std::string("gemm-precision: ") + name),
+              Stated(Precision::int8, Calibration::ignored));
+  for (const char* name : {"int8Alpha", "int8shiftAlpha", "int8shiftAlphaAll"})
+    EXPECT_EQ(of(std::string("gemm-precision: ") + name),
+              Stated(Precision::int8, Calibration::expected));
+  EXPECT_EQ(of("gemm-precision: int16"), Stated(Precision::int16, Calibration::ignored));
+  EXPECT_EQ(of("gemm-precision: float32"), Stated(Precision::fp32, Calibration::ignored));
+  EXPECT_EQ(of("gemm-precision: int8\nprecision: [float32, float32]"),
+            Stated(Precision::int8, Calibration::ignored));
+  EXPECT_EQ(of("int8shiftAlphaAll: true\nint16: false"),
+            Stated(Precision::int8, Calibration::expected));
+  EXPECT_EQ(of(""), Stated());
+  expect_refused("gemm-precision: int7", "'gemm-precision' must be one of float32, int16, int8,");
+}
+
+TEST_F(DecoderConfigTest, NamesFilesThatAreCompressed) {
+  testing::TemporaryFolder folder;
+  for (const char* name : {"m.bin.gz", "v.spm", "v.spm.gz", "lex.bin.zst"})
+    write_file_atomically(folder / name, "");
+  const std::string path = folder / "config.yml";
+  write_file_atomically(path,
+                        "relative-paths: true\nmodels: [m.bin]\nvocabs: [v.spm, w.spm]\n"
+                        "shortlist: [lex.bin, false]\n");
+  const DecoderConfig config = read_decoder_config(path, false);
+  EXPECT_THAT(config.models, ElementsAre(folder / "m.bin.gz"));
+  EXPECT_THAT(config.vocabularies, ElementsAre(folder / "v.spm", folder / "w.spm"));
+  EXPECT_EQ(config.shortlist.path, folder / "lex.bin.zst");
 }
 
 TEST_F(DecoderConfigTest, RefusesWhatTheCommandRefuses) {

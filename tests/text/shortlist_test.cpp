@@ -206,13 +206,32 @@ TEST_F(BinaryTables, WithImpossibleOffsetsAreRefused) {
 }
 
 TEST_F(BinaryTables, OfOtherVocabulariesAreRefused) {
-  EXPECT_THAT(error_in(binary_of({0, 1, 2}, {1, 2})),
-              HasSubstr("for 2 source words, but the vocabulary has 5"));
+  EXPECT_THAT(error_in(binary_of({0, 0, 0, 0, 0, 0, 1}, {6})),
+              HasSubstr("for 6 source words, but the vocabulary has 5"));
   EXPECT_THAT(error_in(binary_of({0, 0, 0, 0, 0, 1}, {7})),
               HasSubstr("target word 7, but the vocabulary has 7 words"));
   EXPECT_THAT(error_in(binary_of({0, 0, 0, 0, 0, 1}, {~0u})), HasSubstr("target word 4294967295"));
-  // A model may know fewer words than its vocabulary.
-  EXPECT_NO_THROW(parse(binary_of({0, 0, 0, 0, 0, 0, 0, 1}, {6})));
+}
+
+TEST_F(BinaryTables, MayEndBeforeTheVocabularyDoes) {
+  const LexicalTable table = parse(binary_of({0, 0, 1, 3}, {1, 2, 5}));
+  EXPECT_EQ(table.source_words(), 3u);
+  EXPECT_THAT(of(table, 2), ElementsAre(2, 5));
+  EXPECT_THAT(of(table, 3), IsEmpty());
+  EXPECT_THAT(of(table, 4), IsEmpty());
+  EXPECT_EQ(parse(binary_of({0}, {})).source_words(), 0u);
+}
+
+TEST_F(BinaryTables, AreOfTheVocabularyOfWhichAModelMayKnowFewerWords) {
+  const auto known =
+      parse_word_vocabulary("</s>\n<unk>\nthe\nhouse\ncat\n", "txt", "words.txt", {.limit = 3});
+  const LexicalSides sides{*known, *target_};
+  EXPECT_EQ(known->size(), 3);
+  EXPECT_NO_THROW(parse_lexical_binary(good_, "lex.bin", sides));
+  EXPECT_THAT(error_of([&] {
+                parse_lexical_binary(binary_of({0, 0, 0, 0, 0, 0, 1}, {6}), "lex.bin", sides);
+              }),
+              HasSubstr("for 6 source words, but the vocabulary has 5"));
 }
 
 TEST_F(BinaryTables, AreKnownByTheirFirstBytesOrTheirName) {

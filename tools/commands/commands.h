@@ -14,6 +14,7 @@ std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_quantize_command();
 std::unique_ptr<Command> make_lexicon_command();
+std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_ops_command();
 std::unique_ptr<Command> make_completion_command();
 std::unique_ptr<Command> make_manual_command();

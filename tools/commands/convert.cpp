@@ -103,6 +103,8 @@ int ConvertCommand::run() {
   NamedModel loaded = load_named_models(
       common_.models, !given.empty(),
       [&](const std::string& name) { return decode_text(decode_, name).has_value(); });
+  if (!common_.vocabularies.splitters.empty())
+    loaded.model.splitters = common_.vocabularies.splitters;
   const auto change = [&](Model& model, VocabularyPair& checked) {
     if (!bake_tables_) return;
     if (!frequency_.empty())

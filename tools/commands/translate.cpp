@@ -29,6 +29,7 @@ class TranslateCommand : public Command {
   ModelCommandOptions common_;
   TranslatorOptions translator_;
   ShortlistOptions shortlist_;
+  bool no_shortlist_ = false;
   OutputFormat format_;
   std::vector<std::string> inputs_ = {"stdin"};
   std::string alignment_;
@@ -78,11 +79,14 @@ void TranslateCommand::add_search_options() {
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
   add_shortlist_options(app, shortlist_);
+  app.add_flag("--no-shortlist", no_shortlist_, "Do without the shortlist of a published directory")
+      ->excludes("--shortlist");
 }
 
 void TranslateCommand::finish() {
   common_.apply_to(translator_);
-  translator_.shortlist = shortlist_;
+  // Else the model's own, if any.
+  if (no_shortlist_ || !shortlist_.path.empty()) translator_.shortlist = shortlist_;
   translator_.alignment = format_.alignment.has_value();
 }
 
@@ -92,6 +96,7 @@ int TranslateCommand::run() {
 
   InputFiles input(inputs_);
   Model model = common_.load(options());
+  if (shortlist_.union_of_batch) model.shortlist.union_of_batch = true;
   finish();
   const Translator translator(std::move(model), translator_);
   if (!common_.quiet)

@@ -57,6 +57,15 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
         "for a shared one");
   else
     vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
+  app.add_option_function<std::vector<std::string>>(
+         "--bpe",
+         [this](const std::vector<std::string>& paths) {
+           vocabularies.splitters = {paths.front(), paths.back()};
+         },
+         "BPE codes of subword-nmt: lines are split into subwords, and subwords joined; one file "
+         "for both sides, or source and target")
+      ->expected(1, 2)
+      ->type_name("FILE");
   app.add_option("-c,--config", configs,
                  "YAML file with options by their long names, such as decoder.yml")
       ->type_name("FILE");
@@ -85,6 +94,7 @@ void ModelCommandOptions::add_running_to(Options& options) {
   add_speed_options(options.app());
   options.begin_group(kOptimizerGroup);
   add_optimizer_options(options.app(), compile);
+  add_gemm_precision(options.app());
   add_frequency_option(options.app(), frequency);
   options.begin_group(kReportGroup);
   add_report_options(options.app());
@@ -100,8 +110,14 @@ void ModelCommandOptions::add_text_options(CLI::App& app) {
   app.add_flag("--max-length-crop", max_length_crop,
                "No effect: longer lines are always cut, never dropped");
   app.add_flag("--strict", strict, "Lines that are too long or no valid UTF-8 are errors");
-  app.add_flag("--no-spm-encode", no_spm_encode, "The input is split into SentencePiece pieces");
-  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces");
+  app.add_flag("--no-spm-encode", no_spm_encode,
+               "The input is split into pieces or subwords already");
+  app.add_flag("--no-spm-decode", no_spm_decode, "Leave the output split into pieces or subwords");
+  app.add_option("--glossary", vocabularies.glossaries,
+                 "A regular expression of words that --bpe leaves whole; once for each")
+      ->type_name("REGEX")
+      ->expected(1)
+      ->take_all();
 }
 
 void ModelCommandOptions::add_speed_options(CLI::App& app) {
@@ -153,6 +169,26 @@ void ModelCommandOptions::add_report_options(CLI::App& app) {
                "Tell at the end how many look-ups the tables of frequent words served");
   app.add_flag("--memory", memory, "Tell at the end where memory went");
   app.add_flag("--quiet", quiet, "No progress and no notes");
+}
+
+void ModelCommandOptions::add_gemm_precision(CLI::App& app) {
+  app.add_option_function<std::string>(
+         "--gemm-precision",
+         [this](const std::string& name) { gemm_precision = gemm_precision_from_string(name); },
+         "The precision as Bergamot and Firefox call it: the variants with Alpha quantize inputs "
+         "of "
+         "products by the multipliers of a calibrated file, the others do not use them")
+      ->type_name("NAME")
+      ->check(one_of(gemm_precision_names()))
+      ->default_str("as the file is");
+  // Flags in its place, of earlier versions of Bergamot.
+  for (const std::string& name : gemm_precision_names())
+    app.add_flag_function("--" + name,
+                          [this, name](std::int64_t count) {
+                            if (count > 0 && !gemm_precision)
+                              gemm_precision = gemm_precision_from_string(name);
+                          })
+        ->group("");
 }
 
 void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
@@ -239,6 +275,10 @@ void ModelCommandOptions::finish(Options& options) {
   const std::vector<std::string> paths = configs;
   for (auto path = paths.rbegin(); path != paths.rend(); ++path)
     options.apply_config(*path, models.ignore_unknown);
+  if (gemm_precision) {
+    models.calibration = gemm_precision->calibration;
+    if (!compile.precision) compile.precision = gemm_precision->precision;
+  }
   if (!quiet)
     for (const std::string& note : options.ignored()) print_note(note);
   find_backend(compile.backend).check(compile);
@@ -248,6 +288,7 @@ Model ModelCommandOptions::load(Options& options) {
   NamedModel loaded = load_named_models(models, !vocabularies.paths.empty(), decided_by(options));
   files_read = std::move(loaded.files);
   files_read.insert(files_read.end(), vocabularies.paths.begin(), vocabularies.paths.end());
+  files_read.insert(files_read.end(), vocabularies.splitters.begin(), vocabularies.splitters.end());
   files_read.insert(files_read.end(), configs.begin(), configs.end());
   if (!frequency.empty()) files_read.push_back(frequency);
   vocabularies.sentencepiece_encode = !no_spm_encode;

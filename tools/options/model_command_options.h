@@ -10,6 +10,7 @@
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/vocabulary_options.h"
+#include "models/marian/gemm_precision.h"
 #include "tools/options/memory_report.h"
 #include "tools/options/named_models.h"
 
@@ -30,6 +31,7 @@ struct ModelCommandOptions {
   VocabularyPairOptions vocabularies;
   bool no_spm_encode = false, no_spm_decode = false;
   CompileOptions compile;
+  std::optional<GemmPrecision> gemm_precision;
   std::string frequency;
   bool stats = false;
   bool memory = false;
@@ -73,6 +75,7 @@ struct ModelCommandOptions {
  private:
   void add_text_options(CLI::App& app);
   void add_speed_options(CLI::App& app);
+  void add_gemm_precision(CLI::App& app);
   void add_report_options(CLI::App& app);
 };
 

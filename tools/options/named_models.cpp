@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/compression.h"
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/extension.h"
@@ -32,7 +33,9 @@ std::string bundled_model() {
 /// Files that the model at `path` was read from.
 std::vector<std::string> files_of(const std::string& path, const Model& model) {
   std::vector<std::string> files = model.vocabularies;
+  files.insert(files.end(), model.splitters.begin(), model.splitters.end());
   files.push_back(path);
+  if (!model.shortlist.path.empty()) files.push_back(model.shortlist.path);
   for (const char* name : {"config.json", "graph.ir", "weights.safetensors", "SHA256SUMS"})
     files.push_back((fs::path(path) / name).string());
   return files;
@@ -43,7 +46,7 @@ std::vector<std::string> files_of(const std::string& path, const Model& model) {
 void expect_models(const std::vector<std::string>& paths) {
   for (std::size_t i = 1; i < paths.size(); ++i) {
     std::error_code error;
-    const fs::path extension = fs::path(paths[i]).extension();
+    const fs::path extension = fs::path(without_compression(paths[i])).extension();
     if (extension != ".npz" && extension != ".bin" && fs::is_regular_file(paths[i], error))
       throw Error(fmt::format(
           "{} stands behind -m but is no model; give a text before the options, or with -i",
@@ -74,7 +77,9 @@ Model load_named_model(const std::string& path, const ModelChoice& choice) {
     if (std::error_code error; fs::exists(path, error))
       throw Error(
           fmt::format("{}: this is YAML, a configuration or a vocabulary, and not a model", path));
-  return load_model(path, {.ignore_unknown = choice.ignore_unknown, .verify = !choice.no_verify});
+  return load_model(path, {.ignore_unknown = choice.ignore_unknown,
+                           .verify = !choice.no_verify,
+                           .calibration = choice.calibration});
 }
 
 }  // namespace
@@ -89,7 +94,8 @@ void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
 
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
   app.add_option(names, paths,
-                 "A Marian .npz or .bin file, or a model directory; several are an ensemble")
+                 "A Marian .npz or .bin file, a model directory, or a directory of published files "
+                 "(Firefox, OPUS-MT, Nematus, Amun); several are an ensemble")
       ->type_name("FILE")
       ->default_str("the bundled model");
   app.add_option("--weights", weights,

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "fuselage/models/load_model.h"
 #include "fuselage/models/model.h"
 #include "tools/options/options.h"
 
@@ -19,6 +21,7 @@ struct ModelChoice {
   std::vector<std::string> extensions;  ///< loaded before the models
   bool ignore_unknown = false;
   bool no_verify = false;
+  std::optional<Calibration> calibration = {};
 
   /// Registers the options; `names` are CLI11's names of the option for paths.
   void add_to(CLI::App& app, const std::string& names);

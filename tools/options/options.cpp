@@ -91,7 +91,8 @@ void Options::refuse(const std::string& name, const std::string& where) {
         "{}marian-decoder's --devices is not supported; name a GPU with --device cuda:N", where));
   if (known_to_marian(name))
     throw Error(
-        fmt::format("{}marian-decoder's --{} is not supported here; leave it out{}", where, name,
+        fmt::format("{}marian-decoder's --{} is not supported here{}{}; leave it out{}", where,
+                    name, reason_against(name).empty() ? "" : ": ", reason_against(name),
                     where.empty() ? "" : ", or pass over such keys with --ignore-unknown-config"));
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));

@@ -1,11 +1,21 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "fuselage/base/api.h"
 #include "fuselage/models/model.h"
 
 namespace FUSELAGE_API fuselage {
+
+/// Use of the multipliers of a calibrated model (NAME_QuantMultA in a Marian .bin file), by which
+/// the inputs of products are quantized.
+enum class Calibration : std::uint8_t {
+  as_stored,  ///< used where a file has them
+  expected,   ///< the same, with a note on a file that has none
+  ignored,    ///< not used: inputs are quantized by their own numbers, if at all
+};
 
 /// How to read a model of any format.
 struct LoadOptions {
@@ -14,12 +24,15 @@ struct LoadOptions {
   /// Compare the files of a model directory with the digests in its SHA256SUMS. Without that file
   /// nothing is checked, and a note of the model says so.
   bool verify = true;
+  /// Unset: as a configuration states by its gemm-precision, else as stored.
+  std::optional<Calibration> calibration = {};
 };
 
-/// Loads the model at `path`: a model directory; a Marian model (.npz or .bin); or a configuration
-/// of marian-decoder (.yml or .yaml), which gives a model, or an ensemble, with its vocabularies,
-/// shortlist and settings for decoding. Throws Error naming the file and the cause, among them an
-/// unsupported format and parameters that are not finite.
+/// Loads the model at `path`: a model directory; a directory of published files, such as those of
+/// Firefox or OPUS-MT (docs/model-formats.md); a Marian model (.npz or .bin, which .gz or .zst may
+/// follow); or a configuration of marian-decoder (.yml or .yaml), which gives a model, or an
+/// ensemble, with its vocabularies, shortlist and settings for decoding. Throws Error naming the
+/// file and the cause, among them an unsupported format and parameters that are not finite.
 Model load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage

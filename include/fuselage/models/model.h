@@ -24,7 +24,11 @@ struct Model {
   /// several source texts or factors one for each, in order of their word maps, and the target's.
   /// Empty if the model does not include them.
   std::vector<std::string> vocabularies;
-  /// Digests of the vocabularies by path, if the model lists them.
+  /// Paths of the SentencePiece models or BPE codes that split the text of source and target into
+  /// words of these vocabularies; empty if the vocabularies split text by themselves, or it is
+  /// already split.
+  std::vector<std::string> splitters = {};
+  /// Digests of the vocabularies and splitters by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;
   /// Source and target are read from right to left.
   bool right_left = false;
@@ -33,6 +37,12 @@ struct Model {
   DecodeDefaults decode;
   /// The shortlist that the model's configuration states; path empty: none.
   ShortlistOptions shortlist;
+  /// What the model was read from, for people: "Marian .npz"; empty: not from a file.
+  std::string format = {};
+  /// The name of its architecture; empty: its graph is stored.
+  std::string architecture = {};
+  /// The options of the architecture as YAML, empty if there are none.
+  std::string options = {};
   /// Notes for the user from loading.
   std::vector<std::string> notes;
 };

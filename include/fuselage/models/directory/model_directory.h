@@ -30,10 +30,14 @@ void expect_replaceable(const std::string& directory);
 void expect_vocabulary_name(const std::string& path);
 
 /// Writes `model` to `directory` atomically, replacing an existing model directory. Copies the
-/// vocabularies (source and target; the same path twice for a shared one). Throws Error when a file
-/// cannot be read or written, and the errors of expect_replaceable and expect_vocabulary_name.
+/// vocabularies (source and target; the same path twice for a shared one) and the model's
+/// splitters. Throws Error when a file cannot be read or written, and the errors of
+/// expect_replaceable and expect_vocabulary_name.
 void save_model_directory(const Model& model, const std::vector<std::string>& vocabularies,
                           const std::string& directory, const SaveOptions& options = {});
+
+/// Whether a directory has the configuration of a model directory.
+bool is_model_directory(const std::string& directory);
 
 /// Reads a model directory. Throws Error naming the file when something is missing, damaged or
 /// unknown, when a file's digest differs from SHA256SUMS, and when the weights are not exactly the

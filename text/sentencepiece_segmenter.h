@@ -1,0 +1,40 @@
+#pragma once
+
+#include <sentencepiece_processor.h>
+
+#include <string>
+#include <string_view>
+
+#include "text/vocabulary.h"
+
+namespace fuselage {
+
+/// SentencePiece's library with a model that was read and written anew (sentencepiece_model.h).
+class SentencePieceSegmenter {
+ public:
+  /// `bytes` are those of an .spm file; `name` is used in place of its path in errors. Throws Error
+  /// for an invalid model.
+  SentencePieceSegmenter(std::string_view bytes, const std::string& name);
+
+  const sentencepiece::SentencePieceProcessor& library() const { return processor_; }
+
+  /// Number of pieces of the file.
+  WordId size() const { return size_; }
+
+  /// Whether a piece is one of the appended pieces that spell unknown characters, a byte each.
+  /// Appended to the model, they spare the library quadratic time. A model with pieces of these
+  /// names has none.
+  bool spells_unknown(WordId id) const { return id >= size_; }
+
+ private:
+  /// Loads the model; returns the error, or "".
+  std::string load(std::string_view bytes);
+
+  sentencepiece::SentencePieceProcessor processor_;
+  WordId size_ = 0;
+};
+
+/// The piece <0xNN> that spells a byte.
+std::string byte_piece(int byte);
+
+}  // namespace fuselage

@@ -1,0 +1,88 @@
+#include "text/text_splitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/compression.h"
+#include "base/file.h"
+#include "fuselage/base/error.h"
+#include "text/bpe.h"
+#include "text/sentencepiece_splitter.h"
+#include "text/split.h"
+
+namespace fuselage {
+namespace {
+
+/// The tokens >>…<< at the beginning of `line`, which is left without them.
+std::string take_language_tokens(std::string_view& line) {
+  std::string tokens;
+  for (;;) {
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    const std::string_view rest = line.substr(begin);
+    const std::size_t end = rest.find("<<");
+    if (!rest.starts_with(">>") || end == std::string_view::npos || end == 2) return tokens;
+    const std::string_view token = rest.substr(0, end + 2);
+    if (token.find(' ') != std::string_view::npos) return tokens;
+    tokens += token;
+    tokens += ' ';
+    line = rest.substr(token.size());
+  }
+}
+
+class SplitVocabulary : public Vocabulary {
+ public:
+  SplitVocabulary(std::unique_ptr<const Vocabulary> words,
+                  std::shared_ptr<const TextSplitter> splitter, const SplitterUse& use)
+      : words_(std::move(words)), splitter_(std::move(splitter)), use_(use) {
+    end_id_ = words_->end_id();
+    unknown_id_ = words_->unknown_id();
+    size_ = words_->size();
+    stored_size_ = words_->stored_size();
+    control_ids_ = words_->control_ids();
+  }
+
+  std::vector<WordId> encode(std::string_view line) const override {
+    line = without_carriage_return(line);
+    if (!use_.split) return words_->encode(line);
+    std::string words = take_language_tokens(line);
+    words += splitter_->split(line);
+    return words_->encode(words);
+  }
+
+  std::string decode(std::span<const WordId> ids) const override {
+    std::string text = words_->decode(ids);
+    return use_.join ? splitter_->join(text) : text;
+  }
+
+  std::string_view word(WordId id) const override { return words_->word(id); }
+
+ private:
+  std::unique_ptr<const Vocabulary> words_;
+  std::shared_ptr<const TextSplitter> splitter_;
+  SplitterUse use_;
+};
+
+}  // namespace
+
+std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
+                                                  const SplitterOptions& options) {
+  std::string stored = read_file(path, kMaxVocabularyBytes);
+  if (options.digest) expect_digest(stored, path, *options.digest);
+  const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);
+  if (file_extension(without_compression(path)) != "spm")
+    return parse_bpe(bytes, path, options.glossaries);
+  if (!options.glossaries.empty())
+    throw Error(
+        fmt::format("{}: a SentencePiece model has no glossaries; they belong to BPE codes", path));
+  return parse_sentencepiece_splitter(bytes, path);
+}
+
+std::unique_ptr<const Vocabulary> with_splitter(std::unique_ptr<const Vocabulary> words,
+                                                std::shared_ptr<const TextSplitter> splitter,
+                                                const SplitterUse& use) {
+  return std::make_unique<SplitVocabulary>(std::move(words), std::move(splitter), use);
+}
+
+}  // namespace fuselage

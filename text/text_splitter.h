@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuselage/base/sha256.h"
+#include "text/vocabulary.h"
+
+namespace fuselage {
+
+/// Splits text into the words of a vocabulary, which is in another file, and joins such words.
+/// Immutable, so threads may share it.
+class TextSplitter {
+ public:
+  virtual ~TextSplitter() = default;
+  TextSplitter(const TextSplitter&) = delete;
+  TextSplitter& operator=(const TextSplitter&) = delete;
+
+  /// The words of a line, separated by spaces.
+  virtual std::string split(std::string_view line) const = 0;
+
+  /// The text of words that are separated by spaces.
+  virtual std::string join(std::string_view words) const = 0;
+
+ protected:
+  TextSplitter() = default;
+};
+
+/// How a splitter is loaded.
+struct SplitterOptions {
+  /// Words that stay whole; see parse_bpe. A SentencePiece model has none.
+  std::vector<std::string> glossaries = {};
+  /// Digest that the file must have.
+  std::optional<ListedDigest> digest = {};
+};
+
+/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow), or BPE codes (any
+/// other name). Throws Error with the path for a file that cannot be read, is invalid, or has more
+/// than kMaxVocabularyBytes bytes.
+std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
+                                                  const SplitterOptions& options = {});
+
+/// How a vocabulary uses its splitter.
+struct SplitterUse {
+  bool split = true;  ///< false: lines are already split
+  bool join = true;   ///< false: texts are words separated by spaces
+};
+
+/// `words` for text that `splitter` splits. Tokens such as >>deu<< at the beginning of a line,
+/// which name a language, are words by themselves.
+std::unique_ptr<const Vocabulary> with_splitter(std::unique_ptr<const Vocabulary> words,
+                                                std::shared_ptr<const TextSplitter> splitter,
+                                                const SplitterUse& use = {});
+
+}  // namespace fuselage
