@@ -4,8 +4,8 @@ makes of them. With names, only these cases.
 
 Marian trains each model for one update, which gives its parameters and its configuration. The weights are then
 random numbers on a coarse grid, of a size that makes outputs differ from word to word. Marian's translations
-are the truth, for pre-norm self-attention and trained positions its scores of given translations, since
-marian-decoder computes these models otherwise than it trains them. Needs numpy and pymarian 1.12 (PyPI).
+are the truth, for pre-norm self-attention its scores of given translations, since marian-decoder computes these
+models otherwise than it trains them. Needs numpy and pymarian 1.12 (PyPI).
 """
 
 import pathlib
@@ -33,6 +33,7 @@ SEARCHES = {
 # --- Cases: their options of training, after those of their kind ---
 
 RNN = "--type s2s --dim-emb 6 --dim-rnn 5"
+NO_ALIGNMENT = "given:alignment=none"
 CASES = {}
 
 
@@ -44,7 +45,7 @@ def cells():
     for cell in ("lstm", "mlstm", "mgru", "tanh", "relu"):
         both = f"--enc-cell {cell} --dec-cell {cell}"
         case(f"s2s-{cell}", RNN, both, "--tied-embeddings-src")
-        if cell in ("lstm", "mlstm", "relu"):  # tanh has no usable gains in Marian
+        if cell != "mgru":
             case(f"s2s-{cell}-norm", RNN, both, "--layer-normalization")
     # Cells whose input has the size of their state: the context of a decoder has it with bi-unidirectional.
     for cell in ("sru", "ssru"):
@@ -62,14 +63,51 @@ def deep():
     case("s2s-deep-lstm-norm", RNN, "--enc-cell lstm --dec-cell lstm --layer-normalization",
          "--enc-depth 3 --dec-depth 2 --enc-cell-depth 2 --dec-cell-base-depth 3 --dec-cell-high-depth 2",
          "--enc-type bi-unidirectional --skip --tied-embeddings")
-    case("s2s-mixed", RNN, "--enc-cell mlstm --dec-cell gru --enc-depth 2 --dec-depth 2 --skip")
     case("s2s-gru-nematus-norm", RNN, "--enc-cell gru-nematus --dec-cell gru-nematus --layer-normalization",
          "--tied-embeddings-all")
     case("s2s-mgru-high", RNN, "--enc-cell tanh --dec-cell mgru --dec-depth 3 --output-omit-bias")
 
 
+def transformers():
+    base = ("--type transformer --dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 12 --enc-depth 1 "
+            "--dec-depth 2 --tied-embeddings-all")
+    rnn = "--transformer-decoder-autoreg rnn"
+    average = "--transformer-decoder-autoreg average-attention --transformer-dim-aan"
+    for cell in ("gru", "lstm", "mlstm", "mgru", "sru"):
+        case(f"transformer-{cell}", base, rnn, f"--dec-cell {cell}")
+    case("transformer-lstm-norm", base, rnn, "--dec-cell lstm --layer-normalization --transformer-rnn-projection",
+         "--transformer-preprocess n --transformer-postprocess da --transformer-postprocess-top n")
+    case("transformer-average", base, average, "12")
+    case("transformer-average-deep", base, average, "8 --transformer-aan-depth 3 --transformer-aan-nogate",
+         "--transformer-aan-activation gelu --transformer-tied-layers 1 1")
+    case("transformer-average-pre", base, average, "12 --transformer-preprocess dr --transformer-postprocess dha",
+         "--transformer-postprocess-emb nd --transformer-postprocess-top ar")
+    case("transformer-bare", base, "--transformer-no-projection --transformer-postprocess a",
+         "--transformer-ffn-depth 3 --transformer-ffn-activation gelu --output-omit-bias")
+    case("transformer-sizes", base, "--transformer-postprocess nar --transformer-decoder-dim-ffn 6",
+         "--transformer-decoder-ffn-depth 1 --transformer-ffn-activation swish --transformer-tied-layers 1 1",
+         "--transformer-guided-alignment-layer 1")
+    case("transformer-pool", base, "--transformer-pool --transformer-ffn-activation relu", NO_ALIGNMENT)
+    case("transformer-no-positions", base, "given:transformer-disable-position-embeddings=true")
+    case("transformer-pre-norm", base, "--transformer-preprocess n --transformer-postprocess dan")
+    case("transformer-trained-positions", base.replace("--tied-embeddings-all", ""), "given:positions=trained")
+    case("transformer-untrained-positions", base, "--transformer-train-position-embeddings")
+    return base
+
+
+def several(base):
+    for kind in ("multi-", "shared-multi-"):
+        case(f"{kind}s2s", RNN.replace("s2s", kind + "s2s"), "--enc-cell lstm --dec-cell lstm")
+        case(f"{kind}transformer", base.replace("transformer ", kind + "transformer ", 1))
+    case("multi-s2s-norm", RNN.replace("s2s", "multi-s2s"), "--layer-normalization --tied-embeddings-all")
+    hybrid = base.replace("transformer ", "transformer_s2s ", 1)
+    case("hybrid", hybrid, "--dim-rnn 5 --dec-cell lstm")
+    case("hybrid-ssru", hybrid, "--dim-rnn 8 --dec-cell ssru --skip")
+
+
 cells()
 deep()
+several(transformers())
 
 
 # --- Texts ---
@@ -110,13 +148,11 @@ def random_weights(case_name, name, shape, generator):
         values = (0.6 if "gamma" in name else 1) + 0.2 * generator.normal(size=shape)
     elif name.endswith("Wemb"):
         values = 1.5 * generator.normal(size=shape)
-    elif name == "Wpos":
-        values = generator.normal(size=shape)
     elif shape[0] == 1:
         values = 0.3 * generator.normal(size=shape)
     else:
         # Products of states grow, and rectified ones do not saturate.
-        scale = 0.6 if re.search(r"_[UW]m$", name) else 1 if "relu" in case_name else 1.7
+        scale = 0.6 if re.search(r"_[UW]m$", name) else 1 if "relu" in case_name else 0.7 if "bare" in case_name else 1.7
         values = scale * generator.normal(size=shape) / np.sqrt(min(shape))
     if re.search(r"_(l2|out)_b$", name):
         values[0, 0] = 0.8  # sentences end
@@ -135,6 +171,16 @@ def with_simple_units(tensors, cell):
                 result |= {f"{prefix}_W{gate}": np.zeros((size, size)), f"{prefix}_b{gate}": np.zeros((1, size)),
                            f"{prefix}_gamma{gate}": np.zeros((1, size))}
     return result
+
+
+def with_trained_positions(tensors):
+    """The same model with a table of positions, which Marian 1.12 cannot run: the table has the sinusoids, and
+    the embeddings, which are not scaled then, are larger."""
+    size = tensors["encoder_Wemb"].shape[1]
+    angles = np.arange(24)[:, None] * np.exp(-np.log(10000) / (size / 2 - 1) * np.arange(size // 2))
+    table = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+    larger = {key: tensors[key] * np.float32(np.sqrt(size)) for key in ("encoder_Wemb", "decoder_Wemb")}
+    return larger | {"Wpos": table.astype(np.float32)}
 
 
 def marian(command, *arguments, text=None):
@@ -157,12 +203,14 @@ def make(name, options, work):
     with np.load(model) as file:
         tensors = dict(file)
     yaml = tensors.pop("special:model.yml").tobytes().decode().rstrip("\0")
+    searches = dict(SEARCHES)
+    if given.pop("alignment", ""):
+        searches["greedy"] = searches["greedy"].replace("--alignment 1", "")
+    trained_positions = given.pop("positions", "")
     for key, value in given.items():
         yaml = f"{key}: {value}\n" + re.sub(f"^{key}: .*\n", "", yaml, flags=re.M)
     if "enc-cell" in given:
         tensors = with_simple_units(tensors, given["enc-cell"])
-    if "Wpos" in given:
-        tensors["Wpos"] = np.zeros((int(given["Wpos"]), tensors["encoder_l1_self_Wq"].shape[0]))
     generator = np.random.default_rng(zlib.crc32(name.encode()))
     tensors = {key: random_weights(name, key, value.shape, generator) for key, value in sorted(tensors.items())}
     tensors["special:model.yml"] = np.frombuffer(yaml.encode() + b"\0", np.int8)
@@ -171,13 +219,13 @@ def make(name, options, work):
     folder = FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
     run = ["--cpu-threads", 1, "--workspace", 64]
-    scored_only = "Wpos" in tensors or re.search(r"-preprocess \S*[nr]", options) and "autoreg" not in options
+    scored_only = re.search(r"-preprocess \S*[nr]", options) and "autoreg" not in options
     if scored_only:
         scores = marian("score", *run, "--model", model, "--vocabs", *vocabularies, "--train-sets", *sources, FOLDER / "target.txt",
                         "--word-scores")
         (folder / "score.txt").write_text(scores)
     else:
-        for search, how in SEARCHES.items():
+        for search, how in searches.items():
             found = marian("decode", *run, "--models", model, "--vocabs", *vocabularies, "--input", *sources,
                            "--n-best", *how.split(), "--max-length-factor", 2, "--mini-batch", 1)
             if search == "beam4":  # the other search of this size has all translations
@@ -187,6 +235,8 @@ def make(name, options, work):
                 different = len({line.split(" ||| ")[1] for line in found.splitlines()})
                 if different < LINES * 2 // 3:
                     print(f"{name}: only {different} different translations")
+    if trained_positions:
+        tensors |= with_trained_positions(tensors)
     np.savez_compressed(folder / "model.npz", **tensors)
 
 

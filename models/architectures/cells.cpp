@@ -97,11 +97,15 @@ struct Cell {
 
   // --- Cells with one matrix for each side ---
 
-  /// x W + s U + b, each product with its norm.
-  Expr both_sides(Expr x, Expr s, std::int64_t width) const {
+  /// x W + s U + b, each product with its norm. Of more stored gains than numbers the first are
+  /// used.
+  Expr both_sides(Expr x, Expr s, std::int64_t width, std::int64_t gains) const {
     const auto side = [&](Expr in, const char* name, const char* gain) {
       const Expr product = matrix(name, in, width);
-      return o.layer_normalization ? joint_norm(product, gain) : product;
+      if (!o.layer_normalization) return product;
+      const Expr stored = vector(gain, gains);
+      return layer_norm(product, gains == width ? stored : slice(stored, 0, width), {},
+                        kRnnNormEpsilon);
     };
     Expr sum = side(s, "_U", "_gamma2");
     if (x.valid()) sum = side(x, "_W", "_gamma1") + sum;
@@ -111,23 +115,18 @@ struct Cell {
   /// Hochreiter and Schmidhuber 1997, with a forget gate (Gers et al. 2000). The blocks are forget
   /// gate, input gate, candidate, output gate.
   CellState lstm(Expr x, const CellState& s) const {
-    const Expr all = both_sides(x, s.output, 4 * size);
+    const Expr all = both_sides(x, s.output, 4 * size, 4 * size);
     const auto block = [&](int i) { return slice(all, i * size, (i + 1) * size); };
     const Expr memory = sigmoid(block(0)) * s.memory + sigmoid(block(1)) * tanh(block(2));
     return {sigmoid(block(3)) * tanh(memory), memory};
   }
 
   CellState tanh_cell(Expr x, const CellState& s) const {
-    if (o.layer_normalization)
-      throw Error(
-          fmt::format("{}: a tanh cell with layer-normalization is not supported, since "
-                      "Marian stores gains that do not fit it",
-                      n));
-    return {tanh(both_sides(x, s.output, size)), {}};
+    return {tanh(both_sides(x, s.output, size, 3 * size)), {}};
   }
 
   CellState relu_cell(Expr x, const CellState& s) const {
-    return {relu(both_sides(x, s.output, size)), {}};
+    return {relu(both_sides(x, s.output, size, size)), {}};
   }
 
   // --- Multiplicative cells (Krause et al. 2016): the state is replaced by a product ---

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/cells.h"
 
@@ -13,12 +12,6 @@ namespace fuselage {
 namespace {
 
 constexpr double kNormEpsilon = 1e-6;
-
-/// Whether keys and values of self-attention are computed from the input of the norm that precedes
-/// the sub-layer, as in Marian up to 1.10. A model is run as it was trained.
-bool attends_before_norm(const MarianOptions& o) {
-  return o.version_major >= 0 && std::pair(o.version_major, o.version_minor) <= std::pair(1, 10);
-}
 
 /// The layers that encoder and decoder have in common.
 class Layers {
@@ -28,7 +21,9 @@ class Layers {
         b_(parameters.builder()),
         o_(options),
         size_(options.dim_emb),
-        attends_before_norm_(attends_before_norm(options)) {}
+        attends_before_norm_(options.version_major >= 0 &&
+                             std::pair(options.version_major, options.version_minor) <=
+                                 std::pair(1, 10)) {}
 
  protected:
   /// x W + b.
@@ -37,14 +32,12 @@ class Layers {
     return product + p_.vector(name + "_b" + suffix, out);
   }
 
-  Expr norm(const std::string& name, const std::string& suffix, Expr x) {
+  /// Layer normalization, or division by the root mean square.
+  Expr norm(char operation, const std::string& name, const std::string& suffix, Expr x) {
+    if (operation == 'r')
+      return rms_norm(x, p_.vector(name + "_rms_scale" + suffix, size_), kNormEpsilon);
     const Expr gain = p_.vector(name + "_ln_scale" + suffix, size_);
-    const Expr bias = p_.vector(name + "_ln_bias" + suffix, size_);
-    return layer_norm(x, gain, bias, kNormEpsilon);
-  }
-
-  Expr root_mean_square_norm(const std::string& name, const std::string& suffix, Expr x) {
-    return rms_norm(x, p_.vector(name + "_rms_scale" + suffix, size_), kNormEpsilon);
+    return layer_norm(x, gain, p_.vector(name + "_ln_bias" + suffix, size_), kNormEpsilon);
   }
 
   /// σ(input W + b) chooses between x and input (Srivastava et al. 2015, equation 3).
@@ -53,32 +46,24 @@ class Layers {
     return gate * x + (1 - gate) * input;
   }
 
-  /// Applies the operations of an option, letter by letter; 'd', dropout, is the identity.
-  Expr preprocess(const std::string& operations, const std::string& name, Expr x) {
-    for (const char operation : operations) {
-      if (operation == 'n') x = norm(name, "_pre", x);
-      if (operation == 'r') x = root_mean_square_norm(name, "_pre", x);
-    }
-    return x;
-  }
-
-  /// As preprocess; `input` is the input of the sub-layer whose result is x.
-  Expr postprocess(const std::string& operations, const std::string& name, Expr x, Expr input) {
+  /// Applies the operations of an option, letter by letter; 'd', dropout, is the identity. After a
+  /// sub-layer, `input` is its input and x its result; before it, norms have the suffix "_pre".
+  Expr apply(const std::string& operations, const std::string& name, const std::string& suffix,
+             Expr x, Expr input = {}) {
     for (const char operation : operations) {
       if (operation == 'a') x = x + input;
-      if (operation == 'n') x = norm(name, "", x);
-      if (operation == 'r') x = root_mean_square_norm(name, "", x);
+      if (operation == 'n' || operation == 'r') x = norm(operation, name, suffix, x);
       if (operation == 'h') x = highway(name, x, input);
     }
     return x;
   }
 
   Expr before(const std::string& name, Expr x) {
-    return preprocess(o_.transformer_preprocess, name, x);
+    return apply(o_.transformer_preprocess, name, "_pre", x);
   }
 
   Expr after(const std::string& name, Expr x, Expr input) {
-    return postprocess(o_.transformer_postprocess, name, x, input);
+    return apply(o_.transformer_postprocess, name, "", x, input);
   }
 
   static Expr activation(const std::string& name, Expr x) {
@@ -86,8 +71,8 @@ class Layers {
     if (name == "swish") return swish(x);
     if (name == "gelu") return gelu(x);
     if (name == "sigmoid") return sigmoid(x);
-    if (name.empty()) return x;
-    throw Error(fmt::format("activation {} is not supported in a transformer", in_quotes(name)));
+    check(name.empty(), "an activation that options can have");
+    return x;
   }
 
   /// Embedding plus position signal (Vaswani et al. 2017, sections 3.4 and 3.5), or plus trained
@@ -126,11 +111,18 @@ class Layers {
     return o_.transformer_no_projection ? x : affine(name, "o", x, size_);
   }
 
+  /// Layers 1 … depth-1 of a feed-forward network.
+  Expr hidden_layers(const std::string& name, Expr x, std::int64_t width, std::int64_t depth,
+                     const std::string& function) {
+    for (std::int64_t j = 1; j < depth; ++j)
+      x = activation(function, affine(name, std::to_string(j), x, width));
+    return x;
+  }
+
   Expr feed_forward(const std::string& name, Expr x, std::int64_t width, std::int64_t depth) {
     const Builder::Scope scope(b_, name);
-    Expr h = before(name + "_ffn", x);
-    for (std::int64_t j = 1; j < depth; ++j)
-      h = activation(o_.transformer_ffn_activation, affine(name, std::to_string(j), h, width));
+    const Expr h =
+        hidden_layers(name, before(name + "_ffn", x), width, depth, o_.transformer_ffn_activation);
     return after(name + "_ffn", affine(name, std::to_string(depth), h, size_), x);
   }
 
@@ -138,6 +130,8 @@ class Layers {
   Builder& b_;
   const MarianOptions& o_;
   std::int64_t size_;
+  /// Whether keys and values of self-attention are computed from the input of the norm that
+  /// precedes the sub-layer, as in Marian up to 1.10. A model is run as it was trained.
   bool attends_before_norm_;
 };
 
@@ -149,13 +143,13 @@ class Encoder : Layers {
     const DomainId source = embedding.type().domain;
     pairs_ = b_.graph().add_pairs(numbered("source_pairs", text), source, source);
     const Expr input = with_positions(embedding);
-    Expr x = preprocess(o_.transformer_postprocess_emb, prefix + "_emb", input);
+    Expr x = apply(o_.transformer_postprocess_emb, prefix + "_emb", "_pre", input);
     for (std::int64_t i = 1; i <= o_.enc_depth; ++i) {
       const std::string layer = fmt::format("{}_l{}", prefix, i);
       x = self_attention(layer + "_self", x);
       x = feed_forward(layer + "_ffn", x, o_.transformer_dim_ffn, o_.transformer_ffn_depth);
     }
-    return postprocess(o_.transformer_postprocess_top, prefix + "_top", x, input);
+    return apply(o_.transformer_postprocess_top, prefix + "_top", "", x, input);
   }
 
  private:
@@ -183,13 +177,12 @@ class Decoder : Layers {
       prefix_ = b_.graph().add_prefix("prefix", d_.hypothesis);
       hypothesis_prefix_ = b_.graph().add_pairs("hyp_prefix", d_.hypothesis, prefix_);
     }
-    const std::int64_t width = o_.transformer_decoder_dim_ffn > 0 ? o_.transformer_decoder_dim_ffn
-                                                                  : o_.transformer_dim_ffn;
-    const std::int64_t depth = o_.transformer_decoder_ffn_depth > 0
-                                   ? o_.transformer_decoder_ffn_depth
-                                   : o_.transformer_ffn_depth;
+    const auto own_or = [](std::int64_t own, std::int64_t other) { return own > 0 ? own : other; };
+    const std::int64_t width = own_or(o_.transformer_decoder_dim_ffn, o_.transformer_dim_ffn);
+    const std::int64_t depth = own_or(o_.transformer_decoder_ffn_depth, o_.transformer_ffn_depth);
+    alignment_layer_ = own_or(o_.transformer_guided_alignment_layer, o_.dec_depth);
     const Expr input = with_positions(embedding);
-    Expr x = preprocess(o_.transformer_postprocess_emb, "decoder_emb", input);
+    Expr x = apply(o_.transformer_postprocess_emb, "decoder_emb", "_pre", input);
     for (std::int64_t i = 1; i <= o_.dec_depth; ++i) {
       const std::string layer = fmt::format("decoder_l{}", parameters_of_layer(i));
       x = autoregression(layer, x, i);
@@ -201,7 +194,7 @@ class Decoder : Layers {
       }
       x = feed_forward(layer + "_ffn", x, width, depth);
     }
-    const Expr top = postprocess(o_.transformer_postprocess_top, "decoder_top", x, input);
+    const Expr top = apply(o_.transformer_postprocess_top, "decoder_top", "", x, input);
     b_.output("logits", vocabularies_.logits(top).named("logits"));
   }
 
@@ -242,15 +235,13 @@ class Decoder : Layers {
     const Expr count = cast(b_.position(d_.hypothesis), DType::f32);
     Expr y = (broadcast(mean, d_.hypothesis) * count + x) / (count + 1);
     b_.next(mean, y);
-    y = before(name + "_ffn", y);
-    for (std::int64_t j = 1; j < o_.transformer_aan_depth; ++j)
-      y = activation(o_.transformer_aan_activation,
-                     affine(name, std::to_string(j), y, o_.transformer_dim_aan));
-    if (y.width() != size_) y = affine(name, std::to_string(o_.transformer_aan_depth), y, size_);
+    const std::int64_t depth = o_.transformer_aan_depth;
+    y = hidden_layers(name, before(name + "_ffn", y), o_.transformer_dim_aan, depth,
+                      o_.transformer_aan_activation);
+    if (y.width() != size_) y = affine(name, std::to_string(depth), y, size_);
     if (!o_.transformer_aan_nogate) {
-      const Expr input_gate = sigmoid(affine(name, "i", x, size_));
-      const Expr forget_gate = sigmoid(affine(name, "f", y, size_));
-      y = input_gate * x + forget_gate * y;
+      const Expr gated_input = sigmoid(affine(name, "i", x, size_)) * x;
+      y = gated_input + sigmoid(affine(name, "f", y, size_)) * y;
     }
     return after(name + "_ffn", y, x);
   }
@@ -259,10 +250,7 @@ class Decoder : Layers {
     const Builder::Scope scope(b_, name);
     const auto [output, weights] =
         attention(name, before(name + "_Wo", x), contexts_[text], d_.texts[text].hypothesis);
-    const std::int64_t alignment_layer = o_.transformer_guided_alignment_layer > 0
-                                             ? o_.transformer_guided_alignment_layer
-                                             : o_.dec_depth;
-    if (text == 0 && layer == alignment_layer)
+    if (text == 0 && layer == alignment_layer_)
       b_.output("alignment", slice(weights, 0, 1).named("alignment"));
     return after(name + "_Wo", output, x);
   }
@@ -283,25 +271,13 @@ class Decoder : Layers {
   Vocabularies& vocabularies_;
   const Seq2SeqDomains& d_;
   const std::vector<Expr>& contexts_;
+  std::int64_t alignment_layer_ = 0;
   DomainId prefix_, hypothesis_prefix_;  // with self-attention only
 };
-
-void check_operations(std::string_view key, const std::string& operations,
-                      std::string_view letters) {
-  const std::size_t wrong = operations.find_first_not_of(letters);
-  if (wrong == std::string::npos) return;
-  throw Error(fmt::format("{} {} contains {}; in a transformer it can have the letters {}", key,
-                          in_quotes(operations), in_quotes(operations.substr(wrong, 1)),
-                          in_quotes(letters)));
-}
 
 }  // namespace
 
 void check_transformer(const MarianOptions& o) {
-  check_operations("transformer-preprocess", o.transformer_preprocess, "dnr");
-  check_operations("transformer-postprocess", o.transformer_postprocess, "danrh");
-  check_operations("transformer-postprocess-emb", o.transformer_postprocess_emb, "dnr");
-  check_operations("transformer-postprocess-top", o.transformer_postprocess_top, "danrh");
   if (o.dim_emb % o.transformer_heads != 0)
     throw Error(fmt::format("dim-emb {} is not a multiple of transformer-heads {}", o.dim_emb,
                             o.transformer_heads));

@@ -251,8 +251,6 @@ TEST(Transformer, TheActivationIsTheOneOfTheOption) {
   }
   options.transformer_ffn_activation = "";
   EXPECT_EQ(count(build(options, {}), "swish"), 0);
-  options.transformer_ffn_activation = "mish";
-  EXPECT_THAT(error_of(options), HasSubstr("activation 'mish'"));
 }
 
 TEST(Transformer, AttentionMayGoWithoutProjection) {
@@ -310,20 +308,6 @@ TEST(Transformer, TheAlignmentComesFromTheLayerThatTheOptionNames) {
   options.transformer_guided_alignment_layer = 3;
   EXPECT_THAT(error_of(options), HasSubstr("transformer-guided-alignment-layer 3 does not exist: "
                                            "dec-depth is 2"));
-}
-
-TEST(Transformer, IllegalLettersAreNamed) {
-  using O = MarianOptions;
-  EXPECT_THAT(error_with([](O& o) { o.transformer_preprocess = "na"; }),
-              HasSubstr("transformer-preprocess 'na' contains 'a'; in a transformer it can have "
-                        "the letters 'dnr'"));
-  EXPECT_THAT(
-      error_with([](O& o) { o.transformer_postprocess = "dax"; }),
-      AllOf(HasSubstr("transformer-postprocess 'dax'"), HasSubstr("'x'"), HasSubstr("'danrh'")));
-  EXPECT_THAT(error_with([](O& o) { o.transformer_postprocess_emb = "h"; }),
-              HasSubstr("transformer-postprocess-emb 'h'"));
-  EXPECT_THAT(error_with([](O& o) { o.transformer_postprocess_top = "n\n"; }),
-              HasSubstr("transformer-postprocess-top 'n\\x0a'"));
 }
 
 TEST(Transformer, TheAutoregressionHasItsParameters) {

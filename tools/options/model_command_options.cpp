@@ -41,6 +41,9 @@ std::vector<std::string> backend_names() {
 
 }  // namespace
 
+/// For CLI11, which takes a range; the model decides.
+constexpr int kMostVocabularies = 100;
+
 void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
 }
@@ -52,9 +55,9 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
   CLI::Option* vocabs = app.add_option("-v,--vocabs", vocabularies.paths);
   vocabs->type_name("FILE");
   if (texts == Texts::pair)
-    vocabs->expected(2)->description(
+    vocabs->expected(2, kMostVocabularies)->description(
         "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file twice "
-        "for a shared one");
+        "for a shared one, and one for each text of several sources");
   else
     vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
   app.add_option("-c,--config", configs,
