@@ -39,10 +39,10 @@ std::vector<std::string> backend_names() {
       fmt::join(models, ", "), advice));
 }
 
-}  // namespace
-
-/// For CLI11, which takes a range; the model decides.
+/// For CLI11, which wants a range; the model decides.
 constexpr int kMostVocabularies = 100;
+
+}  // namespace
 
 void print_note(std::string_view note) {
   write_diagnostic(fmt::format("fuselage: note: {}\n", note));
@@ -55,9 +55,11 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
   CLI::Option* vocabs = app.add_option("-v,--vocabs", vocabularies.paths);
   vocabs->type_name("FILE");
   if (texts == Texts::pair)
-    vocabs->expected(2, kMostVocabularies)->description(
-        "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file twice "
-        "for a shared one, and one for each text of several sources");
+    vocabs->expected(2, kMostVocabularies)
+        ->description(
+            "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file "
+            "twice "
+            "for a shared one, and one for each text of several sources");
   else
     vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
   app.add_option("-c,--config", configs,
