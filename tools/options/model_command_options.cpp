@@ -58,8 +58,7 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
     vocabs->expected(2, kMostVocabularies)
         ->description(
             "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file "
-            "twice "
-            "for a shared one, and one for each text of several sources");
+            "twice for a shared one, and one for each text of several sources");
   else
     vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
   app.add_option("-c,--config", configs,
