@@ -4,8 +4,8 @@ makes of them. With names, only these cases.
 
 Marian trains each model for one update, which gives its parameters and its configuration. The weights are then
 random numbers on a coarse grid, of a size that makes outputs differ from word to word. Marian's translations
-are the truth, for pre-norm self-attention its scores of given translations, since marian-decoder computes these
-models otherwise than it trains them. Needs numpy and pymarian 1.12 (PyPI).
+are the truth, for language models and pre-norm self-attention its scores of given texts: marian-decoder does not
+run the former, and computes the latter otherwise than it trains them. Needs numpy and pymarian 1.12 (PyPI).
 """
 
 import pathlib
@@ -73,7 +73,7 @@ def transformers():
             "--dec-depth 2 --tied-embeddings-all")
     rnn = "--transformer-decoder-autoreg rnn"
     average = "--transformer-decoder-autoreg average-attention --transformer-dim-aan"
-    for cell in ("gru", "lstm", "mlstm", "mgru", "sru"):
+    for cell in ("gru", "lstm", "mgru", "sru"):
         case(f"transformer-{cell}", base, rnn, f"--dec-cell {cell}")
     case("transformer-lstm-norm", base, rnn, "--dec-cell lstm --layer-normalization --transformer-rnn-projection",
          "--transformer-preprocess n --transformer-postprocess da --transformer-postprocess-top n")
@@ -105,8 +105,15 @@ def several(base):
     case("hybrid-ssru", hybrid, "--dim-rnn 8 --dec-cell ssru --skip")
 
 
+def language_models():
+    case("lm", "--type lm --dim-emb 6 --dim-rnn 5 --dec-cell lstm --dec-depth 2 --dec-cell-base-depth 3")
+    case("lm-transformer", "--type lm-transformer --dim-emb 8 --transformer-heads 2 --transformer-dim-ffn 12",
+         "--dec-depth 2 --tied-embeddings-all --transformer-preprocess n --transformer-postprocess da")
+
+
 cells()
 deep()
+language_models()
 several(transformers())
 
 
@@ -194,6 +201,9 @@ def make(name, options, work):
     sources = [FOLDER / "source.txt"]
     if "multi-" in options:
         sources.append(FOLDER / "source2.txt")
+    language_model = "--type lm" in options
+    if language_model:
+        sources.clear()
     vocabularies = [FOLDER / "vocab.yml"] * (len(sources) + 1)
     model = work / "model.npz"
     given = dict(re.findall(r"given:(\S+)=(\S+)", options))  # not for the trainer
@@ -219,7 +229,7 @@ def make(name, options, work):
     folder = FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
     run = ["--cpu-threads", 1, "--workspace", 64]
-    scored_only = re.search(r"-preprocess \S*[nr]", options) and "autoreg" not in options
+    scored_only = language_model or re.search(r"-preprocess \S*[nr]", options) and "autoreg" not in options
     if scored_only:
         scores = marian("score", *run, "--model", model, "--vocabs", *vocabularies, "--train-sets", *sources, FOLDER / "target.txt",
                         "--word-scores")

@@ -77,6 +77,8 @@ const ArchitectureDef& find_architecture(std::string_view name) {
     const std::lock_guard lock(registry.mutex);
     if (const ArchitectureDef* found = registry.find(name)) return *found;
   }
+  if (const std::string_view reason = why_not_supported(name); !reason.empty())
+    throw Error(fmt::format("type {} is not supported: {}", in_quotes(name), reason));
   const std::vector<std::string> names = architecture_names();
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string suggestion = did_you_mean(name, known);

@@ -1,6 +1,7 @@
 #include "models/architectures/encoder_decoder.h"
 
 #include <algorithm>
+#include <map>
 
 #include "fuselage/base/error.h"
 #include "models/architectures/s2s.h"
@@ -26,8 +27,32 @@ const std::vector<MarianType>& marian_types() {
       {"multi-transformer", "Transformer with two source texts.", transformer, transformer, two},
       {"shared-multi-transformer", "Transformer with two source texts and one encoder for both.",
        transformer, transformer, shared},
+      {"lm", "Recurrent language model: the decoder of s2s alone.", recurrent, recurrent, {}},
+      {"lm-transformer",
+       "Transformer language model: the decoder alone.",
+       transformer,
+       transformer,
+       {}},
   };
   return types;
+}
+
+std::string_view why_not_supported(std::string_view type) {
+  constexpr std::string_view kMetric = "it rates translations and does not make any";
+  constexpr std::string_view kClassifier = "it classifies texts and does not translate them";
+  static const std::map<std::string_view, std::string_view> reasons = {
+      {"char-s2s", "Marian itself runs its encoder of characters only on GPUs with cuDNN"},
+      {"transformer-new", "its layers have other parameters than those of transformer"},
+      {"laser", "it embeds texts and does not translate them"},
+      {"bert", kClassifier},
+      {"bert-classifier", kClassifier},
+      {"bleurt", kMetric},
+      {"comet", kMetric},
+      {"comet-qe", kMetric},
+      {"comet-unified", kMetric},
+  };
+  const auto found = reasons.find(type);
+  return found == reasons.end() ? std::string_view() : found->second;
 }
 
 void build_encoder_decoder(Parameters& parameters, const MarianOptions& options) {

@@ -107,8 +107,9 @@ class Decoder {
       state.next(output);
       top = o_.skip ? output.output + top : output.output;
     }
-    b_.output("logits",
-              vocabularies_.logits(deep_output({embedding, top, attended})).named("logits"));
+    std::vector<Expr> inputs = {embedding, top};
+    if (attended.valid()) inputs.push_back(attended);
+    b_.output("logits", vocabularies_.logits(deep_output(inputs)).named("logits"));
   }
 
  private:
@@ -141,6 +142,7 @@ class Decoder {
   }
 
   Expr start_state() {
+    if (contexts_.empty()) return b_.constant(0, {o_.dim_rnn});
     const Builder::Scope scope(b_, "decoder_ff_state");
     std::vector<Expr> means;
     for (const Expr& context : contexts_) means.push_back(mean_rows(context));
@@ -172,8 +174,9 @@ class Decoder {
     return softmax_over_right(dot(hidden, p_.matrix(name + "_U_att", size, 1)));
   }
 
-  /// What the hypotheses attend to in all texts, side by side.
+  /// What the hypotheses attend to in all texts, side by side; invalid in a language model.
   Expr attended(Expr query) {
+    if (contexts_.empty()) return {};
     std::vector<Expr> mixtures;
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
       const std::string name =

@@ -30,9 +30,10 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
                                          parameters.rows(source_tables_[i]));
     d.texts.push_back({.vocabulary = vocabulary});
   }
-  d.target_vocabulary =
-      shared ? d.texts.front().vocabulary
-             : graph.add_vocabulary("target_vocabulary", parameters.rows(target_table_));
+  const char* const name = encoders.empty() ? "vocabulary" : "target_vocabulary";
+  d.target_vocabulary = shared && !encoders.empty()
+                            ? d.texts.front().vocabulary
+                            : graph.add_vocabulary(name, parameters.rows(target_table_));
   d.sentence = graph.add_sentences("sentence");
   for (std::size_t i = 0; i < encoders.size(); ++i)
     d.texts[i].source = graph.add_source(numbered("source", i), d.sentence);

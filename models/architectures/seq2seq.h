@@ -17,7 +17,7 @@ struct SourceDomains {
   MapId word;           ///< source token → its word
 };
 
-/// The domains and maps of every encoder-decoder model, declared on a builder's graph.
+/// The domains and maps of every encoder-decoder and language model, declared on a builder's graph.
 struct Seq2SeqDomains {
   std::vector<SourceDomains> texts;
   DomainId target_vocabulary;  ///< that of the source when both sides share embeddings

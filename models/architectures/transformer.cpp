@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <utility>
 
 #include "fuselage/base/error.h"
 #include "models/architectures/cells.h"
@@ -21,9 +20,8 @@ class Layers {
         b_(parameters.builder()),
         o_(options),
         size_(options.dim_emb),
-        attends_before_norm_(options.version_major >= 0 &&
-                             std::pair(options.version_major, options.version_minor) <=
-                                 std::pair(1, 10)) {}
+        attends_before_norm_(options.version_major == 0 ||
+                             (options.version_major == 1 && options.version_minor <= 10)) {}
 
  protected:
   /// x W + b.
@@ -98,7 +96,8 @@ class Layers {
   /// Multi-head attention of queries x to the rows of `memory` (Vaswani et al. 2017, section 3.2).
   Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs) {
     const std::int64_t heads = o_.transformer_heads;
-    const double scale = 1 / std::sqrt(static_cast<double>(size_ / heads));
+    const std::int64_t head_width = size_ / heads;
+    const double scale = 1 / std::sqrt(static_cast<double>(head_width));
     const Expr q = affine(name, "q", x, size_);
     const Expr k = affine(name, "k", memory, size_);
     const Expr v = affine(name, "v", memory, size_);
@@ -129,7 +128,7 @@ class Layers {
   Parameters& p_;
   Builder& b_;
   const MarianOptions& o_;
-  std::int64_t size_;
+  std::int64_t size_;  ///< dim-emb
   /// Whether keys and values of self-attention are computed from the input of the norm that
   /// precedes the sub-layer, as in Marian up to 1.10. A model is run as it was trained.
   bool attends_before_norm_;
@@ -203,9 +202,9 @@ class Decoder : Layers {
   /// with tied parameters have separate states.
   Expr autoregression(const std::string& layer, Expr x, std::int64_t number) {
     const std::string state = fmt::format("decoder_l{}", number);
-    if (o_.transformer_decoder_autoreg == "rnn") return rnn(layer + "_rnn", x, state);
-    if (o_.transformer_decoder_autoreg == "average-attention")
-      return average_attention(layer + "_aan", x, state);
+    const std::string& kind = o_.transformer_decoder_autoreg;
+    if (kind == "rnn") return rnn(layer + "_rnn", x, state);
+    if (kind == "average-attention") return average_attention(layer + "_aan", x, state);
     return self_attention(layer + "_self", x);
   }
 
@@ -258,9 +257,9 @@ class Decoder : Layers {
   /// In the place of attention: the encoder's result for the first word.
   Expr pool(const std::string& name, Expr x, Expr context) {
     const Builder::Scope scope(b_, name);
-    const Expr first = cast(b_.position(context.type().domain), DType::f32);
-    const Expr pooled = projected(name, sum_rows(equal(first, 0) * context));
-    return after(name + "_Wo", broadcast(pooled, d_.hypothesis), x);
+    const Expr first = equal(cast(b_.position(context.type().domain), DType::f32), 0);
+    const Expr pooled = broadcast(projected(name, sum_rows(first * context)), d_.hypothesis);
+    return after(name + "_Wo", pooled, x);
   }
 
   std::int64_t parameters_of_layer(std::int64_t number) const {

@@ -39,6 +39,7 @@ class Architectures : public ::testing::TestWithParam<std::string> {
   static std::string file(const std::string& name) { return kFolder + GetParam() + "/" + name; }
   static bool has(const std::string& name) { return std::filesystem::exists(file(name)); }
   static Model model() { return load_model(file("model.npz")); }
+  static bool is_language_model() { return GetParam().starts_with("lm"); }
   static bool has_two_texts() { return GetParam().find("multi-") != std::string::npos; }
 
   static std::vector<std::string> source_lines(std::size_t count) {
@@ -50,7 +51,8 @@ class Architectures : public ::testing::TestWithParam<std::string> {
   }
 
   static std::vector<std::string> vocabularies() {
-    return std::vector<std::string>(has_two_texts() ? 3 : 2, kFolder + "vocab.yml");
+    const std::size_t count = is_language_model() ? 1 : has_two_texts() ? 3 : 2;
+    return std::vector<std::string>(count, kFolder + "vocab.yml");
   }
 
   /// Scores are printed with six digits, those of words with five decimals.
@@ -113,14 +115,15 @@ class Architectures : public ::testing::TestWithParam<std::string> {
     std::istringstream target(read_file(kFolder + "target.txt"));
     const std::vector<std::string> expected = lines_of(read_file(file("score.txt")));
     std::size_t lines = 0;
-    scorer.score(source, target, [&](std::size_t line, PairScore&& pair) {
+    const auto check = [&](std::size_t line, PairScore&& pair) {
       ++lines;
       const std::string printed = lines_of(format_score(line, pair, {.word_scores = true})).at(0);
       const auto a = fields_of(printed);
       const auto e = fields_of(expected.at(line));
       ASSERT_EQ(a.size(), e.size());
       for (std::size_t i = 0; i < a.size(); ++i) expect_near(a[i], e[i]);
-    });
+    };
+    is_language_model() ? scorer.score(target, check) : scorer.score(source, target, check);
     EXPECT_EQ(lines, expected.size());
   }
 
