@@ -30,7 +30,7 @@ SEARCHES = {
     "beam4.norm06": "--beam-size 4 --normalize 0.6",
 }
 
-# --- Cases: their options of training, after those of their kind ---
+# --- Cases: their options of training; "given:KEY=VALUE" is not for the trainer but added by make() ---
 
 RNN = "--type s2s --dim-emb 6 --dim-rnn 5"
 NO_ALIGNMENT = "given:alignment=none"
@@ -159,7 +159,8 @@ def random_weights(case_name, name, shape, generator):
         values = 0.3 * generator.normal(size=shape)
     else:
         # Products of states grow, and rectified ones do not saturate.
-        scale = 0.6 if re.search(r"_[UW]m$", name) else 1 if "relu" in case_name else 0.7 if "bare" in case_name else 1.7
+        scales = {"relu": 1, "bare": 0.7}
+        scale = 0.6 if re.search(r"_[UW]m$", name) else next((s for kind, s in scales.items() if kind in case_name), 1.7)
         values = scale * generator.normal(size=shape) / np.sqrt(min(shape))
     if re.search(r"_(l2|out)_b$", name):
         values[0, 0] = 0.8  # sentences end
@@ -190,8 +191,8 @@ def with_trained_positions(tensors):
     return larger | {"Wpos": table.astype(np.float32)}
 
 
-def marian(command, *arguments, text=None):
-    result = subprocess.run([*MARIAN, command, *map(str, arguments)], input=text, text=True, capture_output=True)
+def marian(command, *arguments):
+    result = subprocess.run([*MARIAN, command, *map(str, arguments)], text=True, capture_output=True)
     if result.returncode != 0:
         sys.exit(f"marian {command} {' '.join(map(str, arguments))}\n{result.stderr[-3000:]}")
     return result.stdout
@@ -206,7 +207,7 @@ def make(name, options, work):
         sources.clear()
     vocabularies = [FOLDER / "vocab.yml"] * (len(sources) + 1)
     model = work / "model.npz"
-    given = dict(re.findall(r"given:(\S+)=(\S+)", options))  # not for the trainer
+    given = dict(re.findall(r"given:(\S+)=(\S+)", options))
     options = re.sub(r"given:\S+", "", options)
     marian("train", "--model", model, "--train-sets", *sources, FOLDER / "target.txt", "--vocabs", *vocabularies,
            *TRAINING, *options.split())
@@ -231,8 +232,8 @@ def make(name, options, work):
     run = ["--cpu-threads", 1, "--workspace", 64]
     scored_only = language_model or re.search(r"-preprocess \S*[nr]", options) and "autoreg" not in options
     if scored_only:
-        scores = marian("score", *run, "--model", model, "--vocabs", *vocabularies, "--train-sets", *sources, FOLDER / "target.txt",
-                        "--word-scores")
+        scores = marian("score", *run, "--model", model, "--vocabs", *vocabularies, "--train-sets", *sources,
+                        FOLDER / "target.txt", "--word-scores")
         (folder / "score.txt").write_text(scores)
     else:
         for search, how in searches.items():
