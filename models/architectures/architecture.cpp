@@ -9,33 +9,27 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
-#include "models/architectures/s2s.h"
+#include "models/architectures/encoder_decoder.h"
 #include "models/architectures/scores.h"
-#include "models/architectures/transformer.h"
 
 namespace fuselage {
 namespace {
 
 /// An architecture of Marian, whose options are checked as a whole.
-ArchitectureDef of_marian(const std::string& name, const std::string& summary,
-                          void (*build)(Parameters&, const MarianOptions&)) {
-  return {.name = name,
-          .summary = summary,
-          .build = [name, build](Parameters& parameters, const ModelOptions& options) {
+ArchitectureDef of_marian(const MarianType& type) {
+  return {.name = type.name,
+          .summary = type.summary,
+          .build = [name = type.name](Parameters& parameters, const ModelOptions& options) {
             MarianOptions marian =
                 parse_marian_options(options.yaml(), options.where(), options.ignore_unknown());
             marian.type = name;
-            build(parameters, marian);
+            build_encoder_decoder(parameters, marian);
           }};
 }
 
 struct Architectures {
   Architectures() {
-    all.push_back(of_marian("s2s", "Recurrent encoder-decoder with attention.", build_s2s));
-    all.push_back(of_marian("amun", "s2s with one layer of one cell on each side.", build_s2s));
-    all.push_back(of_marian("nematus", "s2s with the cells of Nematus.", build_s2s));
-    all.push_back(of_marian("transformer", "Transformer, with self-attention or SSRU decoder.",
-                            build_transformer));
+    for (const MarianType& type : marian_types()) all.push_back(of_marian(type));
   }
 
   const ArchitectureDef* find(std::string_view name) const {
@@ -83,6 +77,8 @@ const ArchitectureDef& find_architecture(std::string_view name) {
     const std::lock_guard lock(registry.mutex);
     if (const ArchitectureDef* found = registry.find(name)) return *found;
   }
+  if (const std::string_view reason = why_not_supported(name); !reason.empty())
+    throw Error(fmt::format("type {} is not supported: {}", in_quotes(name), reason));
   const std::vector<std::string> names = architecture_names();
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string suggestion = did_you_mean(name, known);

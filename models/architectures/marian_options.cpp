@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
+#include "models/architectures/cells.h"
 
 namespace fuselage {
 namespace {
@@ -39,8 +40,7 @@ struct Key {
 
 const std::vector<Key>& keys() {
   using O = MarianOptions;
-  static const std::vector<std::string_view> cells = {
-      "gru", "gru-nematus", "lstm", "mlstm", "mgru", "tanh", "relu", "sru", "ssru"};
+  static const std::vector<std::string_view> cells = cell_types();
   static const std::vector<std::string_view> activations = {"relu", "swish", "gelu", "sigmoid", ""};
   static const std::vector<Key> table = {
       {"type", &O::type},
@@ -93,6 +93,7 @@ const std::vector<Key>& keys() {
       {"transformer-postprocess-emb", &O::transformer_postprocess_emb, 0, 0, {}, "dnr"},
       {"transformer-postprocess-top", &O::transformer_postprocess_top, 0, 0, {}, "danrh"},
       {"transformer-train-position-embeddings", &O::transformer_train_position_embeddings},
+      {"transformer-train-positions", &O::transformer_train_position_embeddings},
       {"transformer-disable-position-embeddings", &O::transformer_disable_position_embeddings},
       {"transformer-depth-scaling", &O::transformer_depth_scaling},
       {"version", &O::version},

@@ -1,38 +1,62 @@
 #include "models/architectures/seq2seq.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace fuselage {
 
+std::string numbered(const std::string& name, std::size_t index) {
+  return index == 0 ? name : fmt::format("{}{}", name, index + 1);
+}
+
 Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
-                           std::string output_prefix)
+                           const std::vector<std::string>& encoders, std::string output_prefix)
     : parameters_(parameters), options_(options), output_prefix_(std::move(output_prefix)) {
   const bool shared = options.tied_embeddings_all || options.tied_embeddings_src;
-  source_table_ = shared ? "Wemb" : "encoder_Wemb";
+  for (const std::string& encoder : encoders)
+    source_tables_.push_back(shared ? "Wemb" : encoder + "_Wemb");
   target_table_ = shared ? "Wemb" : "decoder_Wemb";
 
   Graph& graph = parameters.builder().graph();
   Seq2SeqDomains& d = domains_;
-  d.source_vocabulary = graph.add_vocabulary(shared ? "vocabulary" : "source_vocabulary",
-                                             parameters.rows(source_table_));
-  d.target_vocabulary =
-      shared ? d.source_vocabulary
-             : graph.add_vocabulary("target_vocabulary", parameters.rows(target_table_));
+  for (std::size_t i = 0; i < encoders.size(); ++i) {
+    // The domain of texts before that have the same table.
+    const auto same = std::find(source_tables_.begin(), source_tables_.end(), source_tables_[i]);
+    const auto first = static_cast<std::size_t>(same - source_tables_.begin());
+    const DomainId vocabulary =
+        first < i ? d.texts[first].vocabulary
+                  : graph.add_vocabulary(shared ? "vocabulary" : numbered("source_vocabulary", i),
+                                         parameters.rows(source_tables_[i]));
+    d.texts.push_back({.vocabulary = vocabulary});
+  }
+  const char* const name = encoders.empty() ? "vocabulary" : "target_vocabulary";
+  d.target_vocabulary = shared && !encoders.empty()
+                            ? d.texts.front().vocabulary
+                            : graph.add_vocabulary(name, parameters.rows(target_table_));
   d.sentence = graph.add_sentences("sentence");
-  d.source = graph.add_source("source", d.sentence);
+  for (std::size_t i = 0; i < encoders.size(); ++i)
+    d.texts[i].source = graph.add_source(numbered("source", i), d.sentence);
   d.parent = graph.add_parents("parent", d.sentence);
   d.hypothesis = graph.add_hypotheses("hyp", d.parent);
-  d.hypothesis_source = graph.add_pairs("hyp_source", d.hypothesis, d.source);
-  d.source_word = graph.add_word_map("source.word", d.source, d.source_vocabulary, false);
+  for (std::size_t i = 0; i < encoders.size(); ++i) {
+    SourceDomains& text = d.texts[i];
+    text.hypothesis = graph.add_pairs(numbered("hyp_source", i), d.hypothesis, text.source);
+    text.word =
+        graph.add_word_map(numbered("source", i) + ".word", text.source, text.vocabulary, false);
+  }
   d.last_word = graph.add_word_map("hyp.word", d.hypothesis, d.target_vocabulary, true);
 }
 
-Expr Vocabularies::source_embedding() {
-  const Expr table = parameters_.table(source_table_, domains_.source_vocabulary, options_.dim_emb);
-  return select_rows(table, {domains_.source_word});
+Expr Vocabularies::source_embedding(std::size_t text) {
+  const SourceDomains& d = domains_.texts[text];
+  const Expr table = parameters_.table(source_tables_[text], d.vocabulary, options_.dim_emb);
+  return select_rows(table, {d.word}).named(numbered("source_embedding", text));
 }
 
 Expr Vocabularies::target_embedding() {
   const Expr table = parameters_.table(target_table_, domains_.target_vocabulary, options_.dim_emb);
-  return select_rows(table, {domains_.last_word});
+  return select_rows(table, {domains_.last_word}).named("target_embedding");
 }
 
 Expr Vocabularies::logits(Expr state) {

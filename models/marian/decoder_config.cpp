@@ -177,7 +177,7 @@ class ConfigReader {
           "{}: 'weights' has {} number{}, but 'models' has {}; give one for each", path_,
           config_.weights.size(), config_.weights.size() == 1 ? "" : "s", models));
     const std::size_t vocabularies = config_.vocabularies.size();
-    if (vocabularies != 0 && vocabularies != 2)
+    if (vocabularies == 1)
       throw Error(fmt::format("{}: 'vocabs' must name two files, source and target, not {}", path_,
                               vocabularies));
   }

@@ -13,40 +13,20 @@
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/load_model.h"
+#include "tests/decoding/marian_output.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
 namespace {
 
+using testing::fields_of;
+using testing::lines_of;
+using testing::numbers_of;
+
 constexpr double kTolerance = 1e-3;
 /// Hypotheses whose scores differ by less may change places.
 constexpr double kTie = 2e-4;
 constexpr std::size_t kReferenceLines = 5;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-/// A printed line in its parts.
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields;
-  std::size_t begin = 0;
-  for (std::size_t end; (end = line.find(" ||| ", begin)) != std::string::npos; begin = end + 5)
-    fields.push_back(line.substr(begin, end - begin));
-  fields.push_back(line.substr(begin));
-  return fields;
-}
-
-std::vector<double> numbers_of(const std::string& text) {
-  std::vector<double> numbers;
-  std::istringstream stream(text);
-  for (std::string word; stream >> word;)
-    if (word.find('=') == std::string::npos) numbers.push_back(std::stod(word));
-  return numbers;
-}
 
 void expect_near(const std::string& actual, const std::string& expected) {
   const auto a = numbers_of(actual);

@@ -122,10 +122,14 @@ TEST_P(RecurrentLayers, TranslateOnTheCpu) {
 INSTANTIATE_TEST_SUITE_P(Models, RecurrentLayers,
                          ::testing::Values(ModelCase{"en-de", 2}, ModelCase{"s2s-basic", 2},
                                            ModelCase{"nematus", 0}, ModelCase{"amun", 2},
-                                           ModelCase{"s2s-deep-ln", 0}),
+                                           ModelCase{"s2s-deep-ln", 0},
+                                           ModelCase{"architectures/s2s-lstm", 2},
+                                           ModelCase{"architectures/s2s-deep-lstm", 0}),
                          [](const auto& test) {
                            std::string name = test.param.name;
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char c) { return c == '-' || c == '/'; }, '_');
                            return name;
                          });
 

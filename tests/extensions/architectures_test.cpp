@@ -123,6 +123,8 @@ TEST_F(Architectures, RegistrationsAreRefused) {
               ThrowsMessage<Error>(AllOf(HasSubstr("type 'transfomer' is not supported"),
                                          HasSubstr("did you mean 'transformer'?"),
                                          HasSubstr("s2s, amun, nematus, transformer"))));
+  EXPECT_THAT([] { find_architecture("char-s2s"); },
+              ThrowsMessage<Error>(HasSubstr("type 'char-s2s' is not supported: Marian itself")));
 }
 
 /// A Marian file with this configuration and the example's weights.

@@ -162,6 +162,8 @@ TEST(MarianOptions, WrongValuesNameTheKeyTheValueAndTheRange) {
       {"transformer-decoder-autoreg: none", "'none'", "'average-attention'"},
       {"transformer-preprocess: na", "'na'", "letters 'dnr'"},
       {"transformer-postprocess: dax", "'dax'", "letters 'danrh'"},
+      {"transformer-postprocess-emb: h", "'h'", "letters 'dnr'"},
+      {"transformer-postprocess-top: \"n\\n\"", "'n\\x0a'", "letters 'danrh'"},
       {"transformer-tied-layers: [1, 0]", "'1 0'", "from 1"},
       {"transformer-guided-alignment-layer: first", "'first'", "last or a whole number"},
       {"dim-vocabs: 1000", "'1000'", "a list"},

@@ -223,8 +223,8 @@ if command -v python3 >/dev/null; then
   refuses "extra" "${edited[@]}"
   edit_npz 'del d["Wemb.npy"]'
   refuses "'Wemb' is missing" "${edited[@]}"
-  edit_npz 'yaml(b"type: transformer", b"type: lm-transformer")'
-  refuses "lm-transformer" "${edited[@]}"
+  edit_npz 'yaml(b"type: transformer", b"type: bert")'
+  refuses "type 'bert' is not supported: it classifies texts" "${edited[@]}"
   edit_npz 'b = d["Wemb.npy"]; d["Wemb.npy"] = b"XXXXXX" + b[6:]'
   refuses "Wemb" "${edited[@]}"
 else

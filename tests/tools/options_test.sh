@@ -79,7 +79,7 @@ refuses "marian-decoder's --output-sampling is not supported here" translate --o
 refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
 refuses "unknown option '--beam-siz'; did you mean '--beam-size'?" translate --beam_siz 6
 refuses "unknown option '--beam'; did you mean '--beam-size'?" translate --beam 6
-refuses "--vocabs takes 2 values, not 3" translate "${usual[@]}" one
+refuses "vocabularies are two files, source and target, not 3" translate "${usual[@]}" one
 refuses "--train-sets takes 2 values, not 3" score "${usual[@]}" -t one one two
 refuses "--precision takes 2 values, not 3" translate --precision int4 int8 float32
 refuses "--output needs a value, but the option -i follows" translate -o -i one

@@ -39,6 +39,9 @@ std::vector<std::string> backend_names() {
       fmt::join(models, ", "), advice));
 }
 
+/// For CLI11, which wants a range; the model decides.
+constexpr int kMostVocabularies = 100;
+
 }  // namespace
 
 void print_note(std::string_view note) {
@@ -52,9 +55,10 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
   CLI::Option* vocabs = app.add_option("-v,--vocabs", vocabularies.paths);
   vocabs->type_name("FILE");
   if (texts == Texts::pair)
-    vocabs->expected(2)->description(
-        "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file twice "
-        "for a shared one");
+    vocabs->expected(2, kMostVocabularies)
+        ->description(
+            "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file "
+            "twice for a shared one, and one for each text of several sources");
   else
     vocabs->expected(1, 2)->description("The vocabulary (.yml, .json, .spm, or a word a line)");
   app.add_option_function<std::vector<std::string>>(

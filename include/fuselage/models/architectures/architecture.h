@@ -28,7 +28,8 @@ struct ArchitectureDef {
 /// summary or a function.
 void register_architecture(ArchitectureDef architecture);
 
-/// The names of all architectures: s2s, amun, nematus and transformer, then registered ones.
+/// The names of all architectures: Marian's types, such as s2s and transformer, then registered
+/// ones.
 std::vector<std::string> architecture_names();
 
 /// The architecture `name`. Throws Error with the nearest name and all names if there is none.
