@@ -434,7 +434,8 @@ TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
   }
   EXPECT_THAT([&] { load_model(folder / "none"); },
               ThrowsMessage<Error>(HasSubstr("No such file")));
-  EXPECT_THAT([&] { load_model(folder / "."); }, ThrowsMessage<Error>(HasSubstr("config.json")));
+  const testing::TemporaryFolder empty;
+  EXPECT_THAT([&] { load_model(empty / "."); }, ThrowsMessage<Error>(HasSubstr("config.json")));
 }
 
 }  // namespace
