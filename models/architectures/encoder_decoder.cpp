@@ -40,16 +40,29 @@ const std::vector<MarianType>& marian_types() {
 std::string_view why_not_supported(std::string_view type) {
   constexpr std::string_view kMetric = "it rates translations and does not make any";
   constexpr std::string_view kClassifier = "it classifies texts and does not translate them";
+  constexpr std::string_view kHardAttention = "its decoder has hard attention";
   static const std::map<std::string_view, std::string_view> reasons = {
-      {"char-s2s", "Marian itself runs its encoder of characters only on GPUs with cuDNN"},
+      {"char-s2s",
+       "its encoder has convolutions over characters, which Marian itself runs only on "
+       "GPUs with cuDNN"},
       {"transformer-new", "its layers have other parameters than those of transformer"},
+      {"transformer-lm", "its layers have other parameters than those of lm-transformer"},
+      {"hard-att", kHardAttention},
+      {"hard-soft-att", kHardAttention},
+      {"multi-hard-att", kHardAttention},
+      {"multi-hard-soft-att", kHardAttention},
       {"laser", "it embeds texts and does not translate them"},
+      {"laser-sim", kMetric},
       {"bert", kClassifier},
+      {"bert-encoder", kClassifier},
       {"bert-classifier", kClassifier},
       {"bleurt", kMetric},
       {"comet", kMetric},
       {"comet-qe", kMetric},
+      {"comet-score", kMetric},
       {"comet-unified", kMetric},
+      {"comet-unite", kMetric},
+      {"cometoid22-wmt", kMetric},
   };
   const auto found = reasons.find(type);
   return found == reasons.end() ? std::string_view() : found->second;

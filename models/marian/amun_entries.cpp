@@ -64,7 +64,7 @@ class Translation {
 
  private:
   [[noreturn]] void fail(std::string_view key, std::string_view reason) const {
-    throw Error(fmt::format("{}: '{}' {}", path_, key, reason));
+    throw Error(fmt::format("{}: {} {}", path_, in_quotes(key), reason));
   }
 
   void add(std::string key, std::vector<std::string> values) {

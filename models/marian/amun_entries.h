@@ -5,7 +5,7 @@
 
 #include "models/marian/config_entries.h"
 
-namespace YAML {
+namespace YAML {  // NOLINT(readability-identifier-naming): yaml-cpp names it so
 class Node;
 }
 

@@ -268,8 +268,8 @@ TEST_F(Configuration, IsAModelWithItsSettings) {
       testing::small_model(),
       {.beam_size = 2, .normalize = 0.6f, .vocabularies = {.paths = testing::vocabularies()}});
   EXPECT_EQ(n_best(configured.translate(lines_)), n_best(named.translate(lines_)));
-  const Model model = load_model(path("models: [model.npz]\nexact: true\n"));
-  EXPECT_THAT(model.notes, ElementsAre(HasSubstr("'exact' is ignored")));
+  const Model model = load_model(path("models: [model.npz]\nallow-special: true\n"));
+  EXPECT_THAT(model.notes, ElementsAre(HasSubstr("'allow-special' is ignored")));
 }
 
 TEST_F(Configuration, IsAWeightedEnsemble) {

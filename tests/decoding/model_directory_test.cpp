@@ -434,9 +434,8 @@ TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
   }
   EXPECT_THAT([&] { load_model(folder / "none"); },
               ThrowsMessage<Error>(HasSubstr("No such file")));
-  std::filesystem::create_directory(folder / "empty");
-  EXPECT_THAT([&] { load_model(folder / "empty"); },
-              ThrowsMessage<Error>(HasSubstr("config.json")));
+  const testing::TemporaryFolder empty;
+  EXPECT_THAT([&] { load_model(empty / "."); }, ThrowsMessage<Error>(HasSubstr("config.json")));
 }
 
 }  // namespace

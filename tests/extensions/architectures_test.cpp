@@ -124,7 +124,7 @@ TEST_F(Architectures, RegistrationsAreRefused) {
                                          HasSubstr("did you mean 'transformer'?"),
                                          HasSubstr("s2s, amun, nematus, transformer"))));
   EXPECT_THAT([] { find_architecture("char-s2s"); },
-              ThrowsMessage<Error>(HasSubstr("type 'char-s2s' is not supported: Marian itself")));
+              ThrowsMessage<Error>(HasSubstr("type 'char-s2s' is not supported: its encoder")));
 }
 
 /// A Marian file with this configuration and the example's weights.

@@ -107,6 +107,7 @@ TEST(AmunConfig, RefusesWhatIsNotSupportedByName) {
   expect_refused(scorer + "softmax-filter: [a, b]", "'shortlist': FIRST must be a number");
   expect_refused(scorer + "max-length: -1", "'max-length' must be a whole number");
   expect_refused(scorer + "beem-size: 1", "unknown key 'beem-size' in a configuration of Amun");
+  expect_refused(scorer + "\"\\x1Fkey\": {a: 1}", "'\\x1fkey' must be a single value");
   expect_refused(scorer + "beam-size: {a: 1}", "'beam-size' must be a single value");
 }
 

@@ -144,7 +144,7 @@ TEST(NematusModel, HasWeightNormalizationFolded) {
 TEST(NematusModel, OfEarlyVersionsIsScaledByDropout) {
   const std::string json = R"({"use_dropout": true, "dropout_source": 0.1, "dropout_target": 0.2,
                                "dropout_embedding": 0.5, "dropout_hidden": 0.25)";
-  const auto first = [&](const std::string& text, const std::string& name, TensorMap model) {
+  const auto first = [&](const std::string& text, const std::string& name, const TensorMap& model) {
     return read_nematus_model(model, text, "model.npz").tensors.at(name).data<float>()[0];
   };
   const std::string old = json + "}", later = json + ", \"model_version\": 0.1}";

@@ -24,10 +24,9 @@ void expect_refused(const std::string& yaml, const std::string& message) {
 }
 
 TEST(RefusedModels, HaveTheirReason) {
-  expect_refused("type: lm", "type 'lm' is not supported: it is a language model");
   expect_refused("type: char-s2s",
                  "type 'char-s2s' is not supported: its encoder has convolutions");
-  expect_refused("type: comet-qe", "it scores translations");
+  expect_refused("type: comet-qe", "it rates translations");
   expect_refused("type: bert-classifier", "it classifies");
   expect_refused("type: hard-att", "hard attention");
   expect_refused("type: transformer\nlemma-dim-emb: 128", "factored vocabulary");
