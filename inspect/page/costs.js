@@ -37,13 +37,12 @@ const Costs = (() => {
   // All nodes, or those that cost most, equal ones of equal layers together.
   function table(most) {
     const found = most ? merged(rows(figure, false)).slice(0, most) : rows();
-    const top = found.length ? found[0].share : 0;
     return html('table', {class: 'costs'}, ...found.map(({key, node, cost, share, times = 1}) => {
       const [kind = ''] = Model.kindsOf(View.stageNow(), key);
       return html('tr', {}, html('td', {}, Panels.link(key, Model.nameOf(node)),
-                                 times > 1 ? html('b', {}, ` × ${times}`) : null,
+                                 times > 1 ? html('b', {}, ` (${times}×)`) : null,
                                  html('div', {class: 'soft'}, node.op),
-                                 Panels.bar(top ? share / top : 0, kind)),
+                                 Panels.bar(share, kind)),
                   html('td', {}, text(cost, figure), html('div', {class: 'soft'}, percent(share))));
     }));
   }

@@ -40,8 +40,9 @@ const Drawing = (() => {
     } else {
       const counts = colour === 'changes' ? Model.changeCounts(box.members)
                                           : Model.kindCounts(box.members);
-      const all = counts.length > 0 && counts[0][1] === box.members.length;
-      if (single ? counts.length : all) classes.push(`kind ${counts[0][0]}`);
+      // A group has the colour of a kind that half of its nodes are of.
+      const most = counts.find(([, n]) => 2 * n >= box.members.length);
+      if (single ? counts.length : most) classes.push(`kind ${(most || counts[0])[0]}`);
       group.append(...stripe(box, counts));
     }
     group.append(svg('text', {class: single ? 'op' : 'title', x: 9, y: 15}, title),
@@ -87,7 +88,7 @@ const Drawing = (() => {
   }
 
   function drawEdge(edge) {
-    const kinds = [['cross', !edge.parent], ['carried', edge.carried], ['gone', edge.gone]];
+    const kinds = [['cross', !edge.parent], ['of-load', !edge.parent && edge.from.lane === 'load'], ['carried', edge.carried], ['gone', edge.gone]];
     return svg('path', {d: Scene.pathOf(edge), 'data-from': edge.from.id, 'data-to': edge.to.id,
                         'marker-end': 'url(#arrow)',
                         class: ['edge', ...kinds.filter(([, is]) => is).map(([kind]) => kind)].join(' ')});

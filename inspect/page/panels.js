@@ -36,7 +36,8 @@ const Panels = (() => {
       const change = (program, figure, unit) => before[program][figure] > 0
           ? `${scaled(before[program][figure], unit)} → ${scaled(after[program][figure], unit)}` : '';
       const facts = [[change('step', 'kernels', ''), 'kernels a step'],
-                     [change('step', 'flop', 'FLOP'), ''], [change('step', 'bytes', 'B'), 'of traffic']];
+                     [change('step', 'flop', 'FLOP'), ''],
+                     [change('step', 'bytes', 'B'), 'of traffic for all steps of a sentence']];
       const program = before.step.nodes > 0 ? 'step' : 'source';
       if (program === 'source')
         facts.splice(0, 3, [change('source', 'kernels', ''), 'kernels a batch'],
@@ -48,7 +49,7 @@ const Panels = (() => {
     stages.forEach((stage, i) => {
       const change = Model.compare(stage, stages[i - 1], {stored: false, views: true});
       const acted = change.added.size || change.removed.size;
-      const text = `${i}  ${words(stage.name)}` +
+      const text = `${i}/${stages.length - 1}  ${words(stage.name)}` +
           (acted ? `  +${change.added.size} −${change.removed.size}` : '');
       $('stage').append(html('option', {value: i}, text));
       $('ticks').append(html('i', {class: stage.changed || !stage.pass ? 'acted' : '', title: text}));
@@ -116,7 +117,7 @@ const Panels = (() => {
       if (!before && !after) continue;
       const gain = before > 0 && after > 0 ? before / after : 0;
       const ratio = !gain || Math.abs(gain - 1) < 0.005 ? '' :
-          gain > 1 ? `÷ ${gain.toFixed(2)}` : `× ${(1 / gain).toFixed(2)}`;
+          gain > 1 ? `÷ ${Number(gain.toPrecision(3))}` : `× ${Number((1 / gain).toPrecision(3))}`;
       table.append(html('tr', {}, html('td', {}, `${program}: ${kFigureNames[figure] || figure}`),
           html('td', {}, scaled(before, unit)),
           html('td', {class: 'now'}, scaled(after, unit)),
@@ -126,8 +127,8 @@ const Panels = (() => {
   }
 
   function workloadText({source_length: source, target_length: steps, beam, batch}) {
-    return `Of a sentence of ${source} words with ${steps} steps and a beam of ${beam}, ` +
-        `in batches of ${batch}.`;
+    return `Work and traffic of a sentence of ${source} words with ${steps} steps and a beam of ${beam}, ` +
+        `in batches of ${batch}. Views, which cost nothing, are nodes too.`;
   }
 
   function grouped(ops) {
@@ -149,8 +150,8 @@ const Panels = (() => {
 
   function finding(kind, entries) {
     const lines = merged(entries).map(({key, name, note, times}) => html('li', {}, link(key, name),
-        times > 1 ? html('b', {}, ` × ${times}`) : null, html('div', {class: 'soft'}, note)));
-    return html('details', {class: `finding ${kind}`, open: lines.length > 0 && lines.length <= 6},
+        times > 1 ? html('b', {}, ` (${times}×)`) : null, html('div', {class: 'soft'}, note)));
+    return html('details', {class: `finding ${kind}`, open: lines.length > 0 && lines.length <= 12},
                 html('summary', {}, html('i', {}), html('b', {}, String(entries.length)),
                      ` ${kKindNames[kind]}`), html('ul', {}, ...lines));
   }
@@ -174,13 +175,13 @@ const Panels = (() => {
     const {summary, model} = Model.data, parts = [];
     if (model) parts.push(html('p', {class: 'soft path'}, model));
     if (summary)
-      parts.push(figures(summary), html('p', {class: 'soft'}, workloadText(summary.workload)),
-                 html('h3', {}, 'What the optimizer did'), ...findings(summary));
-    parts.push(html('h3', {}, 'What costs most'), Costs.table(5),
+      parts.push(figures(summary), html('p', {class: 'soft'}, workloadText(summary.workload)));
+    parts.push(html('h3', {}, 'What costs most, of source and step'), Costs.table(3),
                html('p', {}, html('a', {href: '#', onclick: (event) => {
                  event.preventDefault();
                  open('costs');
                }}, 'All nodes and the roofline')));
+    if (summary) parts.push(html('h3', {}, 'What the optimizer did'), ...findings(summary));
     return parts;
   }
 
@@ -270,7 +271,7 @@ const Panels = (() => {
   }
 
   function groupDetails(box) {
-    const title = box.times ? `${box.title} × ${box.times}` : box.title;
+    const title = box.times ? `${box.title} (${box.times}×)` : box.title;
     return [html('h2', {}, title), html('p', {}, count(box.members.length, 'node'),
                 html('button', {class: 'inline', onclick: () => View.toggleGroup(box.id)},
                      box.open ? 'close' : 'open')),

@@ -24,7 +24,7 @@ const Scene = (() => {
     const changes = Model.changeCounts(box.members).map(([change, n]) => `${signs[change]}${n}`);
     const done = changes.length ? [changes.join(' ')]
                                 : Model.kindCounts(box.members).map(([kind, n]) => `${n} ${kind}`);
-    return {title: box.times ? `${box.title}  × ${box.times}` : box.title, type: '',
+    return {title: box.times ? `${box.title}  (${box.times}×)` : box.title, type: '',
             note: [Format.count(box.members.length, 'node'), ...done].join(' · ')};
   }
 
