@@ -1,0 +1,1 @@
+// Nothing: its target precompiles the header that all test programs include.
