@@ -150,8 +150,6 @@ const Model = (() => {
         .filter(([, n]) => n > 0);
   }
 
-  const workload = (data.summary || {}).workload;
-
   // FLOP and bytes for a sentence, at load in all; measured seconds.
   function costOf(stage, key) {
     const {flop, bytes, weight_bytes: weights, rows, weight_reads: reads = 0} =
@@ -220,7 +218,7 @@ const Model = (() => {
 
   const types = (node) => node.results.map((result) => result.type).join(', ');
 
-  return {data, stages, raw, planned, workload, plan, isView, keyOf, source, shown, edgesOf, compare,
+  return {data, stages, raw, planned, plan, isView, keyOf, source, shown, edgesOf, compare,
           usersOf, rawNodes, rawInside, nameOf, kKinds, kindsOf, kindCounts, changeCounts, costOf, costly, findStage, findNode, made, taken, refusals,
           laneOf, types};
 })();
