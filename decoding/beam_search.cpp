@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "fuselage/backends/search.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -37,6 +38,8 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
                .length_limits = {}};
   std::sort(settings_.suppressed.begin(), settings_.suppressed.end());
   if (options_.alignment) alignment_output_ = executable.output(kAlignment);
+  for (std::size_t i = 0; i < options_.models; ++i)
+    model_outputs_.push_back(executable.output(member_output(i)));
   if (options_.prefix_scores) log_probs_ = executable.output(kLogProbs);
 }
 
@@ -84,6 +87,9 @@ void BeamSearch::reserve(const Batch& batch) {
   alignments_.clear();
   token_alignment_.clear();
   alignment_begin_.reserve(rows + 1);
+  model_scores_.clear();
+  model_scores_.reserve(tokens * options_.models);
+  shortlist_begin_.reserve(rows + 1);
   if (options_.alignment) {
     alignments_.reserve(weights);
     token_alignment_.reserve(tokens);
@@ -94,7 +100,8 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const WordId
   check(prefixes.empty() || prefixes.size() == batch.size(), "not every sentence has a prefix");
   prefixes_ = prefixes;
   reserve(batch);
-  const bool by_steps = options_.alignment || !prefixes_.empty();
+  shortlists_ = batch.shortlists;
+  const bool by_steps = options_.alignment || options_.models > 0 || !prefixes_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(batch.sentences);
 }
@@ -154,6 +161,11 @@ void BeamSearch::expand() {
     for (const Live& live : live_)
       alignment_begin_.push_back(alignment_begin_.back() +
                                  source_lengths_[static_cast<std::size_t>(live.sentence)]);
+  shortlist_begin_.assign(1, 0);
+  if (options_.models > 0 && !shortlists_.empty())
+    for (const Live& live : live_)
+      shortlist_begin_.push_back(shortlist_begin_.back() +
+                                 std::ssize(shortlists_[static_cast<std::size_t>(live.sentence)]));
   for (std::size_t begin = 0; begin < live_.size();) {
     const Live& live = live_[begin];
     std::size_t end = begin;
@@ -183,6 +195,7 @@ void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
   const auto token = static_cast<std::int32_t>(record_.tokens.size());
   record_.tokens.push_back({word, live.token, score});
   if (options_.alignment) keep_alignment(static_cast<std::int64_t>(row));
+  keep_model_scores(row, word);
   next_live_.push_back({live.sentence, token, static_cast<std::int32_t>(row), live.length + 1,
                         live.path_score + score});
 }
@@ -222,6 +235,7 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
     const auto token = static_cast<std::int32_t>(record_.tokens.size());
     record_.tokens.push_back({chosen.word, parent.token, chosen.score});
     if (options_.alignment) keep_alignment(chosen.row);
+    keep_model_scores(static_cast<std::size_t>(chosen.row), chosen.word);
     if (chosen.word == options_.end_id || cut)
       record_.finished.push_back({sentence, token, length, chosen.path_score});
     else
@@ -237,6 +251,28 @@ void BeamSearch::keep_alignment(std::int64_t row) {
                      weights.data + alignment_begin_[static_cast<std::size_t>(row) + 1]);
 }
 
+void BeamSearch::keep_model_scores(std::size_t row, std::int32_t word) {
+  const Live& live = live_[row];
+  const bool counts = live.length >= prefix_length(live.sentence) || options_.prefix_scores;
+  for (std::size_t i = 0; i < model_outputs_.size(); ++i) {
+    const float before =
+        live.token < 0
+            ? 0
+            : model_scores_[static_cast<std::size_t>(live.token) * model_outputs_.size() + i];
+    model_scores_.push_back(counts ? before + model_score(i, row, word) : before);
+  }
+}
+
+float BeamSearch::model_score(std::size_t model, std::size_t row, std::int32_t word) const {
+  const OutputRows<float> scores = worker_->floats(model_outputs_[model]);
+  if (shortlists_.empty())
+    return scores.row(static_cast<std::int64_t>(row))[static_cast<std::size_t>(word)];
+  const WordIds& words = shortlists_[static_cast<std::size_t>(live_[row].sentence)];
+  const auto at = std::lower_bound(words.begin(), words.end(), word);
+  check(at != words.end() && *at == word, "a chosen word is not in the shortlist");
+  return scores.row(shortlist_begin_[row] + (at - words.begin()))[0];
+}
+
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
   const auto n = static_cast<float>(
       finished.length - (options_.prefix_scores ? 0 : prefix_length(finished.sentence)));
@@ -248,6 +284,10 @@ Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,
   Hypothesis result;
   result.log_probability = finished.path_score;
   result.score = final_score(finished);
+  const auto last =
+      model_scores_.begin() +
+      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(finished.token) * options_.models);
+  result.model_scores.assign(last, last + static_cast<std::ptrdiff_t>(options_.models));
   for (std::int32_t at = finished.token; at >= 0;) {
     const auto i = static_cast<std::size_t>(at);
     const SearchRecord::Token& token = record_.tokens[i];

@@ -30,6 +30,15 @@ std::string format_soft(const std::vector<std::vector<float>>& weights) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// "F0= -1.5": the log-probability, or for an ensemble the log-probabilities by its models.
+std::string format_features(const Hypothesis& hypothesis) {
+  if (hypothesis.model_scores.empty()) return fmt::format("F0= {:g}", hypothesis.log_probability);
+  std::vector<std::string> features;
+  for (std::size_t i = 0; i < hypothesis.model_scores.size(); ++i)
+    features.push_back(fmt::format("F{}= {:g}", i, hypothesis.model_scores[i]));
+  return fmt::format("{}", fmt::join(features, " "));
+}
+
 /// The best of `texts`, or with n_best all, a line each.
 template <typename Text>
 std::string format_texts(std::size_t line, const std::vector<Text>& texts,
@@ -43,7 +52,7 @@ std::string format_texts(std::size_t line, const std::vector<Text>& texts,
       output += " ||| " + format_alignment(hypothesis.alignment, *format.alignment);
     if (format.word_scores) output += " ||| " + format_word_scores(hypothesis.word_scores);
     if (format.n_best)
-      output += fmt::format(" ||| F0= {:g} ||| {:g}", hypothesis.log_probability, hypothesis.score);
+      output += fmt::format(" ||| {} ||| {:g}", format_features(hypothesis), hypothesis.score);
     output += '\n';
     if (!format.n_best) break;
   }

@@ -34,6 +34,8 @@ template <typename Text>
 Json text_json(const Text& entry, const OutputFormat& format) {
   Json object{{"text", entry.text}};
   add_details(object, entry.hypothesis, format);
+  if (!entry.hypothesis.model_scores.empty())
+    object["model_scores"] = entry.hypothesis.model_scores;
   return object;
 }
 

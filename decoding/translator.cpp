@@ -39,6 +39,13 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
           .alignment = options.alignment};
 }
 
+/// The number of models of an ensemble; 0: the model is none.
+std::size_t ensemble_size(const Graph& graph) {
+  std::size_t count = 0;
+  while (graph.find_output(member_output(count)).valid()) ++count;
+  return count;
+}
+
 /// Throws unless the model has an alignment, and with its first text.
 void expect_alignment_with(const Graph& graph, const SourceEncoder::Field& text) {
   expect_alignment(graph);
@@ -99,6 +106,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
         *options_.beam_size));
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
+  if (options_.model_scores) search_.models = ensemble_size(model.graph);
   encoder_ = std::make_unique<SourceEncoder>(
       model.graph, vocabularies_,
       LineEncoder::Options{*options_.max_length, right_left_, options_.strict, ""});
@@ -110,7 +118,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   const auto with_head = shortlist_ ? with_shortlist_head : with_search_head;
   Graph graph =
       with_head(model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
-                BeamSearch::candidates_per_row(search_), options_.alignment);
+                BeamSearch::candidates_per_row(search_), options_.alignment, search_.models > 0);
   options_.compile.workload = expected_workload(
       static_cast<std::size_t>(search_.beam_size),
       batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
@@ -204,6 +212,7 @@ std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
 Translation Translator::Impl::empty_translation(const EncodedLine& line) const {
   Hypothesis hypothesis{.words = {vocabularies_.target->end_id()}, .word_scores = {0}};
   if (options_.alignment) hypothesis.alignment = {{1}};
+  hypothesis.model_scores.assign(search_.models, 0);
   Translation result = untranslated(line);
   result.n_best.push_back({"", std::move(hypothesis)});
   return result;

@@ -56,6 +56,19 @@ std::vector<ValueId> decompose_linear_k_best(Decomposition& node) {
   return {scores, node.graph().result(words, 1)};
 }
 
+/// The logits of the words of each row's shortlist.
+ValueId sampled_logits(Decomposition& node, const MapPath& to, const MapPath& words,
+                       bool transposed) {
+  const ValueId all =
+      logits_of(node, {.transposed = transposed, .x = 0, .w = 1, .bias = bias_of(node)});
+  return node.add(op::SelectElements{.row = to, .element = words}, {all});
+}
+
+std::vector<ValueId> decompose_sampled_matmul(Decomposition& node) {
+  const auto product = node.as<op::SampledMatmul>();
+  return {sampled_logits(node, product.to, product.words, product.transposed)};
+}
+
 /// The same for the words of each row's shortlist. A single log-probability may be -infinity; 0
 /// times it is NaN, which ranks like -infinity.
 std::vector<ValueId> decompose_shortlist_k_best(Decomposition& node) {
@@ -64,10 +77,7 @@ std::vector<ValueId> decompose_shortlist_k_best(Decomposition& node) {
     return node.add_node(op::SegmentKBest{.k = layer.k, .to = layer.to, .words = layer.words},
                          {scores});
   };
-  const ValueId all =
-      logits_of(node, {.transposed = layer.transposed, .x = 0, .w = 1, .bias = bias_of(node)});
-  const ValueId logits =
-      node.add(op::SelectElements{.row = layer.to, .element = layer.words}, {all});
+  const ValueId logits = sampled_logits(node, layer.to, layer.words, layer.transposed);
   if (!layer.log_softmax) {
     const NodeId best = best_of(logits);
     return {node.graph().result(best, 0), node.graph().result(best, 1)};
@@ -180,6 +190,14 @@ std::span<const OpDef> output_ops() {
            .evaluate_f32 = evaluate_decomposed,
            .evaluate_f64 = evaluate_decomposed,
            .decompose = decompose_shortlist_k_best}),
+      define<op::SampledMatmul>(
+          {.summary = "y(p) = (x(to(p)) W + b)[words(p)]: the elements of a product, with an "
+                      "optional bias, for some pairs of a row and a column.",
+           .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
+           .infer = infer_decomposed,
+           .evaluate_f32 = evaluate_decomposed,
+           .evaluate_f64 = evaluate_decomposed,
+           .decompose = decompose_sampled_matmul}),
       define<op::EnsembleKBest>(
           {.summary =
                "k_best(Σ weight × log_softmax(x W + b)), a term for each member of an ensemble: "

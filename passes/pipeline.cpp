@@ -77,6 +77,8 @@ std::vector<Step> fusing_steps(const PipelineOptions& options) {
   return {
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
+      {fuse_sampled_products(),
+       "what is left are logits of shortlists that are not ranked at once"},
       {fuse_ensemble(), "before products and chains take its members apart"},
       {fuse_attention(), "before chains hide the tanh that it takes apart"},
       {merge_attention(options.commute.workload), "the law for what has just become one node"},

@@ -98,9 +98,13 @@ std::string refuse_fused_output(const Graph& graph, const Node& node) {
   return refuse_logits(graph, node);
 }
 
-std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
+std::string refuse_sampled_product(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_shortlist(graph, node); !reason.empty()) return reason;
-  if (std::string reason = refuse_matrix(graph, node.operands[1]); !reason.empty()) return reason;
+  return refuse_matrix(graph, node.operands[1]);
+}
+
+std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
+  if (std::string reason = refuse_sampled_product(graph, node); !reason.empty()) return reason;
   return refuse_many(graph, node);
 }
 
@@ -221,6 +225,10 @@ constexpr KernelInfo kRows[] = {
      .name = "shortlist_output_layer",
      .reads = {view},
      .refuse = refuse_shortlist_output},
+    {.op = op::SampledMatmul::kName,
+     .name = "sampled_product",
+     .reads = {slice},
+     .refuse = refuse_sampled_product},
     {.op = op::EnsembleKBest::kName,
      .name = "output_layers",
      .reads = all_operands(view),

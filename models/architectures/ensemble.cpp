@@ -135,6 +135,7 @@ Model make_ensemble(std::vector<EnsembleMember> members) {
   Model ensemble = common_model(members);
   Builder builder(joined_names(members));
   Expr sum;
+  std::vector<Expr> log_probs;
   for (std::size_t i = 0; i < members.size(); ++i) {
     Model& member = members[i].model;
     const std::string prefix = fmt::format("{}.", i);
@@ -142,6 +143,7 @@ Model make_ensemble(std::vector<EnsembleMember> members) {
     const ModelScores scores = scores_of(member.graph);
     Expr score(&builder, values.at(scores.value.index));
     if (!scores.log_probs) score = log_softmax(score).named(prefix + "log_probs");
+    log_probs.push_back(score);
     if (members[i].weight != 1) score = score * members[i].weight;
     sum = sum.valid() ? sum + score : score;
     for (auto& [name, tensor] : member.weights)
@@ -151,6 +153,8 @@ Model make_ensemble(std::vector<EnsembleMember> members) {
       builder.graph().add_output("alignment", values.at(alignment.index));
   }
   builder.output("log_probs", sum.named("log_probs"));
+  for (std::size_t i = 0; i < log_probs.size(); ++i)
+    builder.output(fmt::format("log_probs.{}", i), log_probs[i]);
   ensemble.graph = builder.take();
   return ensemble;
 }

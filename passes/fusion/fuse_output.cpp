@@ -88,6 +88,45 @@ std::optional<std::string> other_elements(const Match& match) {
   return std::nullopt;
 }
 
+/// The words are one list a sentence, so that a row's words are adjacent.
+std::optional<std::string> no_shortlist(const Match& match) {
+  const Graph& graph = match.graph();
+  const MapPath& words = match.root_node().as<op::SelectElements>().element;
+  if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
+    return "the elements are not chosen by the right members of pairs";
+  const Domain& list = graph.domain(graph.map(words[0]).to);
+  if (list.kind == DomainKind::shortlist) return std::nullopt;
+  return fmt::format("'{}', whose rows choose the elements, is no shortlist", list.name);
+}
+
+/// Each element is chosen from the row that its pair belongs to.
+std::optional<std::string> other_rows(const Match& match) {
+  const MapPath& row = match.root_node().as<op::SelectElements>().row;
+  if (row.size() == 1 && match.graph().map(row[0]).kind == MapKind::left) return std::nullopt;
+  return "the elements are not chosen from the left members of pairs";
+}
+
+/// The elements of a product for the words of a shortlist.
+Rule sampled_product(std::string name, Parts parts) {
+  const auto build = [parts](Rewriter& rewriter, const Match& match) {
+    const auto elements = match.root_node().as<op::SelectElements>();
+    std::vector<ValueId> operands{match[kX], match[kW]};
+    if (parts.bias) operands.push_back(match[kBias]);
+    rewriter.replace(rewriter.graph().result(match.root()),
+                     rewriter.add(op::SampledMatmul{.to = elements.row,
+                                                    .words = elements.element,
+                                                    .transposed = is_transposed(match)},
+                                  std::move(operands)));
+  };
+  Rule made{.name = std::move(name),
+            .pattern = match::op<op::SelectElements>({logits(parts)}),
+            .guards = {{"shortlist", no_shortlist}, {"left_rows", other_rows}},
+            .numerics = {NumericClass::reassociates, 0, "products are summed up in another order"},
+            .build = build};
+  if (parts.bias) made.guards.push_back(bias_of_columns());
+  return made;
+}
+
 /// The k best of the words of a shortlist.
 Rule best_of_shortlist(std::string name, Parts parts) {
   Pattern scores = match::op<op::SelectElements>({logits(parts)}).named(kElements);
@@ -126,6 +165,11 @@ Pass fuse_output() {
                     best_of_shortlist("shortlist_scores", kScores),
                     best_of_shortlist("biased_shortlist_logits", kBiasedLogits),
                     best_of_shortlist("shortlist_logits", kLogits)}};
+}
+
+Pass fuse_sampled_products() {
+  return {.name = "fuse_sampled_products",
+          .rules = {sampled_product("biased", {.bias = true}), sampled_product("unbiased", {})}};
 }
 
 }  // namespace fuselage

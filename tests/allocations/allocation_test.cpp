@@ -12,6 +12,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
+#include "fuselage/models/architectures/ensemble.h"
 #include "models/marian/marian_loader.h"
 #include "text/vocabulary.h"
 
@@ -102,7 +103,7 @@ std::vector<WordIds> some_shortlists(std::size_t sentences, WordId words) {
 
 class SearchLoop : public ::testing::TestWithParam<std::string> {
  protected:
-  enum class With : std::uint8_t { nothing, shortlists, prefixes };
+  enum class With : std::uint8_t { nothing, shortlists, ensembles, prefixes };
   void expect_no_allocations(With with) const;
 };
 
@@ -115,24 +116,35 @@ INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
                            return name;
                          });
 
+/// An ensemble of a model and itself.
+Model two_of(const std::string& path) {
+  std::vector<EnsembleMember> members;
+  for (const char* name : {"first", "second"}) members.push_back({load_marian(path), 0.5, name});
+  return make_ensemble(std::move(members));
+}
+
 void SearchLoop::expect_no_allocations(With with) const {
   const std::string data = FUSELAGE_TEST_DATA;
   const auto vocabulary = load_vocabulary(data + "/vocab.yml");
-  const Model model = load_marian(data + "/" + GetParam() + "/model.npz");
+  const Model model = with == With::ensembles ? two_of(data + "/" + GetParam() + "/model.npz")
+                                              : load_marian(data + "/" + GetParam() + "/model.npz");
+  const bool listed = with == With::shortlists || with == With::ensembles;
   SearchOptions options{.beam_size = 6,
                         .normalize = 0.6f,
                         .max_length_factor = 2,
                         .end_id = vocabulary->end_id(),
                         .suppressed = {vocabulary->unknown_id()},
                         .alignment = true,
+                        .models = with == With::ensembles ? 2u : 0u,
                         .prefix_scores = with == With::prefixes};
   const SearchHead head =
       options.prefix_scores ? SearchHead::k_best_with_log_probabilities : SearchHead::k_best;
   std::vector<std::size_t> counts;
   counts.reserve(10000);
-  const auto with_head = with == With::shortlists ? with_shortlist_head : with_search_head;
+  const auto with_head = listed ? with_shortlist_head : with_search_head;
   const CountingExecutable executable(
-      compile(with_head(model.graph, head, BeamSearch::candidates_per_row(options), true),
+      compile(with_head(model.graph, head, BeamSearch::candidates_per_row(options), true,
+                        options.models > 0),
               model.weights),
       counts);
   std::ifstream input(data + "/" + GetParam() + "/input.sp.en");
@@ -142,7 +154,7 @@ void SearchLoop::expect_no_allocations(With with) const {
 
   BeamSearch search(executable, options);
   std::vector<WordIds> shortlists;
-  if (with == With::shortlists) shortlists = some_shortlists(sentences.size(), vocabulary->size());
+  if (listed) shortlists = some_shortlists(sentences.size(), vocabulary->size());
   std::vector<WordIds> prefixes;
   if (with == With::prefixes)
     for (const WordIds& sentence : sentences) prefixes.emplace_back(sentence.size() % 5, 7);
@@ -156,6 +168,10 @@ void SearchLoop::expect_no_allocations(With with) const {
 TEST_P(SearchLoop, AllocatesNothing) { expect_no_allocations(With::nothing); }
 
 TEST_P(SearchLoop, AllocatesNothingWithShortlists) { expect_no_allocations(With::shortlists); }
+
+TEST_P(SearchLoop, AllocatesNothingWithAnEnsembleAndShortlists) {
+  expect_no_allocations(With::ensembles);
+}
 
 TEST_P(SearchLoop, AllocatesNothingWithPrefixes) { expect_no_allocations(With::prefixes); }
 

@@ -54,6 +54,24 @@ constexpr std::string_view kLogits = R"(
 return scores = %best, words = %word
 )";
 
+/// Half the scores of the product, and half of those of another product.
+constexpr std::string_view kEnsemble = R"(
+%l = add(%p, %b)
+%e = select_elements(%l) {row = [pairs.left], element = [pairs.right, shortlist.word]}
+%s = segment_log_softmax(%e) {to = [pairs.left]}
+%v = param() {name = "v", dims = [37, 50]}
+%younger = sub(%last, %age)
+%q = matmul(%younger, %v)
+%f = select_elements(%q) {row = [pairs.left], element = [pairs.right, shortlist.word]}
+%t = segment_log_softmax(%f) {to = [pairs.left]}
+%half = constant() {values = [0.5]}
+%a = mul(%s, %half)
+%c = mul(%t, %half)
+%sum = add(%a, %c)
+%best, %word = segment_k_best(%sum) {k = 6, to = [pairs.left], words = [pairs.right, shortlist.word]}
+return scores = %best, words = %word
+)";
+
 Graph graph_of(std::string_view product, std::string_view head) {
   return parse_graph(std::string(kDeclarations) + std::string(product) + std::string(head),
                      "test.ir", all_ops());
@@ -64,7 +82,7 @@ TensorMap random_weights() {
   std::normal_distribution<float> normal;
   TensorMap weights;
   for (const auto& [name, shape] : std::vector<std::pair<std::string, Dims>>{
-           {"table", {kWords, 37}}, {"w", {37, kWords}}, {"b", {kWords}}}) {
+           {"table", {kWords, 37}}, {"w", {37, kWords}}, {"b", {kWords}}, {"v", {37, kWords}}}) {
     Tensor tensor(DType::f32, shape);
     for (std::int64_t i = 0; i < tensor.size(); ++i)
       tensor.mutable_data<float>()[i] = normal(random);
@@ -139,11 +157,18 @@ void expect_near(const std::vector<Found>& actual, const std::vector<Found>& exp
   }
 }
 
+/// Whether products are of the words of shortlists only.
 bool is_fused(const Executable& executable) {
   const auto nodes = executable.plan(BindingTime::step);
   return std::any_of(nodes.begin(), nodes.end(), [](const PlannedNode& node) {
-    return node.kernel == "shortlist_output_layer";
+    return node.kernel == "shortlist_output_layer" || node.kernel == "sampled_product";
   });
+}
+
+bool needs_reference(const Executable& executable) {
+  const auto nodes = executable.plan(BindingTime::step);
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const PlannedNode& node) { return node.on_reference; });
 }
 
 class EveryShortlist : public ::testing::TestWithParam<std::string> {
@@ -161,12 +186,13 @@ INSTANTIATE_TEST_SUITE_P(Backends, EveryShortlist, ::testing::ValuesIn(cpu::supp
 
 TEST_P(EveryShortlist, AgreesWithTheReferenceInterpreter) {
   for (const auto product : {kTied, kUntied})
-    for (const auto head : {kScores, kLogits}) {
+    for (const auto head : {kScores, kLogits, kEnsemble}) {
       const Graph graph = graph_of(product, head);
       const auto oracle = compile(graph, weights_, {.backend = "reference", .passes = "none"});
       const std::vector<Found> expected = search(*oracle, batch_.sentences, batch_.lists);
       const auto fused = compile(graph, weights_, {});
       EXPECT_TRUE(is_fused(*fused));
+      EXPECT_FALSE(needs_reference(*fused));
       expect_near(search(*fused, batch_.sentences, batch_.lists), expected);
       const auto exact = compile(graph, weights_, {.exact = true});
       EXPECT_FALSE(is_fused(*exact));
@@ -189,26 +215,31 @@ TEST_P(EveryShortlist, GivesNoWordThatIsNotInIt) {
 }
 
 TEST_P(EveryShortlist, ASentenceAloneGetsTheSameBytes) {
-  for (const Precision precision : {Precision::fp32, Precision::int8, Precision::int16}) {
-    const auto executable = compile(graph_of(kUntied, kScores), weights_, {.precision = precision});
-    const std::vector<Found> together = search(*executable, batch_.sentences, batch_.lists);
-    for (std::size_t s = 0; s < together.size(); ++s) {
-      const std::vector<Found> alone =
-          search(*executable, {batch_.sentences[s]}, {batch_.lists[s]});
-      EXPECT_EQ(alone[0].words, together[s].words);
-      EXPECT_EQ(alone[0].scores, together[s].scores);
+  for (const Precision precision : {Precision::fp32, Precision::int8, Precision::int16})
+    for (const auto head : {kScores, kEnsemble}) {
+      const auto executable = compile(graph_of(kUntied, head), weights_, {.precision = precision});
+      const std::vector<Found> together = search(*executable, batch_.sentences, batch_.lists);
+      for (std::size_t s = 0; s < together.size(); ++s) {
+        const std::vector<Found> alone =
+            search(*executable, {batch_.sentences[s]}, {batch_.lists[s]});
+        EXPECT_EQ(alone[0].words, together[s].words);
+        EXPECT_EQ(alone[0].scores, together[s].scores);
+      }
     }
-  }
 }
 
 TEST_P(EveryShortlist, QuantizedLogitsAreThoseOfThePlainProduct) {
   for (const Precision precision :
        {Precision::int8, Precision::int16, Precision::int4, Precision::int4_log})
-    for (const auto product : {kTied, kUntied}) {
-      const Graph graph = graph_of(product, kScores);
+    for (const auto& [product, head] : {std::pair{kTied, kScores},
+                                        {kUntied, kScores},
+                                        {kTied, kEnsemble},
+                                        {kUntied, kEnsemble}}) {
+      const Graph graph = graph_of(product, head);
       const auto fused = compile(graph, weights_, {.precision = precision});
       const auto plain =
-          compile(graph, weights_, {.passes = "all,-fuse_output", .precision = precision});
+          compile(graph, weights_,
+                  {.passes = "all,-fuse_output,-fuse_sampled_products", .precision = precision});
       EXPECT_TRUE(is_fused(*fused));
       EXPECT_FALSE(is_fused(*plain));
       expect_near(search(*fused, batch_.sentences, batch_.lists),
@@ -224,7 +255,7 @@ TEST_P(EveryShortlist, IsSharedByThreadsWithoutChangeOfBytes) {
               std::back_inserter(batch_.sentences));
     std::copy(before.lists.begin(), before.lists.end(), std::back_inserter(batch_.lists));
   }
-  for (const auto head : {kScores, kLogits})
+  for (const auto head : {kScores, kLogits, kEnsemble})
     for (const Precision precision : {Precision::fp32, Precision::int8}) {
       const auto found_by = [&](std::size_t threads) {
         const auto executable = compile(graph_of(kUntied, head), weights_,

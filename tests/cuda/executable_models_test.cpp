@@ -16,6 +16,7 @@
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/graph/text.h"
+#include "fuselage/models/architectures/ensemble.h"
 #include "fuselage/models/load_model.h"
 #include "fuselage/ops/registry.h"
 #include "tests/cuda/op_program.h"
@@ -152,6 +153,19 @@ TEST_F(CudaShortlist, IsSearchedAsOnTheCpu) {
                                                  BeamSearch::candidates_per_row(options), false),
                              model.weights, {"nematus", Precision::fp32, 1e-3f, passes}, options,
                              shortlists);
+}
+
+TEST_F(CudaShortlist, OfAnEnsembleIsSearchedAsOnTheCpu) {
+  const SearchOptions options{.beam_size = 3, .max_length_factor = 1};
+  std::vector<EnsembleMember> members;
+  for (const char* name : {"transformer-ssru", "nematus"})
+    members.push_back({trained_model(name), 0.5, name});
+  const Model model = make_ensemble(std::move(members));
+  const std::vector<WordIds> shortlists{{0, 3, 5, 70}, {0}, {0, 49}, {0, 1, 2, 7, 88}};
+  expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
+                                               BeamSearch::candidates_per_row(options), false),
+                           model.weights, {"ensemble", Precision::fp32, 1e-3f, "all"}, options,
+                           shortlists);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaModels,

@@ -130,6 +130,20 @@ TEST_F(OutputKernelsTest, ShortlistsOfEveryLength) {
                         "return a = %a, i = %i, c = %c, j = %j\n");
 }
 
+TEST_F(OutputKernelsTest, SampledProductsOfListsOfEveryLength) {
+  lists_ = {{0, 2, 3}, {1}, {0, 1, 2, 3, 4}};
+  const std::string to = " {to = [choice.left], words = [choice.right, list.word]";
+  expect_as_reference(std::string(kLists) +
+                      R"(%x = import() {name = "x", domain = hyp, dims = [21]}
+%w = param() {name = "W", domain = vocab, dims = [21]}
+%u = param() {name = "U", dims = [21, 5]}
+%b = param() {name = "b", dims = [5]}
+%a = sampled_matmul(%x, %w, %b))" +
+                      to + R"(, transposed = true}
+%c = sampled_matmul(%x, %u))" +
+                      to + "}\nreturn a = %a, c = %c\n");
+}
+
 TEST_F(OutputKernelsTest, ShortlistsOfAllTypes) {
   lists_ = {{0, 2, 3}, {1, 4}, {0, 1, 2, 3, 4}};
   const auto layer = [](std::string_view dtype, const std::string& x) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdio>
+#include <sstream>
 
 #include "backends/reference/interpreter.h"
 #include "base/file.h"
@@ -170,6 +172,56 @@ TEST(Ensemble, TranslatesAlikeWithoutItsCost) {
   const auto actual = translate(ensemble_of(members), 1, true);
   for (std::size_t s = 0; s < expected.size(); ++s)
     EXPECT_EQ(actual[s].n_best[0].text, expected[s].n_best[0].text);
+}
+
+/// Lines of n-best lists in marian-decoder's format, fields apart.
+std::vector<std::vector<std::string>> read_n_best(const std::string& path) {
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream stream(read_file(path));
+  for (std::string line; std::getline(stream, line);) {
+    std::vector<std::string>& fields = lines.emplace_back();
+    for (std::size_t begin = 0; begin <= line.size();) {
+      const std::size_t end = std::min(line.find(" ||| ", begin), line.size());
+      fields.push_back(line.substr(begin, end - begin));
+      begin = end + 5;
+    }
+  }
+  return lines;
+}
+
+/// n-best lists as recorded from Marian 1.12 (pymarian: weights 0.4 and 0.6, beam-size 6,
+/// max-length-factor 2; shortlist 20 20).
+TEST(Ensemble, GivesMariansWordsAndScoresOfEachModelWithAndWithoutAShortlist) {
+  const std::string folder = std::string(FUSELAGE_TEST_DATA) + "/ensemble/";
+  std::istringstream input(read_file(folder + "input.sp.en"));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(input, line);) lines.push_back(line);
+  for (const bool shortlist : {false, true}) {
+    TranslatorOptions options{.beam_size = 6, .max_length_factor = 2, .model_scores = true};
+    options.vocabularies.paths = testing::vocabularies();
+    if (shortlist)
+      options.shortlist = {.path = folder + "lex.s2t", .limits = {.first = 20, .best = 20}};
+    const Translator translator(
+        ensemble_of({{"transformer-ssru", 0.4}, {"transformer-deepssru", 0.6}}), options);
+    const auto want =
+        read_n_best(folder + (shortlist ? "expected.shortlist.nbest.txt" : "expected.nbest.txt"));
+    const auto translations = translator.translate(lines);
+    std::size_t at = 0;
+    for (std::size_t line = 0; line < lines.size(); ++line)
+      for (const TranslatedText& text : translations[line].n_best) {
+        ASSERT_LT(at, want.size());
+        EXPECT_EQ(want[at][0], std::to_string(line));
+        EXPECT_EQ(text.text, want[at][1]);
+        float first = 0, second = 0;
+        ASSERT_EQ(std::sscanf(want[at][2].c_str(), "F0= %f F1= %f", &first, &second), 2);
+        ASSERT_THAT(text.hypothesis.model_scores, SizeIs(2));
+        EXPECT_NEAR(text.hypothesis.model_scores[0], first, 2e-3);
+        EXPECT_NEAR(text.hypothesis.model_scores[1], second, 2e-3);
+        EXPECT_NEAR(text.hypothesis.score, std::stof(want[at][3]), 2e-3);
+        ++at;
+      }
+    EXPECT_EQ(at, want.size());
+  }
 }
 
 TEST(Ensemble, IsAModelDirectoryLikeAnyOther) {

@@ -136,13 +136,62 @@ TEST(ShortlistHead, DeclaresAVocabularyForScoresOfOtherWords) {
   verify(graph);
 }
 
+/// A sum of log-probabilities, and the first of them on its own.
+constexpr std::string_view kSum = R"(%w = constant() {values = [0.25]}
+%p = log_softmax(%scores)
+%v = param() {name = "v", dims = [3, 5]}
+%l = matmul(%y, %v)
+%q = log_softmax(%l)
+%m = mul(%p, %w)
+%sum = add(%m, %q)
+return log_probs = %sum, log_probs.0 = %p, log_probs.1 = %q
+)";
+
+TEST(SearchHead, KeepsTheScoresOfEachModelWhenAsked) {
+  const Graph given = model(std::string(kSum));
+  const auto outputs = [](const Graph& graph) {
+    std::vector<std::string> names;
+    for (const Output& output : graph.outputs()) names.push_back(output.name);
+    return names;
+  };
+  EXPECT_THAT(outputs(with_search_head(given, SearchHead::k_best)),
+              ::testing::ElementsAre("best_scores", "best_words"));
+  EXPECT_THAT(outputs(with_search_head(given, SearchHead::k_best, 1, false, true)),
+              ::testing::ElementsAre("best_scores", "best_words", "log_probs.0", "log_probs.1"));
+}
+
+TEST(ShortlistHead, NormalizesEachModelOfASumOverItsWords) {
+  const Graph graph =
+      with_shortlist_head(model(std::string(kSum)), SearchHead::k_best, 2, false, true);
+  verify(graph);
+  const std::string paths =
+      "{row = [hyp_shortlist.left], element = [hyp_shortlist.right, shortlist.word]}\n";
+  EXPECT_TRUE(same_graph(
+      graph, model_with_shortlist(
+                 "%w = constant() {values = [0.25]}\n%e = select_elements(%scores) " + paths +
+                 "%p = segment_log_softmax(%e) {to = [hyp_shortlist.left]}\n"
+                 "%v = param() {name = \"v\", dims = [3, 5]}\n%l = matmul(%y, %v)\n"
+                 "%g = select_elements(%l) " +
+                 paths +
+                 "%q = segment_log_softmax(%g) {to = [hyp_shortlist.left]}\n"
+                 "%m = mul(%p, %w)\n%sum = add(%m, %q)\n"
+                 "%best, %words = segment_k_best(%sum) {k = 2, to = [hyp_shortlist.left], "
+                 "words = [hyp_shortlist.right, shortlist.word]}\n"
+                 // No output needs the scores of all words any more.
+                 "%a = log_softmax(%scores)\n%b = log_softmax(%l)\n"
+                 "%c = mul(%a, %w)\n%d = add(%c, %b)\n"
+                 "return best_scores = %best, best_words = %words, log_probs.0 = %p, "
+                 "log_probs.1 = %q\n")))
+      << print_graph(graph);
+}
+
 TEST(ShortlistHead, RefusesWhatHasNoLogitsOfHypotheses) {
   const auto head = [](const std::string& outputs) {
     return
         [outputs] { with_shortlist_head(model("return " + outputs + "\n"), SearchHead::k_best); };
   };
   EXPECT_THAT(head("log_probs = %scores"),
-              ThrowsMessage<Error>(HasSubstr("gives log-probabilities of all words")));
+              ThrowsMessage<Error>(HasSubstr("its log-probabilities come from")));
   EXPECT_THAT(head("logits = %E"), ThrowsMessage<Error>(HasSubstr("they are vocab f32[3]")));
 }
 

@@ -13,7 +13,6 @@
 #include "decoding/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/translator.h"
-#include "fuselage/models/architectures/ensemble.h"
 #include "tests/decoding/support.h"
 #include "tests/temp_path.h"
 
@@ -195,17 +194,6 @@ TEST_F(ShortlistOptionsTest, GoWithAModelsOtherOptions) {
   options_.compile = {};
   options_.skip_cost = true;
   EXPECT_EQ(words_of(translate()), words_of(fused));
-}
-
-TEST_F(ShortlistOptionsTest, OfEnsemblesAreRefused) {
-  std::vector<EnsembleMember> members;
-  for (const char* name : {"a", "b"}) {
-    EnsembleMember& member = members.emplace_back();
-    member.where = name;
-    member.model = load_model(testing::small_model());
-  }
-  EXPECT_THAT([&] { Translator(make_ensemble(std::move(members)), options_); },
-              ThrowsMessage<Error>(HasSubstr("not the logits that a shortlist needs")));
 }
 
 TEST_F(ShortlistOptionsTest, OfFewSourceWordsGiveANote) {

@@ -160,6 +160,12 @@ return best = %best, words = %words
 %best, %words = shortlist_k_best(%x, %w, %b) {k = 3, to = [cross.left], words = [cross.right, source.word], transposed = true, log_softmax = false}
 return best = %best, words = %words
 )"},
+        {"sampled_matmul", R"(%x = import() {name = "x", domain = hyp, dims = [2]}
+%w = param() {name = "w", dims = [5, 2]}
+%b = param() {name = "b", dims = [5]}
+%y = sampled_matmul(%x, %w, %b) {to = [cross.left], words = [cross.right, source.word], transposed = true}
+return y = %y
+)"},
         {"mix_rows", R"(%w = import() {name = "w", domain = cross, dims = [2]}
 %x = import() {name = "x", domain = source, dims = [6]}
 %y = mix_rows(%w, %x) {to = [cross.left], via = [cross.right]}

@@ -111,7 +111,7 @@ TEST(Ensemble, AddsWeightedLogProbabilities) {
 %s2 = mul(%l2, %w2)
 %s01 = add(%s0, %s1)
 %s = add(%s01, %s2)
-return alignment = %0.alignment, log_probs = %s
+return alignment = %0.alignment, log_probs = %s, log_probs.0 = %l0, log_probs.1 = %s1, log_probs.2 = %l2
 )"))) << print_graph(ensemble.graph);
   EXPECT_EQ(ensemble.graph.name(), "toy + toy + toy");
 }
@@ -144,7 +144,7 @@ TEST(Ensemble, HasEnsemblesAsMembers) {
 %s01 = add(%s0, %s1)
 %s2 = log_softmax(%1.logits)
 %s = add(%s01, %s2)
-return alignment = %0.0.alignment, log_probs = %s
+return alignment = %0.0.alignment, log_probs = %s, log_probs.0 = %s01, log_probs.1 = %s2
 )"))) << print_graph(outer.graph);
   EXPECT_EQ(outer.weights.size(), 6u);
 }

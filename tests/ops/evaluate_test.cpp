@@ -514,6 +514,12 @@ const std::vector<Case>& cases() {
        "to = [cross.left], words = [cross.right, source.word]}",
        {{-kInf, -kInf, -kInf, -kInf, 0, -kInf, -kInf, -kInf}, {1, 0, 1, 0, 3, -1, -1, -1}}},
 
+      {"sampled_matmul",
+       "%b = constant() {values = [0, 12, 0, 0, 0], dims = [5]}\n"
+       "%y = sampled_matmul(%h, %e, %b) {transposed = true, "
+       "to = [cross.left], words = [cross.right, source.word]}",
+       {{0, -2, 50, 3, -30}}},
+
       // Logits 10, 35, 10 and 40 apart.
       {"linear_k_best",
        "%y, %ids = linear_k_best(%h, %e) {transposed = true, k = 2, log_softmax = false}",

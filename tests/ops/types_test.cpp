@@ -119,6 +119,9 @@ constexpr Good kGood[] = {
     {"%y, %ids = shortlist_k_best(%h, %e) {k = 7, to = [cross.left], words = [cross.right, "
      "source.word], transposed = true}",
      "hyp f32[7]"},
+    {"%y = sampled_matmul(%h, %e) {to = [cross.left], words = [cross.right, source.word], "
+     "transposed = true}",
+     "cross f32[1]"},
     {"%y, %ids = ensemble_k_best(%h, %e, %h5, %h, %e) {k = 4, weights = [1, 0.5], "
      "biased = [1, 0], transposed = [1, 1]}",
      "hyp f32[4]"},
@@ -342,6 +345,8 @@ constexpr Bad kBad[] = {
      "rows are gathered along one map"},
     {"%y, %ids = shortlist_k_best(%h, %m) {k = 1, to = [cross.left], words = [cross.right, "
      "source.word]}",
+     "'vocab', where its path leads, has no entry for each element of hyp f32[3]"},
+    {"%y = sampled_matmul(%h, %m) {to = [cross.left], words = [cross.right, source.word]}",
      "'vocab', where its path leads, has no entry for each element of hyp f32[3]"},
     {"%y, %ids = ensemble_k_best(%h, %m) {k = 4, weights = [1]}",
      "it cannot take the 4 best of hyp f32[3]"},

@@ -232,6 +232,9 @@ class Generator {
         add_node(graph_, op::SegmentKBest{.k = 3, .to = left, .words = words}, {scores});
     graph_.add_output("shortlist_scores", graph_.result(best, 0));
     graph_.add_output("shortlist_words", graph_.result(best, 1));
+    const ValueId product = add("matmul", {x, param(graph_.none(), 4, 7)});
+    graph_.add_output("shortlist_logits",
+                      add("select_elements", {product}, {{"row", left}, {"element", words}}));
   }
 
   ValueId logits() {

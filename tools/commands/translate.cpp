@@ -53,7 +53,8 @@ TranslateCommand::TranslateCommand()
                  "expanded")
       ->type_name("FILE")
       ->default_str("stdin");
-  app.add_flag("--n-best", format_.n_best, "Print all hypotheses, with scores");
+  app.add_flag("--n-best", format_.n_best,
+               "Print all hypotheses, with scores, of an ensemble by each model");
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   options().begin_group(kSearchGroup);
@@ -88,6 +89,7 @@ void TranslateCommand::finish() {
   // Else the model's own, if any.
   if (no_shortlist_ || !shortlist_.path.empty()) translator_.shortlist = shortlist_;
   translator_.alignment = format_.alignment.has_value();
+  translator_.model_scores = format_.n_best;
 }
 
 int TranslateCommand::run() {

@@ -1,4 +1,5 @@
-// The output layer with shortlists. Reads columns of the stored matrix in place.
+// Output layers with shortlists, which read columns of the stored matrix in place, and the ranking
+// of scores of shortlisted words.
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/runtime/parts.h"
@@ -11,47 +12,65 @@
 #include "fuselage/ops/matmul.h"
 #include "fuselage/ops/output.h"
 #include "fuselage/ops/rows.h"
+#include "fuselage/ops/shortlist.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage::cpu {
 namespace {
 
-/// shortlist_k_best. Rows are divided among threads; adjacent rows of a sentence share passes over
-/// its words.
-class ShortlistOutput final : public Kernel {
+/// Products of rows with the stored columns of their sentence's shortlist. Rows are divided among
+/// threads; adjacent rows of a sentence share passes over its words.
+class ShortlistProducts : public Kernel {
  public:
-  ShortlistOutput(const PlannedInstruction& in, const Binding& binding)
-      : ShortlistOutput(in, binding, binding.graph.value(binding.node.operands[0]).type.dims[0],
-                        binding.graph.value(binding.node.operands[1]).type.dtype) {}
+  ShortlistProducts(const PlannedInstruction& in, const Binding& binding)
+      : ShortlistProducts(in, binding, binding.graph.value(binding.node.operands[0]).type.dims[0],
+                          binding.graph.value(binding.node.operands[1]).type.dtype) {}
 
-  void run(const PlannedInstruction& in, const Run& run) const override {
-    MatrixColumns columns = columns_;
-    columns.data = matrix_->bytes();
+ protected:
+  /// Rows with the same words.
+  struct SameWords {
+    std::size_t first = 0, count = 0;
+    std::span<const std::int32_t> words;
+    std::size_t pair = 0;  ///< the first pair; the pairs of later rows follow
+  };
+
+  /// Calls f(rows) for all rows, those with the same words at a time.
+  template <typename F>
+  void for_rows(const Run& run, const F& f) const {
     const Segments pairs = segments_of(to_, run);
     const auto right = run.rows.index(words_[0]);
     const auto words = run.rows.index(words_[1]);
-    const float* bias = in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
-    const RowsIn x = rows_in(in, run, 0);
-    const std::size_t k = cols_of(in);
+    const auto first_pair = [&](std::size_t row) {
+      return static_cast<std::size_t>(pairs.begin[row]);
+    };
     // The words of a row are contiguous, so the first pair and their number determine them.
     const auto words_of = [&](std::size_t row) -> std::span<const std::int32_t> {
-      const auto begin = static_cast<std::size_t>(pairs.begin[row]);
-      const auto count = static_cast<std::size_t>(pairs.begin[row + 1]) - begin;
+      const std::size_t count = first_pair(row + 1) - first_pair(row);
       if (count == 0) return {};
-      return words.subspan(static_cast<std::size_t>(right[begin]), count);
+      return words.subspan(static_cast<std::size_t>(right[first_pair(row)]), count);
     };
     in_parts(run, pairs.count, work_of(pairs), [&](std::size_t first, std::size_t last) {
       for (std::size_t row = first, end = first; row < last; row = end) {
         const std::span<const std::int32_t> list = words_of(row);
         while (end < last && words_of(end).data() == list.data()) ++end;
-        run.kernels.shortlist_k_best(rows_from(x, row), end - row, columns, bias, list,
-                                     log_softmax_, k, result_at(in, run, 0) + row * k,
-                                     result_at<std::int32_t>(in, run, 1) + row * k);
+        f(SameWords{row, end - row, list, first_pair(row)});
       }
     });
   }
 
+  MatrixColumns columns() const {
+    MatrixColumns columns = columns_;
+    columns.data = matrix_->bytes();
+    return columns;
+  }
+
+  static const float* bias_of(const PlannedInstruction& in, const Run& run) {
+    return in.operands.size() > 2 ? plain_in<const float>(in, run, 2) : nullptr;
+  }
+
  private:
-  ShortlistOutput(const PlannedInstruction& in, const Binding& binding, std::int64_t k, DType dtype)
+  ShortlistProducts(const PlannedInstruction& in, const Binding& binding, std::int64_t k,
+                    DType dtype)
       : matrix_(columns_operand(in, binding, 1,
                                 {.k = k,
                                  .n = matrix_columns(binding.graph, binding.node.operands[1], k),
@@ -59,8 +78,7 @@ class ShortlistOutput final : public Kernel {
         columns_(
             {.stride = vector_bytes(dtype, k), .k = static_cast<std::size_t>(k), .dtype = dtype}),
         to_(binding.node.as<op::Segments>().to.front()),
-        words_(binding.node.as<op::ShortlistWords>().words),
-        log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
+        words_(binding.node.as<op::ShortlistWords>().words) {}
 
   /// Multiply-adds of the products of all pairs.
   std::size_t work_of(const Segments& pairs) const {
@@ -72,12 +90,116 @@ class ShortlistOutput final : public Kernel {
   MatrixColumns columns_;                 ///< without data
   MapId to_;
   MapPath words_;  ///< from pairs through shortlists to words
+};
+
+class ShortlistOutput final : public ShortlistProducts {
+ public:
+  ShortlistOutput(const PlannedInstruction& in, const Binding& binding)
+      : ShortlistProducts(in, binding), log_softmax_(binding.node.as<op::Scores>().log_softmax) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const RowsIn x = rows_in(in, run, 0);
+    const std::size_t k = cols_of(in);
+    for_rows(run, [&](const SameWords& rows) {
+      run.kernels.shortlist_k_best(rows_from(x, rows.first), rows.count, columns(),
+                                   bias_of(in, run), rows.words, log_softmax_, k,
+                                   result_at(in, run, 0) + rows.first * k,
+                                   result_at<std::int32_t>(in, run, 1) + rows.first * k);
+    });
+  }
+
+ private:
   bool log_softmax_;
+};
+
+class SampledProduct final : public ShortlistProducts {
+ public:
+  using ShortlistProducts::ShortlistProducts;
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const RowsIn x = all_rows(in, run, 0);
+    for_rows(run, [&](const SameWords& rows) {
+      run.kernels.shortlist_products(rows_from(x, rows.first), rows.count, columns(),
+                                     bias_of(in, run), rows.words,
+                                     result_at(in, run, 0) + rows.pair);
+    });
+  }
+};
+
+/// Scores of pairs, adjacent for each row that they belong to.
+class RowsOfPairs : public Kernel {
+ public:
+  RowsOfPairs(const PlannedInstruction&, const Binding& binding)
+      : to_(binding.node.as<op::Segments>().to.front()) {}
+
+ protected:
+  /// Calls f(row, its first pair, its number of pairs) for all rows.
+  template <typename F>
+  void for_rows(const Run& run, const F& f) const {
+    const Segments pairs = segments_of(to_, run);
+    const auto count = static_cast<std::size_t>(pairs.begin[pairs.count] - pairs.begin[0]);
+    in_parts(run, pairs.count, count, [&](std::size_t first, std::size_t last) {
+      for (std::size_t row = first; row < last; ++row)
+        f(row, static_cast<std::size_t>(pairs.begin[row]),
+          static_cast<std::size_t>(pairs.begin[row + 1] - pairs.begin[row]));
+    });
+  }
+
+ private:
+  MapId to_;
+};
+
+class SegmentLogSoftmax final : public RowsOfPairs {
+ public:
+  using RowsOfPairs::RowsOfPairs;
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const float* x = plain_in<const float>(in, run, 0);
+    float* out = result_at(in, run);
+    for_rows(run, [&](std::size_t, std::size_t first, std::size_t count) {
+      run.kernels.log_softmax({.data = x + first, .stride = count, .columns = count}, 1, count,
+                              {out + first, count});
+    });
+  }
+};
+
+class SegmentKBest final : public RowsOfPairs {
+ public:
+  SegmentKBest(const PlannedInstruction& in, const Binding& binding)
+      : RowsOfPairs(in, binding), words_(binding.node.as<op::ShortlistWords>().words) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const auto* x = data_at<const float>(in.operands[0], run, 0);
+    const auto right = run.rows.index(words_[0]);
+    const auto words = run.rows.index(words_[1]);
+    const std::size_t k = cols_of(in);
+    for_rows(run, [&](std::size_t row, std::size_t first, std::size_t count) {
+      std::int32_t* ids = result_at<std::int32_t>(in, run, 1) + row * k;
+      run.kernels.k_best({.data = x + first, .stride = count, .columns = count}, 1, count, k,
+                         result_at(in, run, 0) + row * k, ids);
+      for (std::size_t i = 0; i < k; ++i)
+        if (ids[i] >= 0)
+          ids[i] = words[static_cast<std::size_t>(right[first + static_cast<std::size_t>(ids[i])])];
+    });
+  }
+
+ private:
+  MapPath words_;
 };
 
 std::string refuse_shortlist_output(const Graph& graph, const Node& node) {
   if (graph.value(node.operands[1]).type.dtype == DType::f16) return "its matrix is of f16";
   return refuse_shortlist(graph, node);
+}
+
+std::string refuse_words(const Graph& graph, const Node& node) {
+  const MapPath words = node.as<op::ShortlistWords>().words;
+  if (words.size() == 2 && graph.map(words[0]).kind == MapKind::right) return "";
+  return "its words are not those of the right members of its pairs";
+}
+
+std::string refuse_several_numbers(const Graph& graph, const Node& node) {
+  return row_size(graph.value(node.operands[0]).type) == 1 ? "" : "a pair has several numbers";
 }
 
 using enum Reads;
@@ -88,6 +210,17 @@ constexpr KernelEntry kKernels[] = {
       .reads = {view},
       .refuse = refuse_shortlist_output},
      make_kernel<ShortlistOutput>},
+    {{.op = op::SampledMatmul::kName,
+      .name = "sampled_product",
+      .reads = {slice},
+      .refuse = refuse_shortlist_output},
+     make_kernel<SampledProduct>},
+    {{.op = op::SegmentLogSoftmax::kName,
+      .name = "segment_log_softmax",
+      .refuse = refuse_several_numbers},
+     make_kernel<SegmentLogSoftmax>},
+    {{.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_words},
+     make_kernel<SegmentKBest>},
 };
 
 }  // namespace

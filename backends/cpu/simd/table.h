@@ -202,6 +202,12 @@ struct KernelTable {
                            std::span<const std::int32_t> columns, bool log_softmax, size_t k,
                            float* values, std::int32_t* ids) = nullptr;
 
+  /// out [rows, columns.size()], row after row: the products and biases that shortlist_k_best
+  /// ranks.
+  void (*shortlist_products)(const RowsIn& a, size_t rows, const MatrixColumns& b,
+                             const float* bias, std::span<const std::int32_t> columns,
+                             float* out) = nullptr;
+
   /// out [rows, 1]: log(sum(exp(x - max))) + max over the columns of each row. A row of only
   /// -infinity gives -infinity.
   void (*log_sum_exp)(const RowsIn& x, size_t rows, size_t cols, const RowsOut& out) = nullptr;

@@ -18,6 +18,13 @@ inline constexpr std::string_view kLogProbs = "log_probs";      ///< hypothesis 
 /// Optional: a weight for each pair of hypothesis and source token.
 inline constexpr std::string_view kAlignment = "alignment";
 
+/// The output with the log-probabilities of model `number` of an ensemble, "log_probs.0" for the
+/// first: hypothesis f32[vocabulary], or f32[1] for each pair of a hypothesis and a word of its
+/// shortlist.
+std::string member_output(std::size_t number);
+/// Whether an output is one of these.
+bool is_member_output(std::string_view name);
+
 /// Settings of a search.
 struct SearchSettings {
   std::int32_t beam_size = 1;

@@ -22,6 +22,9 @@ struct SearchOptions {
   std::int32_t end_id = 0;
   std::vector<std::int32_t> suppressed;  ///< words that are never produced
   bool alignment = false;
+  /// Models of an ensemble whose log-probabilities are kept (Hypothesis::model_scores); 0: none.
+  /// The executable then has the outputs member_output.
+  std::size_t models = 0;
   /// The words of a prefix have their log-probabilities, as with marian-decoder's force-decode; the
   /// executable then has the outputs of SearchHead::k_best_with_log_probabilities. Otherwise they
   /// have the score 0 and do not count in the length by which a score is normalized.
@@ -88,6 +91,8 @@ class BeamSearch {
   void collect_candidates(std::size_t begin, std::size_t end);
   void take_candidates(std::size_t begin, std::size_t end);
   void keep_alignment(std::int64_t row);
+  void keep_model_scores(std::size_t row, std::int32_t word);
+  float model_score(std::size_t model, std::size_t row, std::int32_t word) const;
   std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
   float final_score(const SearchRecord::Finished& finished) const;
   Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
@@ -105,6 +110,10 @@ class BeamSearch {
   std::vector<float> alignments_;
   std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
   std::vector<std::int64_t> alignment_begin_;  ///< offset in the output per row of the step
+  std::vector<std::size_t> model_outputs_;     ///< of each model of an ensemble
+  std::vector<float> model_scores_;            ///< sums up to each token, model by model
+  std::vector<std::int64_t> shortlist_begin_;  ///< offset in model outputs per row of the step
+  std::span<const WordIds> shortlists_;        ///< of the current batch
   std::vector<std::int32_t> source_lengths_;
   std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;
 };

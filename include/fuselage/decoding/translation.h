@@ -23,6 +23,8 @@ struct Hypothesis {
   std::vector<float> word_scores;   ///< log-probability of each word
   float log_probability = 0;        ///< sum of the word scores
   float score = 0;                  ///< with word penalty and length normalization
+  /// The log-probability that each model of an ensemble gives; empty unless requested.
+  std::vector<float> model_scores = {};
   /// Weight of each source token for each word, word by word; empty unless requested.
   std::vector<std::vector<float>> alignment;
 };

@@ -36,9 +36,10 @@ struct TranslatorOptions {
   std::optional<std::size_t> max_length = {};
   std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
   bool allow_special = false;          ///< control characters of SentencePiece may be produced
-  bool skip_cost = false;  ///< scores are logits, which is faster; needs a beam size of 1
-  bool alignment = false;  ///< hypotheses have their alignment
-  bool strict = false;     ///< invalid and too long lines are errors
+  bool skip_cost = false;     ///< scores are logits, which is faster; needs a beam size of 1
+  bool alignment = false;     ///< hypotheses have their alignment
+  bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability
+  bool strict = false;        ///< invalid and too long lines are errors
   std::optional<ShortlistOptions> shortlist = {};  ///< with an empty path: no shortlist
   /// Number of threads that translate batches; 0: one for each processor that the process may use,
   /// divided by CompileOptions::threads_per_sentence, and one for a GPU.

@@ -45,6 +45,19 @@ struct ShortlistKBest {
   }
 };
 
+/// Single elements of x W + b, one for each pair of a row and a word; operands x, W and optionally
+/// b. Known as a sampled dense-dense matrix product (SDDMM).
+struct SampledMatmul {
+  static constexpr std::string_view kName = "sampled_matmul";
+  MapPath to;
+  MapPath words;
+  bool transposed = false;
+  static constexpr auto attributes() {
+    return std::tuple(required("to", &SampledMatmul::to), required("words", &SampledMatmul::words),
+                      defaulted("transposed", &SampledMatmul::transposed));
+  }
+};
+
 /// The k largest elements of the weighted sum of several models' log-probabilities. `biased` and
 /// `transposed` have 0 or 1 per model; empty: all 0.
 struct EnsembleKBest {

@@ -302,6 +302,10 @@ TEST(Canonical, OutputLayerWithAShortlist) {
         kernels().shortlist_k_best(layer.x.matrix().in(), layer.kRows, stored, layer.bias.row(0),
                                    columns, true, 6, best.values.data(), best.ids.data());
         bytes.add(best);
+        std::vector<float> products(layer.kRows * columns.size());
+        kernels().shortlist_products(layer.x.matrix().in(), layer.kRows, stored, layer.bias.row(0),
+                                     columns, products.data());
+        bytes.add(products.data(), products.size());
       });
     }
 }

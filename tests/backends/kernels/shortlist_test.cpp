@@ -79,6 +79,17 @@ void expect_best(const Layer& layer, const RowsIn& x, std::size_t rows, const Co
   const Matrix logits = some_logits(layer, x, rows, columns);
   expect_near(best_of(x, rows, stored.get(), layer.bias_row(), columns, k, false),
               k_best_of(logits, k), columns, rows * k);
+  std::vector<float> products(rows * columns.size());
+  kernels().shortlist_products(x, rows, stored.get(), layer.bias_row(), columns, products.data());
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const float logit = logits(r, c);
+      const float product = products[r * columns.size() + c];
+      if (std::isfinite(logit))
+        ASSERT_NEAR(product, logit, 1e-5 * std::max(1.0f, std::fabs(logit)));
+      else
+        ASSERT_TRUE(product == logit || (std::isnan(product) && std::isnan(logit)));
+    }
   Matrix scores(rows, columns.size());
   kernels().log_softmax(logits.in(), rows, columns.size(), scores.out());
   expect_near(best_of(x, rows, stored.get(), layer.bias_row(), columns, k, true),
@@ -120,6 +131,15 @@ TEST_P(ShortlistTest, RowsAloneAndColumnsAmongOthersGiveTheSameBits) {
       ASSERT_TRUE(std::equal(alone.ids.begin(), alone.ids.begin() + 5,
                              together.ids.begin() + static_cast<std::ptrdiff_t>(r * 5)));
     }
+  }
+  std::vector<float> together(40 * columns.size()), alone(columns.size());
+  const auto multiply = [&](const RowsIn& rows, std::size_t count, std::vector<float>& out) {
+    kernels().shortlist_products(rows, count, stored.get(), layer.bias_row(), columns, out.data());
+  };
+  multiply(x.in(), 40, together);
+  for (std::size_t r = 0; r < 40; ++r) {
+    multiply(x.alone(r), 1, alone);
+    ASSERT_TRUE(same_bits(alone.data(), together.data() + r * alone.size(), alone.size()));
   }
   const Ranked among = best_of(x.in(), 1, stored.get(), layer.bias_row(), columns, 134, false);
   for (std::size_t i = 0; i < 134; ++i) {

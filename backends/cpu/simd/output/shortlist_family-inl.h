@@ -1,5 +1,5 @@
-// The output layer of a model for a few columns of its matrix: products, bias, normalizer and k
-// best. Compiled once per target, hence the unusual guard.
+// The output layer of a model for a few columns of its matrix: products and bias, and optionally
+// normalizer and k best. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_SHORTLIST_FAMILY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_SHORTLIST_FAMILY_INL_H_
 #undef FUSELAGE_CPU_KERNELS_SHORTLIST_FAMILY_INL_H_
@@ -157,7 +157,38 @@ inline void shortlist_k_best(const RowsIn& a, std::size_t rows, const MatrixColu
   });
 }
 
-inline void set_shortlist(KernelTable& table) { table.shortlist_k_best = shortlist_k_best; }
+template <class Dot>
+void products_of_rows(const RowsIn& a, std::size_t rows, const Columns& columns, float* out) {
+  HWY_ALIGN float products[kDotRows * kChunk];
+  for (std::size_t first = 0; first < columns.numbers.size(); first += kChunk) {
+    const Chunk chunk(columns, first);
+    for_each_share(rows, kDotRows, [&](std::size_t begin, std::size_t count) {
+      multiply<Dot>(rows_from(a, begin), count, columns, chunk, products);
+      for (std::size_t r = 0; r < count; ++r)
+        for (std::size_t c = 0; c < chunk.count; ++c)
+          out[(begin + r) * columns.numbers.size() + first + c] =
+              products[r * kChunk + c] + chunk.bias[c];
+    });
+  }
+}
+
+inline void shortlist_products(const RowsIn& a, std::size_t rows, const MatrixColumns& b,
+                               const float* bias, std::span<const std::int32_t> columns,
+                               float* out) {
+  const Columns some{b, bias, columns};
+  with_dot(b.dtype, [&](auto type) {
+    using Dot = typename decltype(type)::type;
+    for_each_share(rows, kRowsTogether, [&](std::size_t begin, std::size_t count) {
+      products_of_rows<Dot>(prepared_rows<Dot>(rows_from(a, begin), count, b.k), count, some,
+                            out + begin * columns.size());
+    });
+  });
+}
+
+inline void set_shortlist(KernelTable& table) {
+  table.shortlist_k_best = shortlist_k_best;
+  table.shortlist_products = shortlist_products;
+}
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -161,10 +161,38 @@ class ShortlistOutput : public Kernel {
   bool log_softmax_;
 };
 
+/// sampled_matmul: logits of the words of each row's shortlist.
+class SampledProduct : public Kernel {
+ public:
+  SampledProduct(const PlannedInstruction& in, const Binding& binding)
+      : matrix_(stored_matrix(in, binding, first_two_factors(binding))),
+        to_(binding.node.as<op::Segments>().to.front()),
+        words_(binding.node.as<op::ShortlistWords>().words),
+        pairs_(binding.graph.map(to_).from),
+        rows_(binding.graph.map(to_).to) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const ShortlistWords lists{.pairs = segments_of(to_, run),
+                               .right = run.rows[words_[0]].index,
+                               .words = run.rows[words_[1]].index,
+                               .max_pairs = run.rows[pairs_].max_live};
+    check(in.results[0].stride == 1, "sampled_product: logits must be contiguous");
+    shortlist_logits(run.stream, all_rows(in, run, 0), live_rows(rows_, run), *matrix_,
+                     third_as_bias(in, run), lists, data_at<float>(in.results[0], run));
+  }
+
+ private:
+  std::shared_ptr<const DeviceMatrix> matrix_;
+  MapId to_;
+  MapPath words_;
+  DomainId pairs_, rows_;
+};
+
 const RegisterKernels kKernels({
     {"fused_output", make_fused_output},
     {"output_layer", make_output_layer},
     {"shortlist_output_layer", make_kernel<ShortlistOutput>},
+    {"sampled_product", make_kernel<SampledProduct>},
     {"output_layers", make_output_layers},
     {"k_best", make_kernel<KBest>},
     {"segment_k_best", make_kernel<SegmentKBest>},

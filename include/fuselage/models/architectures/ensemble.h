@@ -17,7 +17,8 @@ struct EnsembleMember {
 
 /// One model that runs all members side by side on the same words. Its output "log_probs" is the
 /// sum of weight × log-softmax of the members' logits, and is not normalized again. The names of
-/// the parameters and values of member i begin with "i.". The output "alignment" is the alignment
+/// the parameters and values of member i begin with "i.", and its own log-probabilities are the
+/// output "log_probs.i". The output "alignment" is the alignment
 /// of the first member, as in marian-decoder.
 ///
 /// Throws Error naming two members and their difference in direction, number of source or target
