@@ -15,8 +15,8 @@ namespace FUSELAGE_API fuselage {
 
 /// A translation model of any format, or a language model: its weights, the properties of its text,
 /// and a graph. The graph has the output "logits" or "log_probs" (a row per live hypothesis, an
-/// element per target word), of an ensemble also "log_probs.i" of each model i, and, if it has attention, "alignment" (a weight per pair
-/// of hypothesis and source token).
+/// element per target word), of an ensemble also "log_probs.i" of each model i, and, if it has
+/// attention, "alignment" (a weight per pair of hypothesis and source token).
 struct Model {
   Graph graph;
   TensorMap weights;
