@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
 # check_lint.sh [FILE.cpp...]: runs clang-tidy on these files, or on all tracked files that the
-# preset release compiles. Needs build/compile_commands.json: run demo.sh or test.sh.
+# preset release compiles. Needs its build: run demo.sh or test.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# The build compiles several files at a time; clang-tidy reads each on its own.
+cmake -S . -B build/lint -G Ninja -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_UNITY_BUILD=OFF >/dev/null
+commands=build/lint/compile_commands.json
+
 if [[ $# -eq 0 ]]; then
   mapfile -t sources < <(
     comm -12 <(git ls-files '*.cpp' | sort) \
-      <(sed -n "s|^  \"file\": \"$PWD/\(.*\)\".*|\1|p" build/compile_commands.json | sort)
+      <(sed -n "s|^  \"file\": \"$PWD/\(.*\)\".*|\1|p" "$commands" | sort)
   )
-  [[ ${#sources[@]} -gt 0 ]] || { echo "build/compile_commands.json names no tracked file" && exit 1; }
+  [[ ${#sources[@]} -gt 0 ]] || { echo "$commands names no tracked file" && exit 1; }
   set -- "${sources[@]}"
 fi
 
 # clang cannot read the precompiled headers of g++.
-mkdir -p build/lint
-sed 's| -Winvalid-pch -include [^ ]*/cmake_pch\.hxx||' build/compile_commands.json \
-  >build/lint/compile_commands.json
+sed -i 's| -Winvalid-pch -include [^ ]*/cmake_pch\.hxx||' "$commands"
 
 # For a clean file clang-tidy prints only the number of suppressed warnings.
 lint() {

@@ -14,7 +14,7 @@
 namespace fuselage {
 namespace {
 
-struct Entry {
+struct CountedWord {
   std::string word;
   std::optional<std::uint64_t> count;
 };
@@ -28,14 +28,14 @@ std::uint64_t parse_count(std::string_view text, const std::string& where) {
   return count;
 }
 
-Entry parse_line(std::string line, const std::string& where) {
+CountedWord parse_line(std::string line, const std::string& where) {
   std::replace(line.begin(), line.end(), '\t', ' ');
   std::vector<std::string_view> fields;
   for_each_word(line, [&fields](std::string_view field) { fields.push_back(field); });
   if (fields.empty() || fields.size() > 2)
     throw Error(
         fmt::format("{}: {} fields; write a word, or a word and its count", where, fields.size()));
-  Entry entry{.word = std::string(fields[0])};
+  CountedWord entry{.word = std::string(fields[0])};
   if (fields.size() == 2) entry.count = parse_count(fields[1], where);
   return entry;
 }
@@ -43,7 +43,7 @@ Entry parse_line(std::string line, const std::string& where) {
 }  // namespace
 
 std::vector<std::string> parse_frequency_list(std::string_view bytes, const std::string& name) {
-  std::vector<Entry> entries;
+  std::vector<CountedWord> entries;
   for (std::size_t line = 1; !bytes.empty(); ++line) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     const std::string where = fmt::format("{}:{}", name, line);
@@ -55,10 +55,10 @@ std::vector<std::string> parse_frequency_list(std::string_view bytes, const std:
   }
   if (entries.empty()) throw Error(fmt::format("{}: there is no word in it", name));
   std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.count > b.count; });
+                   [](const CountedWord& a, const CountedWord& b) { return a.count > b.count; });
   std::vector<std::string> words;
   words.reserve(entries.size());
-  for (Entry& entry : entries) words.push_back(std::move(entry.word));
+  for (CountedWord& entry : entries) words.push_back(std::move(entry.word));
   return words;
 }
 
