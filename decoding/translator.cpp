@@ -15,6 +15,7 @@
 #include "decoding/search_pool.h"
 #include "decoding/shared_log.h"
 #include "decoding/source_encoder.h"
+#include "decoding/translation_notes.h"
 #include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
@@ -164,8 +165,8 @@ Translation Translator::Impl::translate(std::string_view line) const {
   const SearchPool::Lease lease(*pool_, 1);
   std::vector<EncodedLine> batch{encoder_->encode(line, 0)};
   Translation translation = std::move(translate_batch(*lease.searches()[0], batch)[0]);
-  LineNotes notes(*options_.max_length);
-  notes.add(0, translation.oddities);
+  TranslationNotes notes(options_);
+  notes.add(0, translation);
   log_.write(notes.notes());
   return translation;
 }
@@ -178,9 +179,9 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
       return translate_batch(search, batch);
     });
-  LineNotes notes(*options_.max_length);
+  TranslationNotes notes(options_);
   const Sink noting_sink = [&](std::size_t line, Translation&& translation) {
-    notes.add(line, translation.oddities);
+    notes.add(line, translation);
     sink(line, std::move(translation));
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_encoder.h"
+#include "decoding/translation_notes.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/translator.h"
 #include "tools/commands/commands.h"
@@ -108,11 +108,11 @@ int TranslateCommand::run() {
   inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
   if (!shortlist_.path.empty()) inputs.push_back(shortlist_.path);
   OutputFile output(common_.output, inputs);
-  LineNotes notes(*translator.options().max_length);
+  TranslationNotes notes(translator.options());
   Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());
   const auto print = [&](std::size_t line, Translation&& translation) {
     output.write(format_translation(line, translation, format_));
-    notes.add(line, translation.oddities);
+    notes.add(line, translation);
     progress.add(translation.source_words, translation.source_bytes);
   };
   translator.translate(input.stream(), print,
