@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decoding/final_scores.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/error.h"
 
@@ -21,6 +22,10 @@ std::int32_t length_limit(float factor, std::int32_t source_length) {
 
 }  // namespace
 
+BeamSearch::BeamSearch(BeamSearch&&) noexcept = default;
+BeamSearch& BeamSearch::operator=(BeamSearch&&) noexcept = default;
+BeamSearch::~BeamSearch() = default;
+
 std::int32_t BeamSearch::candidates_per_row(const SearchOptions& options) {
   return options.beam_size + static_cast<std::int32_t>(options.suppressed.size());
 }
@@ -29,9 +34,14 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
     : options_(std::move(options)),
       worker_(executable.make_worker()),
       best_scores_(executable.output(kBestScores)),
-      best_words_(executable.output(kBestWords)) {
+      best_words_(executable.output(kBestWords)),
+      final_scores_(std::make_unique<FinalScores>(options_.word_penalty, options_.normalize)) {
   if (options_.beam_size < 1)
     throw Error(fmt::format("beam-size must be at least 1, not {}", options_.beam_size));
+  if (options_.n_best < 0 || options_.n_best > options_.beam_size)
+    throw Error(fmt::format("n-best must be from 1 to beam-size, which is {}, or 0 for all, not {}",
+                            options_.beam_size, options_.n_best));
+  if (options_.n_best == 0) options_.n_best = options_.beam_size;
   settings_ = {.beam_size = options_.beam_size,
                .end_id = options_.end_id,
                .suppressed = options_.suppressed,
@@ -81,6 +91,8 @@ void BeamSearch::reserve(const Batch& batch) {
   live_.clear();
   live_.reserve(rows);
   next_live_.reserve(rows);
+  if (options_.early_stop) best_finished_.resize(sentences.size());
+  for (BestScores& best : best_finished_) best.reset(static_cast<std::size_t>(options_.n_best));
   candidates_.reserve(beam * static_cast<std::size_t>(candidates_per_row(options_)));
   for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
     list->reserve(rows);
@@ -101,6 +113,7 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const WordId
   prefixes_ = prefixes;
   reserve(batch);
   shortlists_ = batch.shortlists;
+  steps_ = 0;
   const bool by_steps = options_.alignment || options_.models > 0 || !prefixes_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(batch.sentences);
@@ -117,18 +130,25 @@ void BeamSearch::search_by_steps() {
   while (!live_.empty()) {
     run_step();
     expand();
+    ++steps_;
   }
 }
 
 std::vector<NBest> BeamSearch::n_best(std::span<const WordIds> sentences) const {
+  using Scored = std::pair<float, const SearchRecord::Finished*>;
+  std::vector<std::vector<Scored>> scored(sentences.size());
+  for (const SearchRecord::Finished& finished : record_.finished)
+    scored[static_cast<std::size_t>(finished.sentence)].emplace_back(final_score(finished),
+                                                                     &finished);
   std::vector<NBest> results(sentences.size());
-  for (const SearchRecord::Finished& finished : record_.finished) {
-    const auto sentence = static_cast<std::size_t>(finished.sentence);
-    results[sentence].push_back(trace_back(finished, sentences[sentence].size()));
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    std::stable_sort(scored[s].begin(), scored[s].end(),
+                     [](const Scored& a, const Scored& b) { return a.first > b.first; });
+    if (scored[s].size() > static_cast<std::size_t>(options_.n_best))
+      scored[s].resize(static_cast<std::size_t>(options_.n_best));
+    for (const auto& [score, finished] : scored[s])
+      results[s].push_back(trace_back(*finished, sentences[s].size()));
   }
-  for (NBest& n_best : results)
-    std::stable_sort(n_best.begin(), n_best.end(),
-                     [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   return results;
 }
 
@@ -227,6 +247,8 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
                     });
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
     throw Error(scores_are_not_numbers(length - 1));
+  const std::size_t first_open = next_live_.size();
+  const std::size_t first_finished = record_.finished.size();
   const bool cut = length >= settings_.length_limits[static_cast<std::size_t>(sentence)];
   for (std::size_t i = 0; i < width; ++i) {
     const Candidate& chosen = candidates_[i];
@@ -241,6 +263,23 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
     else
       next_live_.push_back({sentence, token, chosen.row, length, chosen.path_score});
   }
+  if (options_.early_stop) drop_if_decided(sentence, first_open, first_finished);
+}
+
+void BeamSearch::drop_if_decided(std::int32_t sentence, std::size_t first_open,
+                                 std::size_t first_finished) {
+  BestScores& best = best_finished_[static_cast<std::size_t>(sentence)];
+  for (std::size_t i = first_finished; i < record_.finished.size(); ++i)
+    best.add(final_score(record_.finished[i]));
+  const std::int32_t not_counted = options_.prefix_scores ? 0 : prefix_length(sentence);
+  const std::int32_t most =
+      settings_.length_limits[static_cast<std::size_t>(sentence)] - not_counted;
+  const bool decided = std::all_of(next_live_.begin() + static_cast<std::ptrdiff_t>(first_open),
+                                   next_live_.end(), [&](const Live& open) {
+                                     return best.beats(final_scores_->bound(
+                                         open.path_score, open.length + 1 - not_counted, most));
+                                   });
+  if (decided) next_live_.resize(first_open);
 }
 
 void BeamSearch::keep_alignment(std::int64_t row) {
@@ -274,9 +313,9 @@ float BeamSearch::model_score(std::size_t model, std::size_t row, std::int32_t w
 }
 
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
-  const auto n = static_cast<float>(
+  return final_scores_->of(
+      finished.path_score,
       finished.length - (options_.prefix_scores ? 0 : prefix_length(finished.sentence)));
-  return (finished.path_score - options_.word_penalty * n) / std::pow(n, options_.normalize);
 }
 
 Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,

@@ -35,6 +35,7 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_length_factor = options.max_length_factor.value(),
+          .n_best = options.n_best,
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
           .alignment = options.alignment};
@@ -107,6 +108,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
         *options_.beam_size));
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
+  search_.early_stop = !options_.skip_cost && never_above_zero(model.graph, scores_of(model.graph));
   if (options_.model_scores) search_.models = ensemble_size(model.graph);
   encoder_ = std::make_unique<SourceEncoder>(
       model.graph, vocabularies_,

@@ -2,9 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fuselage/base/error.h"
+#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/softmax.h"
 
 namespace fuselage {
+
+namespace {
+
+bool never_above_zero(const Graph& graph, ValueId value) {
+  const Node& node = graph.producer(value);
+  if (node.is<op::LogSoftmax>()) return true;
+  if (node.is<op::Add>())
+    return never_above_zero(graph, node.operands[0]) && never_above_zero(graph, node.operands[1]);
+  if (!node.is<op::Mul>()) return false;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Node& factor = graph.producer(node.operands[i]);
+    if (!factor.is<op::Constant>()) continue;
+    const std::vector<double> numbers = factor.as<op::Constant>().values;
+    if (std::all_of(numbers.begin(), numbers.end(), [](double number) { return number >= 0; }))
+      return never_above_zero(graph, node.operands[1 - i]);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool never_above_zero(const Graph& graph, const ModelScores& scores) {
+  return !scores.log_probs || never_above_zero(graph, scores.value);
+}
 
 ModelScores scores_of(const Graph& graph) {
   ModelScores scores{.value = graph.find_output("logits")};

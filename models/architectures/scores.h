@@ -15,6 +15,10 @@ struct ModelScores {
   std::int64_t words = 0;
 };
 
+/// Whether scores are never above 0, whatever the weights: the log-softmax of logits, or a sum of
+/// such with weights that are not negative. Scores that are logits become so.
+bool never_above_zero(const Graph& graph, const ModelScores& scores);
+
 /// The output "logits" of a model's graph, or else "log_probs". Throws Error if there is neither.
 ModelScores scores_of(const Graph& graph);
 

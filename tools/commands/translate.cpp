@@ -31,6 +31,7 @@ class TranslateCommand : public Command {
   ShortlistOptions shortlist_;
   bool no_shortlist_ = false;
   OutputFormat format_;
+  std::int32_t n_best_size_ = 0;
   std::vector<std::string> inputs_ = {"stdin"};
   std::string alignment_;
 };
@@ -55,6 +56,10 @@ TranslateCommand::TranslateCommand()
       ->default_str("stdin");
   app.add_flag("--n-best", format_.n_best,
                "Print all hypotheses, with scores, of an ensemble by each model");
+  app.add_option("--n-best-size", n_best_size_, "With --n-best: print only so many, the best ones")
+      ->needs("--n-best")
+      ->check(number_in({1, 1024}))
+      ->default_str("the beam size");
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   options().begin_group(kSearchGroup);
@@ -90,6 +95,10 @@ void TranslateCommand::finish() {
   if (no_shortlist_ || !shortlist_.path.empty()) translator_.shortlist = shortlist_;
   translator_.alignment = format_.alignment.has_value();
   translator_.model_scores = format_.n_best;
+  if (!format_.n_best)
+    translator_.n_best = 1;
+  else if (options().given("--n-best-size"))
+    translator_.n_best = n_best_size_;
 }
 
 int TranslateCommand::run() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,9 @@
 
 namespace FUSELAGE_API fuselage {
 
+class BestScores;
+class FinalScores;
+
 /// Settings of a search, named as marian-decoder's options.
 struct SearchOptions {
   std::int32_t beam_size = 12;
@@ -19,6 +23,11 @@ struct SearchOptions {
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
   /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.
   std::int32_t max_words = 0;
+  /// Hypotheses of each result, the best ones; 0: all, as many as the beam is wide.
+  std::int32_t n_best = 0;
+  /// Word scores are not above 0, as log-probabilities. A search then ends when no open hypothesis
+  /// can be among the n_best any more.
+  bool early_stop = false;
   std::int32_t end_id = 0;
   std::vector<std::int32_t> suppressed;  ///< words that are never produced
   bool alignment = false;
@@ -31,7 +40,7 @@ struct SearchOptions {
   bool prefix_scores = false;
 };
 
-/// Hypotheses of one sentence, best first; at most beam-size.
+/// Hypotheses of one sentence, best first; at most SearchOptions::n_best, or beam-size.
 using NBest = std::vector<Hypothesis>;
 
 /// Beam search as in marian-decoder: a hypothesis that ends leaves the beam, which so shrinks, and
@@ -50,6 +59,10 @@ class BeamSearch {
   /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options).
   BeamSearch(const Executable& executable, SearchOptions options);
 
+  BeamSearch(BeamSearch&&) noexcept;
+  BeamSearch& operator=(BeamSearch&&) noexcept;
+  ~BeamSearch();
+
   /// Number of best words per row that a search with these options needs.
   static std::int32_t candidates_per_row(const SearchOptions& options);
 
@@ -66,6 +79,9 @@ class BeamSearch {
   /// The same for a model with several source texts, which Batch::inputs name; limits of the length
   /// follow from Batch::sentences.
   std::vector<NBest> search(const Batch& batch, std::span<const WordIds> prefixes);
+
+  /// Steps of the last search; 0 if the worker searched by itself.
+  std::size_t steps() const { return steps_; }
 
  private:
   struct Live {
@@ -95,11 +111,13 @@ class BeamSearch {
   float model_score(std::size_t model, std::size_t row, std::int32_t word) const;
   std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
   float final_score(const SearchRecord::Finished& finished) const;
+  void drop_if_decided(std::int32_t sentence, std::size_t first_open, std::size_t first_finished);
   Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
   bool suppressed(std::int32_t word) const;
 
   SearchOptions options_;
   std::unique_ptr<Worker> worker_;
+  std::size_t steps_ = 0;
   std::size_t best_scores_, best_words_, alignment_output_ = 0, log_probs_ = 0;
 
   std::span<const WordIds> prefixes_;  ///< of the current batch
@@ -107,6 +125,8 @@ class BeamSearch {
   SearchRecord record_;
   std::vector<Live> live_, next_live_;
   std::vector<Candidate> candidates_;
+  std::unique_ptr<FinalScores> final_scores_;
+  std::vector<BestScores> best_finished_;  ///< of each sentence; empty without early_stop
   std::vector<float> alignments_;
   std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
   std::vector<std::int64_t> alignment_begin_;  ///< offset in the output per row of the step

@@ -36,6 +36,9 @@ struct TranslatorOptions {
   std::optional<std::size_t> max_length = {};
   std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
   bool allow_special = false;          ///< control characters of SentencePiece may be produced
+  /// Hypotheses of a translation, the best ones, 1 to beam_size; 0: all that the search finds. The
+  /// search ends as soon as these are found.
+  std::int32_t n_best = 0;
   bool skip_cost = false;     ///< scores are logits, which is faster; needs a beam size of 1
   bool alignment = false;     ///< hypotheses have their alignment
   bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability
