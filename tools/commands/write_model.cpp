@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "fuselage/base/error.h"
+#include "fuselage/decoding/self_check.h"
 #include "models/decode_keys.h"
 #include "tools/options/model_command_options.h"
 
@@ -29,10 +30,29 @@ class SignalsHeld {
   sigset_t before_;
 };
 
+void add_probes(Model& model, const std::vector<std::string>& vocabularies,
+                const ProbeOptions& options, std::vector<std::string>& notes) {
+  if (options.none) model.probes = {};
+  if (options.none || (options.text.empty() && !model.probes.lines.empty())) return;
+  const VocabularyPairOptions pair{.paths = vocabularies};
+  if (!options.text.empty()) {
+    model.probes = make_probes(model, read_probe_lines(options.text), pair);
+    if (auto reason = reason_for_doubt(model.probes)) notes.push_back(*std::move(reason));
+    return;
+  }
+  try {
+    model.probes = make_probes(model, {}, pair);
+  } catch (const Error& error) {
+    // Nobody asked for them.
+    notes.push_back(fmt::format("no probe sentences are stored: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
                  std::string directory, DecodeDefaults decode, const SaveOptions& save,
+                 const ProbeOptions& probes,
                  const std::function<void(Model&, VocabularyPair&)>& change) {
   add_decode_defaults(decode, loaded.model.decode);
   loaded.model.decode = decode;
@@ -46,6 +66,7 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
         "sides share one",
         loaded.path));
   VocabularyPair checked = load_vocabularies(loaded.model, {.paths = paths});
+  add_probes(loaded.model, paths, probes, checked.notes);
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);
   // The model gets the directory's name, since most Marian files are named model.npz.

@@ -11,14 +11,28 @@
 
 namespace FUSELAGE_API fuselage {
 
-/// The first difference between two evaluations of a graph.
+/// Largest differences that count as equal, relative to the larger of two numbers and 1. The
+/// tolerance of a node is that of the least accurate rule which it or a node before it comes from.
+/// Roundings to few bits at almost equal numbers may give different integers, which are then one
+/// apart.
+struct NodeTolerances {
+  double rounding = 1e-4;       ///< after exact and reassociating rules only
+  double approximation = 1e-3;  ///< after approximating rules
+  double quantization = 5e-2;   ///< after quantizing rules, and where a graph quantizes itself
+
+  static NodeTolerances all(double tolerance) { return {tolerance, tolerance, tolerance}; }
+};
+
+/// The largest difference between two evaluations of a node, in the first node with one.
 struct NodeDifference {
   std::string node;      ///< its text: op, name and location
   std::string origins;   ///< nodes of the user's graph that it comes from
+  std::string rules;     ///< rules that made it of these, oldest first; empty: none
   std::size_t sentence;  ///< from 0; 0 for a node that does not depend on a batch
   std::int64_t row;      ///< of the sentence
   std::int64_t column;
   double value, reference;
+  double tolerance;  ///< of the node
 };
 
 struct NodeComparison {
@@ -31,11 +45,12 @@ struct NodeComparison {
 
 /// Runs the passes of `options` on a graph, evaluates each node of the optimized graph by the
 /// back-end of `options` and by the reference interpreter, and finds the first node in program
-/// order with a result that differs by more than `tolerance`, relative to the larger of the two
-/// numbers and 1. Integers have to be equal. Throws Error as GraphRunner does.
+/// order with a result that differs by more than its tolerance. Integers have to be equal. Throws
+/// Error as GraphRunner does.
 NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
                                       const CompileOptions& options,
-                                      std::span<const NamedRows> inputs, double tolerance,
+                                      std::span<const NamedRows> inputs,
+                                      const NodeTolerances& tolerances,
                                       std::size_t mini_batch = 0);
 
 }  // namespace fuselage

@@ -1,0 +1,210 @@
+#include "fuselage/decoding/self_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "decoding/line_encoder.h"
+#include "decoding/probe_model.h"
+#include "decoding/random_lines.h"
+#include "decoding/resolve_options.h"
+#include "fuselage/base/error.h"
+#include "fuselage/base/quantized.h"
+#include "models/architectures/scores.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kRandomLines = 8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The limits where rounding to few bits takes part; docs/check-a-model.md has the measurements.
+constexpr CheckLimits kRoundedLimits{kInfinity, 0.5, kInfinity};
+/// Below this mean score of a word a model is doubted.
+constexpr double kLeastScore = -1.5;
+
+/// Lines and words of the comparison of nodes, which the interpreter runs too.
+constexpr std::size_t kBisectedLines = 3, kBisectedSteps = 8;
+
+/// Whether the stored graph rounds what it computes, as calibrated models do.
+bool quantizes_itself(const Graph& graph) {
+  for (const NodeId id : graph.nodes())
+    if (graph.binding(id) != BindingTime::load)
+      for (const ValueId result : graph.node(id).results)
+        if (is_quantized(graph.value(result).type.dtype)) return true;
+  return false;
+}
+
+CheckLimits limits_for(const Model& model, const CompileOptions& compile) {
+  const bool exact = compile.precision == Precision::fp32 &&
+                     compile.activations == Activations::exact && !compile.cuda.tf32 &&
+                     !model.probes.rounded && !quantizes_itself(model.graph);
+  return exact ? kExactLimits : kRoundedLimits;
+}
+
+CompileOptions with_values_of(const Model& model, const CompileOptions& compile) {
+  return resolved(ScorerOptions{.compile = compile}, model).compile;
+}
+
+/// The lines and words of probes, which must be those of the model.
+struct Stored {
+  std::vector<std::string> lines;
+  std::vector<WordIds> words;
+
+  Stored(const Model& model, std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    if (model.probes.lines.empty())
+      throw Error(fmt::format(
+          "the model {} has no probe sentences; convert it again, or give lines to make them of",
+          model.graph.name()));
+    const std::int64_t count = scores_of(model.graph).words;
+    for (const Probe& probe : model.probes.lines) {
+      if (lines.size() == most) break;
+      for (const std::int32_t word : probe.words)
+        if (word < 0 || word >= count)
+          throw Error(fmt::format(
+              "probe sentence {} has the word {}, but the model has {} words; the probe sentences "
+              "are of another model",
+              lines.size() + 1, word, count));
+      lines.push_back(probe.line);
+      words.push_back(probe.words);
+    }
+  }
+};
+
+/// How far the score of a model's own word is above that of the stored word in its place.
+double lead_of(const Hypothesis& own, const Probe& stored, std::span<const float> scores) {
+  if (own.words == stored.words) return 0;
+  const auto [mine, its] = std::ranges::mismatch(own.words, stored.words);
+  if (mine == own.words.end() || its == stored.words.end()) return kInfinity;
+  const auto at = static_cast<std::size_t>(mine - own.words.begin());
+  return static_cast<double>(own.word_scores[at]) - static_cast<double>(scores[at]);
+}
+
+ProbeCheck check_probe(const Hypothesis& own, const Probe& stored, std::span<const float> scores) {
+  ProbeCheck check{.same_words = own.words == stored.words, .lead = lead_of(own, stored, scores)};
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double drift =
+        std::abs(static_cast<double>(scores[i]) - static_cast<double>(stored.scores[i]));
+    check.largest_drift = std::max(check.largest_drift, drift);
+    check.mean_drift += drift / static_cast<double>(scores.size());
+  }
+  return check;
+}
+
+}  // namespace
+
+Probes make_probes(const Model& model, std::vector<std::string> lines,
+                   const VocabularyPairOptions& vocabularies) {
+  if (lines.size() > kMaxProbeLines)
+    throw Error(fmt::format("there are {} probe sentences; give at most {}", lines.size(),
+                            kMaxProbeLines));
+  // Precomputed tables take longer to make than they save here.
+  const ProbeModel runner(model, vocabularies,
+                          {.precision = Precision::fp32,
+                           .activations = Activations::exact,
+                           .precompute_memory = 0});
+  Probes probes{.given = !lines.empty()};
+  if (lines.empty()) lines = random_lines(runner.vocabularies(), kRandomLines);
+  for (std::string& line : lines) line = valid_text(line);
+  std::vector<Hypothesis> found = runner.translate(runner.encode(lines));
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    probes.lines.push_back(
+        {std::move(lines[i]), std::move(found[i].words), std::move(found[i].word_scores)});
+  return probes;
+}
+
+double mean_score(const Probes& probes) {
+  double sum = 0;
+  std::size_t words = 0;
+  for (const Probe& probe : probes.lines) {
+    for (const float score : probe.scores) sum += static_cast<double>(score);
+    words += probe.scores.size();
+  }
+  return words == 0 ? 0 : sum / static_cast<double>(words);
+}
+
+std::optional<std::string> reason_for_doubt(const Probes& probes) {
+  const double mean = mean_score(probes);
+  if (!probes.given || mean >= kLeastScore) return std::nullopt;
+  return fmt::format(
+      "the model is unsure of its own translations of the probe sentences (log-probability {:.2f} "
+      "a word); its options or vocabularies may not fit its weights",
+      mean);
+}
+
+std::size_t CheckResult::same_words() const {
+  return static_cast<std::size_t>(std::ranges::count(probes, true, &ProbeCheck::same_words));
+}
+
+std::vector<std::string> CheckResult::failures() const {
+  std::vector<std::string> failures;
+  if (!(largest_drift <= limits.largest_drift))
+    failures.push_back(fmt::format("the score of a word drifts by {:.3g}, more than {:g}",
+                                   largest_drift, limits.largest_drift));
+  if (!(mean_drift <= limits.mean_drift))
+    failures.push_back(fmt::format("the scores of words drift by {:.3g} on average, more than {:g}",
+                                   mean_drift, limits.mean_drift));
+  const auto beyond = std::ranges::find_if(
+      probes, [&](const ProbeCheck& probe) { return !(probe.lead <= limits.tie); });
+  if (beyond != probes.end())
+    failures.push_back(fmt::format("probe sentence {} has other words, and no tie explains it",
+                                   beyond - probes.begin() + 1));
+  return failures;
+}
+
+CheckResult check_probes(const Model& model, const CheckOptions& options) {
+  const Stored stored(model);
+  CheckResult result{.compile = with_values_of(model, options.compile), .limits = {}};
+  result.limits = limits_for(model, result.compile);
+  const ProbeModel runner(model, options.vocabularies, result.compile);
+  const std::vector<EncodedLine> lines = runner.encode(stored.lines);
+  const std::vector<Hypothesis> own = runner.translate(lines);
+  const std::vector<std::vector<float>> scores = runner.score(lines, stored.words);
+  double words = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const ProbeCheck& probe =
+        result.probes.emplace_back(check_probe(own[i], model.probes.lines[i], scores[i]));
+    const auto count = static_cast<double>(scores[i].size());
+    result.mean_drift += probe.mean_drift * count;
+    result.largest_drift = std::max(result.largest_drift, probe.largest_drift);
+    words += count;
+  }
+  result.mean_drift /= words;
+  return result;
+}
+
+std::vector<Precision> precisions_to_check(const Model& model) {
+  const Precision own = model.decode.precision.value_or(Precision::fp32);
+  const bool has_floats = std::ranges::all_of(
+      model.weights, [](const auto& weight) { return weight.second.dtype() == DType::f32; });
+  if (own == Precision::fp32 || !has_floats) return {own};
+  return {Precision::fp32, own};
+}
+
+Bisection bisect_probes(const Model& model, const CheckOptions& options,
+                        const NodeTolerances& tolerances) {
+  const Stored stored(model, kBisectedLines);
+  const CompileOptions compile = with_values_of(model, options.compile);
+  const ProbeModel runner(model, options.vocabularies, compile);
+  const std::vector<EncodedLine> lines = runner.encode(stored.lines);
+  const auto compare = [&](std::size_t steps) {
+    return Bisection{compare_with_reference(runner.scoring_graph(), model.weights, compile,
+                                            runner.inputs(lines, stored.words, steps), tolerances),
+                     steps};
+  };
+  Bisection found = compare(kBisectedSteps);
+  // A difference may reach a node that comes before its cause, but only in the next step.
+  for (std::size_t equal = 0; found.comparison.difference && found.steps - equal > 1;) {
+    Bisection half = compare((equal + found.steps) / 2);
+    if (half.comparison.difference)
+      found = std::move(half);
+    else
+      equal = half.steps;
+  }
+  return found;
+}
+
+}  // namespace fuselage
