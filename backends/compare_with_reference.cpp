@@ -73,6 +73,12 @@ double element(const Tensor& tensor, std::int64_t i) {
                                       : static_cast<double>(tensor.data<std::int32_t>()[i]);
 }
 
+/// Largest difference of a result, and of the root mean square of all results of a node.
+struct Tolerance {
+  double largest;
+  double rms = std::numeric_limits<double>::infinity();
+};
+
 /// The tolerance of each node.
 class Tolerances {
  public:
@@ -84,15 +90,15 @@ class Tolerances {
     }
   }
 
-  double of(NodeId id) const {
+  Tolerance of(NodeId id) const {
     const auto found = classes_.find(id);
     switch (found == classes_.end() ? NumericClass::exact : found->second) {
       case NumericClass::quantizes:
-        return tolerances_.quantization;
+        return {tolerances_.quantization, tolerances_.quantization_rms};
       case NumericClass::approximates:
-        return tolerances_.approximation;
+        return {tolerances_.approximation};
       default:
-        return tolerances_.rounding;
+        return {tolerances_.rounding};
     }
   }
 
@@ -144,22 +150,30 @@ double relative_difference(double x, double y) {
   return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
-/// The element with the largest difference if that is beyond the tolerance, or else -1.
-std::int64_t largest_difference(const Tensor& a, const Tensor& b, double tolerance) {
-  if (a.dtype() != DType::f32) tolerance = 0;
+/// The element with the largest difference if the tensors differ by more than the tolerance, or
+/// else -1.
+std::int64_t largest_difference(const Tensor& a, const Tensor& b, const Tolerance& tolerance) {
+  const bool is_float = a.dtype() == DType::f32;
   std::int64_t at = -1;
+  double largest = 0, squares = 0, differences = 0;
   for (std::int64_t i = 0; i < a.size(); ++i) {
-    const double difference = relative_difference(element(a, i), element(b, i));
-    if (difference <= tolerance) continue;
-    at = i;
-    tolerance = difference;
+    const double x = element(a, i), y = element(b, i);
+    squares += y * y;
+    differences += (x - y) * (x - y);
+    if (const double difference = relative_difference(x, y); difference > largest) {
+      largest = difference;
+      at = i;
+    }
   }
-  return at;
+  constexpr double kLeastRms = 1e-3;
+  const auto size = static_cast<double>(std::max<std::int64_t>(a.size(), 1));
+  const double rms = std::sqrt(differences / size) / std::max(std::sqrt(squares / size), kLeastRms);
+  return largest > (is_float ? tolerance.largest : 0) || (is_float && rms > tolerance.rms) ? at
+                                                                                           : -1;
 }
 
 NodeDifference describe(const Graph& graph, NodeId id, const NamedRows& value,
-                        const NamedRows& reference, std::int64_t at, std::int64_t columns,
-                        double tolerance) {
+                        const NamedRows& reference, std::int64_t at, std::int64_t columns) {
   NodeDifference found{.node = graph.describe(id),
                        .origins = fmt::format("{}", fmt::join(origins_of(graph, id), ", ")),
                        .rules = fmt::format("{}", fmt::join(graph.node(id).provenance.rules, ", ")),
@@ -167,8 +181,7 @@ NodeDifference describe(const Graph& graph, NodeId id, const NamedRows& value,
                        .row = at / columns,
                        .column = at % columns,
                        .value = element(value.values, at),
-                       .reference = element(reference.values, at),
-                       .tolerance = tolerance};
+                       .reference = element(reference.values, at)};
   for (const std::int32_t length : value.lengths) {
     if (found.row < length) break;
     found.row -= length;
@@ -182,8 +195,7 @@ NodeDifference describe(const Graph& graph, NodeId id, const NamedRows& value,
 NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
                                       const CompileOptions& options,
                                       std::span<const NamedRows> inputs,
-                                      const NodeTolerances& tolerances,
-                                      std::size_t mini_batch) {
+                                      const NodeTolerances& tolerances, std::size_t mini_batch) {
   verify(graph);
   optimize(graph, options);
   const ShownNodes nodes(graph);
@@ -201,15 +213,14 @@ NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
   std::set<std::uint32_t> equal;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const NodeId id = nodes.node(i);
-    const double tolerance = by_node.of(id);
-    const std::int64_t at = largest_difference(values[i].values, expected[i].values, tolerance);
+    const std::int64_t at =
+        largest_difference(values[i].values, expected[i].values, by_node.of(id));
     if (at >= 0) {
       const ValueId shown = nodes.graph().outputs()[i].value;
       equal.erase(id.index);
       result.compared = equal.size();
       result.difference = describe(graph, id, values[i], expected[i], at,
-                                   std::max<std::int64_t>(row_size(graph.value(shown).type), 1),
-                                   tolerance);
+                                   std::max<std::int64_t>(row_size(graph.value(shown).type), 1));
       break;
     }
     equal.insert(id.index);

@@ -13,6 +13,8 @@
 #include "decoding/resolve_options.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
+#include "fuselage/decoding/score_summary.h"
+#include "fuselage/decoding/scorer.h"
 #include "models/architectures/scores.h"
 
 namespace fuselage {
@@ -20,11 +22,6 @@ namespace {
 
 constexpr std::size_t kRandomLines = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-/// The limits where rounding to few bits takes part; docs/check-a-model.md has the measurements.
-constexpr CheckLimits kRoundedLimits{kInfinity, 0.5, kInfinity};
-/// Below this mean score of a word a model is doubted.
-constexpr double kLeastScore = -1.5;
 
 /// Lines and words of the comparison of nodes, which the interpreter runs too.
 constexpr std::size_t kBisectedLines = 3, kBisectedSteps = 8;
@@ -38,11 +35,39 @@ bool quantizes_itself(const Graph& graph) {
   return false;
 }
 
-CheckLimits limits_for(const Model& model, const CompileOptions& compile) {
-  const bool exact = compile.precision == Precision::fp32 &&
-                     compile.activations == Activations::exact && !compile.cuda.tf32 &&
-                     !model.probes.rounded && !quantizes_itself(model.graph);
-  return exact ? kExactLimits : kRoundedLimits;
+/// The largest mean drift by products in a precision, about ten times what was measured.
+double drift_by(Precision precision) {
+  switch (precision) {
+    case Precision::fp32:
+      return 0;
+    case Precision::int16:
+      return 0.01;
+    case Precision::fp16:
+    case Precision::bf16:
+      return 0.05;
+    case Precision::int8:
+      return 0.2;
+    case Precision::int4:
+    case Precision::int4_log:
+      break;
+  }
+  return 2;
+}
+
+/// The precision whose roundings a stored weight has.
+Precision precision_of(DType dtype) {
+  switch (dtype) {
+    case DType::bf16:
+      return Precision::bf16;
+    case DType::qint16:
+      return Precision::int16;
+    case DType::qint8:
+      return Precision::int8;
+    case DType::qlog4:
+      return Precision::int4;
+    default:
+      return Precision::fp32;
+  }
 }
 
 CompileOptions with_values_of(const Model& model, const CompileOptions& compile) {
@@ -96,43 +121,60 @@ ProbeCheck check_probe(const Hypothesis& own, const Probe& stored, std::span<con
 
 }  // namespace
 
+CheckLimits check_limits(const Model& model, const CompileOptions& compile) {
+  double drift = drift_by(*compile.precision);
+  // Rational functions, tables, TF32 and halves of weights round as little as 16 bits do.
+  if (*compile.activations != Activations::exact || compile.cuda.tf32 || model.probes.rounded)
+    drift = std::max(drift, drift_by(Precision::bf16));
+  if (quantizes_itself(model.graph)) drift = std::max(drift, drift_by(Precision::int8));
+  if (model.probes.rounded)
+    for (const auto& [name, tensor] : model.weights)
+      drift = std::max(drift, drift_by(precision_of(tensor.dtype())));
+  constexpr double kOrderOfOperations = 1e-3;
+  if (drift == 0) return {kOrderOfOperations, kOrderOfOperations, 2 * kOrderOfOperations};
+  return {kInfinity, drift, kInfinity};
+}
+
 Probes make_probes(const Model& model, std::vector<std::string> lines,
                    const VocabularyPairOptions& vocabularies) {
   if (lines.size() > kMaxProbeLines)
-    throw Error(fmt::format("there are {} probe sentences; give at most {}", lines.size(),
-                            kMaxProbeLines));
+    throw Error(
+        fmt::format("there are {} probe sentences; give at most {}", lines.size(), kMaxProbeLines));
   // Precomputed tables take longer to make than they save here.
-  const ProbeModel runner(model, vocabularies,
-                          {.precision = Precision::fp32,
-                           .activations = Activations::exact,
-                           .precompute_memory = 0});
-  Probes probes{.given = !lines.empty()};
+  const ProbeModel runner(
+      model, vocabularies,
+      {.precision = Precision::fp32, .activations = Activations::exact, .precompute_memory = 0});
+  Probes probes;
   if (lines.empty()) lines = random_lines(runner.vocabularies(), kRandomLines);
   for (std::string& line : lines) line = valid_text(line);
   std::vector<Hypothesis> found = runner.translate(runner.encode(lines));
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    probes.lines.push_back(
-        {std::move(lines[i]), std::move(found[i].words), std::move(found[i].word_scores)});
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string text = valid_text(runner.vocabularies().target->decode(found[i].words));
+    probes.lines.push_back({std::move(lines[i]), std::move(found[i].words),
+                            std::move(found[i].word_scores), std::move(text)});
+  }
   return probes;
 }
 
-double mean_score(const Probes& probes) {
-  double sum = 0;
-  std::size_t words = 0;
-  for (const Probe& probe : probes.lines) {
-    for (const float score : probe.scores) sum += static_cast<double>(score);
-    words += probe.scores.size();
-  }
-  return words == 0 ? 0 : sum / static_cast<double>(words);
-}
-
-std::optional<std::string> reason_for_doubt(const Probes& probes) {
-  const double mean = mean_score(probes);
-  if (!probes.given || mean >= kLeastScore) return std::nullopt;
-  return fmt::format(
-      "the model is unsure of its own translations of the probe sentences (log-probability {:.2f} "
-      "a word); its options or vocabularies may not fit its weights",
-      mean);
+double gain_from_source(const Model& model, const std::vector<std::string>& sources,
+                        const std::vector<std::string>& translations,
+                        const VocabularyPairOptions& vocabularies) {
+  if (sources.size() < 2)
+    throw Error(fmt::format(
+        "there {} source line; give two or more, so that each can take the place of another",
+        sources.empty() ? "is no" : "is one"));
+  const Scorer scorer(model, {.vocabularies = vocabularies,
+                              .compile = {.precision = Precision::fp32,
+                                          .activations = Activations::exact,
+                                          .precompute_memory = 0}});
+  const auto mean = [&](const std::vector<std::string>& read) {
+    ScoreTotals totals;
+    for (const PairScore& score : scorer.score(read, translations)) totals.add(score);
+    return -totals.summary(ScoreSummary::ce_mean_words);
+  };
+  std::vector<std::string> others = sources;
+  std::ranges::rotate(others, others.begin() + 1);
+  return mean(sources) - mean(others);
 }
 
 std::size_t CheckResult::same_words() const {
@@ -147,6 +189,12 @@ std::vector<std::string> CheckResult::failures() const {
   if (!(mean_drift <= limits.mean_drift))
     failures.push_back(fmt::format("the scores of words drift by {:.3g} on average, more than {:g}",
                                    mean_drift, limits.mean_drift));
+  if (const auto other = std::ranges::find(probes, false, &ProbeCheck::same_text);
+      other != probes.end())
+    failures.push_back(
+        fmt::format("the words of probe sentence {} stand for another text; the target vocabulary "
+                    "is another one",
+                    other - probes.begin() + 1));
   const auto beyond = std::ranges::find_if(
       probes, [&](const ProbeCheck& probe) { return !(probe.lead <= limits.tie); });
   if (beyond != probes.end())
@@ -158,15 +206,16 @@ std::vector<std::string> CheckResult::failures() const {
 CheckResult check_probes(const Model& model, const CheckOptions& options) {
   const Stored stored(model);
   CheckResult result{.compile = with_values_of(model, options.compile), .limits = {}};
-  result.limits = limits_for(model, result.compile);
+  result.limits = check_limits(model, result.compile);
   const ProbeModel runner(model, options.vocabularies, result.compile);
   const std::vector<EncodedLine> lines = runner.encode(stored.lines);
   const std::vector<Hypothesis> own = runner.translate(lines);
   const std::vector<std::vector<float>> scores = runner.score(lines, stored.words);
   double words = 0;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const ProbeCheck& probe =
-        result.probes.emplace_back(check_probe(own[i], model.probes.lines[i], scores[i]));
+    const Probe& known = model.probes.lines[i];
+    ProbeCheck& probe = result.probes.emplace_back(check_probe(own[i], known, scores[i]));
+    probe.same_text = valid_text(runner.vocabularies().target->decode(known.words)) == known.text;
     const auto count = static_cast<double>(scores[i].size());
     result.mean_drift += probe.mean_drift * count;
     result.largest_drift = std::max(result.largest_drift, probe.largest_drift);

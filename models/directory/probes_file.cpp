@@ -17,9 +17,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kFormatVersion = 1;
-constexpr std::array<std::string_view, 4> kFileKeys = {"fuselage-probes", "given", "rounded",
-                                                       "probes"};
-constexpr std::array<std::string_view, 3> kProbeKeys = {"line", "words", "scores"};
+constexpr std::array<std::string_view, 3> kFileKeys = {"fuselage-probes", "rounded", "probes"};
+constexpr std::array<std::string_view, 4> kProbeKeys = {"line", "words", "scores", "text"};
 
 const Json& member(const Json& object, std::string_view key, const std::string& where) {
   const auto found = object.find(key);
@@ -41,6 +40,18 @@ bool flag(const Json& object, std::string_view key, const std::string& where) {
   return value.get<bool>();
 }
 
+std::string string(const Json& object, std::string_view key, const std::string& where) {
+  const Json& value = member(object, key, where);
+  if (!value.is_string())
+    throw Error(fmt::format("{}: '{}' must be a text, not {}", where, key, shown(value)));
+  return value.get<std::string>();
+}
+
+/// A text in JSON. Invalid UTF-8 becomes U+FFFD.
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::int32_t word(const Json& value, const std::string& where) {
   if (value.is_number_unsigned() &&
       value.get<std::uint64_t>() <= std::numeric_limits<std::int32_t>::max())
@@ -59,17 +70,14 @@ Probe parse_probe(const Json& json, const std::string& where, bool ignore_unknow
   if (!json.is_object())
     throw Error(fmt::format("{}: this must be an object, not {}", where, shown(json)));
   check_keys(json, kProbeKeys, where, ignore_unknown);
-  Probe probe;
-  const Json& line = member(json, "line", where);
-  if (!line.is_string())
-    throw Error(fmt::format("{}: 'line' must be a text, not {}", where, shown(line)));
-  probe.line = line.get<std::string>();
+  Probe probe{.line = string(json, "line", where), .text = string(json, "text", where)};
   for (const Json& value : list(json, "words", where)) probe.words.push_back(word(value, where));
   for (const Json& value : list(json, "scores", where)) probe.scores.push_back(score(value, where));
   if (probe.words.empty() || probe.words.size() != probe.scores.size())
-    throw Error(fmt::format("{}: it has {} words and {} scores; each word needs a score, and a "
-                            "probe a word",
-                            where, probe.words.size(), probe.scores.size()));
+    throw Error(
+        fmt::format("{}: it has {} words and {} scores; each word needs a score, and a "
+                    "probe a word",
+                    where, probe.words.size(), probe.scores.size()));
   return probe;
 }
 
@@ -82,7 +90,7 @@ Probes parse_probes(std::string_view text, const std::string& path, bool ignore_
         fmt::format("{}: version {} of the format is not known, only {}; convert the model again",
                     path, shown(version), kFormatVersion));
   check_keys(json, kFileKeys, path, ignore_unknown);
-  Probes probes{.given = flag(json, "given", path), .rounded = flag(json, "rounded", path)};
+  Probes probes{.rounded = flag(json, "rounded", path)};
   for (const Json& probe : list(json, "probes", path))
     probes.lines.push_back(parse_probe(
         probe, fmt::format("{}: probe {}", path, probes.lines.size() + 1), ignore_unknown));
@@ -90,14 +98,13 @@ Probes parse_probes(std::string_view text, const std::string& path, bool ignore_
 }
 
 std::string print_probes(const Probes& probes) {
-  std::string text =
-      fmt::format("{{\n\"fuselage-probes\": {},\n\"given\": {},\n\"rounded\": {},\n\"probes\": [",
-                  kFormatVersion, probes.given, probes.rounded);
+  std::string text = fmt::format("{{\n\"fuselage-probes\": {},\n\"rounded\": {},\n\"probes\": [",
+                                 kFormatVersion, probes.rounded);
   std::string_view before = "\n";
   for (const Probe& probe : probes.lines) {
-    const std::string line = Json(probe.line).dump(-1, ' ', false, Json::error_handler_t::replace);
-    text += fmt::format("{}{{\"line\": {}, \"words\": [{}], \"scores\": [{}]}}", before, line,
-                        fmt::join(probe.words, ", "), fmt::join(probe.scores, ", "));
+    text += fmt::format("{}{{\"line\": {}, \"words\": [{}], \"scores\": [{}], \"text\": {}}}",
+                        before, quoted(probe.line), fmt::join(probe.words, ", "),
+                        fmt::join(probe.scores, ", "), quoted(probe.text));
     before = ",\n";
   }
   return text + "\n]\n}\n";

@@ -31,7 +31,7 @@ class CheckCommand : public Command {
   ModelChoice choice_;
   CheckOptions check_;
   std::vector<Precision> precisions_;
-  std::string text_;
+  ProbeOptions probes_;
   bool bisect_ = false;
 };
 
@@ -51,11 +51,7 @@ CheckCommand::CheckCommand()
       ->expected(1, 2)
       ->type_name("FILE");
   options().begin_group("Checks");
-  app.add_option("--probes", text_,
-                 "Source text whose lines are the probe sentences; their words and scores in fp32 "
-                 "are computed now")
-      ->type_name("FILE")
-      ->default_str("the model's own");
+  probes_.add_texts_to(app, "the model's own");
   app.add_flag("--bisect", bisect_,
                "Name the first node with another result than the interpreter's");
   options().begin_group(kOptimizerGroup);
@@ -88,14 +84,13 @@ void CheckCommand::add_numbers() {
 
 /// Probes of the given text, or else the model's, or else new ones of random words.
 void CheckCommand::set_probes(Model& model) const {
-  if (text_.empty() && !model.probes.lines.empty()) return;
-  if (text_.empty())
+  if (probes_.texts.empty() && !model.probes.lines.empty()) return;
+  for (const std::string& warning : probes_.make(model, check_.vocabularies.paths))
+    print_note(warning);
+  if (probes_.texts.empty())
     print_note(
-        "the model has no probe sentences; random words are used, whose scores in fp32 are "
-        "computed now");
-  model.probes = make_probes(
-      model, text_.empty() ? std::vector<std::string>{} : read_probe_lines(text_),
-      check_.vocabularies);
+        "the model has no probe sentences; other precisions are compared with fp32, for lines of "
+        "random words");
 }
 
 std::string print_row(const CheckResult& result) {
@@ -130,7 +125,6 @@ int CheckCommand::run() {
     find_backend(check_.compile.backend).check(check_.compile);
   }
   set_probes(model);
-  if (const auto reason = reason_for_doubt(model.probes)) print_note(*reason);
   OutputFile report("stdout", loaded.files);
   report.write("precision   same words  mean drift  largest drift  verdict\n");
   std::string below;

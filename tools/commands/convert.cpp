@@ -60,7 +60,8 @@ ConvertCommand::ConvertCommand()
                "With --bake-tables: only optimizations that keep every bit of a result");
   add_memory_option(app, compile_);
   add_frequency_option(app, frequency_);
-  probes_.add_to(app);
+  CLI::Option* texts = probes_.add_texts_to(app, "the model's own, or random words");
+  app.add_flag("--no-probes", probes_.none, "Store no probe sentences")->excludes(texts);
   options().begin_group("Defaults for translating with the model");
   add_decode_options();
   options().accept_without_effect();

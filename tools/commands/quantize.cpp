@@ -133,7 +133,8 @@ QuantizeCommand::QuantizeCommand()
   options().begin_group("Output");
   app.add_option("-o,--output", output_, "Directory to write")->required()->type_name("DIR");
   storage_.add_to(app);
-  probes_.add_to(app);
+  CLI::Option* texts = probes_.add_texts_to(app, "the model's own, or random words");
+  app.add_flag("--no-probes", probes_.none, "Store no probe sentences")->excludes(texts);
   options().begin_group(kReportGroup);
   app.add_option("--report", text_,
                  "A text to translate before, slowly: report also the range of what each product "
@@ -157,8 +158,8 @@ int QuantizeCommand::run() {
   NamedModel loaded = load_named_models(choice_, !vocabularies_.empty(), decided_by(options()));
   StoredWeights stored;
   std::vector<ProductRange> ranges;
-  write_model(std::move(loaded), vocabularies_, output_, {.precision = storage_.precision}, {}, probes_,
-              [&](Model& model, VocabularyPair& checked) {
+  write_model(std::move(loaded), vocabularies_, output_, {.precision = storage_.precision}, {},
+              probes_, [&](Model& model, VocabularyPair& checked) {
                 const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
                 if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);
                 model.probes.rounded = true;

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <utility>
 
 #include "fuselage/base/error.h"
-#include "fuselage/decoding/self_check.h"
 #include "models/decode_keys.h"
 #include "tools/options/model_command_options.h"
 
@@ -33,17 +33,13 @@ class SignalsHeld {
 void add_probes(Model& model, const std::vector<std::string>& vocabularies,
                 const ProbeOptions& options, std::vector<std::string>& notes) {
   if (options.none) model.probes = {};
-  if (options.none || (options.text.empty() && !model.probes.lines.empty())) return;
-  const VocabularyPairOptions pair{.paths = vocabularies};
-  if (!options.text.empty()) {
-    model.probes = make_probes(model, read_probe_lines(options.text), pair);
-    if (auto reason = reason_for_doubt(model.probes)) notes.push_back(*std::move(reason));
-    return;
-  }
+  if (options.none || (options.texts.empty() && !model.probes.lines.empty())) return;
   try {
-    model.probes = make_probes(model, {}, pair);
+    for (std::string& warning : options.make(model, vocabularies))
+      notes.push_back(std::move(warning));
   } catch (const Error& error) {
-    // Nobody asked for them.
+    // Nobody asked for random lines.
+    if (!options.texts.empty()) throw;
     notes.push_back(fmt::format("no probe sentences are stored: {}", error.what()));
   }
 }

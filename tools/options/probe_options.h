@@ -4,18 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "fuselage/models/model.h"
+
 namespace fuselage {
 
-/// The lines of a text, of which probes are made. Throws Error for a text without lines or with
-/// more than a model may have, and when it cannot be read.
-std::vector<std::string> read_probe_lines(const std::string& path);
-
-/// Which probes a written model gets.
+/// The probe sentences that a user chooses for a model.
 struct ProbeOptions {
-  std::string text;   ///< path; empty: the model's own, or of random words
-  bool none = false;  ///< no probes
+  std::vector<std::string> texts;  ///< paths: of a source text, and of its translation if known
+  bool none = false;               ///< the model gets none
 
-  void add_to(CLI::App& app);
+  /// Registers `--probes`. `fallback` says whose lines are used without it.
+  CLI::Option* add_texts_to(CLI::App& app, const std::string& fallback);
+
+  /// Gives the model the probes of the texts, or of random words without texts. Returns a warning
+  /// if translations are given and the model gains little from their sources. Throws Error for
+  /// texts that cannot be read, are too long or are of different lengths, and as make_probes does.
+  std::vector<std::string> make(Model& model, const std::vector<std::string>& vocabularies) const;
 };
 
 }  // namespace fuselage

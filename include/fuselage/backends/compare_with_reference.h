@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,14 +14,20 @@ namespace FUSELAGE_API fuselage {
 
 /// Largest differences that count as equal, relative to the larger of two numbers and 1. The
 /// tolerance of a node is that of the least accurate rule which it or a node before it comes from.
-/// Roundings to few bits at almost equal numbers may give different integers, which are then one
-/// apart.
+/// Roundings of almost equal numbers to few bits may give different integers, one apart. Single
+/// results then differ much, but all of a node little.
 struct NodeTolerances {
   double rounding = 1e-4;       ///< after exact and reassociating rules only
   double approximation = 1e-3;  ///< after approximating rules
-  double quantization = 5e-2;   ///< after quantizing rules, and where a graph quantizes itself
+  double quantization = 0.25;   ///< after quantizing rules, and where a graph quantizes itself
+  /// There, the root mean square of the differences of a node's results, relative to that of the
+  /// results and 0.001.
+  double quantization_rms = 0.05;
 
-  static NodeTolerances all(double tolerance) { return {tolerance, tolerance, tolerance}; }
+  /// One tolerance for all results.
+  static NodeTolerances all(double tolerance) {
+    return {tolerance, tolerance, tolerance, std::numeric_limits<double>::infinity()};
+  }
 };
 
 /// The largest difference between two evaluations of a node, in the first node with one.
@@ -32,7 +39,6 @@ struct NodeDifference {
   std::int64_t row;      ///< of the sentence
   std::int64_t column;
   double value, reference;
-  double tolerance;  ///< of the node
 };
 
 struct NodeComparison {
@@ -50,7 +56,6 @@ struct NodeComparison {
 NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
                                       const CompileOptions& options,
                                       std::span<const NamedRows> inputs,
-                                      const NodeTolerances& tolerances,
-                                      std::size_t mini_batch = 0);
+                                      const NodeTolerances& tolerances, std::size_t mini_batch = 0);
 
 }  // namespace fuselage

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +27,16 @@ inline constexpr std::size_t kMaxProbeLines = 200;
 Probes make_probes(const Model& model, std::vector<std::string> lines = {},
                    const VocabularyPairOptions& vocabularies = {});
 
-/// The mean log-probability of a probe's words, and the reason to doubt the model if that is low.
-/// Random words are unlikely anyway, so only given lines have a reason.
-double mean_score(const Probes& probes);
-std::optional<std::string> reason_for_doubt(const Probes& probes);
+/// How much a model gains from the sources of given translations: their mean log-probability a word
+/// in fp32, less the same with the source of the next line in the place of each line's own. About 0
+/// if the vocabulary of source or target is not the model's, or if the model has not learnt to
+/// translate. Throws Error for fewer than two lines, and as Scorer does.
+double gain_from_source(const Model& model, const std::vector<std::string>& sources,
+                        const std::vector<std::string>& translations,
+                        const VocabularyPairOptions& vocabularies = {});
+
+/// The smallest gain of a model that fits its vocabularies.
+inline constexpr double kLeastGain = 0.25;
 
 /// What may be different for a model to pass its check.
 struct CheckLimits {
@@ -44,12 +49,14 @@ struct CheckLimits {
   double tie;
 };
 
-/// Products in fp32 and exact activations on unrounded weights differ by the order of operations.
-inline constexpr CheckLimits kExactLimits{1e-3, 1e-3, 2e-3};
+/// The limits for a model with these options: strict where nothing is rounded, else by the format
+/// with the fewest bits; docs/check-a-model.md has the measurements. `compile` has values.
+CheckLimits check_limits(const Model& model, const CompileOptions& compile);
 
 /// One probe, run again.
 struct ProbeCheck {
   bool same_words = false;  ///< the translation is the stored one
+  bool same_text = false;   ///< the stored words stand for the stored text
   /// Where the translations part, the difference of scores of their words; 0 if they do not.
   double lead = 0;
   double mean_drift = 0, largest_drift = 0;  ///< differences of the scores of the stored words

@@ -13,6 +13,7 @@ struct Probe {
   std::string line;                 ///< as a user gives it; of a language model a prompt
   std::vector<std::int32_t> words;  ///< the greedy translation or continuation
   std::vector<float> scores;        ///< log-probability of each word
+  std::string text;                 ///< the text of the words
 
   friend bool operator==(const Probe&, const Probe&) = default;
 };
@@ -20,8 +21,6 @@ struct Probe {
 /// Probe sentences of a model (fuselage/decoding/self_check.h).
 struct Probes {
   std::vector<Probe> lines = {};
-  /// The lines are text that a user gave; false: random words.
-  bool given = false;
   /// The weights were rounded to fewer bits after the scores had been computed.
   bool rounded = false;
 
