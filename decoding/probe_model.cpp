@@ -111,9 +111,9 @@ std::vector<std::vector<float>> ProbeModel::score(const std::vector<EncodedLine>
   }
   std::vector<std::vector<float>> scores;
   for (std::size_t i = 0; i < forced.size(); ++i)
-    scores.emplace_back(forced[i].word_scores.end() -
-                            static_cast<std::ptrdiff_t>(translations[i].size()),
-                        forced[i].word_scores.end());
+    scores.emplace_back(
+        forced[i].word_scores.end() - static_cast<std::ptrdiff_t>(translations[i].size()),
+        forced[i].word_scores.end());
   return scores;
 }
 

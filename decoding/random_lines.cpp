@@ -27,8 +27,7 @@ std::vector<WordId> words_of_text(const Vocabulary& vocabulary) {
   std::vector<WordId> words;
   for (WordId id = 0; id < vocabulary.size(); ++id)
     if (id != vocabulary.end_id() && id != vocabulary.unknown_id() &&
-        is_text(vocabulary.word(id)) &&
-        !std::ranges::binary_search(vocabulary.control_ids(), id))
+        is_text(vocabulary.word(id)) && !std::ranges::binary_search(vocabulary.control_ids(), id))
       words.push_back(id);
   if (words.empty())
     throw Error("the vocabulary has no words but symbols, so there are no random lines of it");
