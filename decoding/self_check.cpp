@@ -79,7 +79,7 @@ struct Stored {
   std::vector<std::string> lines;
   std::vector<WordIds> words;
 
-  Stored(const Model& model, std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  explicit Stored(const Model& model, std::size_t most = std::numeric_limits<std::size_t>::max()) {
     if (model.probes.lines.empty())
       throw Error(fmt::format(
           "the model {} has no probe sentences; convert it again, or give lines to make them of",
@@ -127,7 +127,8 @@ CheckLimits check_limits(const Model& model, const CompileOptions& compile) {
   if (*compile.activations != Activations::exact || compile.cuda.tf32 || model.probes.rounded)
     drift = std::max(drift, drift_by(Precision::bf16));
   if (quantizes_itself(model.graph)) drift = std::max(drift, drift_by(Precision::int8));
-  if (model.probes.rounded)
+  // In fp32 the numbers that stored integers stand for are used as they are.
+  if (model.probes.rounded || *compile.precision != Precision::fp32)
     for (const auto& [name, tensor] : model.weights)
       drift = std::max(drift, drift_by(precision_of(tensor.dtype())));
   constexpr double kOrderOfOperations = 1e-3;
@@ -173,7 +174,7 @@ double gain_from_source(const Model& model, const std::vector<std::string>& sour
     return -totals.summary(ScoreSummary::ce_mean_words);
   };
   std::vector<std::string> others = sources;
-  std::ranges::rotate(others, others.begin() + 1);
+  std::rotate(others.begin(), others.begin() + 1, others.end());
   return mean(sources) - mean(others);
 }
 

@@ -41,7 +41,8 @@ works check directory --device reference
 works check "$sources/models/en-de"
 grep -qE '^int8 ' out || fail "the bundled model: $(cat out)"
 refuses "fp16" check directory --precision fp16
-refuses "error" check directory --device cuda
+FUSELAGE_CUDA_MODULE=$PWD/missing.so refuses "there is no CUDA back-end at $PWD/missing.so" \
+  check directory --device cuda
 
 # --- Fewer bits are compared with the floats.
 works quantize directory --quiet -o int8
