@@ -167,7 +167,8 @@ TEST(CompareWithReference, NamesTheFirstNodeThatDiffers) {
       {.name = "hyp.word", .values = integers({-1, 5}), .lengths = {2}}};
   const NodeComparison equal = compare_with_reference(model.graph, model.weights, {}, words, {});
   EXPECT_FALSE(equal.difference) << equal.difference->node;
-  const NodeComparison differs = compare_with_reference(model.graph, model.weights, {}, words, NodeTolerances::all(0));
+  const NodeComparison differs =
+      compare_with_reference(model.graph, model.weights, {}, words, NodeTolerances::all(0));
   ASSERT_TRUE(differs.difference);
   EXPECT_LT(differs.compared, equal.compared);
   EXPECT_NE(differs.difference->value, differs.difference->reference);

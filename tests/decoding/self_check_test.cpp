@@ -168,6 +168,10 @@ TEST(SelfCheck, LimitsFollowTheFewestBits) {
   EXPECT_EQ(mean(Precision::fp32), 0.05);
   model.weights.begin()->second = Tensor(DType::qint8, {1, 4});
   EXPECT_EQ(mean(Precision::fp32), 0.2);
+  // Integers of which the probes were made.
+  model.probes.rounded = false;
+  EXPECT_EQ(mean(Precision::fp32), 1e-3);
+  EXPECT_EQ(mean(Precision::int16), 0.2);
 }
 
 TEST(SelfCheck, ChoosesPrecisions) {
