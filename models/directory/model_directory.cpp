@@ -73,9 +73,10 @@ std::string probes_text(Probes probes, bool rounded) {
   probes.rounded |= rounded;
   std::string text = print_probes(probes);
   if (text.size() > kMaxProbes)
-    throw Error(fmt::format("the probe sentences take {} bytes, but {} may have {}; give fewer or "
-                            "shorter lines",
-                            text.size(), kProbesFile, kMaxProbes));
+    throw Error(
+        fmt::format("the probe sentences take {} bytes, but {} may have {}; give fewer or "
+                    "shorter lines",
+                    text.size(), kProbesFile, kMaxProbes));
   parse_probes(text, std::string(kProbesFile));
   return text;
 }
