@@ -6,12 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "fuselage/backends/compile.h"
+#include "fuselage/base/quantized.h"
 #include "fuselage/graph/verifier.h"
+#include "fuselage/ops/loop.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "fuselage/passes/rewrite/rewriter.h"
 #include "graph/traversal.h"
@@ -64,30 +68,115 @@ class ShownNodes {
   std::size_t skipped_ = 0;
 };
 
-/// The first element that differs, or -1.
-std::int64_t first_difference(const Tensor& a, const Tensor& b, double tolerance) {
-  const bool is_float = a.dtype() == DType::f32;
-  for (std::int64_t i = 0; i < a.size(); ++i) {
-    if (!is_float) {
-      if (a.data<std::int32_t>()[i] != b.data<std::int32_t>()[i]) return i;
-      continue;
-    }
-    const double x = a.data<float>()[i], y = b.data<float>()[i];
-    if (x == y || (std::isnan(x) && std::isnan(y))) continue;
-    if (!(std::abs(x - y) <= tolerance * std::max({1.0, std::abs(x), std::abs(y)}))) return i;
-  }
-  return -1;
-}
-
 double element(const Tensor& tensor, std::int64_t i) {
   return tensor.dtype() == DType::f32 ? tensor.data<float>()[i]
                                       : static_cast<double>(tensor.data<std::int32_t>()[i]);
+}
+
+/// Largest difference of a result, and of the root mean square of all results of a node.
+struct Tolerance {
+  double largest;
+  double rms = std::numeric_limits<double>::infinity();
+};
+
+/// The tolerance of each node.
+class Tolerances {
+ public:
+  Tolerances(const Graph& graph, const CompileOptions& options, const NodeTolerances& tolerances)
+      : graph_(graph), tolerances_(tolerances) {
+    for (const Pass& pass : make_optimizer(options).passes)
+      for (const Rule& rule : pass.rules) rules_.emplace(rule.name, rule.numerics.kind);
+    while (propagate()) {
+    }
+  }
+
+  Tolerance of(NodeId id) const {
+    const auto found = classes_.find(id);
+    switch (found == classes_.end() ? NumericClass::exact : found->second) {
+      case NumericClass::quantizes:
+        return {tolerances_.quantization, tolerances_.quantization_rms};
+      case NumericClass::approximates:
+        return {tolerances_.approximation};
+      default:
+        return {tolerances_.rounding};
+    }
+  }
+
+ private:
+  /// Once more for each loop around which a class is carried. Returns whether a class changed.
+  bool propagate() {
+    bool changed = false;
+    const auto raise = [&](NodeId id, NumericClass to) {
+      NumericClass& kind = classes_.try_emplace(id, NumericClass::exact).first->second;
+      if (to <= kind) return;
+      kind = to;
+      changed = true;
+    };
+    for (const NodeId id : topological_order(graph_)) {
+      const Node& node = graph_.node(id);
+      raise(id, own_class(id));
+      for (const ValueId operand : node.operands)
+        raise(id, classes_.at(graph_.value(operand).producer));
+      if (node.is<op::Next>()) raise(graph_.value(node.operands[0]).producer, classes_.at(id));
+    }
+    return changed;
+  }
+
+  NumericClass own_class(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (graph_.binding(id) != BindingTime::load)
+      for (const ValueId result : node.results)
+        if (const DType type = graph_.value(result).type.dtype;
+            is_quantized(type) || type == DType::bf16)
+          return NumericClass::quantizes;
+    NumericClass kind = NumericClass::exact;
+    for (const std::string& rule : node.provenance.rules)
+      if (const auto found = rules_.find(rule); found != rules_.end())
+        kind = std::max(kind, found->second);
+    return kind;
+  }
+
+  const Graph& graph_;
+  NodeTolerances tolerances_;
+  std::map<std::string, NumericClass> rules_;
+  std::map<NodeId, NumericClass> classes_;
+};
+
+/// The difference of two numbers, relative to the larger one and 1; infinity where only one is a
+/// number.
+double relative_difference(double x, double y) {
+  if (x == y || (std::isnan(x) && std::isnan(y))) return 0;
+  const double difference = std::abs(x - y) / std::max({1.0, std::abs(x), std::abs(y)});
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+}
+
+/// The element with the largest difference if the tensors differ by more than the tolerance, or
+/// else -1.
+std::int64_t largest_difference(const Tensor& a, const Tensor& b, const Tolerance& tolerance) {
+  const bool is_float = a.dtype() == DType::f32;
+  std::int64_t at = -1;
+  double largest = 0, squares = 0, differences = 0;
+  for (std::int64_t i = 0; i < a.size(); ++i) {
+    const double x = element(a, i), y = element(b, i);
+    squares += y * y;
+    differences += (x - y) * (x - y);
+    if (const double difference = relative_difference(x, y); difference > largest) {
+      largest = difference;
+      at = i;
+    }
+  }
+  constexpr double kLeastRms = 1e-3;
+  const auto size = static_cast<double>(std::max<std::int64_t>(a.size(), 1));
+  const double rms = std::sqrt(differences / size) / std::max(std::sqrt(squares / size), kLeastRms);
+  return largest > (is_float ? tolerance.largest : 0) || (is_float && rms > tolerance.rms) ? at
+                                                                                           : -1;
 }
 
 NodeDifference describe(const Graph& graph, NodeId id, const NamedRows& value,
                         const NamedRows& reference, std::int64_t at, std::int64_t columns) {
   NodeDifference found{.node = graph.describe(id),
                        .origins = fmt::format("{}", fmt::join(origins_of(graph, id), ", ")),
+                       .rules = fmt::format("{}", fmt::join(graph.node(id).provenance.rules, ", ")),
                        .sentence = 0,
                        .row = at / columns,
                        .column = at % columns,
@@ -105,11 +194,12 @@ NodeDifference describe(const Graph& graph, NodeId id, const NamedRows& value,
 
 NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
                                       const CompileOptions& options,
-                                      std::span<const NamedRows> inputs, double tolerance,
-                                      std::size_t mini_batch) {
+                                      std::span<const NamedRows> inputs,
+                                      const NodeTolerances& tolerances, std::size_t mini_batch) {
   verify(graph);
   optimize(graph, options);
   const ShownNodes nodes(graph);
+  const Tolerances by_node(graph, options, tolerances);
   CompileOptions reference = options;
   reference.backend = "reference";
   reference.cuda = {};
@@ -123,7 +213,8 @@ NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
   std::set<std::uint32_t> equal;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const NodeId id = nodes.node(i);
-    const std::int64_t at = first_difference(values[i].values, expected[i].values, tolerance);
+    const std::int64_t at =
+        largest_difference(values[i].values, expected[i].values, by_node.of(id));
     if (at >= 0) {
       const ValueId shown = nodes.graph().outputs()[i].value;
       equal.erase(id.index);

@@ -15,7 +15,7 @@ ForcedDecoder::ForcedDecoder(const Executable& executable, bool alignment)
   if (alignment_) alignment_output_ = executable.output(kAlignment);
 }
 
-std::vector<ForcedScores> ForcedDecoder::score(std::span<const WordIds> sources,
+std::vector<ForcedScores> ForcedDecoder::score(const Batch& sources,
                                                std::span<const WordIds> targets) {
   StepLimits limits;
   std::size_t steps = 0;
@@ -29,7 +29,7 @@ std::vector<ForcedScores> ForcedDecoder::score(std::span<const WordIds> sources,
   row_.assign(targets.size(), -1);
   for (std::size_t t = 0; t < steps; ++t) {
     run_step(targets, t);
-    read_step(sources, targets, t, results);
+    read_step(sources.sentences, targets, t, results);
   }
   return results;
 }

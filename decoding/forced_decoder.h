@@ -26,7 +26,11 @@ class ForcedDecoder {
   /// Scores a batch of pairs, each text with the end symbol last. Throws Error when a score is not
   /// a number.
   std::vector<ForcedScores> score(std::span<const WordIds> sources,
-                                  std::span<const WordIds> targets);
+                                  std::span<const WordIds> targets) {
+    return score(Batch{.sentences = sources}, targets);
+  }
+  /// The same for a model with several source texts, which Batch::inputs name.
+  std::vector<ForcedScores> score(const Batch& sources, std::span<const WordIds> targets);
 
  private:
   void run_step(std::span<const WordIds> targets, std::size_t t);

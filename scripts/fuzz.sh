@@ -82,6 +82,7 @@ make_seeds() {
     >"$corpus/safetensors/quantized"
   marian_bin_seed >"$corpus/marian_bin/small.bin"
   cp models/en-de/config.json "$corpus/model_config"
+  head -5 models/en-de/probes.json | sed '$s/,$/]}/' >"$corpus/probes/small.json"
   cp -r fuzz/inputs/. "$corpus"
   cp tests/data/vocab.yml "$corpus"/{marian_options,option_file}/*.yml "$corpus/yaml"
   sha256sum tests/data/vocab.* | sed "s: tests/data/: :" >"$corpus/manifest/small"

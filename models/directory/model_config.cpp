@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
-#include "models/formats/json.h"
+#include "models/directory/json_object.h"
 
 namespace fuselage {
 namespace {
@@ -27,19 +26,6 @@ Json as_json(const std::string& text) {
   return value.is_number() || value.is_boolean() ? value : Json(text);
 }
 
-void check_keys(const Json& object, std::span<const std::string_view> known,
-                const std::string& where, bool ignore_unknown) {
-  for (const auto& [key, value] : object.items())
-    if (!ignore_unknown && std::find(known.begin(), known.end(), key) == known.end())
-      throw Error(
-          fmt::format("{}: unknown key {}{}", where, in_quotes(key), did_you_mean(key, known)));
-}
-
-/// A value for a message. Lists and objects may be deep, so only their type is shown.
-std::string shown(const Json& value) {
-  return value.is_structured() ? fmt::format("an {}", value.type_name()) : in_quotes(value.dump());
-}
-
 /// Value of a key of the expected JSON type.
 template <typename T>
 T get(const Json& object, std::string_view key, T fallback, std::string_view kind,
@@ -51,13 +37,6 @@ T get(const Json& object, std::string_view key, T fallback, std::string_view kin
   } catch (const Json::exception&) {
     throw Error(fmt::format("{}: '{}' must be {}, not {}", where, key, kind, shown(*found)));
   }
-}
-
-Json parse_object(std::string_view text, const std::string& path) {
-  Json config = load_json(text, path);
-  if (!config.is_object())
-    throw Error(fmt::format("{}: this is no JSON object; the file is damaged", path));
-  return config;
 }
 
 void check_version(const Json& config, const std::string& path) {

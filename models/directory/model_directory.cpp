@@ -23,6 +23,7 @@
 #include "models/directory/directory_writer.h"
 #include "models/directory/manifest.h"
 #include "models/directory/model_config.h"
+#include "models/directory/probes_file.h"
 #include "models/formats/match_weights.h"
 #include "models/formats/quantized_parts.h"
 
@@ -34,8 +35,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kConfigFile = "config.json";
 constexpr std::string_view kGraphFile = "graph.ir";
 constexpr std::string_view kWeightsFile = "weights.safetensors";
-constexpr std::array<std::string_view, 4> kFixedFiles = {kConfigFile, kGraphFile, kWeightsFile,
-                                                         kManifestFile};
+constexpr std::array<std::string_view, 5> kFixedFiles = {kConfigFile, kGraphFile, kWeightsFile,
+                                                         kProbesFile, kManifestFile};
 constexpr std::size_t kMaxConfig = std::size_t{1} << 20;
 constexpr std::size_t kMaxManifest = std::size_t{1} << 16;
 
@@ -65,6 +66,19 @@ TensorMap stored_weights(const Model& model, bool half) {
     result.emplace(name, std::move(narrow));
   }
   return result;
+}
+
+/// The text of the file of probes, which no reader refuses.
+std::string probes_text(Probes probes, bool rounded) {
+  probes.rounded |= rounded;
+  std::string text = print_probes(probes);
+  if (text.size() > kMaxProbes)
+    throw Error(
+        fmt::format("the probe sentences take {} bytes, but {} may have {}; give fewer or "
+                    "shorter lines",
+                    text.size(), kProbesFile, kMaxProbes));
+  parse_probes(text, std::string(kProbesFile));
+  return text;
 }
 
 /// Names for the copies of vocabularies and splitters: the file names, with a prefix if two files
@@ -166,6 +180,14 @@ class DirectoryReader {
   std::set<std::string> used_;
 };
 
+void read_probes(DirectoryReader& reader, const std::string& directory, bool ignore_unknown,
+                 Probes& probes) {
+  if (std::error_code error; !fs::exists(path_in(directory, kProbesFile), error)) return;
+  std::string path;
+  const std::string text = reader.read_text(kProbesFile, kMaxProbes, path);
+  probes = parse_probes(text, path, ignore_unknown);
+}
+
 /// Reads graph and weights.
 void read_graph(DirectoryReader& reader, const ModelConfig& config, Model& model) {
   std::string graph_path, weights_path;
@@ -261,6 +283,7 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
   for (std::size_t i = 0; i < names.size(); ++i) write(names[i], contents[i]);
   write(kGraphFile, print_graph(model.graph));
   write(kConfigFile, print_model_config(config));
+  if (!model.probes.lines.empty()) write(kProbesFile, probes_text(model.probes, options.half));
   const std::string weights_path = writer.path_of(kWeightsFile);
   write_safetensors(weights_path, weights, {});
   const MappedFile written = map_file(weights_path);
@@ -297,6 +320,7 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
     read_graph(reader, config, model);
   else
     build_graph(reader, config, directory, config_path, options.ignore_unknown, model);
+  read_probes(reader, directory, options.ignore_unknown, model.probes);
   reader.check_others();
   model.format = "Fuselage model directory";
   model.architecture = config.architecture;

@@ -157,7 +157,7 @@ return x = %x
 TEST(CompareWithReference, NamesTheFirstNodeThatDiffers) {
   const std::vector<NamedRows> inputs = classifier_inputs();
   const NodeComparison same =
-      compare_with_reference(classifier(), classifier_weights(), {}, inputs, 1e-4);
+      compare_with_reference(classifier(), classifier_weights(), {}, inputs, {});
   EXPECT_FALSE(same.difference);
   EXPECT_GT(same.compared, 3U);
   // Approximate products differ from the exact ones.
@@ -165,9 +165,10 @@ TEST(CompareWithReference, NamesTheFirstNodeThatDiffers) {
   const std::vector<NamedRows> words{
       {.name = "source.word", .values = integers({3, 7, 0}), .lengths = {3}},
       {.name = "hyp.word", .values = integers({-1, 5}), .lengths = {2}}};
-  const NodeComparison equal = compare_with_reference(model.graph, model.weights, {}, words, 1e-4);
+  const NodeComparison equal = compare_with_reference(model.graph, model.weights, {}, words, {});
   EXPECT_FALSE(equal.difference) << equal.difference->node;
-  const NodeComparison differs = compare_with_reference(model.graph, model.weights, {}, words, 0);
+  const NodeComparison differs =
+      compare_with_reference(model.graph, model.weights, {}, words, NodeTolerances::all(0));
   ASSERT_TRUE(differs.difference);
   EXPECT_LT(differs.compared, equal.compared);
   EXPECT_NE(differs.difference->value, differs.difference->reference);

@@ -29,7 +29,7 @@ TEST(GraphRunnerOnTheDevice, ComparesNodesWithTheReference) {
   if (const auto reason = why_no_cuda()) GTEST_SKIP() << *reason;
   const std::vector<NamedRows> inputs = classifier_inputs();
   const NodeComparison result =
-      compare_with_reference(classifier(), classifier_weights(), {.backend = "cuda"}, inputs, 1e-4);
+      compare_with_reference(classifier(), classifier_weights(), {.backend = "cuda"}, inputs, {});
   EXPECT_FALSE(result.difference);
   EXPECT_GT(result.compared, 3U);
 }

@@ -138,6 +138,7 @@ fuselage dump --stage raw -o graph.ir
 echo 3 0 >source.ids
 echo -1 3 >last.ids
 "$5" words.txt language-model || fail "no language model"
+fuselage convert -m model.npz -v vocab.spm vocab.spm -o my-model
 count=0
 for command in $commands; do
   while IFS= read -r example; do

@@ -55,7 +55,7 @@ refuses "there is no bundled model in /nonexistent" translate
 refuses "--beam-size" convert "${usual[@]}" -b x -o refused
 refuses "--beam-size" convert "${usual[@]}" -b 0 -o refused
 refuses "--maxi-batch-sort" convert "${usual[@]}" --maxi-batch-sort foo -o refused
-for name in config.json graph.ir weights.safetensors SHA256SUMS; do
+for name in config.json graph.ir weights.safetensors probes.json SHA256SUMS; do
   mkdir -p vocabularies && cp "$vocabulary" vocabularies/$name
   refuses "cannot be called $name" convert -m "$model" -v vocabularies/$name vocabularies/$name -o refused
 done
@@ -63,13 +63,13 @@ done
 
 # A model directory is checked, and is written as a whole or not at all.
 (cd directory && sha256sum --quiet -c SHA256SUMS) || fail "sha256sum does not take SHA256SUMS"
-[[ $(wc -l <directory/SHA256SUMS) -eq 4 ]] || fail "SHA256SUMS lists $(wc -l <directory/SHA256SUMS)"
+[[ $(wc -l <directory/SHA256SUMS) -eq 5 ]] || fail "SHA256SUMS lists $(wc -l <directory/SHA256SUMS)"
 cp -r directory touched
 sed -i 's/"beam-size": 2/"beam-size": 3/' touched/config.json
 refuses "touched/config.json: its SHA-256 is" translate -m touched -i "$input"
 works translate -m touched -i "$input" --no-verify
 [[ ! -s err ]] || fail "a note where nothing is to be checked: $(cat err)"
-(cd touched && sha256sum config.json graph.ir weights.safetensors vocab.yml >SHA256SUMS)
+(cd touched && sha256sum config.json graph.ir weights.safetensors vocab.yml probes.json >SHA256SUMS)
 works translate -m touched -i "$input"
 echo >>touched/vocab.yml
 refuses "touched/vocab.yml: its SHA-256 is" translate -m touched -i "$input"

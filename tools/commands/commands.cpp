@@ -11,7 +11,7 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<CommandEntry, 12> kCommands = {{
+constexpr std::array<CommandEntry, 13> kCommands = {{
     {"translate", "Translate lines of text", make_translate_command},
     {"generate", "Continue texts with a language model", make_generate_command},
     {"score", "Tell how likely given translations or texts are", make_score_command},
@@ -19,6 +19,8 @@ constexpr std::array<CommandEntry, 12> kCommands = {{
     {"run", "Evaluate a graph on given inputs", make_run_command},
     {"convert", "Write a model as a model directory", make_convert_command},
     {"quantize", "Write a model with its matrices in fewer bits", make_quantize_command},
+    {"check", "Tell whether a model computes what it did when it was converted",
+     make_check_command},
     {"lexicon", "Make the lexical table of a shortlist from parallel text", make_lexicon_command},
     {"info", "Tell what a model is: sizes, precisions, vocabularies, defaults", make_info_command},
     {"ops", "Describe the ops that graphs consist of, and their kernels", make_ops_command},

@@ -13,6 +13,7 @@ std::unique_ptr<Command> make_dump_command();
 std::unique_ptr<Command> make_run_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_quantize_command();
+std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_lexicon_command();
 std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_ops_command();

@@ -35,6 +35,7 @@ class ConvertCommand : public Command {
   std::string output_;
   DecodeDefaults decode_;
   SaveOptions save_;
+  ProbeOptions probes_;
   bool bake_tables_ = false;
   CompileOptions compile_;
   std::string frequency_;
@@ -59,6 +60,8 @@ ConvertCommand::ConvertCommand()
                "With --bake-tables: only optimizations that keep every bit of a result");
   add_memory_option(app, compile_);
   add_frequency_option(app, frequency_);
+  CLI::Option* texts = probes_.add_texts_to(app, "the model's own, or random words");
+  app.add_flag("--no-probes", probes_.none, "Store no probe sentences")->excludes(texts);
   options().begin_group("Defaults for translating with the model");
   add_decode_options();
   options().accept_without_effect();
@@ -111,7 +114,7 @@ int ConvertCommand::run() {
       compile_.ranks = add_word_ranks(model, checked, frequency_, checked.notes);
     bake(model.graph, model.weights, compile_);
   };
-  write_model(std::move(loaded), given, output_, decode_, save_, change);
+  write_model(std::move(loaded), given, output_, decode_, save_, probes_, change);
   return 0;
 }
 

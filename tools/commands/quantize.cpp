@@ -114,6 +114,7 @@ class QuantizeCommand : public Command {
  private:
   ModelChoice choice_;
   StorageOptions storage_;
+  ProbeOptions probes_;
   std::vector<std::string> vocabularies_;
   std::string output_, text_;
   bool quiet_ = false;
@@ -132,6 +133,8 @@ QuantizeCommand::QuantizeCommand()
   options().begin_group("Output");
   app.add_option("-o,--output", output_, "Directory to write")->required()->type_name("DIR");
   storage_.add_to(app);
+  CLI::Option* texts = probes_.add_texts_to(app, "the model's own, or random words");
+  app.add_flag("--no-probes", probes_.none, "Store no probe sentences")->excludes(texts);
   options().begin_group(kReportGroup);
   app.add_option("--report", text_,
                  "A text to translate before, slowly: report also the range of what each product "
@@ -156,9 +159,10 @@ int QuantizeCommand::run() {
   StoredWeights stored;
   std::vector<ProductRange> ranges;
   write_model(std::move(loaded), vocabularies_, output_, {.precision = storage_.precision}, {},
-              [&](Model& model, VocabularyPair& checked) {
+              probes_, [&](Model& model, VocabularyPair& checked) {
                 const auto& paths = vocabularies_.empty() ? model.vocabularies : vocabularies_;
                 if (!text_.empty()) ranges = measure_products(model, {.paths = paths}, lines);
+                model.probes.rounded = true;
                 stored = store_matrices(model, storage_.storage(storage_.fit), alternatives);
                 if (!quiet_) checked.notes.push_back(summarize(stored, precision));
               });

@@ -163,8 +163,8 @@ void expect_other_file(const std::string& output, const std::vector<std::string>
 }
 
 int RunCommand::compare(const Loaded& loaded, std::span<const NamedRows> rows) const {
-  const NodeComparison result =
-      compare_with_reference(loaded.graph, loaded.weights, compile_, rows, tolerance_, mini_batch_);
+  const NodeComparison result = compare_with_reference(
+      loaded.graph, loaded.weights, compile_, rows, NodeTolerances::all(tolerance_), mini_batch_);
   OutputFile report("stdout", files_read());
   if (!result.difference) {
     report.write(fmt::format("the same in {} nodes; {} are not comparable\n", result.compared,

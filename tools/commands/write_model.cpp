@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <utility>
 
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
@@ -29,10 +30,25 @@ class SignalsHeld {
   sigset_t before_;
 };
 
+void add_probes(Model& model, const std::vector<std::string>& vocabularies,
+                const ProbeOptions& options, std::vector<std::string>& notes) {
+  if (options.none) model.probes = {};
+  if (options.none || (options.texts.empty() && !model.probes.lines.empty())) return;
+  try {
+    for (std::string& warning : options.make(model, vocabularies))
+      notes.push_back(std::move(warning));
+  } catch (const Error& error) {
+    // Nobody asked for random lines.
+    if (!options.texts.empty()) throw;
+    notes.push_back(fmt::format("no probe sentences are stored: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies,
                  std::string directory, DecodeDefaults decode, const SaveOptions& save,
+                 const ProbeOptions& probes,
                  const std::function<void(Model&, VocabularyPair&)>& change) {
   add_decode_defaults(decode, loaded.model.decode);
   loaded.model.decode = decode;
@@ -46,6 +62,7 @@ void write_model(NamedModel loaded, const std::vector<std::string>& vocabularies
         "sides share one",
         loaded.path));
   VocabularyPair checked = load_vocabularies(loaded.model, {.paths = paths});
+  add_probes(loaded.model, paths, probes, checked.notes);
   change(loaded.model, checked);
   for (const std::string& note : checked.notes) print_note(note);
   // The model gets the directory's name, since most Marian files are named model.npz.

@@ -36,7 +36,8 @@ std::vector<std::string> files_of(const std::string& path, const Model& model) {
   files.insert(files.end(), model.splitters.begin(), model.splitters.end());
   files.push_back(path);
   if (!model.shortlist.path.empty()) files.push_back(model.shortlist.path);
-  for (const char* name : {"config.json", "graph.ir", "weights.safetensors", "SHA256SUMS"})
+  for (const char* name :
+       {"config.json", "graph.ir", "weights.safetensors", "probes.json", "SHA256SUMS"})
     files.push_back((fs::path(path) / name).string());
   return files;
 }

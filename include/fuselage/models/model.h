@@ -10,6 +10,7 @@
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/models/decode_defaults.h"
+#include "fuselage/models/probes.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -37,6 +38,8 @@ struct Model {
   DecodeDefaults decode;
   /// The shortlist that the model's configuration states; path empty: none.
   ShortlistOptions shortlist;
+  /// Lines with the words and scores that the model had in fp32; none: nobody made them.
+  Probes probes = {};
   /// What the model was read from, for people: "Marian .npz"; empty: not from a file.
   std::string format = {};
   /// The name of its architecture; empty: its graph is stored.
