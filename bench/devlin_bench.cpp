@@ -2,10 +2,10 @@
 // ones before it, in the paper's order. The optimizer derives the techniques from a graph in plain
 // equations. See docs/benchmarks/README.md.
 //
-//   devlin_bench GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]
+//   devlin_bench CONFIG MODEL TEXT [beam] [mini-batch] [rounds] [sentences]
 //
-// GRAPH is a model in the text form, which gets random weights. MODEL translates TEXT once; its
-// lengths, parents and words are replayed with GRAPH on every rung.
+// CONFIG is a model of models/papers, which gets random weights. MODEL translates TEXT once; its
+// lengths, parents and words are replayed with CONFIG on every rung.
 
 #include <fmt/format.h>
 
@@ -17,7 +17,6 @@
 
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/file.h"
 #include "bench/peer_kernels.h"
 #include "bench/program.h"
 #include "bench/replay.h"
@@ -25,10 +24,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"
-#include "fuselage/graph/text.h"
-#include "fuselage/graph/verifier.h"
 #include "fuselage/models/load_model.h"
-#include "fuselage/ops/registry.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
@@ -244,11 +240,9 @@ void run(const std::vector<std::string>& arguments) {
   const Trace trace = record_search(model, task);
   const RowCounts counts = count_rows(trace);
 
-  const Graph plain = parse_graph(read_file(arguments[0]), arguments[0], all_ops());
-  verify(plain);
-  const TensorMap weights = random_weights(plain);
-  const Graph graph = with_search_head(plain, SearchHead::k_best, beam);
-  Ladder ladder(graph, weights, counts);
+  const Model plain = load_model(arguments[0], {.random_weights = 1});
+  const Graph graph = with_search_head(plain.graph, SearchHead::k_best, beam);
+  Ladder ladder(graph, plain.weights, counts);
 
   const Peaks peaks = peaks_or_products();
   fmt::print(
@@ -269,7 +263,7 @@ void run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   return fuselage::run_program(
-      {"devlin_bench", "GRAPH MODEL TEXT [beam] [mini-batch] [rounds] [sentences]", 3,
+      {"devlin_bench", "CONFIG MODEL TEXT [beam] [mini-batch] [rounds] [sentences]", 3,
        "The ladder of Devlin 2017: the gain of each technique over those before it."},
       argc, argv, fuselage::run);
 }

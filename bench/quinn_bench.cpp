@@ -2,10 +2,10 @@
 // 8-bit products against Eigen's float32 matrix-vector products, one sentence at a time; and
 // against our own float32. See docs/benchmarks/README.md.
 //
-//   quinn_bench GRAPH MODEL TEXT [beam] [rounds] [sentences]
+//   quinn_bench CONFIG MODEL TEXT [beam] [rounds] [sentences]
 //
-// GRAPH is a model in the text form, which gets random weights. MODEL translates TEXT once; its
-// lengths, parents and words are replayed with GRAPH by every contestant.
+// CONFIG is a model of models/papers, which gets random weights. MODEL translates TEXT once; its
+// lengths, parents and words are replayed with CONFIG by every contestant.
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 
 #include "backends/cpu/executable.h"
 #include "backends/cpu/runtime/isa.h"
-#include "base/file.h"
 #include "bench/peer_kernels.h"
 #include "bench/program.h"
 #include "bench/replay.h"
@@ -23,10 +22,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"
-#include "fuselage/graph/text.h"
-#include "fuselage/graph/verifier.h"
 #include "fuselage/models/load_model.h"
-#include "fuselage/ops/registry.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 
 namespace fuselage {
@@ -74,8 +70,7 @@ Floor floor_of(const Graph& graph, const RowCounts& counts, const Peaks& peaks) 
 
 class Contest {
  public:
-  Contest(const Graph& graph, const RowCounts& counts) {
-    const TensorMap weights = random_weights(graph);
+  Contest(const Graph& graph, const TensorMap& weights, const RowCounts& counts) {
     const Peaks peaks = peaks_or_products();
     fmt::print("isa {}, peaks {:.0f} and {:.0f} G multiply-adds/s in f32 and i8\n",
                cpu::active_isa(), peaks.f32 / 1e9, peaks.i8 / 1e9);
@@ -149,10 +144,9 @@ void run(const std::vector<std::string>& arguments) {
       read_search_task(model, arguments[2], beam, 1, static_cast<std::size_t>(argument(5, 8)));
   const Trace trace = record_search(model, task);
   const RowCounts counts = count_rows(trace);
-  const Graph plain = parse_graph(read_file(arguments[0]), arguments[0], all_ops());
-  verify(plain);
+  const Model plain = load_model(arguments[0], {.random_weights = 1});
 
-  Contest contest(with_search_head(plain, SearchHead::k_best, beam), counts);
+  Contest contest(with_search_head(plain.graph, SearchHead::k_best, beam), plain.weights, counts);
   fmt::print(
       "beam {}, {} rounds; {:.0f} sentences of {:.1f} tokens, {} words, {:.0f} steps of {:.1f} "
       "hypotheses\n",
@@ -167,7 +161,7 @@ void run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   return fuselage::run_program(
-      {"quinn_bench", "GRAPH MODEL TEXT [beam] [rounds] [sentences]", 3,
+      {"quinn_bench", "CONFIG MODEL TEXT [beam] [rounds] [sentences]", 3,
        "8-bit products against float32 products, as Quinn & Ballesteros 2018 compare them."},
       argc, argv, fuselage::run);
 }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <random>
 #include <utility>
 
 #include "bench/measure.h"
@@ -18,29 +16,6 @@ CompileOptions numbers_from_string(const std::string& text) {
   if (colon != std::string::npos)
     options.activations = activations_from_string(text.substr(colon + 1));
   return options;
-}
-
-TensorMap random_weights(const Graph& graph) {
-  std::mt19937 random(1);
-  TensorMap weights;
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!node.is<op::Param>()) continue;
-    const Type& type = graph.value(node.results[0]).type;
-    const bool has_rows = type.domain != graph.none();
-    Dims shape = type.dims;
-    float deviation = 1;
-    if (has_rows)
-      shape = graph.stored_shape(type);
-    else
-      deviation = shape.size() == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(shape[0]));
-    std::normal_distribution<float> normal(0, deviation);
-    Tensor tensor(DType::f32, shape);
-    for (std::int64_t i = 0; i < tensor.size(); ++i)
-      tensor.mutable_data<float>()[i] = normal(random);
-    weights.emplace(node.as<ExternalName>().name, tensor);
-  }
-  return weights;
 }
 
 Trace record_search(const Model& model, const SearchTask& task) {

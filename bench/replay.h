@@ -17,10 +17,6 @@ namespace fuselage {
 /// Options for a precision, "int8", which may be followed by activations, "int8:table".
 CompileOptions numbers_from_string(const std::string& text);
 
-/// Normally distributed weights, scaled so that operands of activations are neither small nor
-/// large.
-TensorMap random_weights(const Graph& graph);
-
 /// The trace of a search that translates the task's text.
 Trace record_search(const Model& model, const SearchTask& task);
 

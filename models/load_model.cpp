@@ -13,10 +13,12 @@
 
 #include "base/compression.h"
 #include "base/file.h"
+#include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/ensemble.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "models/decode_keys.h"
+#include "models/directory/model_configuration.h"
 #include "models/finite_weights.h"
 #include "models/marian/decoder_config.h"
 #include "models/marian/marian_loader.h"
@@ -60,7 +62,7 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
   std::vector<EnsembleMember> members;
   for (std::size_t i = 0; i < config.models.size(); ++i) {
     const std::string& file = config.models[i];
-    if (is_yaml(file))
+    if (is_yaml(file) && !is_model_configuration(read_file(file, YamlLimits{}.bytes)))
       throw Error(
           fmt::format("{}: the model {} is a configuration too; name its models", path, file));
     if (std::error_code error;
@@ -68,7 +70,10 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
       throw Error(fmt::format(
           "{}: the model {} is a directory, but no model directory; name the model in it", path,
           file));
-    Model model = load_model(file, options);
+    LoadOptions member = options;
+    // Members with the same weights would be one model.
+    if (member.random_weights) *member.random_weights += i;
+    Model model = load_model(file, member);
     if (!config.vocabularies.empty()) {
       model.vocabularies.clear();
       model.splitters.clear();
@@ -115,6 +120,8 @@ Model load_any(const std::string& path, const LoadOptions& options) {
   if (const auto extension = file_extension(without_compression(path));
       extension == "npz" || extension == "bin")
     return load_marian_model(path, options);
+  if (is_yaml(path) && is_model_configuration(read_file(path, YamlLimits{}.bytes)))
+    return load_model_configuration(path, options);
   if (is_yaml(path))
     return load_configuration(read_decoder_config(path, options.ignore_unknown), path, options);
   refuse(path);
@@ -124,6 +131,11 @@ Model load_any(const std::string& path, const LoadOptions& options) {
 
 Model load_model(const std::string& path, const LoadOptions& options) {
   Model model = load_any(path, options);
+  if (options.random_weights && model.weights.size() > 0 && !is_yaml(path))
+    throw Error(fmt::format(
+        "{} has weights of its own; random weights are for a configuration (.yml) that names an "
+        "architecture",
+        path));
   expect_finite(model.weights, path);
   return model;
 }

@@ -50,7 +50,7 @@ bundle() {
   mkdir -p "$work/gpu_check/lib"
   cp -L --parents "${files[@]}" "$work/gpu_check/"
   cp -P --parents "$build"/libfuselage.so.* "$work/gpu_check/"
-  cp -r --parents scripts/gpu_*.sh scripts/help.sh tests/data models bench/*.ir "$work/gpu_check/"
+  cp -r --parents scripts/gpu_*.sh scripts/help.sh tests/data models "$work/gpu_check/"
   [[ -z ${TEXT-} ]] || cp "$TEXT" "$work/gpu_check/text"
   { libraries "${files[@]}" && cudnn_libraries; } | xargs -I{} cp -L {} "$work/gpu_check/lib/"
   tar -czf "$file" -C "$work" gpu_check
@@ -79,10 +79,7 @@ check_gpu() {
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv
   nvcc --version 2>/dev/null | tail -n 2 || true
   while IFS= read -r program; do
-    case $program in
-      */cuda_decode_bench) step "$program" bench/quinn.ir ;;
-      *) step "$program" ;;
-    esac
+    step "$program"
     [[ $program == */test_cuda ]] || continue
     step scripts/gpu_agreement.sh "$build"
     if ! command -v compute-sanitizer >/dev/null; then

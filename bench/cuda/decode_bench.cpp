@@ -1,10 +1,10 @@
 // The gain of the CUDA back-end's searches by batching, captured steps, fewer live rows, narrower
 // numbers, fusion and cuDNN's recurrent layers: ratios in one run. See docs/benchmarks/README.md.
 //
-//   cuda_decode_bench GRAPH [pairs]
+//   cuda_decode_bench [pairs]
 //
-// GRAPH is a recurrent translation model as text, bench/quinn.ir. It gets random weights and the
-// sizes of Amun's models (WNMT 2018): states of 1024, a vocabulary of 30,000.
+// The model has random weights and the sizes of Amun's models (WNMT 2018): states of 1024, a
+// vocabulary of 30,000.
 
 #include <fmt/format.h>
 
@@ -12,22 +12,18 @@
 #include <functional>
 #include <memory>
 #include <random>
-#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/cuda/cudnn.h"
-#include "base/file.h"
 #include "bench/measure.h"
 #include "bench/program.h"
-#include "bench/replay.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
-#include "fuselage/graph/text.h"
-#include "fuselage/ops/registry.h"
+#include "fuselage/models/architectures/architecture.h"
 
 namespace fuselage {
 namespace {
@@ -35,11 +31,15 @@ namespace {
 constexpr std::int32_t kLength = 20;   ///< words of a sentence, and of its translation
 constexpr std::int32_t kWords = 8000;  ///< distinct words of sentences
 
-/// The graph with sizes replaced.
-std::string resized(std::string text, const std::vector<std::pair<int, int>>& sizes) {
-  for (const auto& [from, to] : sizes)
-    text = std::regex_replace(text, std::regex(fmt::format("\\b{}\\b", from)), std::to_string(to));
-  return text;
+/// A conditional GRU with the sizes of Amun's models.
+Model model() {
+  return build_random_model("rnn-stack",
+                            {{"dim-vocabs", "[30000, 30000]"},
+                             {"dim-emb", "512"},
+                             {"encoder", "[bi-gru 1024]"},
+                             {"decoder", "[gru+gru 1024]"},
+                             {"readout", "512"}},
+                            1);
 }
 
 /// Sentences of uniformly drawn words.
@@ -100,8 +100,8 @@ void print(const std::string& what, const Comparison& compared) {
 
 class Decoding {
  public:
-  Decoding(Graph graph, int pairs)
-      : graph_(std::move(graph)), weights_(random_weights(graph_)), pairs_(pairs) {}
+  Decoding(Model model, int pairs)
+      : graph_(std::move(model.graph)), weights_(std::move(model.weights)), pairs_(pairs) {}
 
   Contestant contestant(const CompileOptions& options, Words words = Words::as_source) const {
     return {graph_, weights_, options, words};
@@ -198,12 +198,7 @@ class Decoding {
 };
 
 void run(const std::vector<std::string>& arguments) {
-  // A search may choose and look up any word, so all need embeddings.
-  const std::string text =
-      resized(read_file(arguments[0]),
-              {{1000, 1024}, {2000, 2048}, {620, 512}, {8000, 30000}, {57867, 30000}});
-  const Decoding decoding(parse_graph(text, arguments[0], all_ops()),
-                          arguments.size() > 1 ? std::stoi(arguments[1]) : 15);
+  const Decoding decoding(model(), arguments.empty() ? 15 : std::stoi(arguments[0]));
   decoding.compare_graphs();
   decoding.compare_batches();
   decoding.compare_shrinking(1280);
@@ -220,7 +215,7 @@ void run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   return fuselage::run_program(
-      {"cuda_decode_bench", "GRAPH [pairs]", 1,
+      {"cuda_decode_bench", "[pairs]", 0,
        "Searches on a GPU: batches, recorded steps, narrower numbers and fusion."},
       argc, argv, fuselage::run);
 }

@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/encoder_decoder.h"
+#include "models/architectures/rnn_stack.h"
 #include "models/architectures/scores.h"
 
 namespace fuselage {
@@ -30,6 +31,11 @@ ArchitectureDef of_marian(const MarianType& type) {
 struct Architectures {
   Architectures() {
     for (const MarianType& type : marian_types()) all.push_back(of_marian(type));
+    all.push_back({.name = "rnn-stack",
+                   .summary =
+                       "Recurrent encoder, and a decoder whose layers are listed: the models "
+                       "of Devlin, of Quinn and Ballesteros, and of Amun.",
+                   .build = build_rnn_stack});
   }
 
   const ArchitectureDef* find(std::string_view name) const {
@@ -87,10 +93,10 @@ const ArchitectureDef& find_architecture(std::string_view name) {
                           fmt::join(names, ", ")));
 }
 
-Model build_model(std::string_view architecture, const ModelOptions& options,
-                  const TensorMap& weights, const std::string& name) {
-  Builder builder(name);
-  Parameters parameters(builder, weights, options.where());
+namespace {
+
+Model build(std::string_view architecture, const ModelOptions& options, Builder& builder,
+            Parameters& parameters) {
   Model model;
   try {
     find_architecture(architecture).build(parameters, options);
@@ -106,6 +112,22 @@ Model build_model(std::string_view architecture, const ModelOptions& options,
   model.graph = builder.take();
   scores_of(model.graph);
   return model;
+}
+
+}  // namespace
+
+Model build_model(std::string_view architecture, const ModelOptions& options,
+                  const TensorMap& weights, const std::string& name) {
+  Builder builder(name);
+  Parameters parameters(builder, weights, options.where());
+  return build(architecture, options, builder, parameters);
+}
+
+Model build_random_model(std::string_view architecture, const ModelOptions& options,
+                         std::uint64_t seed, const std::string& name) {
+  Builder builder(name);
+  Parameters parameters(builder, seed, options.where());
+  return build(architecture, options, builder, parameters);
 }
 
 }  // namespace fuselage

@@ -249,6 +249,30 @@ void CarriedState::next(const CellState& value) const {
   if (parts_.memory.valid()) builder_.next(parts_.memory, value.memory);
 }
 
+Expr additive_attention(Parameters& p, const std::string& name, Expr context, Expr query,
+                        DomainId pairs, RnnNorm norm) {
+  const Builder::Scope scope(p.builder(), name + "_attention");
+  const std::int64_t size = context.width();
+  Expr keys = dot(context, p.matrix(name + "_Wc_att", size, size));
+  Expr q = dot(query, p.matrix(name + "_W_comb_att", query.width(), size));
+  const Expr bias = p.vector(name + "_b_att", size);
+  switch (norm) {
+    case RnnNorm::none:
+      keys = keys + bias;
+      break;
+    case RnnNorm::joint:
+      keys = layer_norm(keys, p.vector(name + "_att_gamma1", size), bias, kRnnNormEpsilon);
+      q = layer_norm(q, p.vector(name + "_att_gamma2", size), {}, kRnnNormEpsilon);
+      break;
+    case RnnNorm::nematus:
+      keys = nematus_norm(p, keys + bias, name + "_Wc_att");
+      q = nematus_norm(p, q, name + "_W_comb_att");
+      break;
+  }
+  const Expr hidden = tanh(right(keys, pairs) + left(q, pairs));
+  return softmax_over_right(dot(hidden, p.matrix(name + "_U_att", size, 1)));
+}
+
 Expr nematus_norm(Parameters& p, Expr x, const std::string& name) {
   return layer_norm(x, p.vector(name + "_lns", x.width()), p.vector(name + "_lnb", x.width()),
                     1e-5);

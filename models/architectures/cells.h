@@ -66,6 +66,11 @@ class CarriedState {
   CellState parts_;  ///< invalid parts are not carried
 };
 
+/// Additive attention (Bahdanau et al. 2015, appendix A.1.2) with the parameters `name`_Wc_att and
+/// so on: a weight for each of `pairs` of a row of `query` and a row of `context`.
+Expr additive_attention(Parameters& p, const std::string& name, Expr context, Expr query,
+                        DomainId pairs, RnnNorm norm = RnnNorm::none);
+
 /// Layer normalization as Nematus does it: gain `name`_lns, shift `name`_lnb, epsilon 1e-5.
 Expr nematus_norm(Parameters& p, Expr x, const std::string& name);
 

@@ -8,6 +8,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/quantize.h"
+#include "models/architectures/random_tensor.h"
 
 namespace fuselage {
 namespace {
@@ -23,6 +24,15 @@ Dims as_matrix(const Tensor& tensor) {
 
 Parameters::Parameters(Builder& builder, const TensorMap& weights, std::string where)
     : builder_(builder), weights_(weights), where_(std::move(where)) {}
+
+Parameters::Parameters(Builder& builder, std::uint64_t seed, std::string where)
+    : builder_(builder), seed_(seed), weights_(made_), where_(std::move(where)) {}
+
+void Parameters::make(const std::string& name, const Dims& shape, bool is_table) {
+  double deviation = 1;
+  if (!is_table) deviation = shape.size() == 1 ? 0.1 : 1 / std::sqrt(static_cast<double>(shape[0]));
+  made_.emplace(name, normal_tensor(shape, deviation, *seed_, name));
+}
 
 const Tensor& Parameters::stored(const std::string& name) const {
   const auto found = weights_.find(name);
@@ -45,16 +55,25 @@ const Tensor& Parameters::stored(const std::string& name) const {
 }
 
 bool Parameters::is_in_integers(const std::string& name) const {
-  return is_quantized(stored(name).dtype());
+  return !seed_ && is_quantized(stored(name).dtype());
 }
 
-std::int64_t Parameters::rows(const std::string& name) const { return as_matrix(stored(name))[0]; }
+std::int64_t Parameters::rows(const std::string& name, std::int64_t otherwise,
+                              const char* source) const {
+  if (!seed_) return as_matrix(stored(name))[0];
+  if (otherwise <= 0)
+    throw LocatedError(
+        fmt::format("{}: the size of parameter {} is not known without weights; state it by '{}'",
+                    where_, in_quotes(name), source));
+  return otherwise;
+}
 
 Expr Parameters::declare(const std::string& name, Dims dims, DomainId domain) {
   if (const auto found = declared_.find(name); found != declared_.end()) return found->second;
   Dims expected = dims;
   if (domain != builder_.graph().none())
     expected.insert(expected.begin(), builder_.graph().domain(domain).size);
+  if (seed_) make(name, expected, domain != builder_.graph().none());
   if (expected.size() == 1) expected.insert(expected.begin(), 1);
   const Dims actual = as_matrix(stored(name));
   if (actual != expected)

@@ -149,31 +149,6 @@ class Decoder {
     return tanh(sum_of_affine("decoder_ff_state", means, o_.dim_rnn));
   }
 
-  /// Additive attention (Bahdanau et al. 2015, appendix A.1.2): weights over the source tokens of
-  /// each hypothesis.
-  Expr attention_weights(const std::string& name, Expr context, Expr query, DomainId pairs) {
-    const Builder::Scope scope(b_, name + "_attention");
-    const std::int64_t size = context.width();
-    Expr keys = dot(context, p_.matrix(name + "_Wc_att", size, size));
-    Expr q = dot(query, p_.matrix(name + "_W_comb_att", query.width(), size));
-    const Expr bias = p_.vector(name + "_b_att", size);
-    switch (norm()) {
-      case RnnNorm::none:
-        keys = keys + bias;
-        break;
-      case RnnNorm::joint:
-        keys = layer_norm(keys, p_.vector(name + "_att_gamma1", size), bias, kRnnNormEpsilon);
-        q = layer_norm(q, p_.vector(name + "_att_gamma2", size), {}, kRnnNormEpsilon);
-        break;
-      case RnnNorm::nematus:
-        keys = nematus_norm(p_, keys + bias, name + "_Wc_att");
-        q = nematus_norm(p_, q, name + "_W_comb_att");
-        break;
-    }
-    const Expr hidden = tanh(right(keys, pairs) + left(q, pairs));
-    return softmax_over_right(dot(hidden, p_.matrix(name + "_U_att", size, 1)));
-  }
-
   /// What the hypotheses attend to in all texts, side by side; invalid in a language model.
   Expr attended(Expr query) {
     if (contexts_.empty()) return {};
@@ -181,7 +156,8 @@ class Decoder {
     for (std::size_t i = 0; i < contexts_.size(); ++i) {
       const std::string name =
           contexts_.size() == 1 ? "decoder" : fmt::format("decoder_att{}", i + 1);
-      const Expr weights = attention_weights(name, contexts_[i], query, d_.texts[i].hypothesis);
+      const Expr weights =
+          additive_attention(p_, name, contexts_[i], query, d_.texts[i].hypothesis, norm());
       if (i == 0) b_.output("alignment", weights.named("alignment"));
       mixtures.push_back(mix(weights, contexts_[i]).named(numbered("attended", i)));
     }

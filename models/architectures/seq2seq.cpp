@@ -18,6 +18,11 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
     source_tables_.push_back(shared ? "Wemb" : encoder + "_Wemb");
   target_table_ = shared ? "Wemb" : "decoder_Wemb";
 
+  const auto rows_of = [&](const std::string& table, std::size_t vocabulary) {
+    const std::vector<std::int64_t>& sizes = options.dim_vocabs;
+    return parameters.rows(table,
+                           sizes.empty() ? 0 : sizes[std::min(vocabulary, sizes.size() - 1)]);
+  };
   Graph& graph = parameters.builder().graph();
   Seq2SeqDomains& d = domains_;
   for (std::size_t i = 0; i < encoders.size(); ++i) {
@@ -27,13 +32,14 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
     const DomainId vocabulary =
         first < i ? d.texts[first].vocabulary
                   : graph.add_vocabulary(shared ? "vocabulary" : numbered("source_vocabulary", i),
-                                         parameters.rows(source_tables_[i]));
+                                         rows_of(source_tables_[i], i));
     d.texts.push_back({.vocabulary = vocabulary});
   }
   const char* const name = encoders.empty() ? "vocabulary" : "target_vocabulary";
-  d.target_vocabulary = shared && !encoders.empty()
-                            ? d.texts.front().vocabulary
-                            : graph.add_vocabulary(name, parameters.rows(target_table_));
+  d.target_vocabulary =
+      shared && !encoders.empty()
+          ? d.texts.front().vocabulary
+          : graph.add_vocabulary(name, rows_of(target_table_, options.dim_vocabs.size() - 1));
   d.sentence = graph.add_sentences("sentence");
   for (std::size_t i = 0; i < encoders.size(); ++i)
     d.texts[i].source = graph.add_source(numbered("source", i), d.sentence);

@@ -17,6 +17,7 @@
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/models/architectures/ensemble.h"
+#include "fuselage/models/architectures/architecture.h"
 #include "fuselage/models/load_model.h"
 #include "fuselage/ops/registry.h"
 #include "tests/cuda/op_program.h"
@@ -67,11 +68,14 @@ Model trained_model(const std::string& name) {
 
 /// The graph of a benchmark, with small sizes.
 Graph small_quinn() {
-  std::string text = read_file(std::string(FUSELAGE_TEST_DATA) + "/../../bench/quinn.ir");
-  constexpr std::pair<const char*, int> kSizes[] = {
-      {"1000", 13}, {"2000", 26}, {"620", 7}, {"8000", 90}, {"57867", 90}};
-  for (const auto& [from, to] : kSizes) text = with(text, from, to);
-  return parse_graph(text, "quinn.ir", all_ops());
+  return build_random_model("rnn-stack",
+                            {{"dim-vocabs", "[90, 90]"},
+                             {"dim-emb", "7"},
+                             {"encoder", "[bi-gru 13]"},
+                             {"decoder", "[gru+gru 13]"},
+                             {"readout", "7"}},
+                            1)
+      .graph;
 }
 
 /// Translates with `graph`, which has a search head, on the CPU and twice on the GPU.

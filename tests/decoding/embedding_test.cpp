@@ -301,6 +301,7 @@ TEST_F(Configuration, SettlesWhatItsModelsStateDifferently) {
               ThrowsMessage<Error>(HasSubstr("has 2 for beam-size, but")));
   EXPECT_EQ(load_model(path("models: [beam2, beam3]\nbeam-size: 5\n")).decode.beam_size, 5);
   EXPECT_EQ(load_model(path("models: [beam3]\n")).decode.beam_size, 3);
+  write_file_atomically(folder_ / "other.yml", "models: [beam2]\n");
   EXPECT_THAT([&] { load_model(path("models: [other.yml]\n")); },
               ThrowsMessage<Error>(HasSubstr("is a configuration too")));
 }

@@ -1,26 +1,15 @@
-// bench/quinn.ir: that it is a graph, and what the optimizer makes of its plain equations.
+// models/papers/quinn.yml: its sizes, and what the optimizer makes of its plain equations.
 
 #include <gmock/gmock.h>
 
-#include "base/file.h"
 #include "fuselage/backends/compile.h"
-#include "fuselage/graph/text.h"
-#include "fuselage/graph/verifier.h"
-#include "fuselage/ops/registry.h"
-#include "graph/traversal.h"
+#include "fuselage/models/load_model.h"
 
 namespace fuselage {
 namespace {
 
 Graph quinn() {
-  const std::string path = FUSELAGE_SOURCE_DIR "/bench/quinn.ir";
-  return parse_graph(read_file(path), path, all_ops());
-}
-
-TEST(Quinn, RoundTripsThroughText) {
-  const Graph graph = quinn();
-  verify(graph);
-  EXPECT_TRUE(same_graph(graph, parse_graph(print_graph(graph), "quinn.ir", all_ops())));
+  return load_model(FUSELAGE_SOURCE_DIR "/models/papers/quinn.yml", {.random_weights = 1}).graph;
 }
 
 TEST(Quinn, HasTheSizesOfThePaper) {

@@ -48,7 +48,8 @@ void expect_models(const std::vector<std::string>& paths) {
   for (std::size_t i = 1; i < paths.size(); ++i) {
     std::error_code error;
     const fs::path extension = fs::path(without_compression(paths[i])).extension();
-    if (extension != ".npz" && extension != ".bin" && fs::is_regular_file(paths[i], error))
+    if (extension != ".npz" && extension != ".bin" && extension != ".yml" &&
+        fs::is_regular_file(paths[i], error))
       throw Error(fmt::format(
           "{} stands behind -m but is no model; give a text before the options, or with -i",
           paths[i]));
@@ -74,13 +75,10 @@ void unify_defaults(std::vector<EnsembleMember>& members, const IsDecided& is_de
 
 /// Loads a model by its own file.
 Model load_named_model(const std::string& path, const ModelChoice& choice) {
-  if (const auto extension = file_extension(path); extension == "yml" || extension == "yaml")
-    if (std::error_code error; fs::exists(path, error))
-      throw Error(
-          fmt::format("{}: this is YAML, a configuration or a vocabulary, and not a model", path));
   return load_model(path, {.ignore_unknown = choice.ignore_unknown,
                            .verify = !choice.no_verify,
-                           .calibration = choice.calibration});
+                           .calibration = choice.calibration,
+                           .random_weights = choice.random_weights});
 }
 
 }  // namespace
@@ -96,7 +94,8 @@ void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
   app.add_option(names, paths,
                  "A Marian .npz or .bin file, a model directory, or a directory of published files "
-                 "(Firefox, OPUS-MT, Nematus, Amun); several are an ensemble")
+                 "(Firefox, OPUS-MT, Nematus, Amun), or a .yml file that names an architecture; "
+                 "several are an ensemble")
       ->type_name("FILE")
       ->default_str("the bundled model");
   app.add_option("--weights", weights,
@@ -108,6 +107,10 @@ void ModelChoice::add_to(CLI::App& app, const std::string& names) {
                "Go on past configuration keys that are unknown or not supported");
   app.add_flag("--no-verify", no_verify,
                "Do not compare the files of a model directory with its SHA256SUMS");
+  app.add_option("--random-weights", random_weights,
+                 "Make random weights for the architecture that a .yml file names, by this seed")
+      ->type_name("SEED")
+      ->check(number_in({0, 4294967295.0}));
   add_extension_option(app, extensions);
 }
 

@@ -22,6 +22,7 @@ struct ModelChoice {
   bool ignore_unknown = false;
   bool no_verify = false;
   std::optional<Calibration> calibration = {};
+  std::optional<std::uint64_t> random_weights = {};
 
   /// Registers the options; `names` are CLI11's names of the option for paths.
   void add_to(CLI::App& app, const std::string& names);

@@ -26,12 +26,16 @@ struct LoadOptions {
   bool verify = true;
   /// Unset: as a configuration states by its gemm-precision, else as stored.
   std::optional<Calibration> calibration = {};
+  /// Make random weights, by this seed, for the architecture that a configuration names. Set: the
+  /// path must be such a configuration, or one of an ensemble of such.
+  std::optional<std::uint64_t> random_weights = {};
 };
 
 /// Loads the model at `path`: a model directory; a directory of published files, such as those of
 /// Firefox or OPUS-MT (docs/model-formats.md); a Marian model (.npz or .bin, which .gz or .zst may
 /// follow); or a configuration of marian-decoder (.yml or .yaml), which gives a model, or an
-/// ensemble, with its vocabularies, shortlist and settings for decoding. Throws Error naming the
+/// ensemble, with its vocabularies, shortlist and settings for decoding; or a configuration that
+/// names an architecture, its options and a .safetensors file. Throws Error naming the
 /// file and the cause, among them an unsupported format and parameters that are not finite.
 Model load_model(const std::string& path, const LoadOptions& options = {});
 

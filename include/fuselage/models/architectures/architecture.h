@@ -41,4 +41,8 @@ const ArchitectureDef& find_architecture(std::string_view name);
 Model build_model(std::string_view architecture, const ModelOptions& options,
                   const TensorMap& weights, const std::string& name = "model");
 
+/// The same with random weights (see Parameters); options then state all sizes, such as dim-vocabs.
+Model build_random_model(std::string_view architecture, const ModelOptions& options,
+                         std::uint64_t seed, const std::string& name = "model");
+
 }  // namespace fuselage

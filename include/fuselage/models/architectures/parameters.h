@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -21,7 +23,16 @@ class Parameters {
   /// `where` names the file in messages. A stored shape [n] is read as [1, n].
   Parameters(Builder& builder, const TensorMap& weights, std::string where);
 
+  /// Parameters that are made, as random as `seed`: matrices have a deviation of 1 / √(rows), so
+  /// that products are as large as their operands, tables of 1, vectors of 0.1. The numbers depend
+  /// on the seed, the name and the shape only, on any machine.
+  Parameters(Builder& builder, std::uint64_t seed, std::string where);
+
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+
   Builder& builder() { return builder_; }
+  /// Whether a parameter is stored; of parameters that are made none is.
   bool has(const std::string& name) const { return weights_.count(name) != 0; }
 
   /// [in, out], for dot. A quantized matrix is stored as its columns, [out, in].
@@ -32,21 +43,26 @@ class Parameters {
   Expr vector(const std::string& name, std::int64_t size);
   /// A row of `width` for each entry of `vocabulary`, for select_rows and dot_transposed.
   Expr table(const std::string& name, DomainId vocabulary, std::int64_t width);
-  /// Number of rows of a stored matrix, for sizes that only the file states.
-  std::int64_t rows(const std::string& name) const;
+  /// Number of rows of a stored matrix, for sizes that only the file states; of one that is made
+  /// `otherwise`, which option `source` states. Throws Error if that is 0.
+  std::int64_t rows(const std::string& name, std::int64_t otherwise = 0,
+                    const char* source = "dim-vocabs") const;
 
   /// The weights in the shapes of the graph. Throws Error naming the weights never requested.
   TensorMap take() const;
 
  private:
   const Tensor& stored(const std::string& name) const;
+  void make(const std::string& name, const Dims& shape, bool is_table);
   bool is_in_integers(const std::string& name) const;
   Expr declare(const std::string& name, Dims dims, DomainId domain);
   Expr numbers(const std::string& name, Expr param);
   Expr scale_of_rows(const std::string& name);
 
   Builder& builder_;
-  const TensorMap& weights_;
+  std::optional<std::uint64_t> seed_;  ///< parameters are made
+  TensorMap made_;
+  const TensorMap& weights_;  ///< stored, or made_
   std::string where_;
   std::map<std::string, Expr> declared_;
   std::map<std::string, Expr> numbers_;  ///< dequantized parameters
