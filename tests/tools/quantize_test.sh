@@ -95,6 +95,9 @@ done
 works translate -m mixed -b 2 -i "$input" -o first
 works translate -m mixed -b 2 -i "$input" --precision stored --mini-batch 3
 same out first "a mixed model in batches"
+works convert -m mixed --bake-tables -o baked
+works translate -m baked -b 2 -i "$input"
+same out first "a mixed model with baked tables"
 works quantize mixed -o again.mixed --precision-of '*=int4' --precision int8
 works translate -m again.mixed -b 2 -i "$input"
 refuses "no matrix of the model matches 'Wenb'; did you mean 'Wemb'?" \
