@@ -27,6 +27,7 @@ Optimizer make_optimizer(const CompileOptions& options) {
   pipeline.commute.table_bytes = options.precompute_memory * 1e6;
   pipeline.ranks = options.ranks;
   pipeline.precision = precision;
+  pipeline.products = backend.capabilities().precisions;
   pipeline.activations = activations;
   pipeline.quantizing_kernels = backend.capabilities().quantizing_kernels;
   pipeline.recurrent_kernels = backend.has_recurrent_kernels(options);

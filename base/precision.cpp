@@ -7,9 +7,9 @@
 namespace fuselage {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames{"fp32", "bf16", "fp16",    "int16",
-                                                 "int8", "int4", "int4-log"};
-static_assert(kNames.size() == static_cast<std::size_t>(Precision::int4_log) + 1);
+constexpr std::array<std::string_view, 8> kNames{"fp32", "bf16", "fp16",     "int16",
+                                                 "int8", "int4", "int4-log", "stored"};
+static_assert(kNames.size() == static_cast<std::size_t>(Precision::stored) + 1);
 
 }  // namespace
 

@@ -39,6 +39,7 @@ bool quantizes_itself(const Graph& graph) {
 double drift_by(Precision precision) {
   switch (precision) {
     case Precision::fp32:
+    case Precision::stored:  // by the types of the weights
       return 0;
     case Precision::int16:
       return 0.01;

@@ -66,7 +66,9 @@ void decode(const Model& model, const std::string& backend, const std::string& p
   const SearchOptions options{.beam_size = 2, .max_length_factor = 1, .end_id = 0};
   const Graph graph = with_search_head(model.graph, SearchHead::k_best,
                                        BeamSearch::candidates_per_row(options), false);
-  const auto executable = compile(graph, model.weights, {.backend = backend, .passes = passes});
+  const auto executable =
+      compile(graph, model.weights,
+              {.backend = backend, .passes = passes, .precision = model.decode.precision});
   const std::vector<WordIds> sentences = {{1, 0}, {2, 3, 0}};
   BeamSearch(*executable, options).search(sentences);
 }

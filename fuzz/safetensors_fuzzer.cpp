@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -37,12 +39,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto file = fuselage::read_safetensors_file(bytes, "fuzz.safetensors");
     for (const auto& [name, tensor] : file.tensors)
       if (!fuselage::is_quantized(tensor.dtype())) tensor.to_f32();
-    // Nibbles are joined as vectors of even length, and of odd length depending on the name.
-    fuselage::VectorLengths nibbles;
-    for (const auto& [name, tensor] : file.tensors)
-      if (!tensor.shape().empty() && tensor.shape().back() > 0 && tensor.shape().back() < 1 << 20)
-        nibbles[name] = 2 * tensor.shape().back() - static_cast<std::int64_t>(name.size() % 2);
-    fuselage::join_quantized_weights(file.tensors, nibbles, "fuzz.safetensors");
+    // Bytes are joined as numbers of each width, whose count depends on the name; what was joined
+    // is the same after it is split and joined again.
+    for (const int bits : {4, 3, 2, 1}) {
+      fuselage::VectorLengths lengths;
+      for (const auto& [name, tensor] : file.tensors)
+        if (!tensor.shape().empty() && tensor.shape().back() > 0 && tensor.shape().back() < 1 << 20)
+          lengths[name] = std::max<std::int64_t>(
+              1, 8 * tensor.shape().back() / bits - static_cast<std::int64_t>(name.size() % 8));
+      const fuselage::TensorMap joined =
+          fuselage::join_quantized_weights(file.tensors, lengths, "fuzz.safetensors");
+      const fuselage::TensorMap again = fuselage::join_quantized_weights(
+          fuselage::split_quantized_weights(joined), lengths, "fuzz.safetensors");
+      for (const auto& [name, tensor] : joined)
+        if (fuselage::is_quantized(tensor.dtype()) &&
+            std::memcmp(again.at(name).bytes(), tensor.bytes(), tensor.size_bytes()) != 0)
+          std::abort();
+    }
   } catch (const fuselage::Error& error) {
     fuselage::check_message(error);
   }

@@ -118,6 +118,17 @@ class Corpus {
   fs::path folder_;
 };
 
+/// Adds a model with tables in 8 bits and other matrices in `bits`.
+void add_quantized(const Corpus& corpus, const std::string& name, Model model, int bits) {
+  const auto storage_of = [bits](const std::string& matrix) -> MatrixStorage {
+    if (matrix.find("emb") != std::string::npos) return {.quantizer = Quantizer{}};
+    return {.quantizer = Quantizer{.to = DType::qlog4, .largest = 128, .bits = bits}};
+  };
+  store_matrices(model, storage_of);
+  model.decode.precision = Precision::stored;
+  corpus.add_directory(name + ".int" + std::to_string(bits), model);
+}
+
 void add_seeds(const Corpus& corpus, const std::string& path) {
   const std::string name = fs::path(path).parent_path().filename();
   const NpzFile file = read_npz(path);
@@ -134,6 +145,7 @@ void add_seeds(const Corpus& corpus, const std::string& path) {
   const Model model = load_model(temporary.string());
   fs::remove(temporary);
   corpus.add_directory(name, model);
+  for (int bits = 1; bits <= 4; ++bits) add_quantized(corpus, name, model, bits);
 }
 
 /// Adds files of cached weights of several sizes.

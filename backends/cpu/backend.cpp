@@ -16,7 +16,7 @@ class CpuBackend : public Backend {
   const Capabilities& capabilities() const override {
     static const Capabilities capabilities{
         .precisions = {Precision::fp32, Precision::bf16, Precision::int16, Precision::int8,
-                       Precision::int4, Precision::int4_log},
+                       Precision::int4, Precision::int4_log, Precision::stored},
         .options = {BackendOption::weights_cache, BackendOption::threads_per_sentence,
                     BackendOption::profile},
         .plans = true,

@@ -77,7 +77,7 @@ class CudaBackend : public Backend {
   const Capabilities& capabilities() const override {
     static const Capabilities capabilities{
         .precisions = {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int16,
-                       Precision::int8},
+                       Precision::int8, Precision::stored},
         .options = {BackendOption::device, BackendOption::tf32, BackendOption::eager},
         .plans = true,
         .needs_gpu = true,

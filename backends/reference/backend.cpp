@@ -79,7 +79,7 @@ class ReferenceBackend : public Backend {
   const Capabilities& capabilities() const override {
     static const Capabilities capabilities{
         .precisions = {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int16,
-                       Precision::int8, Precision::int4, Precision::int4_log},
+                       Precision::int8, Precision::int4, Precision::int4_log, Precision::stored},
         .options = {BackendOption::observer},
         .target = {}};
     return capabilities;

@@ -26,8 +26,8 @@ Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                                               : ""));
 }
 
-/// Lengths of the vectors of 4-bit parameters.
-VectorLengths nibble_lengths(const Graph& graph) {
+/// Lengths of the vectors of qlog4 parameters.
+VectorLengths logarithm_lengths(const Graph& graph) {
   VectorLengths lengths;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
@@ -42,7 +42,7 @@ VectorLengths nibble_lengths(const Graph& graph) {
 
 TensorMap match_weights(const Graph& graph, const TensorMap& tensors, const std::string& path,
                         const std::string& graph_path) {
-  const TensorMap stored = join_quantized_weights(tensors, nibble_lengths(graph), path);
+  const TensorMap stored = join_quantized_weights(tensors, logarithm_lengths(graph), path);
   TensorMap result;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <optional>
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/formats/packed_logarithms.h"
 
 namespace fuselage {
 namespace {
@@ -28,8 +31,16 @@ std::size_t stride_of(const Tensor& integers) {
   return static_cast<std::size_t>(integers.shape().back()) * size_of(integers.dtype());
 }
 
+/// Copies the integers of a vector between memory and a file.
+using CopyIntegers = std::function<void(const std::byte* from, std::byte* to)>;
+
+CopyIntegers copy_of(std::size_t bytes) {
+  return [bytes](const std::byte* from, std::byte* to) { std::memcpy(to, from, bytes); };
+}
+
 /// A vector in memory is its scale followed by its integers.
-void copy_vectors(const Tensor& quantized, Tensor& integers, Tensor& scales) {
+void copy_vectors(const Tensor& quantized, Tensor& integers, Tensor& scales,
+                  const CopyIntegers& copy) {
   if (integers.size() == 0) return;
   const std::int64_t k = quantized.shape().back();
   const std::size_t bytes = stride_of(integers);
@@ -37,12 +48,13 @@ void copy_vectors(const Tensor& quantized, Tensor& integers, Tensor& scales) {
   std::byte* to = integers.mutable_bytes();
   for (std::int64_t i = 0; i < scales.size(); ++i, to += bytes) {
     scales.mutable_data<float>()[i] = scale_of(vector);
-    std::memcpy(to, vector + sizeof(float), bytes);
+    copy(vector + sizeof(float), to);
     vector += vector_bytes(quantized.dtype(), k);
   }
 }
 
-void fill_vectors(const Tensor& integers, const Tensor& scales, Tensor& quantized) {
+void fill_vectors(const Tensor& integers, const Tensor& scales, Tensor& quantized,
+                  const CopyIntegers& copy) {
   if (integers.size() == 0) return;
   const std::int64_t k = quantized.shape().back();
   const std::size_t bytes = stride_of(integers);
@@ -51,7 +63,7 @@ void fill_vectors(const Tensor& integers, const Tensor& scales, Tensor& quantize
   std::byte* vector = quantized.mutable_bytes();
   for (std::int64_t i = 0; i < scales.size(); ++i, from += bytes) {
     std::memcpy(vector, wide.data<float>() + i, sizeof(float));
-    std::memcpy(vector + sizeof(float), from, bytes);
+    copy(from, vector + sizeof(float));
     vector += vector_bytes(quantized.dtype(), k);
   }
 }
@@ -82,30 +94,66 @@ Tensor shortest(const Tensor& scales) {
   return same ? narrow : scales;
 }
 
-DType type_of_integers(DType quantized) {
-  if (quantized == DType::qlog4) return DType::u8;
-  return quantized == DType::qint8 ? DType::i8 : DType::i16;
+/// Bytes of a vector of k numbers with each number of bits: "128, 96, 64 or 32".
+std::string possible_bytes(std::int64_t k) {
+  return fmt::format("{}, {}, {} or {}", packed_bytes(k, 4), packed_bytes(k, 3), packed_bytes(k, 2),
+                     packed_bytes(k, 1));
 }
 
-std::int64_t nibble_bytes(std::int64_t k) { return (k + 1) / 2; }
+/// Throws Error if a bit behind the last number of a vector is set.
+void expect_zeros_behind_end(const Tensor& packed, std::int64_t k, int bits,
+                             const std::string& where) {
+  const std::int64_t used = k % 8 * bits % 8;
+  if (used == 0) return;
+  const std::int64_t stride = packed.shape().back();
+  for (std::int64_t i = stride; i <= packed.size(); i += stride)
+    if (packed.data<std::uint8_t>()[i - 1] >> used != 0)
+      throw Error(fmt::format(
+          "{}: behind {} numbers of {} bits the last {} bits of the last byte must be 0", where, k,
+          bits, 8 - used));
+}
 
-/// Whether a vector of odd length is padded with a nibble that is not 0.
-bool has_nibble_behind_end(const Tensor& nibbles) {
-  const std::int64_t stride = nibbles.shape().back();
-  for (std::int64_t i = stride; i <= nibbles.size(); i += stride)
-    if (nibbles.data<std::uint8_t>()[i - 1] >> 4 != 0) return true;
-  return false;
+/// Throws Error if a vector without numbers has other bits than 0, which would be lost.
+void expect_zeros_without_scale(const QuantizedParts& parts, const std::string& where) {
+  const auto& [packed, scales] = parts;
+  const Tensor wide = scales.to_f32();
+  const std::int64_t stride = packed.shape().back();
+  for (std::int64_t i = 0; i < wide.size(); ++i) {
+    const float scale = wide.data<float>()[i];
+    const std::byte* vector = packed.bytes() + i * stride;
+    if (!holds_numbers(scale) &&
+        std::any_of(vector, vector + stride, [](std::byte byte) { return byte != std::byte{0}; }))
+      throw Error(fmt::format("{}: vector {} has the scale {}, so all of its bits must be 0", where,
+                              i, scale));
+  }
+}
+
+QuantizedParts split_logarithms(const Tensor& tensor) {
+  const std::int64_t k = tensor.shape().back();
+  const int bits = stored_bits(tensor);
+  std::vector<std::int64_t> shape = tensor.shape();
+  shape.back() = packed_bytes(k, bits);
+  QuantizedParts parts{Tensor(DType::u8, shape), Tensor(DType::f32, without_last(shape))};
+  copy_vectors(
+      tensor, parts.integers, parts.scales,
+      [k, bits](const std::byte* from, std::byte* to) { pack_logarithms(from, k, bits, to); });
+  return parts;
+}
+
+QuantizedParts split_integers(const Tensor& tensor) {
+  const DType dtype = tensor.dtype() == DType::qint8 ? DType::i8 : DType::i16;
+  QuantizedParts parts{Tensor(dtype, tensor.shape()),
+                       Tensor(DType::f32, without_last(tensor.shape()))};
+  copy_vectors(tensor, parts.integers, parts.scales, copy_of(stride_of(parts.integers)));
+  return parts;
 }
 
 }  // namespace
 
 QuantizedParts split_quantized(const Tensor& tensor) {
   check(is_quantized(tensor.dtype()) && !tensor.shape().empty(), "only vectors can be split");
-  const DType dtype = type_of_integers(tensor.dtype());
-  std::vector<std::int64_t> shape = tensor.shape();
-  if (dtype == DType::u8) shape.back() = nibble_bytes(shape.back());
-  QuantizedParts parts{Tensor(dtype, shape), Tensor(DType::f32, without_last(shape))};
-  copy_vectors(tensor, parts.integers, parts.scales);
+  QuantizedParts parts =
+      tensor.dtype() == DType::qlog4 ? split_logarithms(tensor) : split_integers(tensor);
   parts.scales = shortest(parts.scales);
   return parts;
 }
@@ -121,26 +169,46 @@ Tensor join_quantized(const QuantizedParts& parts, const std::string& where) {
     throw Error(fmt::format("{}: it holds {}, but quantized integers go from {} to {}", where,
                             narrow ? -128 : -32768, narrow ? -127 : -32767, narrow ? 127 : 32767));
   Tensor quantized(narrow ? DType::qint8 : DType::qint16, integers.shape());
-  fill_vectors(integers, scales, quantized);
+  fill_vectors(integers, scales, quantized, copy_of(stride_of(integers)));
   return quantized;
 }
 
-Tensor join_nibbles(const QuantizedParts& parts, std::int64_t k, const std::string& where) {
-  const auto& [nibbles, scales] = parts;
-  if (nibbles.dtype() != DType::u8 || nibbles.shape().empty() ||
-      nibbles.shape().back() != nibble_bytes(k))
+Tensor join_logarithms(const QuantizedParts& parts, std::int64_t k, const std::string& where) {
+  const auto& [packed, scales] = parts;
+  const auto bits = packed.dtype() == DType::u8 && !packed.shape().empty()
+                        ? packed_bits(k, packed.shape().back())
+                        : std::nullopt;
+  if (!bits)
     throw Error(fmt::format(
-        "{}: it is {} of shape {}; vectors of {} numbers of 4 bits are u8 in {} bytes each", where,
-        to_string(nibbles.dtype()), shape_to_string(nibbles.shape()), k, nibble_bytes(k)));
+        "{}: it is {} of shape {}; vectors of {} numbers of 4, 3, 2 or 1 bits are u8 in {} bytes "
+        "each",
+        where, to_string(packed.dtype()), shape_to_string(packed.shape()), k, possible_bytes(k)));
   expect_scales(parts, where);
-  if (k % 2 != 0 && has_nibble_behind_end(nibbles))
-    throw Error(
-        fmt::format("{}: behind {} numbers of 4 bits the last half of a byte must be 0", where, k));
-  std::vector<std::int64_t> shape = nibbles.shape();
+  expect_zeros_behind_end(packed, k, *bits, where);
+  std::vector<std::int64_t> shape = packed.shape();
   shape.back() = k;
   Tensor quantized(DType::qlog4, shape);
-  fill_vectors(nibbles, scales, quantized);
+  if (*bits == 4) {
+    fill_vectors(packed, scales, quantized, copy_of(stride_of(packed)));
+    return quantized;
+  }
+  expect_zeros_without_scale(parts, where);
+  fill_vectors(packed, scales, quantized, [k, bits](const std::byte* from, std::byte* to) {
+    // The scale is before the integers. Without numbers all nibbles are 0, as a new tensor's.
+    if (holds_numbers(scale_of(to - sizeof(float)))) unpack_logarithms(from, k, *bits, to);
+  });
   return quantized;
+}
+
+int file_bits(const Tensor& weight) {
+  if (weight.dtype() == DType::qlog4) return stored_bits(weight);
+  return 8 * static_cast<int>(size_of(weight.dtype()));
+}
+
+std::size_t file_bytes(const Tensor& weight) {
+  if (!is_quantized(weight.dtype())) return weight.size_bytes();
+  const QuantizedParts parts = split_quantized(weight);
+  return parts.integers.size_bytes() + parts.scales.size_bytes();
 }
 
 TensorMap split_quantized_weights(const TensorMap& weights) {
@@ -162,18 +230,18 @@ TensorMap split_quantized_weights(const TensorMap& weights) {
   return result;
 }
 
-TensorMap join_quantized_weights(const TensorMap& stored, const VectorLengths& nibbles,
+TensorMap join_quantized_weights(const TensorMap& stored, const VectorLengths& logarithms,
                                  const std::string& where) {
   TensorMap result = stored;
   for (const auto& [name, tensor] : stored) {
-    const auto length = nibbles.find(name);
-    const bool is_nibbles = tensor.dtype() == DType::u8 && length != nibbles.end();
+    const auto length = logarithms.find(name);
+    const bool is_packed = tensor.dtype() == DType::u8 && length != logarithms.end();
     const auto scales = stored.find(name + kScaleSuffix);
-    if (scales == stored.end() || (!is_integers(tensor) && !is_nibbles)) continue;
+    if (scales == stored.end() || (!is_integers(tensor) && !is_packed)) continue;
     const QuantizedParts parts{tensor, scales->second};
     const std::string weight = fmt::format("{}: weight {}", where, in_quotes(name));
     result[name] =
-        is_nibbles ? join_nibbles(parts, length->second, weight) : join_quantized(parts, weight);
+        is_packed ? join_logarithms(parts, length->second, weight) : join_quantized(parts, weight);
     result.erase(scales->first);
   }
   return result;

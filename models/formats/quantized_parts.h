@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,9 +10,10 @@
 namespace fuselage {
 
 /// Quantized vectors as plain tensors, for file formats that have no quantized types. Integers of
-/// qint8 and qint16 are i8 and i16 in the shape of the vectors; integers of qlog4 are bytes of two
-/// nibbles, u8 of shape [..., (k + 1) / 2]. Scales have the shape without its last dimension; they
-/// are bf16 if that represents all of them exactly, else f32.
+/// qint8 and qint16 are i8 and i16 in the shape of the vectors. Numbers of qlog4 are packed in as
+/// few bits as hold all of a tensor's (packed_logarithms.h): u8 of shape [..., bytes of k numbers].
+/// Scales have the shape without its last dimension; they are bf16 if that represents all of them
+/// exactly, else f32.
 struct QuantizedParts {
   Tensor integers, scales;
 };
@@ -22,9 +24,15 @@ QuantizedParts split_quantized(const Tensor& tensor);
 /// match, and for the minimum of the integer type, whose negation is not representable.
 Tensor join_quantized(const QuantizedParts& parts, const std::string& where);
 
-/// The inverse for u8, for vectors of `k` elements. Throws Error, which begins with `where`, when
-/// types or shapes do not match, and when a nibble past the end of a vector is not 0.
-Tensor join_nibbles(const QuantizedParts& parts, std::int64_t k, const std::string& where);
+/// The inverse for u8, for vectors of `k` elements. The bytes of a vector determine the bits of a
+/// number (packed_bits). Throws Error, which begins with `where`, when types or shapes do not
+/// match, and when a bit is set where no number is: past the end of a vector or, with fewer bits
+/// than 4, in a vector whose scale is 0 or NaN.
+Tensor join_logarithms(const QuantizedParts& parts, std::int64_t k, const std::string& where);
+
+/// Bits of a number and bytes of a weight in a model directory, the bytes with scales.
+int file_bits(const Tensor& weight);
+std::size_t file_bytes(const Tensor& weight);
 
 /// A model's weights as plain tensors: a quantized weight NAME becomes its integers, NAME, and its
 /// scales, NAME.scale. Throws Error if another weight is named NAME.scale.
@@ -34,9 +42,9 @@ TensorMap split_quantized_weights(const TensorMap& weights);
 using VectorLengths = std::map<std::string, std::int64_t>;
 
 /// The inverse: i8 and i16 tensors NAME with a tensor NAME.scale become quantized, and so do u8
-/// tensors that `nibbles` lists. Throws the errors of join_quantized and join_nibbles; `where`
-/// names the file.
-TensorMap join_quantized_weights(const TensorMap& stored, const VectorLengths& nibbles,
+/// tensors that `logarithms` lists. Throws the errors of join_quantized and join_logarithms;
+/// `where` names the file.
+TensorMap join_quantized_weights(const TensorMap& stored, const VectorLengths& logarithms,
                                  const std::string& where);
 
 }  // namespace fuselage

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/matmul.h"
@@ -33,7 +34,7 @@ bool has_columns(const Graph& graph, ValueId matrix) {
 
 /// The vectors of a matrix as they are stored.
 Tensor stored_vectors(const MatrixStorage& storage, const Tensor& vectors) {
-  if (!storage.quantizer) return vectors.to_bf16();
+  if (!storage.quantizer) return storage.floats == DType::f32 ? vectors : vectors.to_bf16();
   Quantizer quantizer = *storage.quantizer;
   if (storage.one_scale && quantizer.scale == 0)
     quantizer.scale = quantization_scale(quantizer, vectors.data<float>(), vectors.size());
@@ -59,9 +60,9 @@ StoredMatrix compare(const Tensor& exact, const Tensor& stored) {
   return result;
 }
 
-std::size_t file_bytes(const TensorMap& weights) {
+std::size_t all_file_bytes(const TensorMap& weights) {
   std::size_t bytes = 0;
-  for (const auto& [name, tensor] : split_quantized_weights(weights)) bytes += tensor.size_bytes();
+  for (const auto& [name, tensor] : weights) bytes += file_bytes(tensor);
   return bytes;
 }
 
@@ -70,6 +71,20 @@ std::size_t f32_bytes(const TensorMap& weights) {
   for (const auto& [name, tensor] : weights)
     bytes += static_cast<std::size_t>(tensor.size()) * sizeof(float);
   return bytes;
+}
+
+/// A matrix in fewer bits, and its errors.
+StoredMatrix store(const MatrixStorage& storage, const Tensor& exact, Tensor& weight) {
+  weight = stored_vectors(storage, exact);
+  StoredMatrix matrix = compare(exact, weight);
+  matrix.to = weight.dtype();
+  matrix.bits = file_bits(weight);
+  matrix.bytes = file_bytes(weight);
+  for (const Quantizer& other : storage.alternatives) {
+    const MatrixStorage alternative{.quantizer = other, .one_scale = storage.one_scale};
+    matrix.alternatives.push_back(compare(exact, stored_vectors(alternative, exact)).squared_error);
+  }
+  return matrix;
 }
 
 /// Replaces a parameter by one of type `dtype` and its conversion to f32.
@@ -96,35 +111,50 @@ void read_stored(Graph& graph, NodeId param, DType dtype, bool columns) {
 
 }  // namespace
 
-StoredWeights store_matrices(Model& model, const MatrixStorage& storage,
-                             const std::vector<MatrixStorage>& alternatives) {
+std::vector<std::string> matrix_names(const Model& model) {
+  std::set<std::string> names;
+  for (const NodeId id : model.graph.nodes()) {
+    const Node& node = model.graph.node(id);
+    if (!node.is<op::Param>()) continue;
+    const Type& type = model.graph.value(node.results[0]).type;
+    if ((type.dtype == DType::f32 || is_stored_short(type.dtype)) &&
+        has_matrix_shape(model.graph, type))
+      names.insert(node.as<ExternalName>().name);
+  }
+  return {names.begin(), names.end()};
+}
+
+StoredWeights store_matrices(Model& model, const StorageOf& storage_of) {
   StoredWeights result{.bytes_before = f32_bytes(model.weights)};
-  const DType target = storage.quantizer ? storage.quantizer->to : DType::bf16;
   // qlog4 matrices are converted even to qlog4, since the quantizer may ask for fewer bits.
-  const auto kept = target == DType::qlog4 ? std::nullopt : std::optional(target);
-  const std::map<std::string, DType> before = widen_matrices(model, kept);
-  result.kept = std::count_if(before.begin(), before.end(),
-                              [&](const auto& matrix) { return matrix.second == kept; });
+  const auto keeps = [&](const std::string& name, DType type) {
+    return type != DType::qlog4 && type == storage_of(name).type();
+  };
+  const std::map<std::string, DType> before = widen_matrices(model, keeps);
+  result.kept = std::count_if(before.begin(), before.end(), [&](const auto& matrix) {
+    return keeps(matrix.first, matrix.second);
+  });
   for (const NodeId id : model.graph.nodes()) {
     const Node& node = model.graph.node(id);
     if (!is_matrix(model.graph, node)) continue;
-    const bool columns = storage.quantizer && has_columns(model.graph, node.results[0]);
     const auto name = node.as<ExternalName>().name;
+    const MatrixStorage storage = storage_of(name);
+    const bool columns = storage.quantizer && has_columns(model.graph, node.results[0]);
     Tensor& weight = model.weights.at(name);
-    const Tensor exact = columns ? transposed(weight) : weight.to_f32();
-    Tensor stored = stored_vectors(storage, exact);
-    StoredMatrix matrix = compare(exact, stored);
+    const std::vector<std::int64_t> shape = weight.shape();
+    StoredMatrix matrix = store(storage, columns ? transposed(weight) : weight.to_f32(), weight);
     matrix.name = name;
     if (const auto found = before.find(name); found != before.end()) matrix.from = found->second;
-    matrix.shape = weight.shape();
-    for (const MatrixStorage& other : alternatives)
-      matrix.alternatives.push_back(compare(exact, stored_vectors(other, exact)).squared_error);
+    matrix.shape = shape;
     result.matrices.push_back(std::move(matrix));
-    weight = std::move(stored);
-    read_stored(model.graph, id, weight.dtype(), columns);
+    if (weight.dtype() != DType::f32) read_stored(model.graph, id, weight.dtype(), columns);
   }
-  result.bytes_after = file_bytes(model.weights);
+  result.bytes_after = all_file_bytes(model.weights);
   return result;
+}
+
+StoredWeights store_matrices(Model& model, const MatrixStorage& storage) {
+  return store_matrices(model, [&](const std::string&) { return storage; });
 }
 
 }  // namespace fuselage

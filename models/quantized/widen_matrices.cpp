@@ -101,6 +101,8 @@ bool has_matrix_shape(const Graph& graph, const Type& type) {
   return type.dims.size() == 2 && type.dims[0] > 1 && type.dims[1] > 1;
 }
 
+bool is_stored_short(DType dtype) { return is_quantized(dtype) || dtype == DType::bf16; }
+
 Tensor transposed(const Tensor& matrix) {
   const std::int64_t rows = matrix.shape()[0];
   const std::int64_t columns = matrix.shape()[1];
@@ -112,17 +114,18 @@ Tensor transposed(const Tensor& matrix) {
   return result;
 }
 
-std::map<std::string, DType> widen_matrices(Model& model, std::optional<DType> kept) {
+std::map<std::string, DType> widen_matrices(
+    Model& model, const std::function<bool(const std::string& name, DType type)>& keeps) {
   std::map<std::string, DType> types;
   for (const NodeId id : model.graph.nodes()) {
     if (!model.graph.alive(id)) continue;
     const Node& node = model.graph.node(id);
     if (!node.is<op::Param>()) continue;
     const Type& type = model.graph.value(node.results[0]).type;
-    const bool is_short = is_quantized(type.dtype) || type.dtype == DType::bf16;
-    if (!is_short || !has_matrix_shape(model.graph, type)) continue;
-    const auto dtype = types.emplace(node.as<ExternalName>().name, type.dtype).first->second;
-    if (dtype != kept) widen(model, id);
+    if (!is_stored_short(type.dtype) || !has_matrix_shape(model.graph, type)) continue;
+    const auto name = node.as<ExternalName>().name;
+    types.emplace(name, type.dtype);
+    if (!keeps(name, type.dtype)) widen(model, id);
   }
   return types;
 }

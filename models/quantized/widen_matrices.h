@@ -1,7 +1,7 @@
 #pragma once
 
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 
 #include "fuselage/models/model.h"
@@ -11,13 +11,17 @@ namespace fuselage {
 /// Whether a parameter of this type is a matrix, or a table with a vector per vocabulary entry.
 bool has_matrix_shape(const Graph& graph, const Type& type);
 
+/// Whether a type is one of those that matrices are stored in instead of f32.
+bool is_stored_short(DType dtype);
+
 /// The f32 transpose of a matrix.
 Tensor transposed(const Tensor& matrix);
 
-/// Replaces matrices that a model stores as integers or bf16 by their numbers in f32. Matrices of
-/// type `kept` are unchanged. Returns the types, by name, of all matrices that were stored as
-/// integers or bf16, including the unchanged ones. Throws Error for a matrix whose integers the
-/// model itself multiplies.
-std::map<std::string, DType> widen_matrices(Model& model, std::optional<DType> kept);
+/// Replaces matrices that a model stores as integers or bf16 by their numbers in f32. Matrices for
+/// whose name and type `keeps` is true are unchanged. Returns the types, by name, of all matrices
+/// that were stored as integers or bf16, including the unchanged ones. Throws Error for a matrix
+/// whose integers the model itself multiplies.
+std::map<std::string, DType> widen_matrices(
+    Model& model, const std::function<bool(const std::string& name, DType type)>& keeps);
 
 }  // namespace fuselage

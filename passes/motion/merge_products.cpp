@@ -8,6 +8,7 @@
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/shape.h"
 #include "graph/schedule.h"
+#include "passes/rewrite/stored_type.h"
 
 namespace fuselage {
 namespace {
@@ -51,18 +52,23 @@ bool is_mergeable(const Graph& graph, const Node& product) {
   return has_plain_matrix(graph, product) && width(graph, product.results[0]) > 1;
 }
 
-/// The products that can be merged with `product`, which share its operand; includes `product`
-/// itself if it can be merged.
-std::vector<NodeId> mergeable_products(const Graph& graph, const Node& product) {
+/// The products that can be merged with `product`, which share its operand and, by stored type,
+/// the type of its matrix; includes `product` itself if it can be merged.
+std::vector<NodeId> mergeable_products(const Graph& graph, const Node& product,
+                                       bool by_stored_type) {
+  const auto type_of = [&](const Node& node) {
+    return by_stored_type ? stored_type(graph, node.operands[1]) : std::nullopt;
+  };
+  const auto type = type_of(product);
   return users(graph, product.operands[0], 0, [&](const Node& other) {
-    return other.op == product.op && is_mergeable(graph, other);
+    return other.op == product.op && is_mergeable(graph, other) && type_of(other) == type;
   });
 }
 
 /// The pattern matches only the second product of each set of siblings, since one rewrite merges
 /// the set. It also matches every product that cannot be merged, so that guards report the reason.
-bool has_sibling_product(const Graph& graph, const Node& product) {
-  const std::vector<NodeId> found = mergeable_products(graph, product);
+bool has_sibling_product(const Graph& graph, const Node& product, bool by_stored_type) {
+  const std::vector<NodeId> found = mergeable_products(graph, product, by_stored_type);
   if (!is_mergeable(graph, product)) return !found.empty();
   return found.size() > 1 && graph.value(product.results[0]).producer == found[1];
 }
@@ -81,8 +87,9 @@ std::optional<std::string> other_layout(const Match& match) {
                      match.root_node().as<op::Matmul>().transposed ? " transposed" : "");
 }
 
-void merge_all_products(Rewriter& rewriter, const Match& match) {
-  const std::vector<NodeId> products = mergeable_products(match.graph(), match.root_node());
+void merge_all_products(Rewriter& rewriter, const Match& match, bool by_stored_type) {
+  const std::vector<NodeId> products =
+      mergeable_products(match.graph(), match.root_node(), by_stored_type);
   const ValueId x = match[kX];
   std::vector<ValueId> matrices;
   for (const NodeId id : products) {
@@ -157,25 +164,30 @@ void merge_all_mixtures(Rewriter& rewriter, const Match& match) {
 
 }  // namespace
 
-Pass merge_products() {
+Pass merge_products(bool by_stored_type) {
   using match::any, match::op;
+  const auto has_sibling = [by_stored_type](const Graph& graph, const Node& product) {
+    return has_sibling_product(graph, product, by_stored_type);
+  };
+  const auto merge_all = [by_stored_type](Rewriter& rewriter, const Match& match) {
+    merge_all_products(rewriter, match, by_stored_type);
+  };
   return {
       .name = "merge_products",
-      .rules = {
-          {.name = "products",
-           .pattern = op<op::Matmul>({any(kX), any(kW)}).named(kProduct).where(has_sibling_product),
-           .guards = {{"at_run_time", known_at_load},
-                      {"plain_matrix", other_layout},
-                      several_columns(kProduct,
-                                      "so it is a dot product, which sums in another order")},
-           .build = merge_all_products},
-          {.name = "mixtures",
-           .pattern = op<op::MixRows>({any(kWeights), any(kX)}).where(has_earlier_mixture),
-           .analyze = [](const Match& match) -> std::any {
-             return mergeable_mixtures(match.graph(), match.root());
-           },
-           .guards = {one_head(kWeights), {"independent", waits_for_siblings}},
-           .build = merge_all_mixtures}}};
+      .rules = {{.name = "products",
+                 .pattern = op<op::Matmul>({any(kX), any(kW)}).named(kProduct).where(has_sibling),
+                 .guards = {{"at_run_time", known_at_load},
+                            {"plain_matrix", other_layout},
+                            several_columns(kProduct,
+                                            "so it is a dot product, which sums in another order")},
+                 .build = merge_all},
+                {.name = "mixtures",
+                 .pattern = op<op::MixRows>({any(kWeights), any(kX)}).where(has_earlier_mixture),
+                 .analyze = [](const Match& match) -> std::any {
+                   return mergeable_mixtures(match.graph(), match.root());
+                 },
+                 .guards = {one_head(kWeights), {"independent", waits_for_siblings}},
+                 .build = merge_all_mixtures}}};
 }
 
 }  // namespace fuselage

@@ -11,6 +11,7 @@ namespace fuselage {
 /// * `mixtures`: mix_rows(a, x), mix_rows(a, y) are slices of mix_rows(a, concat(x, y)).
 ///
 /// All siblings are merged at once. Each element of a result is a separate sum, so no bit changes.
-Pass merge_products();
+/// With `by_stored_type` only products are merged whose matrices the model stores in the same type.
+Pass merge_products(bool by_stored_type = false);
 
 }  // namespace fuselage

@@ -9,6 +9,7 @@
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/matmul.h"
 #include "fuselage/ops/quantize.h"
+#include "passes/rewrite/stored_type.h"
 
 namespace fuselage {
 namespace {
@@ -69,13 +70,17 @@ ValueId columns_of(Rewriter& rewriter, const Match& match) {
   return producer.is<op::Transpose>() ? producer.operands[0] : rewriter.add(op::Transpose{}, {w});
 }
 
+void make_integer_product(Rewriter& rewriter, const Match& match, Precision precision) {
+  const Quantizer quantizer = weight_quantizer(precision);
+  const ValueId w = columns_of(rewriter, match);
+  const ValueId rows = add_quantize(rewriter, match[kX], for_rows(quantizer.to, precision));
+  const ValueId columns = add_quantize(rewriter, w, quantizer);
+  rewriter.replace(match.result(), rewriter.add(op::Matmul{.transposed = true}, {rows, columns}));
+}
+
 Rule integer_products(Precision precision) {
   const auto build = [precision](Rewriter& rewriter, const Match& match) {
-    const Quantizer quantizer = weight_quantizer(precision);
-    const ValueId w = columns_of(rewriter, match);
-    const ValueId rows = add_quantize(rewriter, match[kX], for_rows(quantizer.to, precision));
-    const ValueId columns = add_quantize(rewriter, w, quantizer);
-    rewriter.replace(match.result(), rewriter.add(op::Matmul{.transposed = true}, {rows, columns}));
+    make_integer_product(rewriter, match, precision);
   };
   return {.name = "integer_products",
           .pattern = product(both_f32),
@@ -105,16 +110,51 @@ std::optional<DType> half_type(Precision precision) {
   return precision == Precision::fp16 ? std::optional(DType::f16) : std::nullopt;
 }
 
+void make_half_product(Rewriter& rewriter, const Match& match, DType to) {
+  const ValueId w = rewriter.add(op::Cast{.to = to}, {match[kW]});
+  const bool transposed = match.root_node().as<op::Matmul>().transposed;
+  rewriter.replace(match.result(),
+                   rewriter.add(op::Matmul{.transposed = transposed}, {match[kX], w}));
+}
+
 Rule half_products(DType to) {
   const auto build = [to](Rewriter& rewriter, const Match& match) {
-    const ValueId w = rewriter.add(op::Cast{.to = to}, {match[kW]});
-    const bool transposed = match.root_node().as<op::Matmul>().transposed;
-    rewriter.replace(match.result(),
-                     rewriter.add(op::Matmul{.transposed = transposed}, {match[kX], w}));
+    make_half_product(rewriter, match, to);
   };
   return {.name = to == DType::bf16 ? "bf16_products" : "fp16_products",
           .pattern = product(both_f32),
           .guards = {several_columns(kProduct, "too little to save on")},
+          .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
+          .build = build};
+}
+
+/// The precision of products with matrices of a stored type.
+Precision precision_of(DType stored) {
+  if (stored == DType::bf16) return Precision::bf16;
+  if (stored == DType::f16) return Precision::fp16;
+  if (stored == DType::qint16) return Precision::int16;
+  return stored == DType::qlog4 ? Precision::int4 : Precision::int8;
+}
+
+/// The product in the type in which its matrix is stored.
+Rule stored_products(const EnumSet<Precision>& products) {
+  const auto not_stored = [products](const Match& match) -> std::optional<std::string> {
+    const auto stored = stored_type(match.graph(), match[kW]);
+    if (!stored) return "its matrix is not stored in one type of fewer bits than f32";
+    if (products.contains(precision_of(*stored))) return std::nullopt;
+    return fmt::format("its matrix is stored as {}, and the back-end has no products in {}",
+                       to_string(*stored), to_string(precision_of(*stored)));
+  };
+  const auto build = [](Rewriter& rewriter, const Match& match) {
+    const DType stored = *stored_type(match.graph(), match[kW]);
+    if (is_half(stored)) return make_half_product(rewriter, match, stored);
+    make_integer_product(rewriter, match, precision_of(stored));
+  };
+  return {.name = "stored_products",
+          .pattern = product(both_f32),
+          .guards = {several_columns(kProduct, "too little to save on"),
+                     {"scales_of_rows", scales_of_rows},
+                     {"stored_type", not_stored}},
           .numerics = {NumericClass::quantizes, 0, "translations of the same BLEU"},
           .build = build};
 }
@@ -166,13 +206,18 @@ Rule stored_halves(DType to) {
 }  // namespace
 
 Quantizer weight_quantizer(Precision precision) {
-  check(!half_type(precision), "quantize: floats of 16 bits are no integers");
+  check(!half_type(precision) && precision != Precision::stored,
+        "quantize: a precision of integers");
   if (precision == Precision::int16) return for_columns(DType::qint16);
   const bool narrow = precision == Precision::int4 || precision == Precision::int4_log;
   return for_columns(narrow ? DType::qlog4 : DType::qint8);
 }
 
-Pass quantize(Precision precision) {
+Pass quantize(Precision precision, const EnumSet<Precision>& products) {
+  if (precision == Precision::stored)
+    return {.name = "quantize",
+            .rules = {stored_products(products), stored_integers(precision), stored_vectors(),
+                      stored_halves(DType::bf16), stored_halves(DType::f16)}};
   if (const auto to = half_type(precision))
     return {.name = "quantize",
             .rules = {half_products(*to), stored_integers(precision), stored_halves(*to)}};

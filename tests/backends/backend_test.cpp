@@ -10,6 +10,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
+#include "fuselage/ops/matmul.h"
 #include "fuselage/ops/registry.h"
 #include "support.h"
 
@@ -180,6 +181,35 @@ TEST(Backends, RefusePrecisionsThatTheyHaveNoProductsIn) {
                                          HasSubstr("or the cuda or reference back-end"))));
   EXPECT_THAT([] { make_optimizer({.backend = "cuda", .precision = Precision::int4}); },
               ThrowsMessage<Error>(HasSubstr("the cuda back-end has no products in int4")));
+}
+
+TEST(Backends, KeepStoredTypesThatTheyHaveNoProductsInAsFloats) {
+  const Graph graph = parse_graph(R"(fuselage.graph 1
+domain sentence = sentence
+input x : sentence f32[4]
+%x = input() {name = "x"}
+%w4 = param() {name = "w4", dims = [3, 4], dtype = qlog4}
+%n4 = dequantize(%w4)
+%c4 = transpose(%n4)
+%w8 = param() {name = "w8", dims = [3, 4], dtype = qint8}
+%n8 = dequantize(%w8)
+%c8 = transpose(%n8)
+%a = matmul(%x, %c4)
+%b = matmul(%x, %c8)
+return a = %a, b = %b
+)",
+                                  "test", all_ops());
+  const auto types = [&](const std::string& backend) {
+    Graph optimized = graph;
+    optimize(optimized, {.backend = backend, .passes = "quantize", .precision = Precision::stored});
+    std::vector<DType> found;
+    for (const NodeId id : optimized.nodes())
+      if (const Node& node = optimized.node(id); node.is<op::Matmul>())
+        found.push_back(optimized.value(node.operands[1]).type.dtype);
+    return found;
+  };
+  EXPECT_THAT(types("cpu"), ::testing::UnorderedElementsAre(DType::qlog4, DType::qint8));
+  EXPECT_THAT(types("cuda"), ::testing::UnorderedElementsAre(DType::f32, DType::qint8));
 }
 
 TEST(Backends, TakeOptionsThatHold) {

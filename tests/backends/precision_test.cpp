@@ -31,6 +31,8 @@ map hyp.word : hyp -> words partial
 %narrow = param() {name = "narrow", dims = [37, 1]}
 %columns4 = param() {name = "columns4", dims = [29, 37], dtype = qlog4}
 %columns8 = param() {name = "columns8", dims = [19, 37], dtype = qint8}
+%more4 = param() {name = "more4", dims = [11, 37], dtype = qlog4}
+%columns16 = param() {name = "columns16", dims = [17, 37], dtype = qint16}
 %short = param() {name = "short", dims = [37, 13], dtype = bf16}
 %entries4 = param() {name = "entries4", domain = words, dims = [37], dtype = qlog4}
 %short_entries = param() {name = "short_entries", domain = words, dims = [37], dtype = bf16}
@@ -49,7 +51,19 @@ map hyp.word : hyp -> words partial
 %f = matmul(%x, %short)
 %g = matmul(%x, %numbers4) {transposed = true}
 %h = matmul(%x, %short_entries) {transposed = true}
-%y = concat(%a, %b, %c, %d, %e, %f, %g, %h)
+%numbers8 = dequantize(%columns8)
+%rows8 = transpose(%numbers8)
+%i = matmul(%x, %rows8)
+%other_numbers4 = dequantize(%columns4)
+%rows4 = transpose(%other_numbers4)
+%j = matmul(%x, %rows4)
+%numbers16 = dequantize(%columns16)
+%rows16 = transpose(%numbers16)
+%k = matmul(%x, %rows16)
+%more_numbers4 = dequantize(%more4)
+%more_rows4 = transpose(%more_numbers4)
+%l = matmul(%x, %more_rows4)
+%y = concat(%a, %b, %c, %d, %e, %f, %g, %h, %i, %j, %k, %l)
 return logits = %y
 )";
 
@@ -101,7 +115,8 @@ TEST_P(Precisions, AgreeWithTheReferenceInterpreterAtEveryLevel) {
 
 INSTANTIATE_TEST_SUITE_P(All, Precisions,
                          ::testing::Values(Precision::fp32, Precision::bf16, Precision::int16,
-                                           Precision::int8, Precision::int4, Precision::int4_log),
+                                           Precision::int8, Precision::int4, Precision::int4_log,
+                                           Precision::stored),
                          [](const auto& test) {
                            std::string name(to_string(test.param));
                            std::replace(name.begin(), name.end(), '-', '_');

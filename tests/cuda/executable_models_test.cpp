@@ -20,6 +20,8 @@
 #include "fuselage/models/architectures/architecture.h"
 #include "fuselage/models/load_model.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/passes/precision/quantize.h"
+#include "models/quantized/quantize_model.h"
 #include "tests/cuda/op_program.h"
 #include "tests/passes/execute.h"
 
@@ -106,6 +108,20 @@ TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
   expect_same_translations(with_search_head(model.graph, SearchHead::k_best,
                                             BeamSearch::candidates_per_row(options), false),
                            model.weights, GetParam(), options);
+}
+
+using CudaStoredModel = CudaTest;
+
+TEST_F(CudaStoredModel, HasEachProductInTheTypeOfItsMatrix) {
+  const SearchOptions options{.beam_size = 3, .max_length_factor = 1};
+  Model model = trained_model("nematus");
+  store_matrices(model, [](const std::string& name) {
+    return MatrixStorage{.quantizer = weight_quantizer(
+                             name.starts_with("Wemb") ? Precision::int8 : Precision::int16)};
+  });
+  expect_same_translations(with_search_head(model.graph, SearchHead::k_best,
+                                            BeamSearch::candidates_per_row(options), false),
+                           model.weights, {"nematus", Precision::stored, 1e-3f}, options);
 }
 
 /// A model with a plain GRU for each direction of the encoder.

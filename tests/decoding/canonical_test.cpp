@@ -11,6 +11,8 @@
 #include "backends/cpu/runtime/isa.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/load_model.h"
+#include "fuselage/passes/precision/quantize.h"
+#include "models/quantized/quantize_model.h"
 #include "tests/decoding/support.h"
 
 namespace fuselage {
@@ -22,6 +24,16 @@ struct Case {
   int beam;
   Activations activations = Activations::exact;
 };
+
+/// Embeddings in 8 bits, recurrent and self-attention matrices in 16, and others in 3.
+MatrixStorage storage_of(const std::string& name) {
+  if (name.starts_with("Wemb")) return {.quantizer = weight_quantizer(Precision::int8)};
+  if (name.find("_U") != std::string::npos || name.find("self") != std::string::npos)
+    return {.quantizer = weight_quantizer(Precision::int16)};
+  Quantizer quantizer = weight_quantizer(Precision::int4);
+  quantizer.bits = 3;
+  return {.quantizer = quantizer};
+}
 
 class Canonical : public ::testing::TestWithParam<Case> {
  protected:
@@ -45,7 +57,9 @@ class Canonical : public ::testing::TestWithParam<Case> {
   ~Canonical() override { cpu::force_isa(cpu::supported_isas().back()); }
 
   std::vector<Translation> translate() const {
-    return Translator(load_model(model_), options_).translate(lines_);
+    Model model = load_model(model_);
+    if (GetParam().precision == Precision::stored) store_matrices(model, storage_of);
+    return Translator(std::move(model), options_).translate(lines_);
   }
 
   std::string model_;
@@ -96,7 +110,8 @@ std::vector<Case> cases() {
                                           {Precision::int16, 1},
                                           {Precision::int16, 6},
                                           {Precision::int4, 6},
-                                          {Precision::int4_log, 6}})
+                                          {Precision::int4_log, 6},
+                                          {Precision::stored, 6}})
       cases.push_back({model, precision, beam});
   for (const char* model : {"en-de", "nematus"})
     for (const Activations activations : {Activations::fast, Activations::table})

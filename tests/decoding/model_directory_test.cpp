@@ -336,21 +336,33 @@ TEST_F(QuantizedModelDirectory, KeepsScalesThatBfloat16DoesNotHold) {
             0);
 }
 
-/// A sign and an exponent a number, and 16 bits a column of 256.
-TEST_F(QuantizedModelDirectory, AreEightTimesSmallerIn4Bits) {
-  const auto bytes = [&](DType dtype) {
+/// A number takes its bits, and a column of 256 another 16.
+TEST_F(QuantizedModelDirectory, HasTheSizeOfItsBits) {
+  const auto bytes = [&](int bits) {
     Builder builder("matrix");
-    builder.output("y",
-                   dot(builder.param("x", {1, 256}), builder.param("W", {4096, 256}, {0}, dtype)));
+    builder.output(
+        "y", dot(builder.param("x", {1, 256}), builder.param("W", {4096, 256}, {0}, DType::qlog4)));
     Model model{.graph = builder.take()};
     Tensor matrix(DType::f32, {4096, 256});
     for (std::int64_t i = 0; i < matrix.size(); ++i)
       matrix.mutable_data<float>()[i] = static_cast<float>(i * 7919 % 1009) - 504.3F;
-    model.weights = {{"x", Tensor(DType::f32, {1, 256})}, {"W", quantized(kLog4, matrix)}};
+    Quantizer quantizer = kLog4;
+    quantizer.bits = bits;
+    model.weights = {{"x", Tensor(DType::f32, {1, 256})}, {"W", quantized(quantizer, matrix)}};
     save_model_directory(model, {}, path_);
-    return std::filesystem::file_size(path_ + "/weights.safetensors");
+    const std::string first = read_file(path_ + "/weights.safetensors");
+    const Model loaded = load_model(path_);
+    const Tensor &before = model.weights.at("W"), &after = loaded.weights.at("W");
+    EXPECT_EQ(after.dtype(), DType::qlog4);
+    EXPECT_EQ(std::memcmp(before.bytes(), after.bytes(), before.size_bytes()), 0);
+    save_model_directory(loaded, {}, path_);
+    EXPECT_TRUE(read_file(path_ + "/weights.safetensors") == first) << "written again";
+    return static_cast<double>(first.size());
   };
-  EXPECT_GE(4.0 * 4096 * 256 / static_cast<double>(bytes(DType::qlog4)), 7.85);
+  EXPECT_GE(4.0 * 4096 * 256 / bytes(4), 7.85);
+  EXPECT_GE(4.0 * 4096 * 256 / bytes(3), 10.4);
+  EXPECT_GE(4.0 * 4096 * 256 / bytes(2), 15.4);
+  EXPECT_GE(4.0 * 4096 * 256 / bytes(1), 29.8);
 }
 
 TEST_F(QuantizedModelDirectory, HoldsTheSameModel) {
@@ -399,7 +411,7 @@ TEST_F(QuantizedModelDirectory, RefusesIntegersWithoutANegative) {
 TEST_F(QuantizedModelDirectory, RefusesNibblesThatDoNotFit) {
   edit_weights([](TensorMap& tensors) { tensors.at("L") = Tensor(DType::u8, {5, 3}); });
   expect_refused(AllOf(HasSubstr("'L'"), HasSubstr("u8 of shape [5, 3]"),
-                       HasSubstr("3 numbers of 4 bits are u8 in 2 bytes each")));
+                       HasSubstr("are u8 in 2, 2, 1 or 1 bytes each")));
   edit_weights([](TensorMap& tensors) { tensors.at("L") = Tensor(DType::u8, {4, 2}); });
   expect_refused(AllOf(HasSubstr("'L'"), HasSubstr("[5]"), HasSubstr("[4, 2] need f32 or bf16")));
   edit_weights([](TensorMap& tensors) { tensors.erase("L.scale"); });

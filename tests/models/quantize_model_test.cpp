@@ -52,7 +52,7 @@ return z = %z
 TEST(QuantizeWeights, StoresMatricesByTheirVectorsAndNothingElse) {
   const Model plain = small_model();
   Model model = small_model();
-  const StoredWeights report = store_matrices(model, {.quantizer = Quantizer{}});
+  const StoredWeights report = store_matrices(model, MatrixStorage{.quantizer = Quantizer{}});
   verify(model.graph);
   ASSERT_EQ(report.matrices.size(), 3u);
   EXPECT_EQ(report.bytes_before, 4u * (20 + 12 + 18 + 3 + 6));
@@ -81,7 +81,7 @@ TEST(QuantizeWeights, TellsOfEachMatrix) {
   Quantizer largest = kLog4;
   largest.fit = ScaleFit::largest;
   const StoredWeights report =
-      store_matrices(model, {.quantizer = kLog4}, {{.quantizer = largest}, {.quantizer = kLog4}});
+      store_matrices(model, MatrixStorage{.quantizer = kLog4, .alternatives = {largest, kLog4}});
   ASSERT_EQ(report.matrices.size(), 3u);
   const StoredMatrix& table = report.matrices[0];
   EXPECT_EQ(table.name, "e");
@@ -100,7 +100,7 @@ TEST(QuantizeWeights, TellsOfEachMatrix) {
 
 TEST(QuantizeWeights, GivesAWholeMatrixOneScale) {
   Model model = small_model();
-  store_matrices(model, {.quantizer = kLog4, .one_scale = true});
+  store_matrices(model, MatrixStorage{.quantizer = kLog4, .one_scale = true});
   const Tensor& columns = model.weights.at("w");
   ASSERT_EQ(columns.dtype(), DType::qlog4);
   const std::size_t stride = vector_bytes(DType::qlog4, 4);
@@ -112,7 +112,7 @@ TEST(QuantizeWeights, GivesAWholeMatrixOneScale) {
 TEST(QuantizeWeights, StoresBfloat16AsMatricesLie) {
   const Model plain = small_model();
   Model model = small_model();
-  const StoredWeights report = store_matrices(model, {});
+  const StoredWeights report = store_matrices(model, MatrixStorage{});
   verify(model.graph);
   EXPECT_EQ(report.bytes_after, 2u * (20 + 12 + 18) + 4 * (3 + 6));
   for (const char* name : {"e", "w", "t"}) {
@@ -131,9 +131,43 @@ std::vector<float> numbers_of(const Tensor& tensor) {
   return {wide.data<float>(), wide.data<float>() + wide.size()};
 }
 
+TEST(QuantizeWeights, StoresEachMatrixAsItsNameSays) {
+  const Model plain = small_model();
+  Model model = small_model();
+  const auto storage_of = [](const std::string& name) -> MatrixStorage {
+    if (name == "e") return {.quantizer = kInt8};
+    if (name == "t") return {.floats = DType::f32};
+    return {.quantizer = Quantizer{.to = DType::qlog4, .largest = 128, .bits = 2}};
+  };
+  EXPECT_EQ(matrix_names(model), (std::vector<std::string>{"e", "t", "w"}));
+  const StoredWeights report = store_matrices(model, storage_of);
+  verify(model.graph);
+  EXPECT_EQ(matrix_names(model), (std::vector<std::string>{"e", "t", "w"}));
+  EXPECT_EQ(model.weights.at("e").dtype(), DType::qint8);
+  EXPECT_EQ(model.weights.at("w").dtype(), DType::qlog4);
+  EXPECT_EQ(numbers_of(model.weights.at("t")), numbers_of(plain.weights.at("t")));
+  ASSERT_EQ(report.matrices.size(), 3u);
+  for (const StoredMatrix& matrix : report.matrices) {
+    EXPECT_EQ(matrix.to, model.weights.at(matrix.name).dtype());
+    EXPECT_EQ(matrix.bits, matrix.name == "e" ? 8 : matrix.name == "t" ? 32 : 2) << matrix.name;
+  }
+  EXPECT_EQ(report.matrices[1].bytes, 3u * (1 + 2)) << "4 numbers of 2 bits and a scale";
+  // A second time: integers of 8 bits stay, and others are made anew from their numbers.
+  Model again = model;
+  EXPECT_EQ(store_matrices(again, storage_of).kept, 1);
+  EXPECT_TRUE(same_graph(again.graph, model.graph));
+  // In floats again.
+  const StoredWeights widened = store_matrices(again, MatrixStorage{.floats = DType::f32});
+  for (const StoredMatrix& matrix : widened.matrices) {
+    EXPECT_EQ(matrix.from, model.weights.at(matrix.name).dtype()) << matrix.name;
+    EXPECT_EQ(matrix.squared_error, 0) << matrix.name;
+  }
+  EXPECT_TRUE(same_graph(again.graph, plain.graph)) << print_graph(again.graph);
+}
+
 TEST(QuantizeStoredWeights, StoresTheNumbersThatIntegersStandFor) {
   Model stored = small_model();
-  store_matrices(stored, {.quantizer = kInt8});
+  store_matrices(stored, MatrixStorage{.quantizer = kInt8});
   // The same model in f32, with the numbers that its integers stand for.
   Model plain = small_model();
   for (const char* name : {"e", "t"}) plain.weights[name] = stored.weights.at(name).to_f32();
@@ -143,8 +177,8 @@ TEST(QuantizeStoredWeights, StoresTheNumbersThatIntegersStandFor) {
     for (std::int64_t j = 0; j < 3; ++j)
       w.mutable_data<float>()[i * 3 + j] = columns.data<float>()[j * 4 + i];
   plain.weights["w"] = w;
-  const StoredWeights expected = store_matrices(plain, {.quantizer = kLog4});
-  const StoredWeights report = store_matrices(stored, {.quantizer = kLog4});
+  const StoredWeights expected = store_matrices(plain, MatrixStorage{.quantizer = kLog4});
+  const StoredWeights report = store_matrices(stored, MatrixStorage{.quantizer = kLog4});
   verify(stored.graph);
   EXPECT_TRUE(same_graph(stored.graph, plain.graph)) << print_graph(stored.graph);
   ASSERT_EQ(report.matrices.size(), 3u);
@@ -175,9 +209,9 @@ TEST(QuantizeStoredWeights, KeepsWhatHasThePrecisionAlready) {
 
 TEST(QuantizeStoredWeights, StoresLogarithmicNumbersAgainWithoutALoss) {
   Model model = small_model();
-  store_matrices(model, {.quantizer = kLog4});
+  store_matrices(model, MatrixStorage{.quantizer = kLog4});
   const Model before = model;
-  const StoredWeights report = store_matrices(model, {.quantizer = kLog4});
+  const StoredWeights report = store_matrices(model, MatrixStorage{.quantizer = kLog4});
   EXPECT_EQ(report.matrices.size(), 3u);
   EXPECT_TRUE(same_graph(model.graph, before.graph)) << print_graph(model.graph);
   for (const auto& [name, tensor] : before.weights)
@@ -186,8 +220,8 @@ TEST(QuantizeStoredWeights, StoresLogarithmicNumbersAgainWithoutALoss) {
 
 TEST(QuantizeStoredWeights, WidensBfloat16) {
   Model model = small_model();
-  store_matrices(model, {});
-  const StoredWeights report = store_matrices(model, {.quantizer = kInt8});
+  store_matrices(model, MatrixStorage{});
+  const StoredWeights report = store_matrices(model, MatrixStorage{.quantizer = kInt8});
   verify(model.graph);
   ASSERT_EQ(report.matrices.size(), 3u);
   for (const StoredMatrix& matrix : report.matrices) EXPECT_EQ(matrix.from, DType::bf16);
@@ -205,7 +239,7 @@ return y = %y
 )",
                             "test", all_ops());
   model.weights = {{"x", numbers({4})}, {"w", quantized(kInt8, numbers({3, 4}))}};
-  const StoredWeights report = store_matrices(model, {.quantizer = kLog4});
+  const StoredWeights report = store_matrices(model, MatrixStorage{.quantizer = kLog4});
   verify(model.graph);
   ASSERT_EQ(report.matrices.size(), 1u);
   EXPECT_EQ(report.matrices[0].from, DType::qint8);
@@ -225,8 +259,8 @@ return y = %y
 )",
                             "test", all_ops());
   model.weights = {{"x", numbers({4})}, {"w", quantized(kInt8, numbers({3, 4}))}};
-  EXPECT_EQ(store_matrices(model, {.quantizer = kInt8}).kept, 1);
-  EXPECT_THAT([&] { store_matrices(model, {.quantizer = kLog4}); },
+  EXPECT_EQ(store_matrices(model, MatrixStorage{.quantizer = kInt8}).kept, 1);
+  EXPECT_THAT([&] { store_matrices(model, MatrixStorage{.quantizer = kLog4}); },
               ::testing::ThrowsMessage<Error>(::testing::HasSubstr("parameter 'w' is stored as")));
 }
 

@@ -70,7 +70,10 @@ PassOptions strict() {
 /// Products of vectors of a few numbers up to 1 in size have less of an error than this in 8 bits
 /// or more, and where the nearest power of two may be a third away.
 double quantization_error(Precision precision) {
-  return precision == Precision::int4 || precision == Precision::int4_log ? 0.7 : 0.05;
+  return precision == Precision::int4 || precision == Precision::int4_log ||
+                 precision == Precision::stored
+             ? 0.7
+             : 0.05;
 }
 
 /// The largest difference that the rules which were applied allow; 0: bits must agree.

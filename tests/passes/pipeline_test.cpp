@@ -56,7 +56,7 @@ TEST(SelectPasses, ARuleStandsForItsPassWithThatRuleAlone) {
 TEST(SelectPasses, TakesWholeLayersWhereTheyHaveKernelsAndHideNoIntegers) {
   EXPECT_FALSE(has_pass(select_passes("all"), "fuse_recurrence"));
   EXPECT_TRUE(has_pass(select_passes("all", {.recurrent_kernels = true}), "fuse_recurrence"));
-  for (const Precision precision : {Precision::bf16, Precision::int8})
+  for (const Precision precision : {Precision::bf16, Precision::int8, Precision::stored})
     EXPECT_FALSE(has_pass(select_passes("all", {.precision = precision, .recurrent_kernels = true}),
                           "fuse_recurrence"))
         << to_string(precision);

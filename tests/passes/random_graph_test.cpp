@@ -175,8 +175,8 @@ struct QuantizingPipeline {
 
 // What comes behind the quantization moves and fuses integers and does not change one.
 TEST_P(RandomGraph, KeepsIntegersOnceTheyAreMade) {
-  for (const Precision precision :
-       {Precision::int8, Precision::int4, Precision::int4_log, Precision::bf16, Precision::fp16}) {
+  for (const Precision precision : {Precision::int8, Precision::int4, Precision::int4_log,
+                                    Precision::bf16, Precision::fp16, Precision::stored}) {
     SCOPED_TRACE(to_string(precision));
     const QuantizingPipeline pipeline(precision);
     Graph graph = random_graph(GetParam());

@@ -11,7 +11,7 @@ grep -q 'note: .* matrices are stored for int8: .* MB of weights became' err ||
 grep -q '"precision": "int8"' integers/config.json || fail "int8 is not the model's default"
 [[ $(wc -c <integers/weights.safetensors) -lt $(($(wc -c <"$model") / 3)) ]] ||
   fail "the matrices did not shrink"
-grep -q '^Wemb  *\[.*\]  *int8  *[0-9.e-]*  *[0-9]*$' out || fail "no line on a matrix: $(head -3 out)"
+grep -q '^Wemb  *\[.*\]  *int8  *8  *[0-9]*  *[0-9.e-]*  *[0-9]*$' out || fail "no line on a matrix: $(head -3 out)"
 grep -q 'times smaller$' out || fail "no ratio of sizes"
 works translate -m integers -b 2 -i "$input" -o int8
 works translate -m integers -b 2 -i "$input" --precision int8 --mini-batch 7 --cpu-threads 2
@@ -60,6 +60,59 @@ grep -q 'of them were stored as qint8 before: these errors come on top' err ||
 [[ $(wc -c <again.4/weights.safetensors) -eq $(wc -c <four/weights.safetensors) ]] ||
   fail "integers that are stored anew take $(wc -c <again.4/weights.safetensors) bytes"
 works translate -m again.4 -b 2 -i "$input"
+
+# Fewer bits have their size.
+four=$(wc -c <four/weights.safetensors)
+for bits in 3 2 1; do
+  works quantize "$model" -v "$vocabulary" "$vocabulary" -o "bits.$bits" --precision "int$bits"
+  grep -q " int$bits  *$bits  *[0-9]" out || fail "the report lacks $bits bits"
+  works quantize "$model" -v "$vocabulary" "$vocabulary" -o same.bits --precision int4 --bits "$bits" --quiet
+  same "bits.$bits/weights.safetensors" same.bits/weights.safetensors "int$bits and --bits $bits"
+  grep -q '"precision": "int4"' "bits.$bits/config.json" || fail "int4 is not the default of int$bits"
+  size=$(wc -c <"bits.$bits/weights.safetensors")
+  [[ $size -lt $four ]] || fail "$bits bits take $size bytes, more bits $four"
+  four=$size
+  works info "bits.$bits"
+  grep -q "^  qlog4 [0-9]* of $bits bits in" out || fail "no bits in the report: $(cat out)"
+  works convert -m "bits.$bits" -o written.again
+  same "bits.$bits/weights.safetensors" written.again/weights.safetensors "$bits bits, written again"
+  works translate -m "bits.$bits" -b 2 -i "$input"
+done
+
+# A precision for each pattern of names.
+works quantize "$model" -v "$vocabulary" "$vocabulary" -o mixed/ --precision int4 \
+  --precision-of 'Wemb=int8,encoder_*_ffn_W?=int3,encoder_*=fp32'
+grep -q 'matrices are stored for int8 and int3 and fp32 and int4:' err || fail "a note on all: $(cat err)"
+grep -q '^Wemb .* int8  *8 ' out || fail "Wemb is not in 8 bits"
+grep -q '^encoder_l1_ffn_W1 .* int3  *3 ' out || fail "a pattern with two kinds of characters"
+grep -q '^encoder_l1_self_W. .* fp32  *32 ' out || fail "fp32 for a pattern: $(cat out)"
+grep -q '^decoder.* int4  *4 ' out || fail "--precision for other names"
+grep -q '"precision": "stored"' mixed/config.json || fail "the types of matrices are not the default"
+works dump mixed --program step
+for type in qint8 qlog4; do
+  grep -q "$type" out || fail "no product in $type"
+done
+works translate -m mixed -b 2 -i "$input" -o first
+works translate -m mixed -b 2 -i "$input" --precision stored --mini-batch 3
+same out first "a mixed model in batches"
+works convert -m mixed --bake-tables -o baked
+works translate -m baked -b 2 -i "$input"
+same out first "a mixed model with baked tables"
+works quantize mixed -o again.mixed --precision-of '*=int4' --precision int8
+works translate -m again.mixed -b 2 -i "$input"
+refuses "no matrix of the model matches 'Wenb'; did you mean 'Wemb'?" \
+  quantize "$model" -o x --precision-of 'Wenb=int8'
+refuses "matches 'encoder_*_b?': it matches vectors only" \
+  quantize "$model" -o x --precision-of 'Wemb=int4,encoder_*_b?=int8'
+refuses "that match 'Wemb' match a pattern before it" \
+  quantize "$model" -o x --precision-of '*=int4,Wemb=int8'
+refuses "there is no precision of stored matrices 'int7'" quantize "$model" -o x --precision-of 'Wemb=int7'
+refuses "'Wemb' is not PATTERN=FORMAT" quantize "$model" -o x --precision-of 'Wemb'
+refuses "--precision-of is empty" quantize "$model" -o x --precision-of ''
+refuses "int4-log is about the rows" quantize "$model" -o x --precision-of 'Wemb=int4-log'
+refuses "with --precision fp32 alone" quantize "$model" -o x --precision fp32
+refuses "int3 is the number of its bits already" quantize "$model" -o x --precision int3 --bits 2
+
 refuses "--bits is about 4-bit numbers, not int8" quantize "$model" -o x --bits 3
 refuses "--bits" quantize "$model" -o x --precision int4 --bits 5
 refuses "--fixed-scale is for --fit fixed, not fitted" \

@@ -112,6 +112,9 @@ int ConvertCommand::run() {
     if (!bake_tables_) return;
     if (!frequency_.empty())
       compile_.ranks = add_word_ranks(model, checked, frequency_, checked.notes);
+    // Results that become weights no longer tell the type of the matrix that they come from.
+    const auto precision = decode_.precision ? decode_.precision : model.decode.precision;
+    if (precision == Precision::stored) compile_.precision = precision;
     bake(model.graph, model.weights, compile_);
   };
   write_model(std::move(loaded), given, output_, decode_, save_, probes_, change);

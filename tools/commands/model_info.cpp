@@ -15,6 +15,7 @@
 #include "fuselage/ops/leaf.h"
 #include "models/architectures/scores.h"
 #include "models/decode_keys.h"
+#include "models/formats/quantized_parts.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -69,13 +70,15 @@ void add_graph(const Model& model, ModelInfo& info) {
 }
 
 void add_weights(const Model& model, ModelInfo& info) {
-  std::map<std::string, ModelInfo::Weights> by_type;
+  std::map<std::pair<std::string, int>, ModelInfo::Weights> by_type;
   for (const auto& [name, tensor] : model.weights) {
     const std::string type(to_string(tensor.dtype()));
-    ModelInfo::Weights& weights = by_type[type];
+    const int bits = file_bits(tensor);
+    ModelInfo::Weights& weights = by_type[{type, bits}];
     weights.type = type;
+    weights.bits = bits;
     ++weights.tensors;
-    weights.bytes += tensor.size_bytes();
+    weights.bytes += file_bytes(tensor);
     weights.numbers += tensor.size();
   }
   for (auto& [type, weights] : by_type) info.weights.push_back(std::move(weights));
@@ -164,8 +167,9 @@ std::string print_info(const ModelInfo& info) {
   text += line("parameters", fmt::format("{} in {} tensors, {:.1f} MB", numbers, tensors,
                                          static_cast<double>(bytes) / 1e6));
   for (const ModelInfo::Weights& weights : info.weights)
-    text += fmt::format("  {} {} in {} tensors, {:.1f} MB\n", weights.type, weights.numbers,
-                        weights.tensors, static_cast<double>(weights.bytes) / 1e6);
+    text +=
+        fmt::format("  {} {} of {} bits in {} tensors, {:.1f} MB\n", weights.type, weights.numbers,
+                    weights.bits, weights.tensors, static_cast<double>(weights.bytes) / 1e6);
   for (const ModelInfo::TextFile& file : info.vocabularies)
     text += line("vocabulary",
                  fmt::format("{}: {}, {}, {} words", file.side, file.path, file.kind, file.words));
@@ -205,6 +209,7 @@ std::string print_info_json(const ModelInfo& info) {
   for (const ModelInfo::Weights& weights : info.weights) {
     numbers += weights.numbers;
     json["weights"].push_back({{"type", weights.type},
+                               {"bits", weights.bits},
                                {"tensors", weights.tensors},
                                {"numbers", weights.numbers},
                                {"bytes", weights.bytes}});

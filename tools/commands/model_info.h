@@ -14,6 +14,7 @@ namespace fuselage {
 struct ModelInfo {
   struct Weights {
     std::string type;  ///< "f32", "qint8"
+    int bits = 0;      ///< of a number in a model directory, without scales
     std::size_t tensors = 0, bytes = 0;
     std::int64_t numbers = 0;
   };
@@ -34,7 +35,7 @@ struct ModelInfo {
   Options options;  ///< of the architecture
   std::int64_t source_words = 0, target_words = 0;
   std::vector<Table> embeddings;  ///< parameters with a row for each word
-  std::vector<Weights> weights;   ///< by type
+  std::vector<Weights> weights;   ///< by type and bits
   std::vector<TextFile> vocabularies, splitters;
   ShortlistOptions shortlist;
   Options stated;    ///< settings for decoding that the model states

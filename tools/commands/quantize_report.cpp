@@ -25,18 +25,22 @@ std::string stored_types(const std::vector<StoredMatrix>& matrices) {
 
 }  // namespace
 
-std::string print_matrices(const StoredWeights& weights, std::string_view precision,
+std::string print_matrices(const StoredWeights& weights,
+                           const std::function<std::string(const std::string& name)>& precision_of,
                            const std::vector<std::string>& others) {
   std::size_t width = std::string_view("matrix").size();
   for (const StoredMatrix& matrix : weights.matrices) width = std::max(width, matrix.name.size());
-  std::string text = fmt::format("{:{}}  {:>15}  {:>9}  {:>13}", "matrix", width, "shape",
-                                 "precision", "squared error");
+  std::string text = fmt::format("{:{}}  {:>15}  {:>9}  {:>4}  {:>9}  {:>13}", "matrix", width,
+                                 "shape", "precision", "bits", "bytes", "squared error");
   for (const std::string& other : others) text += fmt::format("  {:>9}", other);
   text += fmt::format("  {:>15}\n", "outside [-1, 1]");
   for (const StoredMatrix& matrix : weights.matrices) {
-    text += fmt::format("{:{}}  {:>15}  {:>9}  {:>13.3g}", matrix.name, width,
-                        shape_to_string(matrix.shape), precision, matrix.squared_error);
-    for (const double error : matrix.alternatives) text += fmt::format("  {:>9.3g}", error);
+    text += fmt::format("{:{}}  {:>15}  {:>9}  {:>4}  {:>9}  {:>13.3g}", matrix.name, width,
+                        shape_to_string(matrix.shape), precision_of(matrix.name), matrix.bits,
+                        matrix.bytes, matrix.squared_error);
+    for (std::size_t i = 0; i < others.size(); ++i)
+      text += i < matrix.alternatives.size() ? fmt::format("  {:>9.3g}", matrix.alternatives[i])
+                                             : fmt::format("  {:>9}", "");
     text += fmt::format("  {:>15}\n", matrix.beyond_clipping);
   }
   return text + fmt::format("{} bytes of weights are {} in f32: {:.2f} times smaller\n",
@@ -60,17 +64,17 @@ std::string print_ranges(const std::vector<ProductRange>& ranges) {
   return text;
 }
 
-std::string summarize(const StoredWeights& weights, std::string_view precision) {
+std::string summarize(const StoredWeights& weights, std::string_view precisions) {
   const auto& matrices = weights.matrices;
   if (matrices.empty() && weights.kept > 0)
     return fmt::format("all {} matrices are stored for {} already, and no number changes",
-                       weights.kept, precision);
+                       weights.kept, precisions);
   double error = 0;
   for (const StoredMatrix& matrix : matrices) error = std::max(error, matrix.largest_error);
   std::string text = fmt::format(
       "{} matri{} stored for {}: {:.1f} MB of weights became {:.1f} MB; no number moved by "
       "more than {:.2g} of the largest of its matrix",
-      matrices.size(), matrices.size() == 1 ? "x is" : "ces are", precision,
+      matrices.size(), matrices.size() == 1 ? "x is" : "ces are", precisions,
       megabytes(weights.bytes_before), megabytes(weights.bytes_after), error);
   const auto stored_before =
       std::count_if(matrices.begin(), matrices.end(),
@@ -81,7 +85,7 @@ std::string summarize(const StoredWeights& weights, std::string_view precision) 
         stored_before, stored_types(matrices));
   if (weights.kept > 0)
     text += fmt::format("; {} more are stored for {} already and stay as they are", weights.kept,
-                        precision);
+                        precisions);
   return text;
 }
 

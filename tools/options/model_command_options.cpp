@@ -227,7 +227,8 @@ void add_precision_option(CLI::App& app, CompileOptions& compile) {
   std::vector<std::string> names(precision_names().begin(), precision_names().end());
   names.push_back(marian_fp32);
   app.add_option_function<std::vector<std::string>>(
-         "--precision", set, "Numbers in products with weights; fp16 needs a GPU")
+         "--precision", set,
+         "Numbers in products with weights: stored is the type of each matrix; fp16 needs a GPU")
       ->expected(1, 2)
       ->type_name("FORMAT")
       ->check(one_of(std::move(names)))

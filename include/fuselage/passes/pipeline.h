@@ -20,6 +20,7 @@ struct PipelineOptions {
   CommuteOptions commute;
   RankWeights ranks;
   Precision precision = Precision::fp32;
+  EnumSet<Precision> products = all_precisions();  ///< of the back-end, for Precision::stored
   Activations activations = Activations::exact;
   bool recurrent_kernels = false;  ///< the back-end has kernels for whole recurrent layers
   bool quantizing_kernels = true;  ///< the back-end's kernels can quantize their results

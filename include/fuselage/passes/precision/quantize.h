@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fuselage/base/api.h"
+#include "fuselage/base/enum_set.h"
 #include "fuselage/base/precision.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/passes/rewrite/pass.h"
@@ -9,6 +10,12 @@ namespace FUSELAGE_API fuselage {
 
 /// The quantizer of matrix columns for an integer precision.
 Quantizer weight_quantizer(Precision precision);
+
+/// All precisions.
+constexpr EnumSet<Precision> all_precisions() {
+  return {Precision::fp32, Precision::bf16, Precision::fp16,     Precision::int16,
+          Precision::int8, Precision::int4, Precision::int4_log, Precision::stored};
+}
 
 /// Replaces products with weights by integer products:
 ///
@@ -25,6 +32,11 @@ Quantizer weight_quantizer(Precision precision);
 ///
 /// bf16 and fp16 round only the matrices, matmul(x, W) = matmul(x, cast(W)); sums stay f32. With
 /// fp32 the pass does nothing.
-Pass quantize(Precision precision = Precision::fp32);
+///
+/// With `stored` each product is replaced as for the precision of the type in which the model
+/// stores its matrix (int4 for qlog4), if the back-end has products in that precision, which
+/// `products` lists. Products with other matrices stay f32.
+Pass quantize(Precision precision = Precision::fp32,
+              const EnumSet<Precision>& products = all_precisions());
 
 }  // namespace fuselage
