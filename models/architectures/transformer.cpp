@@ -83,8 +83,7 @@ class Layers {
       return std::sqrt(static_cast<double>(size_)) * embedding +
              sinusoid(b_.position(domain), size_);
     DomainId positions = graph.find_domain("positions");
-    if (!positions.valid())
-      positions = graph.add_vocabulary("positions", p_.rows("Wpos"));
+    if (!positions.valid()) positions = graph.add_vocabulary("positions", p_.rows("Wpos"));
     const MapId map =
         graph.add_position_map(graph.domain(domain).name + ".position", domain, positions);
     return embedding + select_rows(p_.table("Wpos", positions, size_), {map});
