@@ -131,7 +131,7 @@ Model load_any(const std::string& path, const LoadOptions& options) {
 
 Model load_model(const std::string& path, const LoadOptions& options) {
   Model model = load_any(path, options);
-  if (options.random_weights && model.weights.size() > 0 && !is_yaml(path))
+  if (options.random_weights && !model.weights.empty() && !is_yaml(path))
     throw Error(fmt::format(
         "{} has weights of its own; random weights are for a configuration (.yml) that names an "
         "architecture",

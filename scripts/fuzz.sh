@@ -84,6 +84,7 @@ make_seeds() {
   cp models/en-de/config.json "$corpus/model_config"
   head -5 models/en-de/probes.json | sed '$s/,$/]}/' >"$corpus/probes/small.json"
   cp -r fuzz/inputs/. "$corpus"
+  cp models/papers/*.yml "$corpus/model_configuration"
   cp tests/data/vocab.yml "$corpus"/{marian_options,option_file}/*.yml "$corpus/yaml"
   sha256sum tests/data/vocab.* | sed "s: tests/data/: :" >"$corpus/manifest/small"
   cp tests/data/vocab.spm tests/data/hostile/*.spm "$corpus/sentencepiece_vocabulary"

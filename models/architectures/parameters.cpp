@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
@@ -12,6 +14,9 @@
 
 namespace fuselage {
 namespace {
+
+/// Numbers of a model with random weights; 8 GiB.
+constexpr double kMostMade = 2147483648.0;
 
 /// Dimensions as [rows, columns]; a vector is one row.
 Dims as_matrix(const Tensor& tensor) {
@@ -29,6 +34,12 @@ Parameters::Parameters(Builder& builder, std::uint64_t seed, std::string where)
     : builder_(builder), seed_(seed), weights_(made_), where_(std::move(where)) {}
 
 void Parameters::make(const std::string& name, const Dims& shape, bool is_table) {
+  made_numbers_ += std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
+  if (!(made_numbers_ <= kMostMade))
+    throw LocatedError(
+        fmt::format("{}: with parameter {} the model has {:g} numbers, but {:g} at "
+                    "most are made at random; make it smaller",
+                    where_, in_quotes(name), made_numbers_, kMostMade));
   double deviation = 1;
   if (!is_table) deviation = shape.size() == 1 ? 0.1 : 1 / std::sqrt(static_cast<double>(shape[0]));
   made_.emplace(name, normal_tensor(shape, deviation, *seed_, name));

@@ -18,8 +18,7 @@ constexpr NumberRange kCounts{1, 256}, kSizes{1, 65536};
 
 /// A layer of a list: "bi-gru 512", "gru+gru 1000", "tanh-layer 1024".
 struct Layer {
-  std::string name;  ///< prefix of its parameters
-  std::string kind;
+  std::string name, kind;  ///< the prefix of its parameters; its cell or activation
   std::int64_t size = 0;
 };
 
@@ -62,10 +61,9 @@ class RnnStack {
 
   void build() {
     const std::int64_t words = b_.graph().domain(d_.target_vocabulary).size;
-    if (readout_ < 0 || output_words_ < 1 || output_words_ > words)
-      throw Error(fmt::format(
-          "'readout' is {}, it must be 0 or more; 'output-words' is {}, it must be from 1 to {}",
-          readout_, output_words_, words));
+    if (output_words_ < 1 || output_words_ > words)
+      throw Error(
+          fmt::format("'output-words' is {}, it must be from 1 to {}", output_words_, words));
     Expr x = vocabularies_.source_embedding(0);
     for (const Layer& layer : encoder_) x = encode(layer, x);
     const Expr context = x.named("context");

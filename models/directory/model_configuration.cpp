@@ -47,7 +47,13 @@ bool is_model_configuration(const std::string& text) {
 }
 
 Model load_model_configuration(const std::string& path, const LoadOptions& options) {
-  YAML::Node entries = load_yaml(read_text(path, YamlLimits{}.bytes), path);
+  return parse_model_configuration(read_text(path, YamlLimits{}.bytes), path, options);
+}
+
+Model parse_model_configuration(const std::string& text, const std::string& path,
+                                const LoadOptions& options) {
+  YAML::Node entries = load_yaml(text, path);
+  if (!entries.IsMap()) throw Error(fmt::format("{}: it must be a mapping", path));
   const std::vector<std::string> weights = take_values(entries, "weights", path);
   const std::vector<std::string> vocabularies = take_values(entries, "vocabs", path);
   if (weights.size() > 1)
@@ -56,7 +62,7 @@ Model load_model_configuration(const std::string& path, const LoadOptions& optio
     throw Error(fmt::format("{}: 'vocabs' must name two files, source and target, not 1", path));
   const YAML::Node type = entries["type"];
   if (!type.IsScalar()) throw Error(fmt::format("{}: 'type' must be a name", path));
-  const std::string architecture = type.Scalar();
+  const std::string& architecture = type.Scalar();
   const ModelOptions read =
       ModelOptions::from_yaml(YAML::Dump(entries), path, options.ignore_unknown);
   read.text("type");

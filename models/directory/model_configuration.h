@@ -18,4 +18,8 @@ bool is_model_configuration(const std::string& text);
 /// options, and for a file without weights unless they are random.
 Model load_model_configuration(const std::string& path, const LoadOptions& options);
 
+/// The same for the text of the file `path`.
+Model parse_model_configuration(const std::string& text, const std::string& path,
+                                const LoadOptions& options);
+
 }  // namespace fuselage

@@ -17,9 +17,6 @@
 namespace fuselage {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
-
 TEST(FinalScores, AreBoundedWhateverFollows) {
   for (const float penalty : {0.0f, 0.3f, -0.2f, 2.0f})
     for (const float normalize : {0.0f, 0.6f, 1.0f, 1.4f, -0.5f}) {

@@ -20,7 +20,7 @@ Translation translation_of(std::size_t words, float log_probability) {
 std::vector<std::string> notes_of(std::size_t words, float mean, bool skip_cost = false) {
   TranslationNotes notes({.max_length = 1000, .skip_cost = skip_cost});
   for (std::size_t line = 0; line < 10; ++line)
-    notes.add(line, translation_of(words / 10, mean * static_cast<float>(words / 10)));
+    notes.add(line, translation_of(words / 10, mean * static_cast<float>(words) / 10));
   return notes.notes();
 }
 

@@ -62,6 +62,7 @@ class Parameters {
   Builder& builder_;
   std::optional<std::uint64_t> seed_;  ///< parameters are made
   TensorMap made_;
+  double made_numbers_ = 0;
   const TensorMap& weights_;  ///< stored, or made_
   std::string where_;
   std::map<std::string, Expr> declared_;
