@@ -81,7 +81,7 @@ Trace record_forced(const Model& model, const Pairs& pairs) {
 std::vector<std::int32_t> choices(const Model& model, const Trace& trace,
                                   const CompileOptions& options) {
   Replay replay(std::string(to_string(*options.precision)),
-                compile(with_search_head(model.graph, SearchHead::k_best, 1, /*alignment=*/false),
+                compile(with_search_head(model.graph, SearchHead::k_best, {.alignment = false}),
                         model.weights, options));
   Outputs outputs;
   replay.run(trace, &outputs);

@@ -241,7 +241,7 @@ void run(const std::vector<std::string>& arguments) {
   const RowCounts counts = count_rows(trace);
 
   const Model plain = load_model(arguments[0], {.random_weights = 1});
-  const Graph graph = with_search_head(plain.graph, SearchHead::k_best, beam);
+  const Graph graph = with_search_head(plain.graph, SearchHead::k_best, {.k = beam});
   Ladder ladder(graph, plain.weights, counts);
 
   const Peaks peaks = peaks_or_products();

@@ -24,7 +24,7 @@ class Contestant {
  public:
   Contestant(const Model& model, const SearchTask& task, const CompileOptions& options)
       : executable_(compile(with_search_head(model.graph, SearchHead::k_best,
-                                             BeamSearch::candidates_per_row(task.search)),
+                                             {.k = BeamSearch::candidates_per_row(task.search)}),
                             model.weights, options)),
         search_(*executable_, task.search) {}
 

@@ -38,7 +38,7 @@ void run(const std::vector<std::string>& arguments) {
   std::vector<double> floors;
   for (auto config = arguments.begin() + 6; config != arguments.end(); ++config) {
     Model paper = load_model(*config, {.random_weights = 1});
-    Graph graph = with_search_head(paper.graph, SearchHead::k_best, beam);
+    Graph graph = with_search_head(paper.graph, SearchHead::k_best, {.k = beam});
     optimize(graph, options);
     floors.push_back(operations(graph, counts).whole().floor(peaks));
     replays.emplace_back(std::filesystem::path(*config).stem().string(),

@@ -48,7 +48,7 @@ CompileOptions options_of(const std::string& contestant) {
 Contestant prepare(const Model& model, const SearchTask& task, const std::string& passes) {
   Contestant made{.passes = passes};
   const Graph graph = with_search_head(model.graph, SearchHead::k_best,
-                                       BeamSearch::candidates_per_row(task.search));
+                                       {.k = BeamSearch::candidates_per_row(task.search)});
   const CompileOptions options = options_of(passes);
   const double begin = now();
   made.executable = compile(graph, model.weights, options);

@@ -146,7 +146,8 @@ void run(const std::vector<std::string>& arguments) {
   const RowCounts counts = count_rows(trace);
   const Model plain = load_model(arguments[0], {.random_weights = 1});
 
-  Contest contest(with_search_head(plain.graph, SearchHead::k_best, beam), plain.weights, counts);
+  Contest contest(with_search_head(plain.graph, SearchHead::k_best, {.k = beam}), plain.weights,
+                  counts);
   fmt::print(
       "beam {}, {} rounds; {:.0f} sentences of {:.1f} tokens, {} words, {:.0f} steps of {:.1f} "
       "hypotheses\n",

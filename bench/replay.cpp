@@ -22,7 +22,7 @@ Trace record_search(const Model& model, const SearchTask& task) {
   Trace trace;
   const std::int32_t k = BeamSearch::candidates_per_row(task.search);
   const auto executable = recording(
-      compile(with_search_head(model.graph, SearchHead::k_best, k), model.weights), trace);
+      compile(with_search_head(model.graph, SearchHead::k_best, {.k = k}), model.weights), trace);
   BeamSearch search(*executable, task.search);
   for (const auto& batch : task.batches) search.search(batch);
   return trace;

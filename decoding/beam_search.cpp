@@ -50,7 +50,7 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
   if (options_.alignment) alignment_output_ = executable.output(kAlignment);
   for (std::size_t i = 0; i < options_.models; ++i)
     model_outputs_.push_back(executable.output(member_output(i)));
-  if (options_.prefix_scores) log_probs_ = executable.output(kLogProbs);
+  if (options_.prefix_scores) listed_scores_ = executable.output(kListedScores);
 }
 
 bool BeamSearch::suppressed(std::int32_t word) const {
@@ -101,7 +101,7 @@ void BeamSearch::reserve(const Batch& batch) {
   alignment_begin_.reserve(rows + 1);
   model_scores_.clear();
   model_scores_.reserve(tokens * options_.models);
-  shortlist_begin_.reserve(rows + 1);
+  list_begin_.reserve(rows + 1);
   if (options_.alignment) {
     alignments_.reserve(weights);
     token_alignment_.reserve(tokens);
@@ -111,12 +111,31 @@ void BeamSearch::reserve(const Batch& batch) {
 std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const WordIds> prefixes) {
   check(prefixes.empty() || prefixes.size() == batch.size(), "not every sentence has a prefix");
   prefixes_ = prefixes;
-  reserve(batch);
-  shortlists_ = batch.shortlists;
+  list_words(batch);
+  Batch listing = batch;
+  listing.shortlists = lists_;
+  reserve(listing);
   steps_ = 0;
   const bool by_steps = options_.alignment || options_.models > 0 || !prefixes_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(batch.sentences);
+}
+
+/// A sentence lists the words of its shortlist, and those whose scores the search reads.
+void BeamSearch::list_words(const Batch& batch) {
+  with_shortlists_ = !batch.shortlists.empty();
+  lists_.assign(batch.shortlists.begin(), batch.shortlists.end());
+  if (prefixes_.empty() || !(with_shortlists_ || options_.prefix_scores)) {
+    if (options_.prefix_scores) lists_.resize(batch.size());
+    return;
+  }
+  lists_.resize(batch.size());
+  for (std::size_t s = 0; s < lists_.size(); ++s) {
+    WordIds& list = lists_[s];
+    list.insert(list.end(), prefixes_[s].begin(), prefixes_[s].end());
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
 }
 
 std::int32_t BeamSearch::prefix_length(std::int32_t sentence) const {
@@ -181,11 +200,11 @@ void BeamSearch::expand() {
     for (const Live& live : live_)
       alignment_begin_.push_back(alignment_begin_.back() +
                                  source_lengths_[static_cast<std::size_t>(live.sentence)]);
-  shortlist_begin_.assign(1, 0);
-  if (options_.models > 0 && !shortlists_.empty())
+  list_begin_.assign(1, 0);
+  if (!lists_.empty())
     for (const Live& live : live_)
-      shortlist_begin_.push_back(shortlist_begin_.back() +
-                                 std::ssize(shortlists_[static_cast<std::size_t>(live.sentence)]));
+      list_begin_.push_back(list_begin_.back() +
+                            std::ssize(lists_[static_cast<std::size_t>(live.sentence)]));
   for (std::size_t begin = 0; begin < live_.size();) {
     const Live& live = live_[begin];
     std::size_t end = begin;
@@ -207,9 +226,7 @@ void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
   const Live& live = live_[row];
   float score = 0;
   if (options_.prefix_scores) {
-    const auto scores = worker_->floats(log_probs_).row(static_cast<std::int64_t>(row));
-    check(static_cast<std::size_t>(word) < scores.size(), "a word of a prefix has no score");
-    score = scores[static_cast<std::size_t>(word)];
+    score = listed_score(listed_scores_, row, word);
     if (!std::isfinite(score)) throw Error(scores_are_not_numbers(live.length));
   }
   const auto token = static_cast<std::int32_t>(record_.tokens.size());
@@ -303,13 +320,16 @@ void BeamSearch::keep_model_scores(std::size_t row, std::int32_t word) {
 }
 
 float BeamSearch::model_score(std::size_t model, std::size_t row, std::int32_t word) const {
+  if (with_shortlists_) return listed_score(model_outputs_[model], row, word);
   const OutputRows<float> scores = worker_->floats(model_outputs_[model]);
-  if (shortlists_.empty())
-    return scores.row(static_cast<std::int64_t>(row))[static_cast<std::size_t>(word)];
-  const WordIds& words = shortlists_[static_cast<std::size_t>(live_[row].sentence)];
+  return scores.row(static_cast<std::int64_t>(row))[static_cast<std::size_t>(word)];
+}
+
+float BeamSearch::listed_score(std::size_t output, std::size_t row, std::int32_t word) const {
+  const WordIds& words = lists_[static_cast<std::size_t>(live_[row].sentence)];
   const auto at = std::lower_bound(words.begin(), words.end(), word);
-  check(at != words.end() && *at == word, "a chosen word is not in the shortlist");
-  return scores.row(shortlist_begin_[row] + (at - words.begin()))[0];
+  check(at != words.end() && *at == word, "a chosen word is not listed");
+  return worker_->floats(output).row(list_begin_[row] + (at - words.begin()))[0];
 }
 
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {

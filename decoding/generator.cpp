@@ -91,9 +91,10 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
   options_.compile.workload =
       expected_workload(static_cast<std::size_t>(search_.beam_size),
                         batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false));
-  executable_ = compile(with_search_head(model.graph, SearchHead::k_best,
-                                         BeamSearch::candidates_per_row(search_), false),
-                        std::move(model.weights), options_.compile);
+  executable_ =
+      compile(with_search_head(model.graph, SearchHead::k_best,
+                               {.k = BeamSearch::candidates_per_row(search_), .alignment = false}),
+              std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
   log_.write(notes());

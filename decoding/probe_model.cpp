@@ -63,7 +63,8 @@ std::vector<EncodedLine> ProbeModel::encode(std::span<const std::string> lines) 
 }
 
 std::unique_ptr<const Executable> ProbeModel::compiled(SearchHead head, std::int64_t k) const {
-  return compile(with_search_head(model_.graph, head, k, false), model_.weights, compile_);
+  return compile(with_search_head(model_.graph, head, {.k = k, .alignment = false}), model_.weights,
+                 compile_);
 }
 
 std::vector<Hypothesis> ProbeModel::translate(const std::vector<EncodedLine>& lines) const {
@@ -126,7 +127,7 @@ WordIds ProbeModel::with_prompt(const EncodedLine& line, const WordIds& words) c
 }
 
 Graph ProbeModel::scoring_graph() const {
-  return with_search_head(model_.graph, SearchHead::log_probabilities, 1, false);
+  return with_search_head(model_.graph, SearchHead::log_probabilities, {.alignment = false});
 }
 
 std::vector<NamedRows> ProbeModel::inputs(const std::vector<EncodedLine>& lines,

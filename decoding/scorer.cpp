@@ -129,9 +129,9 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
   fastest_ = find_backend(options_.compile.backend).fastest_batches(1);
   options_.compile.workload =
       expected_workload(1, batch_bounds(options_.batches, fastest_, /*by_content=*/false));
-  executable_ =
-      compile(with_search_head(model.graph, SearchHead::log_probabilities, 1, options_.alignment),
-              std::move(model.weights), options_.compile);
+  executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities,
+                                         {.alignment = options_.alignment}),
+                        std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   log_.write(notes());
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +80,8 @@ class ShortlistScores {
  public:
   ShortlistScores(Graph& graph, const ShortlistPaths& paths) : graph_(graph), paths_(paths) {}
 
+  const ShortlistPaths& paths() const { return paths_; }
+
   ValueId logits(ValueId all) {
     return graph_.result(add_node(
         graph_, op::SelectElements{.row = paths_.hypothesis, .element = paths_.word}, {all}));
@@ -120,41 +123,27 @@ class ShortlistScores {
   std::map<std::uint32_t, ValueId> done_;
 };
 
-}  // namespace
+/// Log-probabilities or logits of words, and where they are.
+struct WordScores {
+  ValueId value;
+  DomainId hypotheses;
+  std::int64_t words = 0;  ///< of the vocabulary
+  /// Of a shortlist: a row is a pair of a hypothesis and a word. Otherwise rows are hypotheses.
+  std::optional<ShortlistPaths> pairs = {};
+};
 
-Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k, bool alignment,
-                       bool members) {
-  Graph graph = model;
-  auto [scores, normalized, words] = scores_of(graph);
-  graph.clear_outputs();
+WordScores scores_of_all(Graph& graph, SearchHead head, const ModelScores& given) {
+  auto [scores, normalized, words] = given;
   if (!normalized && head != SearchHead::k_best_logits) {
     scores = graph.result(add_node(graph, op::LogSoftmax{}, {scores}));
     graph.set_value_name(scores, std::string(kLogProbs));
   }
-  if (head == SearchHead::log_probabilities || head == SearchHead::k_best_with_log_probabilities)
-    graph.add_output(std::string(kLogProbs), scores);
-  if (head != SearchHead::log_probabilities)
-    add_best_outputs(graph, add_node(graph, op::KBest{.k = std::min(k, words)}, {scores}));
-  for (const Output& output : model.outputs())
-    if (members && is_member_output(output.name)) graph.add_output(output.name, output.value);
-  add_other_outputs(graph, model, alignment);
-  return graph;
+  return {.value = scores, .hypotheses = graph.value(scores).type.domain, .words = words};
 }
 
-Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, bool alignment,
-                          bool members) {
-  check(head == SearchHead::k_best || head == SearchHead::k_best_logits,
-        "a shortlist has no scores for all words");
-  Graph graph = model;
-  const auto [all, normalized, words] = scores_of(graph);
-  const Type& type = graph.value(all).type;
-  if (graph.domain(type.domain).kind != DomainKind::hypothesis)
-    throw Error(
-        fmt::format("graph '{}': a shortlist needs scores for each hypothesis, but they are {}",
-                    model.name(), graph.show(type)));
-  const ShortlistPaths paths = add_shortlist(graph, type.domain, words);
-  graph.clear_outputs();
-  ShortlistScores listed(graph, paths);
+WordScores scores_of_listed(Graph& graph, SearchHead head, const ModelScores& given,
+                            ShortlistScores& listed) {
+  const auto [all, normalized, words] = given;
   ValueId scores;
   if (normalized)
     scores = listed.log_probs(all);
@@ -162,15 +151,64 @@ Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k, b
     scores = head == SearchHead::k_best ? listed.log_probs_of_logits(all) : listed.logits(all);
   if (normalized || head == SearchHead::k_best)
     graph.set_value_name(scores, std::string(kLogProbs));
-  add_best_outputs(
-      graph, add_node(graph,
-                      op::SegmentKBest{
-                          .k = std::min(k, words), .to = paths.hypothesis, .words = paths.word},
-                      {scores}));
+  return {.value = scores,
+          .hypotheses = graph.value(all).type.domain,
+          .words = words,
+          .pairs = listed.paths()};
+}
+
+NodeId add_k_best(Graph& graph, const WordScores& scores, std::int64_t most) {
+  const std::int64_t k = std::min(most, scores.words);
+  if (!scores.pairs) return add_node(graph, op::KBest{.k = k}, {scores.value});
+  return add_node(
+      graph, op::SegmentKBest{.k = k, .to = scores.pairs->hypothesis, .words = scores.pairs->word},
+      {scores.value});
+}
+
+void add_listed_scores(Graph& graph, const WordScores& scores) {
+  ValueId listed = scores.value;
+  if (!scores.pairs) {
+    const ShortlistPaths pairs = add_shortlist(graph, scores.hypotheses, scores.words);
+    listed = graph.result(add_node(
+        graph, op::SelectElements{.row = pairs.hypothesis, .element = pairs.word}, {listed}));
+  }
+  graph.add_output(std::string(kListedScores), listed);
+}
+
+/// Throws unless rows of scores are hypotheses, which words of a sentence can be listed for.
+void expect_hypotheses(const Graph& graph, const Type& scores) {
+  if (graph.domain(scores.domain).kind != DomainKind::hypothesis)
+    throw Error(
+        fmt::format("graph '{}': a shortlist needs scores for each hypothesis, but they are {}",
+                    graph.name(), graph.show(scores)));
+}
+
+}  // namespace
+
+Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOptions& options) {
+  check(head == SearchHead::k_best || !(options.members || options.listed),
+        "scores of models and of listed words are for a search by log-probabilities");
+  check(head != SearchHead::log_probabilities || !options.shortlist,
+        "a shortlist has no scores for all words");
+  Graph graph = model;
+  const ModelScores given = scores_of(graph);
+  if (options.shortlist || options.listed) expect_hypotheses(graph, graph.value(given.value).type);
+  std::optional<ShortlistScores> shortlist;
+  if (options.shortlist)
+    shortlist.emplace(graph,
+                      add_shortlist(graph, graph.value(given.value).type.domain, given.words));
+  graph.clear_outputs();
+  const WordScores scores = shortlist ? scores_of_listed(graph, head, given, *shortlist)
+                                      : scores_of_all(graph, head, given);
+  if (head == SearchHead::log_probabilities)
+    graph.add_output(std::string(kLogProbs), scores.value);
+  else
+    add_best_outputs(graph, add_k_best(graph, scores, options.k));
+  if (options.listed) add_listed_scores(graph, scores);
   for (const Output& output : model.outputs())
-    if (members && is_member_output(output.name))
-      graph.add_output(output.name, listed.log_probs(output.value));
-  add_other_outputs(graph, model, alignment);
+    if (options.members && is_member_output(output.name))
+      graph.add_output(output.name, shortlist ? shortlist->log_probs(output.value) : output.value);
+  add_other_outputs(graph, model, options.alignment);
   return graph;
 }
 

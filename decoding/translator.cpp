@@ -118,10 +118,12 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   if (!options_.shortlist->path.empty()) load_shortlist(scores_of(model.graph).words);
-  const auto with_head = shortlist_ ? with_shortlist_head : with_search_head;
-  Graph graph =
-      with_head(model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
-                BeamSearch::candidates_per_row(search_), options_.alignment, search_.models > 0);
+  Graph graph = with_search_head(
+      model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
+      {.k = BeamSearch::candidates_per_row(search_),
+       .alignment = options_.alignment,
+       .shortlist = shortlist_ != nullptr,
+       .members = search_.models > 0});
   options_.compile.workload = expected_workload(
       static_cast<std::size_t>(search_.beam_size),
       batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));

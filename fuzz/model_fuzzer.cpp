@@ -64,8 +64,9 @@ bool has_words(const Graph& graph) {
 
 void decode(const Model& model, const std::string& backend, const std::string& passes) {
   const SearchOptions options{.beam_size = 2, .max_length_factor = 1, .end_id = 0};
-  const Graph graph = with_search_head(model.graph, SearchHead::k_best,
-                                       BeamSearch::candidates_per_row(options), false);
+  const Graph graph =
+      with_search_head(model.graph, SearchHead::k_best,
+                       {.k = BeamSearch::candidates_per_row(options), .alignment = false});
   const auto executable =
       compile(graph, model.weights,
               {.backend = backend, .passes = passes, .precision = model.decode.precision});

@@ -73,9 +73,10 @@ class Contestant {
                   .max_length_factor = words == Words::one ? 0.01f : 1.0f,
                   .end_id = 0,
                   .suppressed = {0}}),
-        executable_(compile(with_search_head(graph, SearchHead::k_best,
-                                             BeamSearch::candidates_per_row(options_), false),
-                            weights, options)),
+        executable_(compile(
+            with_search_head(graph, SearchHead::k_best,
+                             {.k = BeamSearch::candidates_per_row(options_), .alignment = false}),
+            weights, options)),
         search_(*executable_, options_) {}
 
   void run(const std::vector<WordIds>& batch) {

@@ -137,14 +137,14 @@ void SearchLoop::expect_no_allocations(With with) const {
                         .alignment = true,
                         .models = with == With::ensembles ? 2u : 0u,
                         .prefix_scores = with == With::prefixes};
-  const SearchHead head =
-      options.prefix_scores ? SearchHead::k_best_with_log_probabilities : SearchHead::k_best;
   std::vector<std::size_t> counts;
   counts.reserve(10000);
-  const auto with_head = listed ? with_shortlist_head : with_search_head;
   const CountingExecutable executable(
-      compile(with_head(model.graph, head, BeamSearch::candidates_per_row(options), true,
-                        options.models > 0),
+      compile(with_search_head(model.graph, SearchHead::k_best,
+                               {.k = BeamSearch::candidates_per_row(options),
+                                .shortlist = listed,
+                                .members = options.models > 0,
+                                .listed = options.prefix_scores}),
               model.weights),
       counts);
   std::ifstream input(data + "/" + GetParam() + "/input.sp.en");

@@ -72,6 +72,15 @@ constexpr std::string_view kEnsemble = R"(
 return scores = %best, words = %word
 )";
 
+/// The best of the listed words by scores that are normalized over all words.
+constexpr std::string_view kListed = R"(
+%l = add(%p, %b)
+%s = log_softmax(%l)
+%e = select_elements(%s) {row = [pairs.left], element = [pairs.right, shortlist.word]}
+%best, %word = segment_k_best(%e) {k = 6, to = [pairs.left], words = [pairs.right, shortlist.word]}
+return scores = %best, words = %word
+)";
+
 Graph graph_of(std::string_view product, std::string_view head) {
   return parse_graph(std::string(kDeclarations) + std::string(product) + std::string(head),
                      "test.ir", all_ops());
@@ -198,6 +207,17 @@ TEST_P(EveryShortlist, AgreesWithTheReferenceInterpreter) {
       EXPECT_FALSE(is_fused(*exact));
       expect_near(search(*exact, batch_.sentences, batch_.lists), expected);
     }
+}
+
+TEST_P(EveryShortlist, ListsWordsOfScoresThatAreNormalizedOverAll) {
+  for (const auto product : {kTied, kUntied}) {
+    const Graph graph = graph_of(product, kListed);
+    const auto oracle = compile(graph, weights_, {.backend = "reference", .passes = "none"});
+    const auto executable = compile(graph, weights_, {});
+    EXPECT_FALSE(needs_reference(*executable));
+    expect_near(search(*executable, batch_.sentences, batch_.lists),
+                search(*oracle, batch_.sentences, batch_.lists));
+  }
 }
 
 TEST_P(EveryShortlist, GivesNoWordThatIsNotInIt) {

@@ -105,9 +105,10 @@ void expect_same_translations(Graph graph, const TensorMap& weights, const Case&
 TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
   const SearchOptions options{.beam_size = 3, .normalize = 0.6f, .max_length_factor = 1};
   const Model model = trained_model(GetParam().model);
-  expect_same_translations(with_search_head(model.graph, SearchHead::k_best,
-                                            BeamSearch::candidates_per_row(options), false),
-                           model.weights, GetParam(), options);
+  expect_same_translations(
+      with_search_head(model.graph, SearchHead::k_best,
+                       {.k = BeamSearch::candidates_per_row(options), .alignment = false}),
+      model.weights, GetParam(), options);
 }
 
 using CudaStoredModel = CudaTest;
@@ -119,9 +120,10 @@ TEST_F(CudaStoredModel, HasEachProductInTheTypeOfItsMatrix) {
     return MatrixStorage{.quantizer = weight_quantizer(
                              name.starts_with("Wemb") ? Precision::int8 : Precision::int16)};
   });
-  expect_same_translations(with_search_head(model.graph, SearchHead::k_best,
-                                            BeamSearch::candidates_per_row(options), false),
-                           model.weights, {"nematus", Precision::stored, 1e-3f}, options);
+  expect_same_translations(
+      with_search_head(model.graph, SearchHead::k_best,
+                       {.k = BeamSearch::candidates_per_row(options), .alignment = false}),
+      model.weights, {"nematus", Precision::stored, 1e-3f}, options);
 }
 
 /// A model with a plain GRU for each direction of the encoder.
@@ -139,8 +141,9 @@ class CudaEncoder : public CudaTest {
                          [](const PlannedNode& node) { return node.kernel == "recurrent_layer"; });
   }
 
-  const Graph graph_ = with_search_head(small_quinn(), SearchHead::k_best,
-                                        BeamSearch::candidates_per_row(kOptions), false);
+  const Graph graph_ =
+      with_search_head(small_quinn(), SearchHead::k_best,
+                       {.k = BeamSearch::candidates_per_row(kOptions), .alignment = false});
   const TensorMap weights_ = random_weights(graph_, 3, false);
   static constexpr SearchOptions kOptions{.beam_size = 3, .max_length_factor = 1};
 };
@@ -169,10 +172,11 @@ TEST_F(CudaShortlist, IsSearchedAsOnTheCpu) {
   WordIds& longest = shortlists.emplace_back();
   for (std::int32_t word = 0; word < 90; word += 3) longest.push_back(word);
   for (const char* passes : {"all", "none"})
-    expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
-                                                 BeamSearch::candidates_per_row(options), false),
-                             model.weights, {"nematus", Precision::fp32, 1e-3f, passes}, options,
-                             shortlists);
+    expect_same_translations(
+        with_search_head(
+            model.graph, SearchHead::k_best,
+            {.k = BeamSearch::candidates_per_row(options), .alignment = false, .shortlist = true}),
+        model.weights, {"nematus", Precision::fp32, 1e-3f, passes}, options, shortlists);
 }
 
 TEST_F(CudaShortlist, OfAnEnsembleIsSearchedAsOnTheCpu) {
@@ -182,10 +186,11 @@ TEST_F(CudaShortlist, OfAnEnsembleIsSearchedAsOnTheCpu) {
     members.push_back({trained_model(name), 0.5, name});
   const Model model = make_ensemble(std::move(members));
   const std::vector<WordIds> shortlists{{0, 3, 5, 70}, {0}, {0, 49}, {0, 1, 2, 7, 88}};
-  expect_same_translations(with_shortlist_head(model.graph, SearchHead::k_best,
-                                               BeamSearch::candidates_per_row(options), false),
-                           model.weights, {"ensemble", Precision::fp32, 1e-3f, "all"}, options,
-                           shortlists);
+  expect_same_translations(
+      with_search_head(
+          model.graph, SearchHead::k_best,
+          {.k = BeamSearch::candidates_per_row(options), .alignment = false, .shortlist = true}),
+      model.weights, {"ensemble", Precision::fp32, 1e-3f, "all"}, options, shortlists);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CudaModels,

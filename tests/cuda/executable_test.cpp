@@ -87,8 +87,9 @@ TEST_F(CudaExecutableTest, RunsRandomGraphs) {
 TEST_F(CudaExecutableTest, SearchesAsTheReferenceInterpreterDoes) {
   const SearchOptions options{.beam_size = 4, .max_length_factor = 2};
   const ToyModel model = toy_model(2);
-  const Graph graph = with_search_head(model.graph, SearchHead::k_best,
-                                       BeamSearch::candidates_per_row(options), false);
+  const Graph graph =
+      with_search_head(model.graph, SearchHead::k_best,
+                       {.k = BeamSearch::candidates_per_row(options), .alignment = false});
   const auto sentences = random_sentences(3, 6, 8);
   const auto reference = compile_reference(graph, model.weights);
   const std::vector<NBest> expected = BeamSearch(*reference, options).search(sentences);

@@ -45,6 +45,7 @@ class ScriptedWorker : public Worker {
     rows_ = static_cast<std::int64_t>(input.words.size());
   }
   OutputRows<float> floats(std::size_t output) const override {
+    if (output == 2) return {scores_.data(), 2 * rows_, 1};  // two words are listed
     return {output == 0 ? scores_.data() : alignment_.data(), rows_, 2};
   }
   OutputRows<std::int32_t> integers(std::size_t) const override {
@@ -65,7 +66,10 @@ class ScriptedExecutable : public Executable {
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<ScriptedWorker>(script_);
   }
-  std::size_t output(std::string_view name) const override { return name == "alignment" ? 1 : 0; }
+  std::size_t output(std::string_view name) const override {
+    if (name == kListedScores) return 2;
+    return name == kAlignment ? 1 : 0;
+  }
 
  private:
   Script& script_;

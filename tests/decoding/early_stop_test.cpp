@@ -85,9 +85,9 @@ Searched search(const Case& test, bool early_stop) {
                               .n_best = test.n_best,
                               .early_stop = early_stop,
                               .suppressed = {1}};
-  const auto executable = compile(
-      with_search_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options)),
-      model.weights);
+  const auto executable = compile(with_search_head(model.graph, SearchHead::k_best,
+                                                   {.k = BeamSearch::candidates_per_row(options)}),
+                                  model.weights);
   BeamSearch search(*executable, options);
   Searched searched{.results = {}, .steps = 0};
   for (const WordIds& sentence : sentences_of(test.model)) {

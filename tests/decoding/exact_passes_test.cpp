@@ -41,8 +41,8 @@ TEST_P(ExactPasses, KeepEveryBit) {
   for (std::string line; std::getline(input, line);) sentences.push_back(vocabulary->encode(line));
   ASSERT_EQ(sentences.size(), 40u);
 
-  Graph graph =
-      with_search_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options));
+  Graph graph = with_search_head(model.graph, SearchHead::k_best,
+                                 {.k = BeamSearch::candidates_per_row(options)});
   const auto search = [&](const CompileOptions& compile_options) {
     const auto executable = compile(graph, model.weights, compile_options);
     return BeamSearch(*executable, options).search(sentences);

@@ -49,9 +49,10 @@ class FrequentRows : public ::testing::TestWithParam<std::string> {
 
   std::vector<NBest> translate(const Model& model, const CompileOptions& options,
                                std::vector<TableUse>* tables = nullptr) const {
-    const auto executable = compile(
-        with_search_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(search_)),
-        model.weights, options);
+    const auto executable =
+        compile(with_search_head(model.graph, SearchHead::k_best,
+                                 {.k = BeamSearch::candidates_per_row(search_)}),
+                model.weights, options);
     std::vector<NBest> found = BeamSearch(*executable, search_).search(sentences_);
     if (tables) *tables = executable->table_use();
     return found;

@@ -325,9 +325,11 @@ TEST_F(GeneratorTest, RefusesWrongOptions) {
 
 // --- Prefixes of translations ---
 
-std::unique_ptr<Executable> translation_model(const SearchOptions& options, SearchHead head) {
+std::unique_ptr<Executable> translation_model(const SearchOptions& options) {
   const Model model = load_model(testing::small_model());
-  return compile(with_search_head(model.graph, head, BeamSearch::candidates_per_row(options)),
+  return compile(with_search_head(model.graph, SearchHead::k_best,
+                                  {.k = BeamSearch::candidates_per_row(options),
+                                   .listed = options.prefix_scores}),
                  model.weights, {});
 }
 
@@ -336,7 +338,7 @@ const std::vector<WordIds> kSources{{11, 7, 25, 4, 0}, {9, 0}, {30, 31, 5, 6, 0}
 TEST(Prefixes, OfTheBestTranslationGiveThatTranslation) {
   const SearchOptions options{
       .beam_size = 1, .normalize = 0.6f, .alignment = true, .prefix_scores = true};
-  const auto executable = translation_model(options, SearchHead::k_best_with_log_probabilities);
+  const auto executable = translation_model(options);
   BeamSearch search(*executable, options);
   const std::vector<NBest> expected = search.search(kSources);
   for (const std::size_t words : {0, 1, 2}) {
@@ -359,7 +361,7 @@ TEST(Prefixes, OfTheBestTranslationGiveThatTranslation) {
 
 TEST(Prefixes, BeginAllHypothesesWhateverTheOtherSentencesHave) {
   const SearchOptions options{.beam_size = 3, .prefix_scores = true};
-  const auto executable = translation_model(options, SearchHead::k_best_with_log_probabilities);
+  const auto executable = translation_model(options);
   BeamSearch search(*executable, options);
   const std::vector<WordIds> prefixes{{14, 3, 8}, {}, {22}};
   const std::vector<NBest> together = search.search(kSources, {}, prefixes);

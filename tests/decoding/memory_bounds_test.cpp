@@ -73,7 +73,7 @@ std::size_t values_of(const Executable& executable, const Batch& batch) {
 }
 
 std::unique_ptr<Executable> compiled(const Model& model, Precision precision, std::int64_t beam) {
-  return compile(with_search_head(model.graph, SearchHead::k_best, beam), model.weights,
+  return compile(with_search_head(model.graph, SearchHead::k_best, {.k = beam}), model.weights,
                  {.precision = precision});
 }
 

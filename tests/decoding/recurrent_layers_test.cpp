@@ -107,8 +107,8 @@ TEST_P(RecurrentLayers, GiveTheStatesOfTheLoops) {
 TEST_P(RecurrentLayers, TranslateOnTheCpu) {
   const Model model = load_model(path_);
   const SearchOptions options{.beam_size = 2, .max_length_factor = 1};
-  const Graph graph =
-      with_search_head(model.graph, SearchHead::k_best, BeamSearch::candidates_per_row(options));
+  const Graph graph = with_search_head(model.graph, SearchHead::k_best,
+                                       {.k = BeamSearch::candidates_per_row(options)});
   const auto search = [&](const Graph& searched) {
     const auto executable = compile(searched, model.weights, {.passes = "none"});
     return BeamSearch(*executable, options).search(ragged_sentences(graph));

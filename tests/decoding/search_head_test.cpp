@@ -40,7 +40,8 @@ Graph model(const std::string& rest) {
 /// Expects that `head` behind a model with outputs `given` makes `nodes` and returns `outputs`.
 void expect_head(SearchHead head, const std::string& given, const std::string& made,
                  std::int64_t k = 3, bool alignment = true) {
-  const Graph graph = with_search_head(model("return " + given + "\n"), head, k, alignment);
+  const Graph graph =
+      with_search_head(model("return " + given + "\n"), head, {.k = k, .alignment = alignment});
   verify(graph);
   EXPECT_TRUE(same_graph(graph, model(made))) << print_graph(graph);
 }
@@ -105,7 +106,7 @@ TEST(ShortlistHead, NormalizesTheLogitsOfItsWords) {
       "{k = 2, to = [hyp_shortlist.left], words = [hyp_shortlist.right, shortlist.word]}\n"
       "return best_scores = %s, best_words = %w, alignment = %alignment\n";
   const Graph given = model("return logits = %scores, alignment = %alignment\n");
-  const Graph scores = with_shortlist_head(given, SearchHead::k_best, 2);
+  const Graph scores = with_search_head(given, SearchHead::k_best, {.k = 2, .shortlist = true});
   verify(scores);
   EXPECT_TRUE(same_graph(
       scores, model_with_shortlist(elements +
@@ -113,24 +114,47 @@ TEST(ShortlistHead, NormalizesTheLogitsOfItsWords) {
                                    "%s, %w = segment_k_best(%p) " +
                                    best)))
       << print_graph(scores);
-  const Graph logits = with_shortlist_head(given, SearchHead::k_best_logits, 2);
+  const Graph logits =
+      with_search_head(given, SearchHead::k_best_logits, {.k = 2, .shortlist = true});
   EXPECT_TRUE(
       same_graph(logits, model_with_shortlist(elements + "%s, %w = segment_k_best(%e) " + best)))
       << print_graph(logits);
 }
 
+TEST(SearchHead, GivesTheScoresOfListedWords) {
+  const Graph graph = with_search_head(model("return logits = %scores\n"), SearchHead::k_best,
+                                       {.k = 2, .listed = true});
+  verify(graph);
+  EXPECT_TRUE(same_graph(
+      graph,
+      model_with_shortlist("%p = log_softmax(%scores)\n"
+                           "%s, %w = k_best(%p) {k = 2}\n"
+                           "%e = select_elements(%p) {row = [hyp_shortlist.left], "
+                           "element = [hyp_shortlist.right, shortlist.word]}\n"
+                           "return best_scores = %s, best_words = %w, listed_scores = %e\n")))
+      << print_graph(graph);
+}
+
+TEST(ShortlistHead, GivesTheScoresOfAllItsWordsAsListed) {
+  const Graph graph = with_search_head(model("return logits = %scores\n"), SearchHead::k_best,
+                                       {.shortlist = true, .listed = true});
+  EXPECT_EQ(graph.find_output("listed_scores"),
+            graph.node(graph.value(graph.find_output("best_scores")).producer).operands[0]);
+}
+
 TEST(ShortlistHead, LeavesOutTheAlignmentAndCapsK) {
-  const Graph graph = with_shortlist_head(
-      model("return logits = %scores, alignment = %alignment\n"), SearchHead::k_best, 100, false);
+  const Graph graph =
+      with_search_head(model("return logits = %scores, alignment = %alignment\n"),
+                       SearchHead::k_best, {.k = 100, .alignment = false, .shortlist = true});
   EXPECT_FALSE(graph.find_output("alignment").valid());
   EXPECT_EQ(graph.value(graph.find_output("best_words")).type.dims, Dims{5});
 }
 
 TEST(ShortlistHead, DeclaresAVocabularyForScoresOfOtherWords) {
-  const Graph graph = with_shortlist_head(
+  const Graph graph = with_search_head(
       model(
           "%w = param() {name = \"w\", dims = [3, 7]}\n%l = matmul(%y, %w)\nreturn logits = %l\n"),
-      SearchHead::k_best);
+      SearchHead::k_best, {.shortlist = true});
   const RowMap& words = graph.map(graph.find_map("shortlist.word"));
   EXPECT_EQ(graph.domain(words.to).size, 7);
   verify(graph);
@@ -156,13 +180,15 @@ TEST(SearchHead, KeepsTheScoresOfEachModelWhenAsked) {
   };
   EXPECT_THAT(outputs(with_search_head(given, SearchHead::k_best)),
               ::testing::ElementsAre("best_scores", "best_words"));
-  EXPECT_THAT(outputs(with_search_head(given, SearchHead::k_best, 1, false, true)),
-              ::testing::ElementsAre("best_scores", "best_words", "log_probs.0", "log_probs.1"));
+  EXPECT_THAT(
+      outputs(with_search_head(given, SearchHead::k_best, {.alignment = false, .members = true})),
+      ::testing::ElementsAre("best_scores", "best_words", "log_probs.0", "log_probs.1"));
 }
 
 TEST(ShortlistHead, NormalizesEachModelOfASumOverItsWords) {
   const Graph graph =
-      with_shortlist_head(model(std::string(kSum)), SearchHead::k_best, 2, false, true);
+      with_search_head(model(std::string(kSum)), SearchHead::k_best,
+                       {.k = 2, .alignment = false, .shortlist = true, .members = true});
   verify(graph);
   const std::string paths =
       "{row = [hyp_shortlist.left], element = [hyp_shortlist.right, shortlist.word]}\n";
@@ -187,8 +213,9 @@ TEST(ShortlistHead, NormalizesEachModelOfASumOverItsWords) {
 
 TEST(ShortlistHead, RefusesWhatHasNoLogitsOfHypotheses) {
   const auto head = [](const std::string& outputs) {
-    return
-        [outputs] { with_shortlist_head(model("return " + outputs + "\n"), SearchHead::k_best); };
+    return [outputs] {
+      with_search_head(model("return " + outputs + "\n"), SearchHead::k_best, {.shortlist = true});
+    };
   };
   EXPECT_THAT(head("log_probs = %scores"),
               ThrowsMessage<Error>(HasSubstr("its log-probabilities come from")));

@@ -42,7 +42,7 @@ TEST(DefineAModel, TheExampleTranslatesTheSameOnBothBackends) {
   std::vector<std::vector<NBest>> results;
   for (const char* backend : {"cpu", "reference"}) {
     const auto executable = compile(
-        with_search_head(graph, SearchHead::k_best, BeamSearch::candidates_per_row(options)),
+        with_search_head(graph, SearchHead::k_best, {.k = BeamSearch::candidates_per_row(options)}),
         weights, {.backend = backend});
     results.push_back(BeamSearch(*executable, options).search(sentences));
   }

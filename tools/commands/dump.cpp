@@ -186,7 +186,8 @@ class Dump {
       input_ = read_profile_input(model_, vocabularies, o_.profile, *o_.beam_size);
       k = BeamSearch::candidates_per_row(input_.search);
     }
-    if (!o_.model_only) graph = with_search_head(graph, SearchHead::k_best, k, o_.alignment);
+    if (!o_.model_only)
+      graph = with_search_head(graph, SearchHead::k_best, {.k = k, .alignment = o_.alignment});
     CompileOptions compile = o_.compile;
     if (!o_.frequency.empty()) {
       std::vector<std::string> notes;

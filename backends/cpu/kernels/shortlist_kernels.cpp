@@ -149,6 +149,38 @@ class RowsOfPairs : public Kernel {
   MapId to_;
 };
 
+class SelectElements final : public Kernel {
+ public:
+  SelectElements(const PlannedInstruction&, const Binding& binding)
+      : paths_(binding.node.as<op::SelectElements>()) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const RowsIn x = all_rows(in, run, 0);
+    const std::int64_t first = first_row(run, in.domain);
+    const RowsOut out = rows_out(in, run);
+    for (std::size_t r = 0; r < rows_of(in, run); ++r) {
+      const std::int64_t at = first + static_cast<std::int64_t>(r);
+      const std::int64_t row = image(paths_.row, run, at);
+      const std::int64_t element = image(paths_.element, run, at);
+      const bool mapped = row >= 0 && element >= 0;
+      out.data[r * out.stride] =
+          mapped
+              ? x.data[static_cast<std::size_t>(row) * x.stride + static_cast<std::size_t>(element)]
+              : 0.0f;
+    }
+  }
+
+ private:
+  /// The row that `path` leads to from a row; -1: unmapped.
+  static std::int64_t image(const MapPath& path, const Run& run, std::int64_t row) {
+    for (std::size_t i = 0; i < path.size() && row >= 0; ++i)
+      row = run.rows.index(path[i])[static_cast<std::size_t>(row)];
+    return row;
+  }
+
+  op::SelectElements paths_;
+};
+
 class SegmentLogSoftmax final : public RowsOfPairs {
  public:
   using RowsOfPairs::RowsOfPairs;
@@ -215,6 +247,8 @@ constexpr KernelEntry kKernels[] = {
       .reads = {slice},
       .refuse = refuse_shortlist_output},
      make_kernel<SampledProduct>},
+    {{.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
+     make_kernel<SelectElements>},
     {{.op = op::SegmentLogSoftmax::kName,
       .name = "segment_log_softmax",
       .refuse = refuse_several_numbers},

@@ -15,6 +15,9 @@ namespace FUSELAGE_API fuselage {
 inline constexpr std::string_view kBestScores = "best_scores";  ///< hypothesis f32[k], best first
 inline constexpr std::string_view kBestWords = "best_words";    ///< hypothesis i32[k], their words
 inline constexpr std::string_view kLogProbs = "log_probs";      ///< hypothesis f32[vocabulary]
+/// Optional: the log-probability f32[1] of each pair of a hypothesis and a word that its sentence
+/// lists (Batch::shortlists).
+inline constexpr std::string_view kListedScores = "listed_scores";
 /// Optional: a weight for each pair of hypothesis and source token.
 inline constexpr std::string_view kAlignment = "alignment";
 

@@ -35,8 +35,8 @@ struct SearchOptions {
   /// The executable then has the outputs member_output.
   std::size_t models = 0;
   /// The words of a prefix have their log-probabilities, as with marian-decoder's force-decode; the
-  /// executable then has the outputs of SearchHead::k_best_with_log_probabilities. Otherwise they
-  /// have the score 0 and do not count in the length by which a score is normalized.
+  /// executable then has the output kListedScores. Otherwise they have the score 0 and do not count
+  /// in the length by which a score is normalized.
   bool prefix_scores = false;
 };
 
@@ -67,10 +67,10 @@ class BeamSearch {
   static std::int32_t candidates_per_row(const SearchOptions& options);
 
   /// Translates a batch of sentences, each with the end symbol last, or empty for a model without a
-  /// source; results are in the order of the sentences. With the outputs of with_shortlist_head,
-  /// `shortlists` has the words, ascending, that the translation of each sentence may use.
-  /// `prefixes` has the prefix of each sentence, or is empty. Throws Error when scores are not
-  /// numbers.
+  /// source; results are in the order of the sentences. With SearchHeadOptions::shortlist,
+  /// `shortlists` has the words, ascending, that the translation of each sentence may use, besides
+  /// those of its prefix. `prefixes` has the prefix of each sentence, or is empty. Throws Error
+  /// when scores are not numbers.
   std::vector<NBest> search(std::span<const WordIds> sentences,
                             std::span<const WordIds> shortlists = {},
                             std::span<const WordIds> prefixes = {}) {
@@ -98,6 +98,7 @@ class BeamSearch {
     std::int32_t word;
   };
 
+  void list_words(const Batch& batch);
   void reserve(const Batch& batch);
   void search_by_steps();
   void run_step();
@@ -108,6 +109,7 @@ class BeamSearch {
   void take_candidates(std::size_t begin, std::size_t end);
   void keep_alignment(std::int64_t row);
   void keep_model_scores(std::size_t row, std::int32_t word);
+  float listed_score(std::size_t output, std::size_t row, std::int32_t word) const;
   float model_score(std::size_t model, std::size_t row, std::int32_t word) const;
   std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
   float final_score(const SearchRecord::Finished& finished) const;
@@ -118,7 +120,7 @@ class BeamSearch {
   SearchOptions options_;
   std::unique_ptr<Worker> worker_;
   std::size_t steps_ = 0;
-  std::size_t best_scores_, best_words_, alignment_output_ = 0, log_probs_ = 0;
+  std::size_t best_scores_, best_words_, alignment_output_ = 0, listed_scores_ = 0;
 
   std::span<const WordIds> prefixes_;  ///< of the current batch
   SearchSettings settings_;
@@ -132,8 +134,9 @@ class BeamSearch {
   std::vector<std::int64_t> alignment_begin_;  ///< offset in the output per row of the step
   std::vector<std::size_t> model_outputs_;     ///< of each model of an ensemble
   std::vector<float> model_scores_;            ///< sums up to each token, model by model
-  std::vector<std::int64_t> shortlist_begin_;  ///< offset in model outputs per row of the step
-  std::span<const WordIds> shortlists_;        ///< of the current batch
+  bool with_shortlists_ = false;               ///< the current batch has shortlists
+  std::vector<WordIds> lists_;                 ///< words listed for each sentence, ascending
+  std::vector<std::int64_t> list_begin_;       ///< offset in outputs for them per row of the step
   std::vector<std::int32_t> source_lengths_;
   std::vector<std::int32_t> parents_, parent_sentence_, hypothesis_parent_, words_, positions_;
 };

@@ -11,25 +11,30 @@ namespace FUSELAGE_API fuselage {
 /// The outputs of each step that a search needs, computed from a model's scores, "logits" or
 /// "log_probs".
 enum class SearchHead {
-  log_probabilities,              ///< output kLogProbs
-  k_best,                         ///< outputs kBestScores and kBestWords, of the log-probabilities
-  k_best_with_log_probabilities,  ///< the outputs of both, for the scores of given words
-  k_best_logits,  ///< the same outputs of the unnormalized scores, without log-softmax
+  log_probabilities,  ///< output kLogProbs
+  k_best,             ///< outputs kBestScores and kBestWords, of the log-probabilities
+  k_best_logits,      ///< the same outputs of the unnormalized scores, without log-softmax
 };
 
-/// The graph with its scores replaced by the outputs of `head`. `k` is capped at the size of the
-/// vocabulary. Without `alignment` the output kAlignment is removed, and so the work for it; only
-/// with `members` it keeps the log-probabilities of each model of an ensemble (member_output).
-/// Throws Error when the model has no scores.
-Graph with_search_head(const Graph& model, SearchHead head, std::int64_t k = 1,
-                       bool alignment = true, bool members = false);
+/// The parts of a head besides its kind. Those of the second group need k_best.
+struct SearchHeadOptions {
+  std::int64_t k = 1;      ///< words per row; capped at the size of the vocabulary
+  bool alignment = true;   ///< without, the output kAlignment is removed, and so the work for it
+  bool shortlist = false;  ///< only the words of each sentence's shortlist have scores
 
-/// The same for the words of each sentence's shortlist only: log-probabilities are normalized over
-/// these words, by each model of an ensemble on its own, and unused places among the k best have
-/// the score -infinity and the word -1. `head` is k_best or k_best_logits. Also throws Error for a
-/// model whose log-probabilities are not the weighted sum of the log-softmax of logits.
-Graph with_shortlist_head(const Graph& model, SearchHead head, std::int64_t k = 1,
-                          bool alignment = true, bool members = false);
+  /// The log-probabilities of each model of an ensemble are kept (member_output).
+  bool members = false;
+  /// There is an output kListedScores, with the log-probabilities of words that each sentence
+  /// lists: the words of its shortlist, else those that Batch::shortlists has.
+  bool listed = false;
+};
+
+/// The graph with its scores replaced by the outputs of `head`. With a shortlist, log-probabilities
+/// are normalized over its words, by each model of an ensemble on its own, and unused places among
+/// the k best have the score -infinity and the word -1. Throws Error when the model has no scores,
+/// and for a shortlist when its log-probabilities are not the weighted sum of the log-softmax of
+/// logits.
+Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOptions& options = {});
 
 /// Throws Error for a model without the output kAlignment.
 void expect_alignment(const Graph& model);

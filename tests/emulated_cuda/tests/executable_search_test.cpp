@@ -26,8 +26,9 @@ SearchOptions options_with(std::int32_t beam_size) {
 struct SearchModel {
   explicit SearchModel(const SearchOptions& options)
       : toy(testing::toy_model(1)),
-        graph(with_search_head(toy.graph, SearchHead::k_best,
-                               BeamSearch::candidates_per_row(options), options.alignment)) {}
+        graph(with_search_head(
+            toy.graph, SearchHead::k_best,
+            {.k = BeamSearch::candidates_per_row(options), .alignment = options.alignment})) {}
 
   std::unique_ptr<Executable> on_reference() const { return compile_reference(graph, toy.weights); }
   std::unique_ptr<Executable> on_cuda(bool eager = false) const {
