@@ -140,13 +140,13 @@ void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
 std::vector<Generation> Generator::Impl::generate_batch(BeamSearch& search,
                                                         std::vector<EncodedLine>& batch) const {
   const std::vector<WordIds> sentences(batch.size());  // without a source, they have no words
-  std::vector<WordIds> prompts;
+  std::vector<SearchGuide> prompts;
   for (const EncodedLine& line : batch)
-    prompts.emplace_back(line.words.begin(), line.words.end() - 1);
+    prompts.push_back({.prefix = {line.words.begin(), line.words.end() - 1}});
   std::vector<NBest> found = search.search(sentences, {}, prompts);
   std::vector<Generation> results;
   for (std::size_t i = 0; i < batch.size(); ++i)
-    results.push_back(make_generation(batch[i], prompts[i], std::move(found[i])));
+    results.push_back(make_generation(batch[i], prompts[i].prefix, std::move(found[i])));
   return results;
 }
 
