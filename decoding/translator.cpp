@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "decoding/batching.h"
+#include "decoding/guide_encoder.h"
 #include "decoding/line_encoder.h"
 #include "decoding/line_pipeline.h"
 #include "decoding/line_reader.h"
@@ -60,6 +61,13 @@ void expect_alignment_with(const Graph& graph, const SourceEncoder::Field& text)
                     graph.name(), graph.domain(pairs.right).name, graph.domain(text.domain).name));
 }
 
+void expect_wide_beam(std::int32_t beam_size) {
+  if (beam_size < 2)
+    throw Error(
+        "terms need a beam-size of at least 2, not 1: some hypotheses have the next term already, "
+        "others do not yet");
+}
+
 Translation untranslated(const EncodedLine& line) {
   return {.oddities = line.oddities, .source_words = line.words.size(), .source_bytes = line.bytes};
 }
@@ -70,8 +78,9 @@ class Translator::Impl {
  public:
   Impl(Model model, TranslatorOptions options);
 
-  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
-  Translation translate(std::string_view line) const;
+  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready,
+           std::span<const LineGuide> guides = {}) const;
+  Translation translate(std::string_view line, const LineGuide& guide) const;
 
   const TranslatorOptions& options() const { return options_; }
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
@@ -79,6 +88,8 @@ class Translator::Impl {
 
  private:
   void load_shortlist(std::int64_t words);
+  void load_guides();
+  EncodedLine encode(std::string_view line, std::size_t number, const LineGuide& guide) const;
   BatchBounds fastest_batches() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<Translation> translate_batch(BeamSearch& search,
@@ -91,7 +102,8 @@ class Translator::Impl {
   VocabularyPair vocabularies_;
   SearchOptions search_;
   std::unique_ptr<const SourceEncoder> encoder_;
-  std::unique_ptr<const Shortlist> shortlist_;  ///< null: no shortlist
+  std::unique_ptr<const GuideEncoder> guide_encoder_;  ///< null: no guides
+  std::unique_ptr<const Shortlist> shortlist_;         ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
   SharedLog log_;
@@ -113,6 +125,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   encoder_ = std::make_unique<SourceEncoder>(
       model.graph, vocabularies_,
       LineEncoder::Options{*options_.max_length, right_left_, options_.strict, ""});
+  if (options_.guided) load_guides();
   if (options_.alignment) expect_alignment_with(model.graph, encoder_->fields().front());
   if (!options_.frequency.empty())
     options_.compile.ranks =
@@ -123,7 +136,8 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
       {.k = BeamSearch::candidates_per_row(search_),
        .alignment = options_.alignment,
        .shortlist = shortlist_ != nullptr,
-       .members = search_.models > 0});
+       .members = search_.models > 0,
+       .listed = search_.guided});
   options_.compile.workload = expected_workload(
       static_cast<std::size_t>(search_.beam_size),
       batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
@@ -146,6 +160,48 @@ void Translator::Impl::load_shortlist(std::int64_t words) {
                                            vocabularies_.shared);
 }
 
+void Translator::Impl::load_guides() {
+  if (options_.skip_cost)
+    throw Error(
+        "skip-cost leaves scores without normalization, which guides need to compare words; turn "
+        "one of both off");
+  if (options_.constraints || !options_.terminology.empty()) expect_wide_beam(search_.beam_size);
+  guide_encoder_ = std::make_unique<GuideEncoder>(
+      *vocabularies_.target, GuideEncoder::Options{.prefix_field = options_.force_decode,
+                                                   .term_fields = options_.constraints,
+                                                   .source_texts = encoder_->fields().size(),
+                                                   .max_length = *options_.max_length,
+                                                   .right_left = right_left_,
+                                                   .strict = options_.strict,
+                                                   .terminology = options_.terminology});
+  search_.guided = true;
+  search_.continues_word = guide_encoder_->continuations();
+  for (const std::string& note : guide_encoder_->notes()) vocabularies_.notes.push_back(note);
+  if (find_backend(options_.compile.backend).capabilities().needs_gpu)
+    vocabularies_.notes.push_back(
+        "translations with prefixes and terms are searched for by the processor, step by step, "
+        "and not by the GPU on its own");
+}
+
+EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
+                                     const LineGuide& guide) const {
+  if (!guide_encoder_) {
+    if (!guide.prefix.empty() || !guide.terms.empty())
+      throw Error(fmt::format(
+          "line {} has a guide, but the translator was made without; set the option guided",
+          number + 1));
+    return encoder_->encode(line, number);
+  }
+  const GuideEncoder::GuidedLine fields = guide_encoder_->split(line, number);
+  EncodedLine encoded = encoder_->encode(fields.source, number);
+  encoded.bytes = line.size() + 1;
+  if (encoded.empty()) return encoded;
+  guide_encoder_->encode(guide_encoder_->reads_fields() ? fields.guide : guide, fields.source,
+                         number, encoded);
+  if (!encoded.guide.terms.empty()) expect_wide_beam(search_.beam_size);
+  return encoded;
+}
+
 BatchBounds Translator::Impl::fastest_batches() const {
   return find_backend(options_.compile.backend)
       .fastest_batches(static_cast<std::size_t>(search_.beam_size));
@@ -165,9 +221,9 @@ std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> s
   return lists;
 }
 
-Translation Translator::Impl::translate(std::string_view line) const {
+Translation Translator::Impl::translate(std::string_view line, const LineGuide& guide) const {
   const SearchPool::Lease lease(*pool_, 1);
-  std::vector<EncodedLine> batch{encoder_->encode(line, 0)};
+  std::vector<EncodedLine> batch{encode(line, 0, guide)};
   Translation translation = std::move(translate_batch(*lease.searches()[0], batch)[0]);
   TranslationNotes notes(options_);
   notes.add(0, translation);
@@ -175,8 +231,8 @@ Translation Translator::Impl::translate(std::string_view line) const {
   return translation;
 }
 
-void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
-                           const InputReady& ready) const {
+void Translator::Impl::run(const LineSource& next_line, const Sink& sink, const InputReady& ready,
+                           std::span<const LineGuide> guides) const {
   const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
@@ -190,10 +246,11 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch);
-  const auto encode = [this](std::string_view line, std::size_t number) {
-    return encoder_->encode(line, number);
+  const LineGuide none;
+  const auto encode_line = [&](std::string_view line, std::size_t number) {
+    return encode(line, number, guides.empty() ? none : guides[number]);
   };
-  run_lines<Translation>({encode, next_line, ready}, former, std::move(work),
+  run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work),
                          log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
 }
@@ -205,7 +262,11 @@ std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
   const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
   input.shortlists = shortlists;
   std::vector<NBest> found;
-  if (!input.sentences.empty()) found = search.search(input, {});
+  std::vector<SearchGuide> guides;
+  if (guide_encoder_)
+    for (EncodedLine& line : batch)
+      if (!line.empty()) guides.push_back(std::move(line.guide));
+  if (!input.sentences.empty()) found = search.search(input, guides);
   std::vector<Translation> results;
   std::size_t at = 0;
   for (const EncodedLine& line : batch)
@@ -243,14 +304,24 @@ Translator::Translator(Translator&&) noexcept = default;
 Translator& Translator::operator=(Translator&&) noexcept = default;
 Translator::~Translator() = default;
 
-Translation Translator::translate(std::string_view line) const { return impl_->translate(line); }
+Translation Translator::translate(std::string_view line, const LineGuide& guide) const {
+  return impl_->translate(line, guide);
+}
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines) const {
+  return translate(lines, std::vector<LineGuide>{});
+}
+
+std::vector<Translation> Translator::translate(const std::vector<std::string>& lines,
+                                               const std::vector<LineGuide>& guides) const {
+  if (!guides.empty() && guides.size() != lines.size())
+    throw Error(fmt::format("there are {} lines, but {} guides; give one for each line",
+                            lines.size(), guides.size()));
   std::vector<Translation> results(lines.size());
   const auto keep = [&](std::size_t line, Translation&& translation) {
     results[line] = std::move(translation);
   };
-  impl_->run(lines_of(lines), keep, nullptr);
+  impl_->run(lines_of(lines), keep, nullptr, guides);
   return results;
 }
 
