@@ -351,9 +351,9 @@ TEST(Prefixes, OfTheBestTranslationGiveThatTranslation) {
     const std::vector<NBest> found = search.search(kSources, {}, prefixes);
     for (std::size_t s = 0; s < kSources.size(); ++s) {
       EXPECT_EQ(found[s][0].words, expected[s][0].words);
-      EXPECT_EQ(found[s][0].word_scores, expected[s][0].word_scores);
-      EXPECT_EQ(found[s][0].log_probability, expected[s][0].log_probability);
-      EXPECT_EQ(found[s][0].score, expected[s][0].score);
+      EXPECT_THAT(found[s][0].word_scores, Pointwise(FloatNear(1e-5f), expected[s][0].word_scores));
+      EXPECT_NEAR(found[s][0].log_probability, expected[s][0].log_probability, 1e-5);
+      EXPECT_NEAR(found[s][0].score, expected[s][0].score, 1e-5);
       EXPECT_EQ(found[s][0].alignment, expected[s][0].alignment);
     }
   }

@@ -44,8 +44,7 @@ struct TranslatorOptions {
   bool alignment = false;     ///< hypotheses have their alignment
   bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability
   bool strict = false;        ///< invalid and too long lines are errors
-  /// Lines may have a guide (LineGuide). The scores of listed words are then computed, which takes
-  /// time; the search runs on the host.
+  /// Lines may have a guide (LineGuide). On a GPU the search then runs on the host.
   bool guided = false;
   /// A line has a further field, behind a tab, with the prefix of its translation.
   bool force_decode = false;
