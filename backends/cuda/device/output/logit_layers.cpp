@@ -103,8 +103,7 @@ void LogitLayers::launch_chunk(const PlannedInstruction& in, const Run& run, con
   query.rows = rows;
   query.out.values = skip_rows(query.out.values, begin);
   query.out.ids = skip_rows(query.out.ids, begin);
-  if (query.out.log_sums.data != nullptr)
-    query.out.log_sums = skip_rows(query.out.log_sums, begin);
+  if (query.out.log_sums.data != nullptr) query.out.log_sums = skip_rows(query.out.log_sums, begin);
   best_of_rows<float>(run.stream, query, logits, memory.shared);
 }
 
