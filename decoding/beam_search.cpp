@@ -28,9 +28,20 @@ BeamSearch& BeamSearch::operator=(BeamSearch&&) noexcept = default;
 BeamSearch::~BeamSearch() = default;
 
 std::int32_t BeamSearch::candidates_per_row(const SearchOptions& options) {
-  // Where terms are missing, the end symbol is no candidate.
+  // The end symbol is no candidate where terms are missing, and of short hypotheses.
   return options.beam_size + static_cast<std::int32_t>(options.suppressed.size()) +
-         (options.guided ? 1 : 0);
+         (options.guided || options.min_length > 0 ? 1 : 0);
+}
+
+void verify(const SearchOptions& options) {
+  if (options.beam_size < 1)
+    throw Error(fmt::format("beam-size must be at least 1, not {}", options.beam_size));
+  if (options.n_best < 0 || options.n_best > options.beam_size)
+    throw Error(fmt::format("n-best must be from 1 to beam-size, which is {}, or 0 for all, not {}",
+                            options.beam_size, options.n_best));
+  if (options.min_length < 0 || options.min_length > kMaxMinLength)
+    throw Error(
+        fmt::format("min-length must be from 0 to {}, not {}", kMaxMinLength, options.min_length));
 }
 
 BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
@@ -39,11 +50,7 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
       best_scores_(executable.output(kBestScores)),
       best_words_(executable.output(kBestWords)),
       final_scores_(std::make_unique<FinalScores>(options_.word_penalty, options_.normalize)) {
-  if (options_.beam_size < 1)
-    throw Error(fmt::format("beam-size must be at least 1, not {}", options_.beam_size));
-  if (options_.n_best < 0 || options_.n_best > options_.beam_size)
-    throw Error(fmt::format("n-best must be from 1 to beam-size, which is {}, or 0 for all, not {}",
-                            options_.beam_size, options_.n_best));
+  verify(options_);
   if (options_.n_best == 0) options_.n_best = options_.beam_size;
   settings_ = {.beam_size = options_.beam_size,
                .end_id = options_.end_id,
@@ -119,7 +126,8 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const Search
   listing.shortlists = lists_;
   reserve(listing);
   steps_ = 0;
-  const bool by_steps = options_.alignment || options_.models > 0 || !guides_.empty();
+  const bool by_steps =
+      options_.alignment || options_.models > 0 || options_.min_length > 0 || !guides_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(batch.sentences);
 }
@@ -284,10 +292,13 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
   const OutputRows<float> scores = worker_->floats(best_scores_);
   const OutputRows<std::int32_t> words = worker_->integers(best_words_);
   const bool has_terms = has_terms_in(live_[begin].sentence);
+  const bool is_short =
+      live_[begin].length - prefix_length(live_[begin].sentence) < options_.min_length;
   candidates_.clear();
   for (std::size_t row = begin; row < end; ++row) {
     const bool may_end =
-        !has_terms || terms_[static_cast<std::size_t>(live_[row].sentence)].all_met(states_[row]);
+        !is_short &&
+        (!has_terms || terms_[static_cast<std::size_t>(live_[row].sentence)].all_met(states_[row]));
     const auto row_scores = scores.row(static_cast<std::int64_t>(row));
     const auto row_words = words.row(static_cast<std::int64_t>(row));
     for (std::size_t i = 0; i < row_words.size(); ++i)

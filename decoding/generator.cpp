@@ -31,6 +31,7 @@ SearchOptions search_options(const GeneratorOptions& options, const Vocabulary& 
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_words = options.max_new_tokens,
+          .min_length = options.min_length,
           .end_id = vocabulary.end_id(),
           .suppressed =
               words_to_suppress(vocabulary, options.allow_unk.value(), options.allow_special)};
@@ -80,6 +81,7 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
         "the model reads texts from right to left, so it cannot continue a prompt; use a model "
         "that reads from left to right");
   search_ = search_options(options_, *vocabularies_.target);
+  verify(search_);
   encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,
                                            LineEncoder::Options{.max_length = *options_.max_length,
                                                                 .right_left = false,
@@ -91,10 +93,11 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
   options_.compile.workload =
       expected_workload(static_cast<std::size_t>(search_.beam_size),
                         batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false));
-  executable_ =
-      compile(with_search_head(model.graph, SearchHead::k_best,
-                               {.k = BeamSearch::candidates_per_row(search_), .alignment = false}),
-              std::move(model.weights), options_.compile);
+  executable_ = compile(with_search_head(model.graph, SearchHead::k_best,
+                                         {.k = BeamSearch::candidates_per_row(search_),
+                                          .alignment = false,
+                                          .repetition = options_.repetition}),
+                        std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
   log_.write(notes());

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "decoding/repetition_head.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/pointwise.h"
@@ -18,6 +19,7 @@
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shortlist.h"
 #include "fuselage/ops/softmax.h"
+#include "graph/names.h"
 #include "models/architectures/scores.h"
 
 namespace fuselage {
@@ -42,11 +44,6 @@ void add_other_outputs(Graph& graph, const Graph& model, bool alignment) {
 
 // --- Shortlists ---
 
-std::string unused_name(const Graph& graph, std::string name) {
-  while (graph.find_domain(name).valid()) name += '_';
-  return name;
-}
-
 /// The target of the hypotheses' word map to a vocabulary of `words` words; a new vocabulary if
 /// there is none.
 DomainId target_vocabulary(Graph& graph, DomainId hypotheses, std::int64_t words) {
@@ -55,21 +52,16 @@ DomainId target_vocabulary(Graph& graph, DomainId hypotheses, std::int64_t words
     if (map.kind == MapKind::word && map.from == hypotheses && graph.domain(map.to).size == words)
       return map.to;
   }
-  return graph.add_vocabulary(unused_name(graph, "target_words"), words);
+  return graph.add_vocabulary(unused_domain_name(graph, "target_words"), words);
 }
-
-/// Paths from pairs of a hypothesis and a shortlist word to the hypothesis and to the word.
-struct ShortlistPaths {
-  MapPath hypothesis, word;
-};
 
 ShortlistPaths add_shortlist(Graph& graph, DomainId hypotheses, std::int64_t words) {
   const DomainId vocabulary = target_vocabulary(graph, hypotheses, words);
-  const std::string name = unused_name(graph, "shortlist");
+  const std::string name = unused_domain_name(graph, "shortlist");
   const DomainId shortlist = graph.add_shortlist(name, graph.sentences_of(hypotheses));
   const MapId word = graph.add_word_map(name + ".word", shortlist, vocabulary, false);
   const DomainId pairs = graph.add_pairs(
-      unused_name(graph, graph.domain(hypotheses).name + "_" + name), hypotheses, shortlist);
+      unused_domain_name(graph, graph.domain(hypotheses).name + "_" + name), hypotheses, shortlist);
   return {.hypothesis = {graph.map_of(pairs, MapKind::left)},
           .word = {graph.map_of(pairs, MapKind::right), word}};
 }
@@ -157,6 +149,13 @@ WordScores scores_of_listed(Graph& graph, SearchHead head, const ModelScores& gi
           .pairs = listed.paths()};
 }
 
+/// The scores that are ranked.
+WordScores ranked(Graph& graph, WordScores scores, const Repetition& repetition) {
+  if (!repetition.is_off())
+    scores.value = add_repetition(graph, scores.value, scores.hypotheses, scores.pairs, repetition);
+  return scores;
+}
+
 NodeId add_k_best(Graph& graph, const WordScores& scores, std::int64_t most) {
   const std::int64_t k = std::min(most, scores.words);
   if (!scores.pairs) return add_node(graph, op::KBest{.k = k}, {scores.value});
@@ -179,20 +178,23 @@ void add_listed_scores(Graph& graph, const WordScores& scores) {
 void expect_hypotheses(const Graph& graph, const Type& scores) {
   if (graph.domain(scores.domain).kind != DomainKind::hypothesis)
     throw Error(
-        fmt::format("graph '{}': a shortlist needs scores for each hypothesis, but they are {}",
+        fmt::format("graph '{}': the search needs scores for each hypothesis, but they are {}",
                     graph.name(), graph.show(scores)));
 }
 
 }  // namespace
 
 Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOptions& options) {
-  check(head == SearchHead::k_best || !(options.members || options.listed),
-        "scores of models and of listed words are for a search by log-probabilities");
+  check(head == SearchHead::k_best ||
+            !(options.members || options.listed || !options.repetition.is_off()),
+        "scores of models and of listed words, and penalties, are for a search by "
+        "log-probabilities");
   check(head != SearchHead::log_probabilities || !options.shortlist,
         "a shortlist has no scores for all words");
   Graph graph = model;
   const ModelScores given = scores_of(graph);
-  if (options.shortlist || options.listed) expect_hypotheses(graph, graph.value(given.value).type);
+  if (options.shortlist || options.listed || !options.repetition.is_off())
+    expect_hypotheses(graph, graph.value(given.value).type);
   std::optional<ShortlistScores> shortlist;
   if (options.shortlist)
     shortlist.emplace(graph,
@@ -203,7 +205,8 @@ Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOpti
   if (head == SearchHead::log_probabilities)
     graph.add_output(std::string(kLogProbs), scores.value);
   else
-    add_best_outputs(graph, add_k_best(graph, scores, options.k));
+    add_best_outputs(graph,
+                     add_k_best(graph, ranked(graph, scores, options.repetition), options.k));
   if (options.listed) add_listed_scores(graph, scores);
   for (const Output& output : model.outputs())
     if (options.members && is_member_output(output.name))

@@ -36,6 +36,7 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_length_factor = options.max_length_factor.value(),
+          .min_length = options.min_length,
           .n_best = options.n_best,
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
@@ -118,9 +119,15 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
         "hypotheses cannot be compared",
         *options_.beam_size));
+  verify(options_.repetition);
+  if (options_.skip_cost && !options_.repetition.is_off())
+    throw Error(
+        "skip-cost leaves scores without normalization, and penalties of repeated words are for "
+        "log-probabilities; turn one of both off");
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
   search_.early_stop = !options_.skip_cost && never_above_zero(model.graph, scores_of(model.graph));
+  verify(search_);
   if (options_.model_scores) search_.models = ensemble_size(model.graph);
   encoder_ = std::make_unique<SourceEncoder>(
       model.graph, vocabularies_,
@@ -137,6 +144,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
        .alignment = options_.alignment,
        .shortlist = shortlist_ != nullptr,
        .members = search_.models > 0,
+       .repetition = options_.repetition,
        .listed = search_.guided});
   options_.compile.workload = expected_workload(
       static_cast<std::size_t>(search_.beam_size),

@@ -103,6 +103,11 @@ void expect_buckets(std::string_view name, const DistanceBuckets& buckets, const
 
 }  // namespace
 
+std::string unused_domain_name(const Graph& graph, std::string name) {
+  while (graph.find_domain(name).valid()) name += '_';
+  return name;
+}
+
 void expect_name(std::string_view what, std::string_view name) {
   if (!valid_name(name))
     throw Error(fmt::format("{} name {} must be made of letters, digits, '_' and '.'", what,

@@ -20,6 +20,7 @@
 #include "fuselage/ops/quantize.h"
 #include "fuselage/ops/recurrent.h"
 #include "fuselage/ops/reduction.h"
+#include "fuselage/ops/repetition.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shape.h"
@@ -52,6 +53,7 @@ constexpr Family kFamilies[] = {
     {"attention", attention_ops},
     {"positions", position_ops},
     {"search", search_ops},
+    {"repetition", repetition_ops},
     {"shortlist", shortlist_ops},
     {"fused", fused_ops},
     {"output", output_ops},

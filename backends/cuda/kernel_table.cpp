@@ -33,6 +33,7 @@
 #include "fuselage/ops/recurrent.h"
 #include "fuselage/ops/reduction.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/repetition.h"
 #include "fuselage/ops/rows.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shape.h"
@@ -211,6 +212,11 @@ constexpr KernelInfo kRows[] = {
     {.op = op::Position::kName, .name = "position"},
     {.op = op::Sinusoid::kName, .name = "sinusoid"},
     {.op = op::Rotary::kName, .name = "rotary", .reads = {view, view, view}},
+    {.op = op::RowNumber::kName, .name = "row_number"},
+    {.op = op::PenalizeRepeats::kName, .name = "penalize_repeats"},
+    {.op = op::SegmentPenalizeRepeats::kName,
+     .name = "segment_penalize_repeats",
+     .refuse = refuse_other_lists},
     {.op = op::KBest::kName, .name = "k_best", .reads = {view}, .refuse = refuse_many},
     {.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_many},
     {.op = op::LinearKBest::kName,

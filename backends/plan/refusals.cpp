@@ -8,11 +8,13 @@
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/output.h"
 #include "fuselage/ops/quantize.h"
+#include "fuselage/ops/repetition.h"
 
 namespace fuselage {
 namespace {
 
 constexpr const char* kOneVector = "it works on one vector a row";
+constexpr const char* kOtherWords = "its words are not those of the right members of its pairs";
 constexpr const char* kNotStored = "its matrix is not stored";
 
 /// A parameter or an import.
@@ -122,13 +124,18 @@ std::string refuse_output_layer(const Graph& graph, const Node& node) {
   return x.dims.size() == 1 ? "" : kOneVector;
 }
 
+std::string refuse_other_lists(const Graph& graph, const Node& node) {
+  const MapPath listed = node.as<op::SegmentPenalizeRepeats>().listed;
+  if (listed.size() == 2 && graph.map(listed[0]).kind == MapKind::right) return "";
+  return kOtherWords;
+}
+
 std::string refuse_shortlist(const Graph& graph, const Node& node) {
   if (std::string reason = refuse_output_layer(graph, node); !reason.empty()) return reason;
   if (is_mixed(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type))
     return "its matrix is quantized, but not its rows";
   const auto words = node.as<op::ShortlistWords>().words;
-  if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right)
-    return "its words are not those of the right members of its pairs";
+  if (words.size() != 2 || graph.map(words[0]).kind != MapKind::right) return kOtherWords;
   const Domain& list = graph.domain(graph.map(words[0]).to);
   return list.kind == DomainKind::shortlist ? "" : "its words are not one list a sentence";
 }

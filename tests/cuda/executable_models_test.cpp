@@ -126,6 +126,21 @@ TEST_F(CudaStoredModel, HasEachProductInTheTypeOfItsMatrix) {
       model.weights, {"nematus", Precision::stored, 1e-3f}, options);
 }
 
+using CudaRepetitions = CudaTest;
+
+TEST_F(CudaRepetitions, ArePenalizedAsOnTheCpu) {
+  const SearchOptions options{.beam_size = 3, .max_length_factor = 1};
+  for (const char* name : {"nematus", "transformer-ssru"}) {
+    const Model model = trained_model(name);
+    expect_same_translations(
+        with_search_head(model.graph, SearchHead::k_best,
+                         {.k = BeamSearch::candidates_per_row(options),
+                          .alignment = false,
+                          .repetition = {.penalty = 1.5f, .no_repeat_ngram_size = 2}}),
+        model.weights, {name, Precision::fp32, 1e-3f}, options);
+  }
+}
+
 /// A model with a plain GRU for each direction of the encoder.
 class CudaEncoder : public CudaTest {
  protected:

@@ -47,6 +47,22 @@ std::string k_best(std::string_view x, std::int64_t k) {
          ", to = [choice.left], words = [choice.right, list.word]}\n";
 }
 
+TEST_F(ShortlistKernelsTest, PenaltiesOfRepeatedWords) {
+  constexpr std::string_view kText = R"(%w = row_number() {via = [hyp.word]}
+%t = row_number() {via = [source.word]}
+)";
+  for (const char* attributes : {"penalty = 1.5", "ngram = 1", "penalty = 0.5, ngram = 2"}) {
+    std::string body(kText);
+    body += "%y = penalize_repeats(%x, %t) {to = [cross.left], via = [cross.right], ";
+    body += attributes;
+    body +=
+        "}\n%z = segment_penalize_repeats(%e, %t) {row = [choice.left], listed = "
+        "[choice.right, list.word], to = [cross.left], via = [cross.right], ";
+    body += attributes;
+    expect_for_all(body + "}\nreturn w = %w, y = %y, z = %z\n");
+  }
+}
+
 TEST_F(ShortlistKernelsTest, ElementsOfRowsAtTheEndsOfPaths) {
   expect_for_all("return e = %e\n");
   expect_as_reference(R"(%x = import() {name = "x", domain = sentence, dims = [12]}

@@ -84,6 +84,39 @@ TEST(SearchHead, RefusesAModelWithoutScores) {
               ThrowsMessage<Error>(HasSubstr("has no output 'logits' or 'log_probs'")));
 }
 
+constexpr std::string_view kHistory = R"(domain prefix = prefix of hyp
+domain hyp_words = pairs of hyp, prefix
+)";
+
+TEST(SearchHead, PenalizesRepetitionsBeforeRanking) {
+  const Graph graph =
+      with_search_head(model("return logits = %scores\n"), SearchHead::k_best,
+                       {.k = 2, .repetition = {.penalty = 1.5f, .no_repeat_ngram_size = 3}});
+  verify(graph);
+  std::string text(kModel);
+  text.insert(text.find("%E"), kHistory);
+  text += R"(%p = log_softmax(%scores)
+%n = row_number() {via = [hyp.word]}
+%t = history(%n) {domain = prefix}
+%q = penalize_repeats(%p, %t) {to = [hyp_words.left], via = [hyp_words.right], penalty = 1.5, ngram = 3}
+%s, %w = k_best(%q) {k = 2}
+return best_scores = %s, best_words = %w
+)";
+  EXPECT_TRUE(same_graph(graph, parse_graph(text, "test.ir", all_ops()))) << print_graph(graph);
+}
+
+TEST(SearchHead, RefusesPenaltiesOutOfRange) {
+  const auto with = [](const Repetition& repetition) {
+    return [=] {
+      with_search_head(model("return logits = %scores\n"), SearchHead::k_best,
+                       {.repetition = repetition});
+    };
+  };
+  EXPECT_THAT(with({.penalty = 0}), ThrowsMessage<Error>(HasSubstr("must be above 0, not 0")));
+  EXPECT_THAT(with({.no_repeat_ngram_size = -1}),
+              ThrowsMessage<Error>(HasSubstr("must be from 0 to 1000, not -1")));
+}
+
 // --- Shortlists ---
 
 constexpr std::string_view kShortlist = R"(domain shortlist = shortlist of sentence

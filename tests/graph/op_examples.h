@@ -236,6 +236,17 @@ return y = %y
 %y = rotary(%x, %c, %c) {heads = 2}
 return y = %y
 )"},
+        {"row_number", "%n = row_number() {via = [cross.right, source.word]}\nreturn n = %n\n"},
+        {"penalize_repeats", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
+%n = row_number() {via = [source.word]}
+%y = penalize_repeats(%x, %n) {to = [cross.left], via = [cross.right], penalty = 1.5, ngram = 2}
+return y = %y
+)"},
+        {"segment_penalize_repeats", R"(%x = import() {name = "x", domain = cross, dims = [1]}
+%n = row_number() {via = [source.word]}
+%y = segment_penalize_repeats(%x, %n) {row = [cross.left], listed = [cross.right, source.word], to = [cross.left], via = [cross.right], penalty = 1.5, ngram = 2}
+return y = %y
+)"},
         {"k_best", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
 %best, %words = k_best(%x) {k = 4}
 return best = %best, words = %words

@@ -490,6 +490,31 @@ const std::vector<Case>& cases() {
       {"select_elements",
        "%y = select_elements(%h5) {row = [cross.left], element = [cross.left, hyp.word]}",
        {{0, 0, 0, 0, 1}}},
+      {"row_number", "%y = row_number() {via = [cross.right, source.word]}", {{1, 0, 1, 0, 3}}},
+      {"penalize_repeats",
+       "%n = row_number() {via = [source.word]}\n%z = sub(%h5, %s)\n"
+       "%y = penalize_repeats(%z, %n) {to = [cross.left], via = [cross.right], penalty = 3}",
+       {{-3, -6, -2, -2, -2, -6, -3, -2, -2, -1, -1, -1, -1, -3, -1, -2, -2, -2, -2, -3}}},
+      {"penalize_repeats",
+       "%n = row_number() {via = [source.word]}\n%z = add(%h5, %s)\n"
+       "%y = penalize_repeats(%z, %n) {to = [cross.left], via = [cross.right], penalty = 2}",
+       {{1.5, 1, 2, 2, 2, 1, 1.5, 2, 2, 3, 3, 3, 3, 1.5, 3, 2, 2, 2, 2, 1}}},
+      {"penalize_repeats",
+       "%n = row_number() {via = [source.word]}\n"
+       "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], penalty = 2, "
+       "ngram = 1}",
+       {{-kInf, -kInf, 0, 0, 0, -kInf, -kInf, 0, 0, 1, 1, 1, 1, -kInf, 1, 0, 0, 0, 0, -1}}},
+      // The pairs of a row and a listed word are those of its text, in the reverse order.
+      {"segment_penalize_repeats",
+       "%n = row_number() {via = [source.word]}\n%z = slice(%c) {begin = 1, end = 2}\n"
+       "%y = segment_penalize_repeats(%z, %n) {row = [cross.left], listed = [cross.right, "
+       "source.word], to = [cross.left], via = [cross.right], penalty = 4}",
+       {{0.25, 0.75, 0, 0.5, 1.75}}},
+      {"segment_penalize_repeats",
+       "%n = row_number() {via = [source.word]}\n%z = slice(%c) {begin = 1, end = 2}\n"
+       "%y = segment_penalize_repeats(%z, %n) {row = [cross.left], listed = [cross.right, "
+       "source.word], to = [cross.left], via = [cross.right], ngram = 1}",
+       {{-kInf, -kInf, -kInf, -kInf, -kInf}}},
       {"segment_k_best",
        "%n = slice(%c) {begin = 1, end = 2}\n%y, %ids = segment_k_best(%n) {k = 2, "
        "to = [cross.left], words = [cross.right, source.word]}",

@@ -110,6 +110,15 @@ constexpr Good kGood[] = {
     {"%y, %ids = k_best(%h4) {k = 4}", "hyp f32[4]"},
     {"%y = log_sum_exp(%h4)", "hyp f32[1]"},
     {"%y, %ids = linear_k_best(%h, %e) {transposed = true, k = 4}", "hyp f32[4]"},
+    {"%y = row_number() {via = [hyp.word]}", "hyp f32[1]"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right]}",
+     "hyp f32[5]"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%c1 = slice(%c) {begin = 0, end = 1}\n%y = segment_penalize_repeats(%c1, %n) {row = "
+     "[cross.left], listed = [cross.right, "
+     "source.word], to = [cross.left], via = [cross.right]}",
+     "cross f32[1]"},
     {"%y = segment_log_softmax(%c4) {to = [cross.left]}", "cross f32[4]"},
     {"%y = select_elements(%h5) {row = [cross.left], element = [cross.right, source.word]}",
      "cross f32[1]"},
@@ -327,6 +336,35 @@ constexpr Bad kBad[] = {
      "inner dimensions differ: hyp f32[4] by f32[2, 3]"},
     {"%y = segment_log_softmax(%h) {to = [cross.left]}",
      "its operand must have the rows of 'cross', not hyp f32[2]"},
+    {"%y = row_number() {via = [hyp.parent]}",
+     "its path leads to 'parent', which is no vocabulary of at most 16777216 entries"},
+    {"%y = penalize_repeats(%h5, %h1) {to = [cross.left], via = [cross.right]}",
+     "its words must be one number for each row of 'source', not hyp f32[1]"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%x4, %n) {to = [cross.left], via = [cross.right]}",
+     "its scores must have the rows of 'hyp', not source f32[4]"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], penalty = 0}",
+     "its penalty must be above 0, not 0"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = penalize_repeats(%h5, %n) {to = [cross.left], via = [cross.right], ngram = -1}",
+     "n-grams have at least one word, and 0 stands for none, not -1"},
+    {"%y = penalize_repeats(%h5, %h1) {to = [cross.left], via = [cross.left, hyp.parent]}",
+     "`via` must be a map from rows of 'cross'"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%y = segment_penalize_repeats(%h5, %n) {row = [cross.left], listed = [cross.right, "
+     "source.word], to = [cross.left], via = [cross.right]}",
+     "its scores must be one number for each row of 'cross', not hyp f32[5]"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%c1 = slice(%c) {begin = 0, end = 1}\n%y = segment_penalize_repeats(%c1, %n) {row = "
+     "[cross.left], listed = [cross.right], "
+     "to = [cross.left], via = [cross.right]}",
+     "`listed` leads to 'source', which is no vocabulary"},
+    {"%n = row_number() {via = [source.word]}\n"
+     "%c1 = slice(%c) {begin = 0, end = 1}\n%y = segment_penalize_repeats(%c1, %n) {row = "
+     "[cross.right], listed = [cross.right, "
+     "source.word], to = [cross.left], via = [cross.right]}",
+     "`row` must be a map to rows of 'hyp'"},
     {"%y = select_elements(%h4) {row = [cross.left], element = [cross.right, source.word]}",
      "'vocab', where its path leads, has no entry for each element of hyp f32[4]"},
     {"%y = select_elements(%h5) {row = [cross.left], element = [cross.right]}",

@@ -235,6 +235,31 @@ class Generator {
     const ValueId product = add("matmul", {x, param(graph_.none(), 4, 7)});
     graph_.add_output("shortlist_logits",
                       add("select_elements", {product}, {{"row", left}, {"element", words}}));
+    give_out_penalized();
+  }
+
+  /// Scores of words after the words of a hypothesis.
+  void give_out_penalized() {
+    const MapPath left{graph_.map_of(shortlist_pairs_, MapKind::left)};
+    const MapPath words{graph_.map_of(shortlist_pairs_, MapKind::right), shortlist_word_};
+    const ValueId scores =
+        add("tanh", {add("matmul", {of_width(pick(hypothesis_), 4), param(graph_.none(), 4, 7)})});
+    const ValueId listed = add("select_elements", {scores}, {{"row", left}, {"element", words}});
+    const MapPath of_prefix{graph_.map_of(prefix_pairs_, MapKind::left)};
+    const MapPath in_prefix{graph_.map_of(prefix_pairs_, MapKind::right)};
+    const ValueId text =
+        add("history", {add("row_number", {}, {{"via", MapPath{hypothesis_word_}}})},
+            {{"domain", prefix_}});
+    graph_.add_output(
+        "penalized",
+        add("penalize_repeats", {scores, text},
+            {{"to", of_prefix}, {"via", in_prefix}, {"penalty", 1.5}, {"ngram", std::int64_t{2}}}));
+    graph_.add_output("penalized_shortlist", add("segment_penalize_repeats", {listed, text},
+                                                 {{"row", left},
+                                                  {"listed", words},
+                                                  {"to", of_prefix},
+                                                  {"via", in_prefix},
+                                                  {"penalty", 0.5}}));
   }
 
   ValueId logits() {

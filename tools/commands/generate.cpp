@@ -12,6 +12,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/repetition_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -68,6 +69,7 @@ void GenerateCommand::add_search_options() {
                  "Most tokens after the prompt, the end symbol counted")
       ->check(number_in({1, kMaxNewTokens}))
       ->capture_default_str();
+  add_repetition_options(app, generator_.repetition, generator_.min_length);
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { generator_.allow_unk = count > 0; },
       "The unknown word may be produced");

@@ -11,6 +11,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/repetition_options.h"
 #include "tools/options/shortlist_options.h"
 #include "tools/options/validators.h"
 
@@ -84,6 +85,7 @@ void TranslateCommand::add_search_options() {
                "Control characters of SentencePiece may be produced");
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
+  add_repetition_options(app, translator_.repetition, translator_.min_length);
   app.add_flag("--force-decode", translator_.force_decode,
                "A line has a further field, behind a tab, with words that its translation begins "
                "with");

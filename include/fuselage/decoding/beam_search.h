@@ -18,6 +18,9 @@ class FinalScores;
 class TermAutomaton;
 struct TermState;
 
+/// The largest SearchOptions::min_length.
+inline constexpr std::int32_t kMaxMinLength = 1 << 20;
+
 /// Settings of a search, named as marian-decoder's options.
 struct SearchOptions {
   std::int32_t beam_size = 12;
@@ -26,6 +29,9 @@ struct SearchOptions {
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
   /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.
   std::int32_t max_words = 0;
+  /// Words before the end symbol, a prefix not counted, unless the limits above are lower; 0 to
+  /// kMaxMinLength. The search then runs step by step.
+  std::int32_t min_length = 0;
   /// Hypotheses of each result, the best ones; 0: all, as many as the beam is wide.
   std::int32_t n_best = 0;
   /// Word scores are not above 0, as log-probabilities. A search then ends when no open hypothesis
@@ -46,6 +52,9 @@ struct SearchOptions {
   /// word does.
   std::vector<bool> continues_word = {};
 };
+
+/// Throws Error for numbers out of range.
+void verify(const SearchOptions& options);
 
 /// Hypotheses of one sentence, best first; at most SearchOptions::n_best, or beam-size.
 using NBest = std::vector<Hypothesis>;

@@ -18,6 +18,7 @@
 #include "fuselage/base/log.h"
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/generation.h"
+#include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
 
@@ -32,6 +33,10 @@ struct GeneratorOptions {
   std::optional<std::int32_t> beam_size = {};  ///< hypotheses per prompt, 1 to 1024; 1: greedy
   /// Maximum number of words after the prompt, the end symbol included; 1 to kMaxNewTokens.
   std::int32_t max_new_tokens = 256;
+  /// Words of every continuation, the end symbol not counted, unless max_new_tokens is lower; 0 to
+  /// kMaxMinLength.
+  std::int32_t min_length = 0;
+  Repetition repetition = {};              ///< the words of a prompt count
   std::optional<float> normalize = {};     ///< a score is divided by length^normalize; 0
   std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
   /// Maximum number of words of a prompt, with one for the end symbol; 1000.

@@ -4,6 +4,7 @@
 
 #include "fuselage/backends/search.h"
 #include "fuselage/base/api.h"
+#include "fuselage/decoding/repetition.h"
 #include "fuselage/graph/graph.h"
 
 namespace FUSELAGE_API fuselage {
@@ -24,8 +25,11 @@ struct SearchHeadOptions {
 
   /// The log-probabilities of each model of an ensemble are kept (member_output).
   bool members = false;
+  /// The scores that are ranked are penalized for words and n-grams that the hypothesis has.
+  Repetition repetition = {};
   /// There is an output kListedScores, with the log-probabilities of words that each sentence
-  /// lists: the words of its shortlist, else those that Batch::shortlists has.
+  /// lists: the words of its shortlist, else those that Batch::shortlists has. They are not
+  /// penalized.
   bool listed = false;
 };
 

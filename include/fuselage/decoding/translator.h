@@ -19,6 +19,7 @@
 #include "fuselage/base/shortlist_options.h"
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/line_guide.h"
+#include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
@@ -40,10 +41,14 @@ struct TranslatorOptions {
   /// Hypotheses of a translation, the best ones, 1 to beam_size; 0: all that the search finds. The
   /// search ends as soon as these are found.
   std::int32_t n_best = 0;
-  bool skip_cost = false;     ///< scores are logits, which is faster; needs a beam size of 1
-  bool alignment = false;     ///< hypotheses have their alignment
-  bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability
-  bool strict = false;        ///< invalid and too long lines are errors
+  /// Words of every translation, the end symbol and a prefix not counted, unless its length limit
+  /// is lower; 0 to kMaxMinLength.
+  std::int32_t min_length = 0;
+  Repetition repetition = {};  ///< needs scores that are normalized
+  bool skip_cost = false;      ///< scores are logits, which is faster; needs a beam size of 1
+  bool alignment = false;      ///< hypotheses have their alignment
+  bool model_scores = false;   ///< hypotheses of an ensemble have each model's log-probability
+  bool strict = false;         ///< invalid and too long lines are errors
   /// Lines may have a guide (LineGuide). On a GPU the search then runs on the host.
   bool guided = false;
   /// A line has a further field, behind a tab, with the prefix of its translation.

@@ -55,6 +55,9 @@ std::string refuse_output_layer(const Graph& graph, const Node& node);
 /// The same for a shortlist per sentence.
 std::string refuse_shortlist(const Graph& graph, const Node& node);
 
+/// Refuses segment_penalize_repeats unless its words are those of the right members of its pairs.
+std::string refuse_other_lists(const Graph& graph, const Node& node);
+
 /// The output layers of at most `most` models.
 std::string refuse_ensemble(const Graph& graph, const Node& node, std::size_t most);
 

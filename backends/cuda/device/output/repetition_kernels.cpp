@@ -1,0 +1,78 @@
+#include "backends/cuda/device/kernel/kernel_registry.h"
+#include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/output/repetition.h"
+#include "fuselage/base/error.h"
+#include "fuselage/ops/repetition.h"
+
+namespace fuselage::cuda {
+namespace {
+
+class RowNumber final : public Kernel {
+ public:
+  RowNumber(const PlannedInstruction&, const Binding& binding)
+      : via_(binding.node.as<op::RowNumber>().via) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    row_numbers(run.stream, index_path(via_, run), rows_of(in, run), rows_out(in, run));
+  }
+
+ private:
+  MapPath via_;
+};
+
+RepeatedTexts texts_of(const op::Repeats& repeats, const PlannedInstruction& in, const Run& run) {
+  return {.pairs = segments_of(repeats.to.front(), run),
+          .via = run.rows[repeats.via.front()].index,
+          .words = all_rows(in, run, 1),
+          .penalty = static_cast<float>(repeats.penalty),
+          .ngram = static_cast<std::int32_t>(repeats.ngram)};
+}
+
+class PenalizeRepeats final : public Kernel {
+ public:
+  PenalizeRepeats(const PlannedInstruction&, const Binding& binding)
+      : repeats_(binding.node.as<op::Repeats>()) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    penalize_repeats(run.stream, rows_in(in, run, 0), texts_of(repeats_, in, run), rows_of(in, run),
+                     cols_of(in), rows_out(in, run));
+  }
+
+ private:
+  op::Repeats repeats_;
+};
+
+class SegmentPenalizeRepeats final : public Kernel {
+ public:
+  SegmentPenalizeRepeats(const PlannedInstruction&, const Binding& binding)
+      : repeats_(binding.node.as<op::Repeats>()),
+        row_(binding.node.as<op::SegmentPenalizeRepeats>().row.front()),
+        listed_(binding.node.as<op::SegmentPenalizeRepeats>().listed),
+        rows_(binding.graph.map(row_).to) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    check(in.operands[0].stride == 1 && in.results[0].stride == 1,
+          "segment_penalize_repeats: scores must be contiguous");
+    penalize_repeats(run.stream, data_at<const float>(in.operands[0], run),
+                     texts_of(repeats_, in, run), live_rows(rows_, run),
+                     {.pairs = segments_of(row_, run),
+                      .right = run.rows[listed_[0]].index,
+                      .words = run.rows[listed_[1]].index},
+                     data_at<float>(in.results[0], run));
+  }
+
+ private:
+  op::Repeats repeats_;
+  MapId row_;
+  MapPath listed_;
+  DomainId rows_;
+};
+
+const RegisterKernels kKernels({
+    {"row_number", make_kernel<RowNumber>},
+    {"penalize_repeats", make_kernel<PenalizeRepeats>},
+    {"segment_penalize_repeats", make_kernel<SegmentPenalizeRepeats>},
+});
+
+}  // namespace
+}  // namespace fuselage::cuda

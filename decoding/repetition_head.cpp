@@ -1,0 +1,84 @@
+#include "decoding/repetition_head.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "fuselage/base/error.h"
+#include "fuselage/ops/loop.h"
+#include "fuselage/ops/registry.h"
+#include "fuselage/ops/repetition.h"
+#include "graph/names.h"
+
+namespace fuselage {
+namespace {
+
+DomainId find_or_add_prefix(Graph& graph, DomainId hypotheses) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
+    const Domain& domain = graph.domain(DomainId{i});
+    if (domain.kind == DomainKind::prefix && domain.of == hypotheses) return DomainId{i};
+  }
+  return graph.add_prefix(unused_domain_name(graph, "prefix"), hypotheses);
+}
+
+DomainId find_or_add_pairs(Graph& graph, DomainId hypotheses, DomainId prefix) {
+  for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
+    const Domain& domain = graph.domain(DomainId{i});
+    if (domain.kind == DomainKind::pairs && domain.left == hypotheses && domain.right == prefix &&
+        domain.window.has_all())
+      return DomainId{i};
+  }
+  return graph.add_pairs(unused_domain_name(graph, graph.domain(hypotheses).name + "_words"),
+                         hypotheses, prefix);
+}
+
+MapId word_map(const Graph& graph, DomainId hypotheses) {
+  for (std::uint32_t i = 0; i < graph.map_count(); ++i)
+    if (const RowMap& map = graph.map(MapId{i});
+        map.kind == MapKind::word && map.from == hypotheses)
+      return MapId{i};
+  throw Error(fmt::format(
+      "graph '{}' has no map from '{}' to words, so repetitions cannot be found; leave measures "
+      "against them out",
+      graph.name(), graph.domain(hypotheses).name));
+}
+
+}  // namespace
+
+void verify(const Repetition& repetition) {
+  if (!(repetition.penalty > 0) || !std::isfinite(repetition.penalty))
+    throw Error(fmt::format("repetition-penalty must be above 0, not {}", repetition.penalty));
+  if (repetition.no_repeat_ngram_size < 0 || repetition.no_repeat_ngram_size > kMaxNgram)
+    throw Error(fmt::format("no-repeat-ngram-size must be from 0 to {}, not {}", kMaxNgram,
+                            repetition.no_repeat_ngram_size));
+}
+
+ValueId add_repetition(Graph& graph, ValueId scores, DomainId hypotheses,
+                       const std::optional<ShortlistPaths>& pairs, const Repetition& repetition) {
+  verify(repetition);
+  const MapId word = word_map(graph, hypotheses);
+  const DomainId prefix = find_or_add_prefix(graph, hypotheses);
+  const DomainId history = find_or_add_pairs(graph, hypotheses, prefix);
+  const ValueId words =
+      graph.result(add_node(graph, op::History{.domain = prefix},
+                            {graph.result(add_node(graph, op::RowNumber{.via = {word}}, {}))}));
+  const MapPath to{graph.map_of(history, MapKind::left)};
+  const MapPath via{graph.map_of(history, MapKind::right)};
+  const double penalty = repetition.penalty;
+  const std::int64_t ngram = repetition.no_repeat_ngram_size;
+  if (!pairs)
+    return graph.result(add_node(
+        graph, op::PenalizeRepeats{.to = to, .via = via, .penalty = penalty, .ngram = ngram},
+        {scores, words}));
+  return graph.result(add_node(graph,
+                               op::SegmentPenalizeRepeats{.row = pairs->hypothesis,
+                                                          .listed = pairs->word,
+                                                          .to = to,
+                                                          .via = via,
+                                                          .penalty = penalty,
+                                                          .ngram = ngram},
+                               {scores, words}));
+}
+
+}  // namespace fuselage

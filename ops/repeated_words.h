@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace fuselage {
+
+/// Calls f(w) for the words w that would repeat an n-gram of the text word(0) … word(count - 1) if
+/// they followed it; negative numbers are no words.
+template <typename Word, typename F>
+void for_each_repeat(const Word& word, std::int64_t count, std::int64_t n, const F& f) {
+  const std::int64_t last = count - (n - 1);  // where the last n - 1 words begin
+  if (n <= 0 || last < 0) return;
+  for (std::int64_t i = last; i < count; ++i)
+    if (word(i) < 0) return;
+  for (std::int64_t at = 0; at < last; ++at) {
+    std::int64_t equal = 0;
+    while (equal < n - 1 && word(at + equal) == word(last + equal)) ++equal;
+    if (const std::int64_t next = word(at + equal); equal == n - 1 && next >= 0) f(next);
+  }
+}
+
+/// A score of a word that the text has already.
+template <typename T>
+T penalized(T score, T penalty) {
+  return score < 0 ? score * penalty : score / penalty;
+}
+
+}  // namespace fuselage
