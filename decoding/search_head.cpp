@@ -10,12 +10,13 @@
 #include <string_view>
 #include <utility>
 
+#include "decoding/sampling_head.h"
+#include "decoding/word_scores.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/pointwise.h"
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/rows.h"
-#include "fuselage/ops/search.h"
 #include "fuselage/ops/shortlist.h"
 #include "fuselage/ops/softmax.h"
 #include "models/architectures/scores.h"
@@ -57,11 +58,6 @@ DomainId target_vocabulary(Graph& graph, DomainId hypotheses, std::int64_t words
   }
   return graph.add_vocabulary(unused_name(graph, "target_words"), words);
 }
-
-/// Paths from pairs of a hypothesis and a shortlist word to the hypothesis and to the word.
-struct ShortlistPaths {
-  MapPath hypothesis, word;
-};
 
 ShortlistPaths add_shortlist(Graph& graph, DomainId hypotheses, std::int64_t words) {
   const DomainId vocabulary = target_vocabulary(graph, hypotheses, words);
@@ -123,15 +119,6 @@ class ShortlistScores {
   std::map<std::uint32_t, ValueId> done_;
 };
 
-/// Log-probabilities or logits of words, and where they are.
-struct WordScores {
-  ValueId value;
-  DomainId hypotheses;
-  std::int64_t words = 0;  ///< of the vocabulary
-  /// Of a shortlist: a row is a pair of a hypothesis and a word. Otherwise rows are hypotheses.
-  std::optional<ShortlistPaths> pairs = {};
-};
-
 WordScores scores_of_all(Graph& graph, SearchHead head, const ModelScores& given) {
   auto [scores, normalized, words] = given;
   if (!normalized && head != SearchHead::k_best_logits) {
@@ -157,14 +144,6 @@ WordScores scores_of_listed(Graph& graph, SearchHead head, const ModelScores& gi
           .pairs = listed.paths()};
 }
 
-NodeId add_k_best(Graph& graph, const WordScores& scores, std::int64_t most) {
-  const std::int64_t k = std::min(most, scores.words);
-  if (!scores.pairs) return add_node(graph, op::KBest{.k = k}, {scores.value});
-  return add_node(
-      graph, op::SegmentKBest{.k = k, .to = scores.pairs->hypothesis, .words = scores.pairs->word},
-      {scores.value});
-}
-
 void add_listed_scores(Graph& graph, const WordScores& scores) {
   ValueId listed = scores.value;
   if (!scores.pairs) {
@@ -186,8 +165,8 @@ void expect_hypotheses(const Graph& graph, const Type& scores) {
 }  // namespace
 
 Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOptions& options) {
-  check(head == SearchHead::k_best || !(options.members || options.listed),
-        "scores of models and of listed words are for a search by log-probabilities");
+  check(head == SearchHead::k_best || !(options.members || options.listed || options.sampling),
+        "scores of models and of listed words, and sampling, are for log-probabilities");
   check(head != SearchHead::log_probabilities || !options.shortlist,
         "a shortlist has no scores for all words");
   Graph graph = model;
@@ -203,7 +182,9 @@ Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOpti
   if (head == SearchHead::log_probabilities)
     graph.add_output(std::string(kLogProbs), scores.value);
   else
-    add_best_outputs(graph, add_k_best(graph, scores, options.k));
+    add_best_outputs(graph, options.sampling ? add_drawn_words(graph, scores, *options.sampling,
+                                                               options.suppressed)
+                                             : add_k_best(graph, scores, options.k));
   if (options.listed) add_listed_scores(graph, scores);
   for (const Output& output : model.outputs())
     if (options.members && is_member_output(output.name))

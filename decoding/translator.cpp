@@ -12,6 +12,7 @@
 #include "decoding/line_pipeline.h"
 #include "decoding/line_reader.h"
 #include "decoding/resolve_options.h"
+#include "decoding/sampling_streams.h"
 #include "decoding/search_pool.h"
 #include "decoding/shared_log.h"
 #include "decoding/source_encoder.h"
@@ -31,11 +32,13 @@ namespace {
 
 /// Settings of the search; all members of `options` have values.
 SearchOptions search_options(const TranslatorOptions& options, const Vocabulary& target) {
-  return {.beam_size = options.beam_size.value(),
+  // Samples are searches of their own.
+  const bool sampling = options.sampling.has_value();
+  return {.beam_size = sampling ? 1 : options.beam_size.value(),
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_length_factor = options.max_length_factor.value(),
-          .n_best = options.n_best,
+          .n_best = sampling ? 1 : options.n_best,
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
           .alignment = options.alignment};
@@ -60,6 +63,20 @@ void expect_alignment_with(const Graph& graph, const SourceEncoder::Field& text)
                     graph.name(), graph.domain(pairs.right).name, graph.domain(text.domain).name));
 }
 
+/// Throws Error for options that contradict sampling.
+void expect_sampling_fits(const TranslatorOptions& options) {
+  if (!options.sampling) return;
+  if (options.skip_cost)
+    throw Error(
+        "skip-cost cannot go with output-sampling: words are drawn by probabilities, and without "
+        "their cost they have none; leave one of the two out");
+  if (options.n_best > *options.beam_size)
+    throw Error(
+        fmt::format("n-best must be at most beam-size, the number of samples, which is {}, "
+                    "not {}",
+                    *options.beam_size, options.n_best));
+}
+
 Translation untranslated(const EncodedLine& line) {
   return {.oddities = line.oddities, .source_words = line.words.size(), .source_bytes = line.bytes};
 }
@@ -80,7 +97,11 @@ class Translator::Impl {
  private:
   void load_shortlist(std::int64_t words);
   BatchBounds fastest_batches() const;
+  Workload workload() const;
+  EncodedLine encode(std::string_view line, std::size_t number) const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
+  std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
+  std::vector<NBest> draw_samples(BeamSearch& search, std::span<const EncodedLine> lines) const;
   std::vector<Translation> translate_batch(BeamSearch& search,
                                            std::vector<EncodedLine>& batch) const;
   Translation empty_translation(const EncodedLine& line) const;
@@ -106,6 +127,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
         "hypotheses cannot be compared",
         *options_.beam_size));
+  expect_sampling_fits(options_);
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
   search_.early_stop = !options_.skip_cost && never_above_zero(model.graph, scores_of(model.graph));
@@ -123,10 +145,10 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
       {.k = BeamSearch::candidates_per_row(search_),
        .alignment = options_.alignment,
        .shortlist = shortlist_ != nullptr,
-       .members = search_.models > 0});
-  options_.compile.workload = expected_workload(
-      static_cast<std::size_t>(search_.beam_size),
-      batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
+       .members = search_.models > 0,
+       .sampling = options_.sampling,
+       .suppressed = search_.suppressed});
+  options_.compile.workload = workload();
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
@@ -148,7 +170,21 @@ void Translator::Impl::load_shortlist(std::int64_t words) {
 
 BatchBounds Translator::Impl::fastest_batches() const {
   return find_backend(options_.compile.backend)
-      .fastest_batches(static_cast<std::size_t>(search_.beam_size));
+      .fastest_batches(static_cast<std::size_t>(*options_.beam_size));
+}
+
+Workload Translator::Impl::workload() const {
+  Workload workload = expected_workload(
+      static_cast<std::size_t>(search_.beam_size),
+      batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
+  if (options_.sampling) workload.batch *= static_cast<double>(*options_.beam_size);
+  return workload;
+}
+
+EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number) const {
+  EncodedLine encoded = encoder_->encode(line, number);
+  encoded.stream = stream_of_line(options_.seed, number);
+  return encoded;
 }
 
 std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> sentences) const {
@@ -167,7 +203,7 @@ std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> s
 
 Translation Translator::Impl::translate(std::string_view line) const {
   const SearchPool::Lease lease(*pool_, 1);
-  std::vector<EncodedLine> batch{encoder_->encode(line, 0)};
+  std::vector<EncodedLine> batch{encode(line, 0)};
   Translation translation = std::move(translate_batch(*lease.searches()[0], batch)[0]);
   TranslationNotes notes(options_);
   notes.add(0, translation);
@@ -190,22 +226,41 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch);
-  const auto encode = [this](std::string_view line, std::size_t number) {
-    return encoder_->encode(line, number);
+  const auto encode_line = [this](std::string_view line, std::size_t number) {
+    return encode(line, number);
   };
-  run_lines<Translation>({encode, next_line, ready}, former, std::move(work),
+  run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work),
                          log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
 }
 
-std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
-                                                           std::vector<EncodedLine>& batch) const {
-  const SourceBatch source(*encoder_, batch);
+/// The results of the lines that have words.
+std::vector<NBest> Translator::Impl::search_batch(BeamSearch& search,
+                                                  std::span<const EncodedLine> lines) const {
+  const SourceBatch source(*encoder_, lines);
   Batch input = source.batch();
+  if (input.sentences.empty()) return {};
   const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
   input.shortlists = shortlists;
-  std::vector<NBest> found;
-  if (!input.sentences.empty()) found = search.search(input, {});
+  if (!options_.sampling) return search.search(input, {});
+  std::vector<std::uint64_t> streams;
+  for (const EncodedLine& line : lines)
+    if (!line.empty()) streams.push_back(line.stream);
+  return search.search(SamplingStreams(streams).added_to(input), {});
+}
+
+/// The same for samples of each line.
+std::vector<NBest> Translator::Impl::draw_samples(BeamSearch& search,
+                                                  std::span<const EncodedLine> lines) const {
+  const auto samples = static_cast<std::size_t>(*options_.beam_size);
+  return gathered_samples(search_batch(search, sampled_lines(lines, samples)), samples,
+                          static_cast<std::size_t>(options_.n_best));
+}
+
+std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
+                                                           std::vector<EncodedLine>& batch) const {
+  std::vector<NBest> found =
+      options_.sampling ? draw_samples(search, batch) : search_batch(search, batch);
   std::vector<Translation> results;
   std::size_t at = 0;
   for (const EncodedLine& line : batch)

@@ -21,6 +21,7 @@
 #include "fuselage/ops/recurrent.h"
 #include "fuselage/ops/reduction.h"
 #include "fuselage/ops/rows.h"
+#include "fuselage/ops/sampling.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shape.h"
 #include "fuselage/ops/shortlist.h"
@@ -53,6 +54,7 @@ constexpr Family kFamilies[] = {
     {"positions", position_ops},
     {"search", search_ops},
     {"shortlist", shortlist_ops},
+    {"sampling", sampling_ops},
     {"fused", fused_ops},
     {"output", output_ops},
 };

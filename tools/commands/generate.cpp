@@ -12,6 +12,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/sampling_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -73,6 +74,7 @@ void GenerateCommand::add_search_options() {
       "The unknown word may be produced");
   app.add_flag("--allow-special", generator_.allow_special,
                "Control characters of SentencePiece may be produced");
+  add_sampling_options(app, generator_.sampling, generator_.seed);
 }
 
 int GenerateCommand::run() {

@@ -11,6 +11,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/sampling_options.h"
 #include "tools/options/shortlist_options.h"
 #include "tools/options/validators.h"
 
@@ -82,6 +83,7 @@ void TranslateCommand::add_search_options() {
       "The unknown word may be produced");
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
+  add_sampling_options(app, translator_.sampling, translator_.seed);
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
   add_shortlist_options(app, shortlist_);

@@ -1,0 +1,39 @@
+#include "tools/options/sampling_options.h"
+
+#include <string>
+#include <vector>
+
+#include "fuselage/base/error.h"
+
+namespace fuselage {
+namespace {
+
+constexpr const char* kSamplingOption = "--output-sampling";
+
+}  // namespace
+
+void add_sampling_options(CLI::App& app, std::optional<Sampling>& sampling, std::uint64_t& seed) {
+  const auto set = [&sampling](const std::vector<std::string>& values) {
+    try {
+      const bool bare = values.size() == 1 && (values[0].empty() || values[0] == "true");
+      sampling = bare ? Sampling() : parse_sampling(values);
+    } catch (const Error& error) {
+      throw CLI::ValidationError(kSamplingOption, error.what());
+    }
+  };
+  app.add_option_function<std::vector<std::string>>(
+         kSamplingOption, set,
+         "Draw each word by its probability: full, of all words; topk K, of the K most probable "
+         "(10); nucleus P, of the most probable up to the sum P (0.9); epsilon E, of those of at "
+         "least the probability E (0.02); each with a temperature T (1). --beam-size is then the "
+         "number of samples, 1 unless given")
+      ->expected(0, 3)
+      ->type_name("full|topk|nucleus|epsilon [NUMBER] [T]");
+  app.add_option("--seed", seed,
+                 "With --output-sampling: line i, from 0, gives what it gives alone with the seed "
+                 "SEED + i")
+      ->type_name("SEED")
+      ->capture_default_str();
+}
+
+}  // namespace fuselage
