@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -37,34 +39,57 @@ void leave_out(std::span<T> scores, const Dims& excluded) {
     scores[static_cast<std::size_t>(word)] = -std::numeric_limits<T>::infinity();
 }
 
-/// Sets all probabilities outside of the nucleus to 0. `order` is scratch memory.
+/// Classes of probabilities, 16 for each power of two; a larger number is never in a lower class.
+inline constexpr std::size_t kProbabilityClasses = (std::bit_cast<std::uint32_t>(1.0f) >> 19) + 1;
+
+template <typename T>
+std::size_t probability_class(T p) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(p));
+  return std::min<std::size_t>(bits >> 19, kProbabilityClasses - 1);
+}
+
+/// Sets all probabilities outside of the nucleus to 0. Only those of the class where it ends are
+/// sorted: with label smoothing, a whole vocabulary has probabilities that count. `order` is
+/// scratch memory.
 template <typename T>
 void keep_nucleus(std::span<T> p, double top_p, std::vector<std::int32_t>& order) {
-  // Words below this bound have a sum of less than 1 - top_p, so the nucleus has none of them.
-  const auto bound = static_cast<T>((1 - top_p) / (2 * static_cast<double>(p.size())));
+  std::array<double, kProbabilityClasses> sums{};
+  for (const T x : p) sums[probability_class(x)] += static_cast<double>(x);
+  std::size_t edge = kProbabilityClasses;
+  double sum = 0;
+  while (edge > 0 && !(sum + sums[edge - 1] >= top_p)) sum += sums[--edge];
+  if (edge == 0) return;  // by rounding all are in it, or they are no numbers
+  --edge;
   order.clear();
   for (std::size_t i = 0; i < p.size(); ++i)
-    if (p[i] >= bound && p[i] > 0) order.push_back(static_cast<std::int32_t>(i));
+    if (probability_class(p[i]) == edge) order.push_back(static_cast<std::int32_t>(i));
   const auto at = [p](std::int32_t i) { return p[static_cast<std::size_t>(i)]; };
   std::sort(order.begin(), order.end(), [&at](std::int32_t a, std::int32_t b) {
     return at(a) > at(b) || (at(a) == at(b) && a < b);
   });
-  double sum = 0;
-  std::size_t count = 0;
-  while (count < order.size() && sum < top_p) sum += static_cast<double>(at(order[count++]));
-  if (count == 0) return;
-  const std::int32_t last = order[count - 1];
+  std::int32_t last = order.front();
+  for (std::size_t i = 0; i < order.size() && sum < top_p; ++i) {
+    last = order[i];
+    sum += static_cast<double>(at(last));
+  }
   const T least = at(last);
-  for (std::size_t i = 0; i < p.size(); ++i)
-    if (p[i] < least || (p[i] == least && static_cast<std::int32_t>(i) > last)) p[i] = 0;
+  for (T& x : p) x = x < least ? T{0} : x;
+  for (T& x : p.subspan(static_cast<std::size_t>(last) + 1)) x = x == least ? T{0} : x;
 }
 
 /// Sets probabilities below `epsilon` to 0, but for the first of the largest ones.
 template <typename T>
 void keep_probable(std::span<T> p, double epsilon) {
-  const auto best = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
-  for (std::size_t i = 0; i < p.size(); ++i)
-    if (i != best && static_cast<double>(p[i]) < epsilon) p[i] = 0;
+  if (p.empty()) return;
+  const auto least = static_cast<T>(epsilon);
+  if (std::none_of(p.begin(), p.end(), [least](T x) { return x >= least; })) {
+    T& largest = *std::max_element(p.begin(), p.end());
+    const T kept = largest;
+    std::fill(p.begin(), p.end(), T{0});
+    largest = kept;
+    return;
+  }
+  for (T& x : p) x = x < least ? T{0} : x;
 }
 
 /// Probabilities whose sums are taken together.

@@ -1,8 +1,14 @@
 #include "tools/options/sampling_options.h"
 
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "base/suggest.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -29,11 +35,19 @@ void add_sampling_options(CLI::App& app, std::optional<Sampling>& sampling, std:
          "number of samples, 1 unless given")
       ->expected(0, 3)
       ->type_name("full|topk|nucleus|epsilon [NUMBER] [T]");
-  app.add_option("--seed", seed,
-                 "With --output-sampling: line i, from 0, gives what it gives alone with the seed "
-                 "SEED + i")
+  const auto set_seed = [&seed](const std::string& text) {
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, seed);
+    if (text.empty() || error != std::errc() || at != end)
+      throw CLI::ValidationError(
+          "--seed", fmt::format("a whole number from 0 to {} is needed, not {}",
+                                std::numeric_limits<std::uint64_t>::max(), in_quotes(text)));
+  };
+  app.add_option_function<std::string>(
+         "--seed", set_seed,
+         "With --output-sampling: line i, from 0, gives what it gives alone with the seed SEED + i")
       ->type_name("SEED")
-      ->capture_default_str();
+      ->default_str("0");
 }
 
 }  // namespace fuselage

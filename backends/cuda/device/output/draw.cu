@@ -146,7 +146,7 @@ __device__ void keep_probable(const DrawRow& row, double epsilon) {
     if (row.p[i] == largest) best = min(best, i);
   best = Block::reduce(best, Min());
   for (std::int32_t i = Block::thread_rank(); i < row.count; i += kDrawThreads)
-    if (i != best && static_cast<double>(row.p[i]) < epsilon) row.p[i] = 0;
+    if (i != best && row.p[i] < static_cast<float>(epsilon)) row.p[i] = 0;
   __syncthreads();
 }
 
