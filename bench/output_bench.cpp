@@ -82,7 +82,7 @@ class OutputLayer {
   }
   void fused(Best& best) {
     table_.linear_k_best(x(), rows_, matrix_, bias_.data(), /*log_softmax=*/true, k_,
-                         best.values.data(), best.ids.data());
+                         best.values.data(), best.ids.data(), nullptr);
   }
 
   cpu::WeightedLayer member() const {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "decoding/final_scores.h"
+#include "decoding/term_automaton.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/error.h"
 
@@ -27,7 +28,9 @@ BeamSearch& BeamSearch::operator=(BeamSearch&&) noexcept = default;
 BeamSearch::~BeamSearch() = default;
 
 std::int32_t BeamSearch::candidates_per_row(const SearchOptions& options) {
-  return options.beam_size + static_cast<std::int32_t>(options.suppressed.size());
+  // Where terms are missing, the end symbol is no candidate.
+  return options.beam_size + static_cast<std::int32_t>(options.suppressed.size()) +
+         (options.guided ? 1 : 0);
 }
 
 BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
@@ -50,7 +53,7 @@ BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
   if (options_.alignment) alignment_output_ = executable.output(kAlignment);
   for (std::size_t i = 0; i < options_.models; ++i)
     model_outputs_.push_back(executable.output(member_output(i)));
-  if (options_.prefix_scores) listed_scores_ = executable.output(kListedScores);
+  if (options_.guided) listed_scores_ = executable.output(kListedScores);
 }
 
 bool BeamSearch::suppressed(std::int32_t word) const {
@@ -96,6 +99,8 @@ void BeamSearch::reserve(const Batch& batch) {
   candidates_.reserve(beam * static_cast<std::size_t>(candidates_per_row(options_)));
   for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
     list->reserve(rows);
+  if (!terms_.empty())
+    for (auto* states : {&states_, &next_states_}) states->reserve(rows);
   alignments_.clear();
   token_alignment_.clear();
   alignment_begin_.reserve(rows + 1);
@@ -108,44 +113,59 @@ void BeamSearch::reserve(const Batch& batch) {
   }
 }
 
-std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const WordIds> prefixes) {
-  check(prefixes.empty() || prefixes.size() == batch.size(), "not every sentence has a prefix");
-  prefixes_ = prefixes;
-  list_words(batch);
+std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const SearchGuide> guides) {
+  take_guides(batch, guides);
   Batch listing = batch;
   listing.shortlists = lists_;
   reserve(listing);
   steps_ = 0;
-  const bool by_steps = options_.alignment || options_.models > 0 || !prefixes_.empty();
+  const bool by_steps = options_.alignment || options_.models > 0 || !guides_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(batch.sentences);
+}
+
+void BeamSearch::take_guides(const Batch& batch, std::span<const SearchGuide> guides) {
+  check(guides.empty() || guides.size() == batch.size(), "not every sentence has a guide");
+  const auto has_terms = [](const SearchGuide& guide) { return !guide.terms.empty(); };
+  const auto is_plain = [](const SearchGuide& guide) {
+    return guide.prefix.empty() && guide.terms.empty();
+  };
+  guides_ = std::ranges::all_of(guides, is_plain) ? std::span<const SearchGuide>{} : guides;
+  terms_.clear();
+  if (std::ranges::any_of(guides_, has_terms)) {
+    check(options_.guided, "terms need the scores of listed words");
+    for (const SearchGuide& guide : guides_)
+      terms_.push_back(guide.terms.empty() ? TermAutomaton()
+                                           : TermAutomaton(guide.terms, options_.continues_word));
+  }
+  list_words(batch);
 }
 
 /// A sentence lists the words of its shortlist, and those whose scores the search reads.
 void BeamSearch::list_words(const Batch& batch) {
   with_shortlists_ = !batch.shortlists.empty();
   lists_.assign(batch.shortlists.begin(), batch.shortlists.end());
-  if (prefixes_.empty() || !(with_shortlists_ || options_.prefix_scores)) {
-    if (options_.prefix_scores) lists_.resize(batch.size());
-    return;
-  }
+  if (!with_shortlists_ && !options_.guided) return;
   lists_.resize(batch.size());
-  for (std::size_t s = 0; s < lists_.size(); ++s) {
+  for (std::size_t s = 0; s < guides_.size(); ++s) {
     WordIds& list = lists_[s];
-    list.insert(list.end(), prefixes_[s].begin(), prefixes_[s].end());
+    list.insert(list.end(), guides_[s].prefix.begin(), guides_[s].prefix.end());
+    for (const TermForms& forms : guides_[s].terms)
+      for (const WordIds& form : forms) list.insert(list.end(), form.begin(), form.end());
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
 }
 
 std::int32_t BeamSearch::prefix_length(std::int32_t sentence) const {
-  if (prefixes_.empty()) return 0;
-  return static_cast<std::int32_t>(prefixes_[static_cast<std::size_t>(sentence)].size());
+  if (guides_.empty()) return 0;
+  return static_cast<std::int32_t>(guides_[static_cast<std::size_t>(sentence)].prefix.size());
 }
 
 void BeamSearch::search_by_steps() {
   for (std::size_t s = 0; s < source_lengths_.size(); ++s)
     live_.push_back({static_cast<std::int32_t>(s), -1, -1, 0, 0});
+  if (!terms_.empty()) states_.assign(live_.size(), {});
   while (!live_.empty()) {
     run_step();
     expand();
@@ -154,21 +174,39 @@ void BeamSearch::search_by_steps() {
 }
 
 std::vector<NBest> BeamSearch::n_best(std::span<const WordIds> sentences) const {
-  using Scored = std::pair<float, const SearchRecord::Finished*>;
-  std::vector<std::vector<Scored>> scored(sentences.size());
+  struct Ranked {
+    bool has_terms;
+    float score;
+    const SearchRecord::Finished* finished;
+  };
+  std::vector<std::vector<Ranked>> ranked(sentences.size());
   for (const SearchRecord::Finished& finished : record_.finished)
-    scored[static_cast<std::size_t>(finished.sentence)].emplace_back(final_score(finished),
-                                                                     &finished);
+    ranked[static_cast<std::size_t>(finished.sentence)].push_back(
+        {has_all_terms(finished), final_score(finished), &finished});
   std::vector<NBest> results(sentences.size());
   for (std::size_t s = 0; s < sentences.size(); ++s) {
-    std::stable_sort(scored[s].begin(), scored[s].end(),
-                     [](const Scored& a, const Scored& b) { return a.first > b.first; });
-    if (scored[s].size() > static_cast<std::size_t>(options_.n_best))
-      scored[s].resize(static_cast<std::size_t>(options_.n_best));
-    for (const auto& [score, finished] : scored[s])
-      results[s].push_back(trace_back(*finished, sentences[s].size()));
+    std::stable_sort(ranked[s].begin(), ranked[s].end(), [](const Ranked& a, const Ranked& b) {
+      return a.has_terms != b.has_terms ? a.has_terms : a.score > b.score;
+    });
+    if (ranked[s].size() > static_cast<std::size_t>(options_.n_best))
+      ranked[s].resize(static_cast<std::size_t>(options_.n_best));
+    for (const Ranked& hypothesis : ranked[s])
+      results[s].push_back(trace_back(*hypothesis.finished, sentences[s].size()));
   }
   return results;
+}
+
+/// False only for hypotheses that the length limit has cut off.
+bool BeamSearch::has_all_terms(const SearchRecord::Finished& finished) const {
+  if (!has_terms_in(finished.sentence)) return true;
+  WordIds words;
+  for (std::int32_t at = finished.token; at >= 0;
+       at = record_.tokens[static_cast<std::size_t>(at)].previous)
+    words.push_back(record_.tokens[static_cast<std::size_t>(at)].word);
+  const TermAutomaton& terms = terms_[static_cast<std::size_t>(finished.sentence)];
+  TermState state;
+  for (std::size_t i = words.size(); i-- > 0;) state = terms.advance(state, words[i]);
+  return terms.all_met(state);
 }
 
 void BeamSearch::run_step() {
@@ -195,6 +233,7 @@ void BeamSearch::run_step() {
 
 void BeamSearch::expand() {
   next_live_.clear();
+  next_states_.clear();
   alignment_begin_.assign(1, 0);
   if (options_.alignment)
     for (const Live& live : live_)
@@ -210,8 +249,8 @@ void BeamSearch::expand() {
     std::size_t end = begin;
     while (end < live_.size() && live_[end].sentence == live.sentence) ++end;
     if (live.length < prefix_length(live.sentence)) {
-      take_forced(begin, prefixes_[static_cast<std::size_t>(live.sentence)]
-                                  [static_cast<std::size_t>(live.length)]);
+      take_forced(begin, guides_[static_cast<std::size_t>(live.sentence)]
+                             .prefix[static_cast<std::size_t>(live.length)]);
     } else {
       collect_candidates(begin, end);
       take_candidates(begin, end);
@@ -219,13 +258,14 @@ void BeamSearch::expand() {
     begin = end;
   }
   std::swap(live_, next_live_);
+  std::swap(states_, next_states_);
 }
 
 void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
   check(word >= 0, "a word of a prefix is not in the vocabulary");
   const Live& live = live_[row];
   float score = 0;
-  if (options_.prefix_scores) {
+  if (options_.guided) {
     score = listed_score(listed_scores_, row, word);
     if (!std::isfinite(score)) throw Error(scores_are_not_numbers(live.length));
   }
@@ -235,20 +275,84 @@ void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
   keep_model_scores(row, word);
   next_live_.push_back({live.sentence, token, static_cast<std::int32_t>(row), live.length + 1,
                         live.path_score + score});
+  if (!terms_.empty())
+    next_states_.push_back(
+        terms_[static_cast<std::size_t>(live.sentence)].advance(states_[row], word));
 }
 
 void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
   const OutputRows<float> scores = worker_->floats(best_scores_);
   const OutputRows<std::int32_t> words = worker_->integers(best_words_);
+  const bool has_terms = has_terms_in(live_[begin].sentence);
   candidates_.clear();
   for (std::size_t row = begin; row < end; ++row) {
+    const bool may_end =
+        !has_terms || terms_[static_cast<std::size_t>(live_[row].sentence)].all_met(states_[row]);
     const auto row_scores = scores.row(static_cast<std::int64_t>(row));
     const auto row_words = words.row(static_cast<std::int64_t>(row));
     for (std::size_t i = 0; i < row_words.size(); ++i)
-      if (row_words[i] >= 0 && !suppressed(row_words[i]))
+      if (row_words[i] >= 0 && !suppressed(row_words[i]) &&
+          (may_end || row_words[i] != options_.end_id))
         candidates_.push_back({live_[row].path_score + row_scores[i], row_scores[i],
                                static_cast<std::int32_t>(row), row_words[i]});
+    if (has_terms) add_term_candidates(row);
   }
+}
+
+bool BeamSearch::has_terms_in(std::int32_t sentence) const {
+  return !terms_.empty() && !terms_[static_cast<std::size_t>(sentence)].empty();
+}
+
+/// The next words of open terms that are not among the best words.
+void BeamSearch::add_term_candidates(std::size_t row) {
+  const Live& live = live_[row];
+  const auto is_of_row = [row](const Candidate& candidate) {
+    return candidate.row == static_cast<std::int32_t>(row);
+  };
+  const auto first = std::ranges::find_if(candidates_, is_of_row) - candidates_.begin();
+  terms_[static_cast<std::size_t>(live.sentence)].for_next_words(states_[row], [&](std::int32_t
+                                                                                       word) {
+    const auto own = std::span(candidates_).subspan(static_cast<std::size_t>(first));
+    if (std::ranges::find(own, word, &Candidate::word) != own.end()) return;
+    const float score = listed_score(listed_scores_, row, word);
+    if (std::isfinite(score))
+      candidates_.push_back({live.path_score + score, score, static_cast<std::int32_t>(row), word});
+  });
+}
+
+/// Brings the `width` candidates that are taken to the front, the best first.
+void BeamSearch::order_candidates(std::int32_t sentence, std::size_t width) {
+  if (has_terms_in(sentence)) divide_beam(terms_[static_cast<std::size_t>(sentence)], width);
+  std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(width),
+                    candidates_.end(), [](const Candidate& a, const Candidate& b) {
+                      if (a.path_score != b.path_score) return a.path_score > b.path_score;
+                      return a.row != b.row ? a.row < b.row : a.word < b.word;
+                    });
+}
+
+/// Keeps `width` candidates: the best of each bank, then the second best of each, and so on, those
+/// with more words of terms first.
+void BeamSearch::divide_beam(const TermAutomaton& terms, std::size_t width) {
+  places_.clear();
+  for (std::size_t i = 0; i < candidates_.size(); ++i) {
+    const TermState& state = states_[static_cast<std::size_t>(candidates_[i].row)];
+    places_.push_back({terms.words_met(terms.advance(state, candidates_[i].word)), 0, i});
+  }
+  std::ranges::sort(places_, [&](const Place& a, const Place& b) {
+    if (a.bank != b.bank) return a.bank > b.bank;
+    const Candidate& x = candidates_[a.candidate];
+    const Candidate& y = candidates_[b.candidate];
+    if (x.path_score != y.path_score) return x.path_score > y.path_score;
+    return x.row != y.row ? x.row < y.row : x.word < y.word;
+  });
+  for (std::size_t i = 1; i < places_.size(); ++i)
+    if (places_[i].bank == places_[i - 1].bank) places_[i].rank = places_[i - 1].rank + 1;
+  std::ranges::stable_sort(places_, {}, &Place::rank);
+  places_.resize(std::min(width, places_.size()));
+  std::ranges::sort(places_, {}, &Place::candidate);
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    candidates_[i] = candidates_[places_[i].candidate];
+  candidates_.resize(places_.size());
 }
 
 void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
@@ -257,11 +361,7 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   const bool first = live_[begin].length == prefix_length(sentence);
   const std::size_t width = std::min(
       first ? static_cast<std::size_t>(options_.beam_size) : end - begin, candidates_.size());
-  std::partial_sort(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(width),
-                    candidates_.end(), [](const Candidate& a, const Candidate& b) {
-                      if (a.path_score != b.path_score) return a.path_score > b.path_score;
-                      return a.row != b.row ? a.row < b.row : a.word < b.word;
-                    });
+  order_candidates(sentence, width);
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
     throw Error(scores_are_not_numbers(length - 1));
   const std::size_t first_open = next_live_.size();
@@ -270,15 +370,19 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   for (std::size_t i = 0; i < width; ++i) {
     const Candidate& chosen = candidates_[i];
     if (!std::isfinite(chosen.path_score)) break;
-    const Live& parent = live_[static_cast<std::size_t>(chosen.row)];
+    const auto row = static_cast<std::size_t>(chosen.row);
     const auto token = static_cast<std::int32_t>(record_.tokens.size());
-    record_.tokens.push_back({chosen.word, parent.token, chosen.score});
+    record_.tokens.push_back({chosen.word, live_[row].token, chosen.score});
     if (options_.alignment) keep_alignment(chosen.row);
-    keep_model_scores(static_cast<std::size_t>(chosen.row), chosen.word);
-    if (chosen.word == options_.end_id || cut)
+    keep_model_scores(row, chosen.word);
+    if (chosen.word == options_.end_id || cut) {
       record_.finished.push_back({sentence, token, length, chosen.path_score});
-    else
-      next_live_.push_back({sentence, token, chosen.row, length, chosen.path_score});
+      continue;
+    }
+    next_live_.push_back({sentence, token, chosen.row, length, chosen.path_score});
+    if (!terms_.empty())
+      next_states_.push_back(
+          terms_[static_cast<std::size_t>(sentence)].advance(states_[row], chosen.word));
   }
   if (options_.early_stop) drop_if_decided(sentence, first_open, first_finished);
 }
@@ -288,7 +392,7 @@ void BeamSearch::drop_if_decided(std::int32_t sentence, std::size_t first_open,
   BestScores& best = best_finished_[static_cast<std::size_t>(sentence)];
   for (std::size_t i = first_finished; i < record_.finished.size(); ++i)
     best.add(final_score(record_.finished[i]));
-  const std::int32_t not_counted = options_.prefix_scores ? 0 : prefix_length(sentence);
+  const std::int32_t not_counted = options_.guided ? 0 : prefix_length(sentence);
   const std::int32_t most =
       settings_.length_limits[static_cast<std::size_t>(sentence)] - not_counted;
   const bool decided = std::all_of(next_live_.begin() + static_cast<std::ptrdiff_t>(first_open),
@@ -296,7 +400,9 @@ void BeamSearch::drop_if_decided(std::int32_t sentence, std::size_t first_open,
                                      return best.beats(final_scores_->bound(
                                          open.path_score, open.length + 1 - not_counted, most));
                                    });
-  if (decided) next_live_.resize(first_open);
+  if (!decided) return;
+  next_live_.resize(first_open);
+  if (!terms_.empty()) next_states_.resize(first_open);
 }
 
 void BeamSearch::keep_alignment(std::int64_t row) {
@@ -309,7 +415,7 @@ void BeamSearch::keep_alignment(std::int64_t row) {
 
 void BeamSearch::keep_model_scores(std::size_t row, std::int32_t word) {
   const Live& live = live_[row];
-  const bool counts = live.length >= prefix_length(live.sentence) || options_.prefix_scores;
+  const bool counts = live.length >= prefix_length(live.sentence) || options_.guided;
   for (std::size_t i = 0; i < model_outputs_.size(); ++i) {
     const float before =
         live.token < 0
@@ -335,7 +441,7 @@ float BeamSearch::listed_score(std::size_t output, std::size_t row, std::int32_t
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
   return final_scores_->of(
       finished.path_score,
-      finished.length - (options_.prefix_scores ? 0 : prefix_length(finished.sentence)));
+      finished.length - (options_.guided ? 0 : prefix_length(finished.sentence)));
 }
 
 Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,

@@ -163,10 +163,10 @@ void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
 std::vector<NBest> Generator::Impl::search_batch(BeamSearch& search,
                                                  std::span<const EncodedLine> lines) const {
   const std::vector<WordIds> sentences(lines.size());  // without a source, they have no words
-  std::vector<WordIds> prompts;
+  std::vector<SearchGuide> prompts;
   std::vector<std::uint64_t> streams;
   for (const EncodedLine& line : lines) {
-    prompts.push_back(prompt_of(line));
+    prompts.push_back({.prefix = prompt_of(line)});
     streams.push_back(line.stream);
   }
   const Batch batch{.sentences = sentences};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fuselage/backends/row_frame.h"
+#include "fuselage/decoding/search_guide.h"
 #include "fuselage/decoding/translation.h"
 #include "text/vocabulary.h"
 
@@ -19,6 +20,7 @@ struct EncodedLine {
   WordIds words;  ///< the end symbol last
   /// The words of further source texts and factors (SourceEncoder).
   std::vector<WordIds> further = {};
+  SearchGuide guide = {};
   std::vector<LineOddity> oddities;
   std::size_t bytes = 0;     ///< size of the given line with its line break
   std::uint64_t stream = 0;  ///< of random numbers (sampling_streams.h)

@@ -80,8 +80,8 @@ std::vector<Hypothesis> ProbeModel::translate(const std::vector<EncodedLine>& li
     const SourceBatch batch(*source_, lines);
     found = search.search(batch.batch(), {});
   } else {
-    std::vector<WordIds> prompts;
-    for (const EncodedLine& line : lines) prompts.push_back(with_prompt(line, {}));
+    std::vector<SearchGuide> prompts;
+    for (const EncodedLine& line : lines) prompts.push_back({.prefix = with_prompt(line, {})});
     found = search.search(std::vector<WordIds>(lines.size()), {}, prompts);
   }
   std::vector<Hypothesis> results;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "decoding/batching.h"
+#include "decoding/guide_encoder.h"
 #include "decoding/line_encoder.h"
 #include "decoding/line_pipeline.h"
 #include "decoding/line_reader.h"
@@ -77,6 +78,18 @@ void expect_sampling_fits(const TranslatorOptions& options) {
                     *options.beam_size, options.n_best));
 }
 
+/// Throws Error for a search that cannot look for terms.
+void expect_terms_fit(const TranslatorOptions& options) {
+  if (options.sampling)
+    throw Error(
+        "terms cannot go with output-sampling: words are drawn one by one, and a hypothesis that "
+        "misses a term has no other to take its place; leave one of the two out");
+  if (*options.beam_size < 2)
+    throw Error(
+        "terms need a beam-size of at least 2, not 1: some hypotheses have the next term already, "
+        "others do not yet");
+}
+
 Translation untranslated(const EncodedLine& line) {
   return {.oddities = line.oddities, .source_words = line.words.size(), .source_bytes = line.bytes};
 }
@@ -87,8 +100,9 @@ class Translator::Impl {
  public:
   Impl(Model model, TranslatorOptions options);
 
-  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
-  Translation translate(std::string_view line) const;
+  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready,
+           std::span<const LineGuide> guides = {}) const;
+  Translation translate(std::string_view line, const LineGuide& guide) const;
 
   const TranslatorOptions& options() const { return options_; }
   const std::vector<std::string>& notes() const { return vocabularies_.notes; }
@@ -96,9 +110,12 @@ class Translator::Impl {
 
  private:
   void load_shortlist(std::int64_t words);
+  void load_guides();
+  EncodedLine encode(std::string_view line, std::size_t number, const LineGuide& guide) const;
+  EncodedLine encode_guided(std::string_view line, std::size_t number,
+                            const LineGuide& guide) const;
   BatchBounds fastest_batches() const;
   Workload workload() const;
-  EncodedLine encode(std::string_view line, std::size_t number) const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
   std::vector<NBest> draw_samples(BeamSearch& search, std::span<const EncodedLine> lines) const;
@@ -112,7 +129,8 @@ class Translator::Impl {
   VocabularyPair vocabularies_;
   SearchOptions search_;
   std::unique_ptr<const SourceEncoder> encoder_;
-  std::unique_ptr<const Shortlist> shortlist_;  ///< null: no shortlist
+  std::unique_ptr<const GuideEncoder> guide_encoder_;  ///< null: no guides
+  std::unique_ptr<const Shortlist> shortlist_;         ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
   SharedLog log_;
@@ -135,6 +153,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   encoder_ = std::make_unique<SourceEncoder>(
       model.graph, vocabularies_,
       LineEncoder::Options{*options_.max_length, right_left_, options_.strict, ""});
+  if (options_.guided) load_guides();
   if (options_.alignment) expect_alignment_with(model.graph, encoder_->fields().front());
   if (!options_.frequency.empty())
     options_.compile.ranks =
@@ -146,6 +165,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
        .alignment = options_.alignment,
        .shortlist = shortlist_ != nullptr,
        .members = search_.models > 0,
+       .listed = search_.guided,
        .sampling = options_.sampling,
        .suppressed = search_.suppressed});
   options_.compile.workload = workload();
@@ -168,6 +188,53 @@ void Translator::Impl::load_shortlist(std::int64_t words) {
                                            vocabularies_.shared);
 }
 
+void Translator::Impl::load_guides() {
+  if (options_.skip_cost)
+    throw Error(
+        "skip-cost leaves scores without normalization, which guides need to compare words; turn "
+        "one of both off");
+  if (options_.constraints || !options_.terminology.empty()) expect_terms_fit(options_);
+  guide_encoder_ = std::make_unique<GuideEncoder>(
+      *vocabularies_.target, GuideEncoder::Options{.prefix_field = options_.force_decode,
+                                                   .term_fields = options_.constraints,
+                                                   .source_texts = encoder_->fields().size(),
+                                                   .max_length = *options_.max_length,
+                                                   .right_left = right_left_,
+                                                   .strict = options_.strict,
+                                                   .terminology = options_.terminology});
+  search_.guided = true;
+  search_.continues_word = guide_encoder_->continuations();
+  for (const std::string& note : guide_encoder_->notes()) vocabularies_.notes.push_back(note);
+  if (find_backend(options_.compile.backend).capabilities().needs_gpu)
+    vocabularies_.notes.push_back(
+        "translations with prefixes and terms are searched for by the processor, step by step, "
+        "and not by the GPU on its own");
+}
+
+EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
+                                     const LineGuide& guide) const {
+  if (!guide_encoder_ && (!guide.prefix.empty() || !guide.terms.empty()))
+    throw Error(fmt::format(
+        "line {} has a guide, but the translator was made without; set the option guided",
+        number + 1));
+  EncodedLine encoded =
+      guide_encoder_ ? encode_guided(line, number, guide) : encoder_->encode(line, number);
+  encoded.stream = stream_of_line(options_.seed, number);
+  return encoded;
+}
+
+EncodedLine Translator::Impl::encode_guided(std::string_view line, std::size_t number,
+                                            const LineGuide& guide) const {
+  const GuideEncoder::GuidedLine fields = guide_encoder_->split(line, number);
+  EncodedLine encoded = encoder_->encode(fields.source, number);
+  encoded.bytes = line.size() + 1;
+  if (encoded.empty()) return encoded;
+  guide_encoder_->encode(guide_encoder_->reads_fields() ? fields.guide : guide, fields.source,
+                         number, encoded);
+  if (!encoded.guide.terms.empty()) expect_terms_fit(options_);
+  return encoded;
+}
+
 BatchBounds Translator::Impl::fastest_batches() const {
   return find_backend(options_.compile.backend)
       .fastest_batches(static_cast<std::size_t>(*options_.beam_size));
@@ -179,12 +246,6 @@ Workload Translator::Impl::workload() const {
       batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
   if (options_.sampling) workload.batch *= static_cast<double>(*options_.beam_size);
   return workload;
-}
-
-EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number) const {
-  EncodedLine encoded = encoder_->encode(line, number);
-  encoded.stream = stream_of_line(options_.seed, number);
-  return encoded;
 }
 
 std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> sentences) const {
@@ -201,9 +262,9 @@ std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> s
   return lists;
 }
 
-Translation Translator::Impl::translate(std::string_view line) const {
+Translation Translator::Impl::translate(std::string_view line, const LineGuide& guide) const {
   const SearchPool::Lease lease(*pool_, 1);
-  std::vector<EncodedLine> batch{encode(line, 0)};
+  std::vector<EncodedLine> batch{encode(line, 0, guide)};
   Translation translation = std::move(translate_batch(*lease.searches()[0], batch)[0]);
   TranslationNotes notes(options_);
   notes.add(0, translation);
@@ -211,8 +272,8 @@ Translation Translator::Impl::translate(std::string_view line) const {
   return translation;
 }
 
-void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
-                           const InputReady& ready) const {
+void Translator::Impl::run(const LineSource& next_line, const Sink& sink, const InputReady& ready,
+                           std::span<const LineGuide> guides) const {
   const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
@@ -226,8 +287,9 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink,
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch);
-  const auto encode_line = [this](std::string_view line, std::size_t number) {
-    return encode(line, number);
+  const LineGuide none;
+  const auto encode_line = [&](std::string_view line, std::size_t number) {
+    return encode(line, number, guides.empty() ? none : guides[number]);
   };
   run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work),
                          log_.is_read() ? noting_sink : sink);
@@ -242,11 +304,15 @@ std::vector<NBest> Translator::Impl::search_batch(BeamSearch& search,
   if (input.sentences.empty()) return {};
   const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
   input.shortlists = shortlists;
-  if (!options_.sampling) return search.search(input, {});
+  std::vector<SearchGuide> guides;
+  if (guide_encoder_)
+    for (const EncodedLine& line : lines)
+      if (!line.empty()) guides.push_back(line.guide);
+  if (!options_.sampling) return search.search(input, guides);
   std::vector<std::uint64_t> streams;
   for (const EncodedLine& line : lines)
     if (!line.empty()) streams.push_back(line.stream);
-  return search.search(SamplingStreams(streams).added_to(input), {});
+  return search.search(SamplingStreams(streams).added_to(input), guides);
 }
 
 /// The same for samples of each line.
@@ -298,14 +364,24 @@ Translator::Translator(Translator&&) noexcept = default;
 Translator& Translator::operator=(Translator&&) noexcept = default;
 Translator::~Translator() = default;
 
-Translation Translator::translate(std::string_view line) const { return impl_->translate(line); }
+Translation Translator::translate(std::string_view line, const LineGuide& guide) const {
+  return impl_->translate(line, guide);
+}
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines) const {
+  return translate(lines, std::vector<LineGuide>{});
+}
+
+std::vector<Translation> Translator::translate(const std::vector<std::string>& lines,
+                                               const std::vector<LineGuide>& guides) const {
+  if (!guides.empty() && guides.size() != lines.size())
+    throw Error(fmt::format("there are {} lines, but {} guides; give one for each line",
+                            lines.size(), guides.size()));
   std::vector<Translation> results(lines.size());
   const auto keep = [&](std::size_t line, Translation&& translation) {
     results[line] = std::move(translation);
   };
-  impl_->run(lines_of(lines), keep, nullptr);
+  impl_->run(lines_of(lines), keep, nullptr, guides);
   return results;
 }
 

@@ -41,19 +41,22 @@ std::optional<std::size_t> bias_of(const Decomposition& node) {
 /// without a finite log-sum-exp all log-probabilities are NaN and no word is better than another:
 /// adding 0 * log_sum_exp, otherwise 0, makes the ranking see that.
 std::vector<ValueId> decompose_linear_k_best(Decomposition& node) {
-  const auto [k, transposed, log_softmax] = node.as<op::LinearKBest>();
+  const auto [k, transposed, log_softmax, normalizer] = node.as<op::LinearKBest>();
+  if (normalizer && !log_softmax) node.fail("only log-probabilities have a normalizer");
   const ValueId logits =
       logits_of(node, {.transposed = transposed, .x = 0, .w = 1, .bias = bias_of(node)});
   if (!log_softmax) {
     const NodeId best = node.add_node(op::KBest{.k = k}, {logits});
     return {node.graph().result(best, 0), node.graph().result(best, 1)};
   }
-  const ValueId ranked = node.add(
-      op::Add{},
-      {logits, node.add(op::Mul{}, {node.add(op::LogSumExp{}, {logits}), number(node, 0)})});
+  const ValueId log_sum = node.add(op::LogSumExp{}, {logits});
+  const ValueId ranked =
+      node.add(op::Add{}, {logits, node.add(op::Mul{}, {log_sum, number(node, 0)})});
   const NodeId words = node.add_node(op::KBest{.k = k}, {ranked});
   const ValueId scores = node.add(op::KBest{.k = k}, {node.add(op::LogSoftmax{}, {logits})});
-  return {scores, node.graph().result(words, 1)};
+  std::vector<ValueId> results{scores, node.graph().result(words, 1)};
+  if (normalizer) results.push_back(log_sum);
+  return results;
 }
 
 /// The logits of the words of each row's shortlist.
@@ -173,7 +176,8 @@ std::span<const OpDef> output_ops() {
   static const OpDef ops[] = {
       define<op::LinearKBest>(
           {.summary = "k_best(log_softmax(x W + b)), or k_best(x W + b) if log_softmax is false: "
-                      "the k largest elements and their indexes; ties go to the lower index.",
+                      "the k largest elements and their indexes; ties go to the lower index. With "
+                      "normalizer, a third result is log_sum_exp(x W + b).",
            .operands = {{"x"}, {"w"}, {"bias", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_decomposed,

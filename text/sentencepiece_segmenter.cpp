@@ -9,6 +9,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "text/sentencepiece_model.h"
+#include "text/word_boundaries.h"
 
 namespace sentencepiece::logging {
 // Exported by the library, but missing from its installed headers.
@@ -40,6 +41,10 @@ void spell_unknown_characters(SentencePieceModel& model) {
 }
 
 }  // namespace
+
+bool piece_continues_word(std::string_view piece) {
+  return !piece.starts_with("\xE2\x96\x81") && begins_with_letter(piece);
+}
 
 std::string byte_piece(int byte) { return fmt::format("<0x{:02X}>", byte); }
 

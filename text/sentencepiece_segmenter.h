@@ -34,6 +34,10 @@ class SentencePieceSegmenter {
   WordId size_ = 0;
 };
 
+/// Whether a piece begins within a word of the text: with a letter, and without the sign U+2581
+/// for a space.
+bool piece_continues_word(std::string_view piece);
+
 /// The piece <0xNN> that spells a byte.
 std::string byte_piece(int byte);
 

@@ -49,6 +49,8 @@ class SentencePieceSplitter : public TextSplitter {
     return text;
   }
 
+  bool continues_word(std::string_view word) const override { return piece_continues_word(word); }
+
  private:
   /// The byte of a piece <0xNN>.
   static char spelled_byte(std::string_view piece) {

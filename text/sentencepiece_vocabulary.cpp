@@ -82,6 +82,8 @@ class SentencePieceVocabulary : public Vocabulary {
     return processor_.IdToPiece(id);
   }
 
+  bool continues_word(WordId id) const override { return piece_continues_word(word(id)); }
+
  private:
   /// Replaces each run of pieces that spell unknown characters by one piece.
   void join_spelled(std::vector<WordId>& ids) const {

@@ -58,6 +58,8 @@ class SplitVocabulary : public Vocabulary {
 
   std::string_view word(WordId id) const override { return words_->word(id); }
 
+  bool continues_word(WordId id) const override { return splitter_->continues_word(word(id)); }
+
  private:
   std::unique_ptr<const Vocabulary> words_;
   std::shared_ptr<const TextSplitter> splitter_;

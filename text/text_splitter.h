@@ -26,6 +26,9 @@ class TextSplitter {
   /// The text of words that are separated by spaces.
   virtual std::string join(std::string_view words) const = 0;
 
+  /// Whether a word of the vocabulary goes on with the word of the text before it.
+  virtual bool continues_word(std::string_view) const { return false; }
+
  protected:
   TextSplitter() = default;
 };

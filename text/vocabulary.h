@@ -37,6 +37,9 @@ class Vocabulary {
   /// vocabulary.
   virtual std::string_view word(WordId id) const = 0;
 
+  /// Whether the word or piece goes on with the word of the text that the one before it began.
+  virtual bool continues_word(WordId) const { return false; }
+
   WordId end_id() const { return end_id_; }
   WordId unknown_id() const { return unknown_id_; }
 

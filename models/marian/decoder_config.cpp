@@ -49,8 +49,8 @@ constexpr std::string_view kOfTheCaller[] = {"alignment",
 
 /// Keys on which a caller decides and that change a translation or its scores.
 constexpr std::string_view kOptionsOfTheCaller[] = {
-    "allow-special",   "deterministic", "exact",  "no-spm-decode", "no-spm-encode",
-    "output-sampling", "passes",        "strict", "tf32"};
+    "allow-special", "constraints",     "deterministic", "exact",  "force-decode", "no-spm-decode",
+    "no-spm-encode", "output-sampling", "passes",        "strict", "terminology",  "tf32"};
 
 constexpr std::array<std::string_view, 7> kModelKeys = {
     "bpe", "gemm-precision", "models", "shortlist", "shortlist-union", "vocabs", "weights"};

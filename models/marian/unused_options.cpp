@@ -26,7 +26,6 @@ constexpr NotSupported kNotSupported[] = {
     {"factors-combine", "factored vocabularies are not supported"},
     {"factor-weight", "factored vocabularies are not supported"},
     {"feature", ""},
-    {"force-decode", "translations do not begin with given words"},
     {"fp16", "say precision fp16 for a GPU"},
     {"gemm-type", "the type of stored weights decides; precision says another"},
     {"ignore-model-config", "the configuration in a model decides on its architecture"},
@@ -45,8 +44,6 @@ constexpr NotSupported kNotSupported[] = {
     {"skip-cost", ""},
     {"summary", ""},
     {"train-sets", ""},
-    {"tsv", "a model with several source texts reads fields by itself"},
-    {"tsv-fields", "a model with several source texts reads fields by itself"},
     {"type", ""},
     {"weights", ""}};
 
@@ -77,6 +74,8 @@ constexpr MarianOption kWithoutEffect[] = {
     {"ssplit-prefix-file"},
     {"stat-freq"},
     {"throttle"},
+    {"tsv", '\0', true},  // fields are read where the model or an option needs them
+    {"tsv-fields"},
     {"use-legacy-batching", '\0', true},
 };
 

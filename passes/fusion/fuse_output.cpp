@@ -13,7 +13,8 @@
 namespace fuselage {
 namespace {
 
-constexpr Capture kX{"x"}, kW{"w"}, kProduct{"product"}, kBias{"bias"}, kElements{"elements"};
+constexpr Capture kX{"x"}, kW{"w"}, kProduct{"product"}, kBias{"bias"}, kElements{"elements"},
+    kScores{"scores"};
 
 Pattern product() {
   return match::op<op::Matmul>({match::any(kX), match::any(kW)}).named(kProduct);
@@ -127,6 +128,61 @@ Rule sampled_product(std::string name, Parts parts) {
   return made;
 }
 
+/// The k best of all words by the same scores; invalid if there are none, or several.
+NodeId best_of_scores(const Match& match) {
+  NodeId found;
+  for (const Use& use : match.graph().value(match[kScores]).uses) {
+    if (!match.graph().node(use.node).is<op::KBest>()) continue;
+    if (found.valid()) return {};
+    found = use.node;
+  }
+  return found;
+}
+
+std::optional<std::string> not_ranked(const Match& match) {
+  if (best_of_scores(match).valid()) return std::nullopt;
+  return "the scores are not ranked once";
+}
+
+/// The log-probabilities of listed words beside the k best of all words: their logits minus the
+/// normalizer of the output layer.
+Rule listed_scores(std::string name, Parts parts) {
+  const auto build = [parts](Rewriter& rewriter, const Match& match) {
+    const auto elements = match.root_node().as<op::SelectElements>();
+    const NodeId best = best_of_scores(match);
+    std::vector<ValueId> operands{match[kX], match[kW]};
+    if (parts.bias) operands.push_back(match[kBias]);
+    const NodeId layer =
+        rewriter.add_node(op::LinearKBest{.k = match.graph().node(best).as<op::KBest>().k,
+                                          .transposed = is_transposed(match),
+                                          .log_softmax = true,
+                                          .normalizer = true},
+                          operands);
+    const ValueId logits = rewriter.add(
+        op::SampledMatmul{
+            .to = elements.row, .words = elements.element, .transposed = is_transposed(match)},
+        std::move(operands));
+    const ValueId normalizer =
+        rewriter.add(op::SelectRows{.via = elements.row}, {rewriter.graph().result(layer, 2)});
+    rewriter.replace(rewriter.graph().result(match.root()),
+                     rewriter.add(op::Sub{}, {logits, normalizer}));
+    for (std::size_t i = 0; i < 2; ++i)
+      rewriter.replace(rewriter.graph().result(best, i), rewriter.graph().result(layer, i));
+  };
+  Rule made{
+      .name = std::move(name),
+      .pattern = match::op<op::SelectElements>(
+          {match::op<op::LogSoftmax>({logits(parts)}).named(kScores).shared()}),
+      .guards = {{"shortlist", no_shortlist}, {"left_rows", other_rows}, {"ranked", not_ranked}},
+      .numerics = {NumericClass::reassociates, 0,
+                   "products are summed up in another order, and a normalizer is rounded; "
+                   "log-probabilities that rounding made equal stay in the order of the "
+                   "logits"},
+      .build = build};
+  if (parts.bias) made.guards.push_back(bias_of_columns());
+  return made;
+}
+
 /// The k best of the words of a shortlist.
 Rule best_of_shortlist(std::string name, Parts parts) {
   Pattern scores = match::op<op::SelectElements>({logits(parts)}).named(kElements);
@@ -155,14 +211,16 @@ Rule best_of_shortlist(std::string name, Parts parts) {
 
 Pass fuse_output() {
   constexpr Parts kBiasedScores{.bias = true, .log_softmax = true};
-  constexpr Parts kScores{.log_softmax = true};
+  constexpr Parts kPlainScores{.log_softmax = true};
   constexpr Parts kBiasedLogits{.bias = true};
   constexpr Parts kLogits{};
   return {.name = "fuse_output",
-          .rules = {best_words("biased_scores", kBiasedScores), best_words("scores", kScores),
+          .rules = {listed_scores("biased_listed_scores", kBiasedLogits),
+                    listed_scores("listed_scores", kLogits),
+                    best_words("biased_scores", kBiasedScores), best_words("scores", kPlainScores),
                     best_words("biased_logits", kBiasedLogits), best_words("logits", kLogits),
                     best_of_shortlist("biased_shortlist_scores", kBiasedScores),
-                    best_of_shortlist("shortlist_scores", kScores),
+                    best_of_shortlist("shortlist_scores", kPlainScores),
                     best_of_shortlist("biased_shortlist_logits", kBiasedLogits),
                     best_of_shortlist("shortlist_logits", kLogits)}};
 }

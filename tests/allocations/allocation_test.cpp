@@ -136,7 +136,7 @@ void SearchLoop::expect_no_allocations(With with) const {
                         .suppressed = {vocabulary->unknown_id()},
                         .alignment = true,
                         .models = with == With::ensembles ? 2u : 0u,
-                        .prefix_scores = with == With::prefixes};
+                        .guided = with == With::prefixes};
   std::vector<std::size_t> counts;
   counts.reserve(10000);
   const CountingExecutable executable(
@@ -144,7 +144,7 @@ void SearchLoop::expect_no_allocations(With with) const {
                                {.k = BeamSearch::candidates_per_row(options),
                                 .shortlist = listed,
                                 .members = options.models > 0,
-                                .listed = options.prefix_scores}),
+                                .listed = options.guided}),
               model.weights),
       counts);
   std::ifstream input(data + "/" + GetParam() + "/input.sp.en");
@@ -155,10 +155,11 @@ void SearchLoop::expect_no_allocations(With with) const {
   BeamSearch search(executable, options);
   std::vector<WordIds> shortlists;
   if (listed) shortlists = some_shortlists(sentences.size(), vocabulary->size());
-  std::vector<WordIds> prefixes;
+  std::vector<SearchGuide> guides;
   if (with == With::prefixes)
-    for (const WordIds& sentence : sentences) prefixes.emplace_back(sentence.size() % 5, 7);
-  const std::vector<NBest> translations = search.search(sentences, shortlists, prefixes);
+    for (const WordIds& sentence : sentences)
+      guides.push_back({.prefix = WordIds(sentence.size() % 5, 7)});
+  const std::vector<NBest> translations = search.search(sentences, shortlists, guides);
   ASSERT_EQ(translations.size(), sentences.size());
   ASSERT_GT(counts.size(), 20u);
   EXPECT_GT(counts.front(), 0u) << "the counter is not connected";

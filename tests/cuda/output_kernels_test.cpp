@@ -33,7 +33,8 @@ TEST_F(OutputKernelsTest, LayersByWayOfLogits) {
 %b = param() {name = "b", dims = [1501]}
 %a, %i = linear_k_best(%x, %w, %b) {k = 6}
 %c, %j = linear_k_best(%x, %t) {k = 1, transposed = true, log_softmax = false}
-return a = %a, i = %i, c = %c, j = %j
+%d, %k, %n = linear_k_best(%x, %t) {k = 2, transposed = true, normalizer = true}
+return a = %a, i = %i, c = %c, j = %j, d = %d, k = %k, n = %n
 )");
 }
 
@@ -52,10 +53,10 @@ TEST_F(OutputKernelsTest, RowsGoInChunksWhereLogitsAreLarge) {
 %h = select_rows(%y) {via = [hyp.parent, parent.sentence]}
 %w = param() {name = "W", dims = [21, 150]}
 %b = param() {name = "b", dims = [150]}
-%a, %i = linear_k_best()" +
+%a, %i, %n = linear_k_best()" +
                         std::string(x) +
-                        R"(, %w, %b) {k = 6}
-return a = %a, i = %i
+                        R"(, %w, %b) {k = 6, normalizer = true}
+return a = %a, i = %i, n = %n
 )");
 }
 

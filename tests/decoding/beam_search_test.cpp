@@ -165,7 +165,8 @@ TEST(BeamSearch, BeginsHypothesesWithTheirPrefixes) {
   Script script;
   const ScriptedExecutable executable(script);
   BeamSearch search(executable, {.beam_size = 2, .normalize = 1, .max_words = 2, .end_id = 7});
-  const std::vector<WordIds> sentences{{5, 0}, {5, 0}}, prefixes{{9, 8}, {}};
+  const std::vector<WordIds> sentences{{5, 0}, {5, 0}};
+  const std::vector<SearchGuide> prefixes{{.prefix = {9, 8}}, {}};
   const auto results = search.search(sentences, {}, prefixes);
   EXPECT_EQ(script.searches_run, 0);
   EXPECT_EQ(script.steps_run, 4);
@@ -184,8 +185,9 @@ TEST(BeamSearch, ScoresPrefixesOnRequest) {
                                  .word_penalty = 0.25f,
                                  .max_words = 1,
                                  .end_id = 7,
-                                 .prefix_scores = true});
-  const auto results = search.search(std::vector<WordIds>{{0}}, {}, std::vector<WordIds>{{0, 1}});
+                                 .guided = true});
+  const auto results =
+      search.search(std::vector<WordIds>{{0}}, {}, std::vector<SearchGuide>{{.prefix = {0, 1}}});
   EXPECT_THAT(results[0][0].words, ElementsAre(0, 1, 1));
   EXPECT_THAT(results[0][0].word_scores, ElementsAre(-0.5f, -1.0f, -0.5f));
   EXPECT_EQ(results[0][0].score, (-2.0f - 0.25f * 3) / 3);

@@ -327,43 +327,43 @@ TEST_F(GeneratorTest, RefusesWrongOptions) {
 
 std::unique_ptr<Executable> translation_model(const SearchOptions& options) {
   const Model model = load_model(testing::small_model());
-  return compile(with_search_head(model.graph, SearchHead::k_best,
-                                  {.k = BeamSearch::candidates_per_row(options),
-                                   .listed = options.prefix_scores}),
-                 model.weights, {});
+  return compile(
+      with_search_head(model.graph, SearchHead::k_best,
+                       {.k = BeamSearch::candidates_per_row(options), .listed = options.guided}),
+      model.weights, {});
 }
 
 const std::vector<WordIds> kSources{{11, 7, 25, 4, 0}, {9, 0}, {30, 31, 5, 6, 0}};
 
 TEST(Prefixes, OfTheBestTranslationGiveThatTranslation) {
-  const SearchOptions options{
-      .beam_size = 1, .normalize = 0.6f, .alignment = true, .prefix_scores = true};
+  const SearchOptions options{.beam_size = 1, .normalize = 0.6f, .alignment = true, .guided = true};
   const auto executable = translation_model(options);
   BeamSearch search(*executable, options);
   const std::vector<NBest> expected = search.search(kSources);
   for (const std::size_t words : {0, 1, 2}) {
-    std::vector<WordIds> prefixes;
+    std::vector<SearchGuide> prefixes;
     for (const NBest& n_best : expected) {
       const auto& best = n_best[0].words;
-      prefixes.emplace_back(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(
-                                                             std::min(words, best.size() - 1)));
+      prefixes.push_back(
+          {.prefix = {best.begin(), best.begin() + static_cast<std::ptrdiff_t>(
+                                                       std::min(words, best.size() - 1))}});
     }
     const std::vector<NBest> found = search.search(kSources, {}, prefixes);
     for (std::size_t s = 0; s < kSources.size(); ++s) {
       EXPECT_EQ(found[s][0].words, expected[s][0].words);
-      EXPECT_EQ(found[s][0].word_scores, expected[s][0].word_scores);
-      EXPECT_EQ(found[s][0].log_probability, expected[s][0].log_probability);
-      EXPECT_EQ(found[s][0].score, expected[s][0].score);
+      EXPECT_THAT(found[s][0].word_scores, Pointwise(FloatNear(1e-5f), expected[s][0].word_scores));
+      EXPECT_NEAR(found[s][0].log_probability, expected[s][0].log_probability, 1e-5);
+      EXPECT_NEAR(found[s][0].score, expected[s][0].score, 1e-5);
       EXPECT_EQ(found[s][0].alignment, expected[s][0].alignment);
     }
   }
 }
 
 TEST(Prefixes, BeginAllHypothesesWhateverTheOtherSentencesHave) {
-  const SearchOptions options{.beam_size = 3, .prefix_scores = true};
+  const SearchOptions options{.beam_size = 3, .guided = true};
   const auto executable = translation_model(options);
   BeamSearch search(*executable, options);
-  const std::vector<WordIds> prefixes{{14, 3, 8}, {}, {22}};
+  const std::vector<SearchGuide> prefixes{{.prefix = {14, 3, 8}}, {}, {.prefix = {22}}};
   const std::vector<NBest> together = search.search(kSources, {}, prefixes);
   for (std::size_t s = 0; s < kSources.size(); ++s) {
     const std::vector<NBest> alone =
@@ -375,8 +375,9 @@ TEST(Prefixes, BeginAllHypothesesWhateverTheOtherSentencesHave) {
       EXPECT_EQ(found.words, alone[0][i].words);
       EXPECT_EQ(found.word_scores, alone[0][i].word_scores);
       EXPECT_EQ(found.score, alone[0][i].score);
-      ASSERT_GT(found.words.size(), prefixes[s].size());
-      EXPECT_TRUE(std::equal(prefixes[s].begin(), prefixes[s].end(), found.words.begin()));
+      ASSERT_GT(found.words.size(), prefixes[s].prefix.size());
+      EXPECT_TRUE(
+          std::equal(prefixes[s].prefix.begin(), prefixes[s].prefix.end(), found.words.begin()));
     }
   }
   EXPECT_EQ(together[1][0].words, search.search(kSources)[1][0].words);

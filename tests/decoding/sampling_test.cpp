@@ -398,19 +398,33 @@ TEST_F(SamplingTest, APrefixIsFollowedAndTheRestDrawn) {
                                                    {.sampling = Sampling{}, .suppressed = {1}}),
                                   model.weights, {});
   const std::vector<WordIds> sentences(50, {17, 5, 0});
-  const std::vector<WordIds> prefixes(50, {9, 8, 7});
+  const std::vector<SearchGuide> guides(50, {.prefix = {9, 8, 7}});
   std::vector<std::uint64_t> streams;
   for (std::size_t i = 0; i < sentences.size(); ++i) streams.push_back(stream_of_line(3, i));
   BeamSearch search(*executable, {.beam_size = 1, .suppressed = {1}});
   std::set<WordId> next;
   for (const NBest& found :
-       search.search(SamplingStreams(streams).added_to(Batch{.sentences = sentences}), prefixes)) {
+       search.search(SamplingStreams(streams).added_to(Batch{.sentences = sentences}), guides)) {
     const std::vector<WordId>& words = found.at(0).words;
     ASSERT_GE(words.size(), 4);
-    EXPECT_EQ(WordIds(words.begin(), words.begin() + 3), prefixes[0]);
+    EXPECT_EQ(WordIds(words.begin(), words.begin() + 3), guides[0].prefix);
     next.insert(words[3]);
   }
   EXPECT_GT(next.size(), 3);
+}
+
+TEST_F(SamplingTest, TheRestOfALineWithAPrefixIsDrawn) {
+  options_.guided = true;
+  options_.beam_size = 3;
+  const std::string prefix = translator().translate(lines_[1]).text().substr(0, 3);
+  const std::vector<LineGuide> guides(lines_.size(), {.prefix = prefix});
+  options_.batches.mini_batch = 4;
+  const std::vector<Translation> all = translator().translate(lines_, guides);
+  for (const Translation& translation : all)
+    for (const TranslatedText& sample : translation.n_best)
+      EXPECT_TRUE(sample.text.starts_with(prefix)) << sample.text;
+  options_.seed = 3;
+  EXPECT_EQ(show(translator().translate(lines_[3], guides[3])), show(all[3]));
 }
 
 TEST_F(SamplingTest, RefusesWhatContradictsIt) {
@@ -427,6 +441,10 @@ TEST_F(SamplingTest, RefusesWhatContradictsIt) {
   options = options_;
   options.sampling->temperature = 0;
   refuses(options, "the temperature of sampling must be a number from 0.001 to 1000, not 0");
+  options = options_;
+  options.guided = options.constraints = true;
+  options.beam_size = 5;
+  refuses(options, "terms cannot go with output-sampling");
   options = options_;
   options.beam_size = 2000;
   refuses(options, "beam-size");

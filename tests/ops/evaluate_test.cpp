@@ -583,6 +583,11 @@ const std::vector<Case>& cases() {
        "%y, %ids = linear_k_best(%h, %m, %b) {k = 3, log_softmax = false}",
        {{-7, -7, -7, 21.5, 17, 12.5, -1, -1, -1, 20, 15, 10},
         {0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0}}},
+      {"linear_k_best",
+       "%w = constant() {values = [0], dims = [2, 2]}\n"
+       "%b = constant() {values = [1, 1], dims = [2]}\n"
+       "%y, %ids, %n = linear_k_best(%h, %w, %b) {k = 1, normalizer = true}",
+       {{-l2, -l2, -l2, -l2}, {0, 0, 0, 0}, {1 + l2, 1 + l2, 1 + l2, 1 + l2}}},
       // Rows of NaN have no better words than the first.
       {"linear_k_best",
        "%w = constant() {values = [1], dims = [4, 2]}\n%y, %ids = linear_k_best(%h4, %w) {k = 1}",

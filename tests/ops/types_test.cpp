@@ -351,6 +351,8 @@ constexpr Bad kBad[] = {
      "epsilon must be from 0 to 1, not 2"},
     {"%y = log_sum_exp(%h22)", "operand 0 must be a vector a row, not hyp f32[2, 2]"},
     {"%y, %ids = linear_k_best(%h, %m) {k = 4}", "it cannot take the 4 best of hyp f32[3]"},
+    {"%y, %ids, %n = linear_k_best(%h, %m) {k = 1, log_softmax = false, normalizer = true}",
+     "only log-probabilities have a normalizer"},
     {"%y, %ids = linear_k_best(%h4, %m) {k = 1}",
      "inner dimensions differ: hyp f32[4] by f32[2, 3]"},
     {"%y = segment_log_softmax(%h) {to = [cross.left]}",

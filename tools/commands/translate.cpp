@@ -86,6 +86,16 @@ void TranslateCommand::add_search_options() {
   add_sampling_options(app, translator_.sampling, translator_.seed);
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
+  app.add_flag("--force-decode", translator_.force_decode,
+               "A line has a further field, behind a tab, with words that its translation begins "
+               "with");
+  app.add_flag("--constraints", translator_.constraints,
+               "A line has, behind tabs, a further field for each term of its translation; ||| "
+               "separates the forms of a term, of which one has to occur");
+  app.add_option("--terminology", translator_.terminology,
+                 "Lines of a source term and forms of its translation, separated by tabs: where "
+                 "the source has the term, the translation has one of the forms")
+      ->type_name("FILE");
   add_shortlist_options(app, shortlist_);
   app.add_flag("--no-shortlist", no_shortlist_, "Do without the shortlist of a published directory")
       ->excludes("--shortlist");
@@ -117,7 +127,8 @@ int TranslateCommand::run() {
 
   std::vector<std::string> inputs = common_.files_read;
   inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
-  if (!shortlist_.path.empty()) inputs.push_back(shortlist_.path);
+  for (const std::string& path : {shortlist_.path, translator_.terminology})
+    if (!path.empty()) inputs.push_back(path);
   OutputFile output(common_.output, inputs);
   TranslationNotes notes(translator.options());
   Progress progress(input.size_bytes(), common_.quiet || output.is_terminal());

@@ -33,12 +33,21 @@ struct Layer {
   std::size_t k;
   float* values;
   std::int32_t* ids;
+  float* log_sums;  ///< null: not wanted
 
   void run(const KernelTable& kernels) const {
-    kernels.linear_k_best(x, rows, matrix, bias, log_softmax, k, values, ids);
+    kernels.linear_k_best(x, rows, matrix, bias, log_softmax, k, values, ids, log_sums);
   }
   Layer row(std::size_t r) const {
-    return {rows_from(x, r), 1, matrix, bias, log_softmax, k, values + r * k, ids + r * k};
+    return {rows_from(x, r),
+            1,
+            matrix,
+            bias,
+            log_softmax,
+            k,
+            values + r * k,
+            ids + r * k,
+            log_sums == nullptr ? nullptr : log_sums + r};
   }
 };
 
@@ -81,7 +90,7 @@ void run_in_parts(const Layer& layer, const Run& run) {
   for (std::size_t r = 0; r < layer.rows; ++r) {
     const Layer row = layer.row(r);
     if (!run.kernels.join_output_parts(all, r, layer.rows, layer.matrix.n(), layer.k, row.values,
-                                       row.ids))
+                                       row.ids, row.log_sums))
       row.run(run.kernels);
   }
 }
@@ -101,7 +110,8 @@ class OutputLayer final : public Kernel {
                       .log_softmax = log_softmax_,
                       .k = cols_of(in),
                       .values = result_at(in, run, 0),
-                      .ids = result_at<std::int32_t>(in, run, 1)};
+                      .ids = result_at<std::int32_t>(in, run, 1),
+                      .log_sums = in.results.size() > 2 ? result_at(in, run, 2) : nullptr};
     if (is_worth_parts(run, work_of(layer.matrix, layer.rows)))
       run_in_parts(layer, run);
     else

@@ -171,9 +171,11 @@ struct KernelTable {
   /// k_best of a * b + bias, bitwise equal to gemm and binary; bias is [b.n()] or null. With
   /// log_softmax the values are of the rows' log_softmax, still ranked by a * b + bias; a row that
   /// contains NaN or +infinity, or only -infinity, gives -infinity and its first columns, as k_best
-  /// does for NaN. Stores only a few tiles of logits.
+  /// does for NaN. log_sums [rows] takes the log sum exp of each row, or is null; it needs
+  /// log_softmax. Stores only a few tiles of logits.
   void (*linear_k_best)(const RowsIn& a, size_t rows, const PackedMatrix& b, const float* bias,
-                        bool log_softmax, size_t k, float* values, std::int32_t* ids) = nullptr;
+                        bool log_softmax, size_t k, float* values, std::int32_t* ids,
+                        float* log_sums) = nullptr;
 
   /// linear_k_best for some blocks of columns, k > 0, with sums of exponentials if part.sums is not
   /// null.
@@ -184,7 +186,8 @@ struct KernelTable {
   /// with log_softmax if they have sums. Returns false if the k best are not numbers: then the
   /// result is not known.
   bool (*join_output_parts)(std::span<const OutputPart> parts, size_t row, size_t rows,
-                            size_t columns, size_t k, float* values, std::int32_t* ids) = nullptr;
+                            size_t columns, size_t k, float* values, std::int32_t* ids,
+                            float* log_sum) = nullptr;
 
   /// k_best of the sum over the layers of weight * logits, in their order, with the bits of gemm
   /// and binary. Then subtracts the sums of weight * (largest logit of the row) and of weight *

@@ -8,12 +8,15 @@
 #include "fuselage/backends/executable.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/api.h"
+#include "fuselage/decoding/search_guide.h"
 #include "fuselage/decoding/translation.h"
 
 namespace FUSELAGE_API fuselage {
 
 class BestScores;
 class FinalScores;
+class TermAutomaton;
+struct TermState;
 
 /// Settings of a search, named as marian-decoder's options.
 struct SearchOptions {
@@ -34,10 +37,14 @@ struct SearchOptions {
   /// Models of an ensemble whose log-probabilities are kept (Hypothesis::model_scores); 0: none.
   /// The executable then has the outputs member_output.
   std::size_t models = 0;
-  /// The words of a prefix have their log-probabilities, as with marian-decoder's force-decode; the
-  /// executable then has the output kListedScores. Otherwise they have the score 0 and do not count
-  /// in the length by which a score is normalized.
-  bool prefix_scores = false;
+  /// Guides may have terms, and the words of a prefix have their log-probabilities, as with
+  /// marian-decoder's force-decode; the executable has the output kListedScores. Otherwise guides
+  /// have prefixes only, whose words have the score 0 and do not count in the length by which a
+  /// score is normalized.
+  bool guided = false;
+  /// By word: whether it goes on with the word before, so that a term does not end there; empty: no
+  /// word does.
+  std::vector<bool> continues_word = {};
 };
 
 /// Hypotheses of one sentence, best first; at most SearchOptions::n_best, or beam-size.
@@ -48,11 +55,19 @@ using NBest = std::vector<Hypothesis>;
 /// word. Unlike in marian-decoder, each sentence has its own length limit, so that a result does
 /// not depend on the other sentences of a batch.
 ///
-/// A sentence may have a prefix, words that all of its hypotheses begin with. While it lasts, the
-/// sentence has one hypothesis, and limits of its length count from the end of the prefix.
+/// A guide may state a prefix, words that all hypotheses of a sentence begin with. While it lasts,
+/// the sentence has one hypothesis, and limits of its length count from the end of the prefix.
+///
+/// A guide may also state terms. Their next words are candidates at every step, hypotheses without
+/// all of them do not end, and the beam is divided among hypotheses by the number of words of terms
+/// that they have: dynamic beam allocation (Post and Vilar 2018, "Fast lexically constrained
+/// decoding with dynamic beam allocation for neural machine translation", section 3), in the order
+/// of Hu et al. 2019 ("Improved lexically constrained decoding for translation and monolingual
+/// rewriting", section 4). At the length limit a hypothesis ends without its terms; such are last
+/// among the results.
 ///
 /// Owns a worker and buffers, which search() calls reuse; steps do not allocate. If the worker has
-/// a search of its own, it is used unless alignments or prefixes are given; the results are the
+/// a search of its own, it is used unless alignments or guides are given; the results are the
 /// same.
 class BeamSearch {
  public:
@@ -69,16 +84,16 @@ class BeamSearch {
   /// Translates a batch of sentences, each with the end symbol last, or empty for a model without a
   /// source; results are in the order of the sentences. With SearchHeadOptions::shortlist,
   /// `shortlists` has the words, ascending, that the translation of each sentence may use, besides
-  /// those of its prefix. `prefixes` has the prefix of each sentence, or is empty. Throws Error
-  /// when scores are not numbers.
+  /// those of its guide. `guides` has the guide of each sentence, or is empty. Throws Error when
+  /// scores are not numbers, and for more terms than kMaxTerms or kMaxTermWords.
   std::vector<NBest> search(std::span<const WordIds> sentences,
                             std::span<const WordIds> shortlists = {},
-                            std::span<const WordIds> prefixes = {}) {
-    return search(Batch{.sentences = sentences, .shortlists = shortlists}, prefixes);
+                            std::span<const SearchGuide> guides = {}) {
+    return search(Batch{.sentences = sentences, .shortlists = shortlists}, guides);
   }
   /// The same for a model with several source texts, which Batch::inputs name; limits of the length
   /// follow from Batch::sentences.
-  std::vector<NBest> search(const Batch& batch, std::span<const WordIds> prefixes);
+  std::vector<NBest> search(const Batch& batch, std::span<const SearchGuide> guides);
 
   /// Steps of the last search; 0 if the worker searched by itself.
   std::size_t steps() const { return steps_; }
@@ -97,7 +112,14 @@ class BeamSearch {
     std::int32_t row;  ///< row of the step
     std::int32_t word;
   };
+  /// Of a candidate of a sentence with terms.
+  struct Place {
+    std::int64_t bank;  ///< words of terms that it has
+    std::size_t rank;   ///< among the candidates of its bank
+    std::size_t candidate;
+  };
 
+  void take_guides(const Batch& batch, std::span<const SearchGuide> guides);
   void list_words(const Batch& batch);
   void reserve(const Batch& batch);
   void search_by_steps();
@@ -106,6 +128,10 @@ class BeamSearch {
   void take_forced(std::size_t row, std::int32_t word);
   std::int32_t prefix_length(std::int32_t sentence) const;
   void collect_candidates(std::size_t begin, std::size_t end);
+  void add_term_candidates(std::size_t row);
+  void order_candidates(std::int32_t sentence, std::size_t width);
+  void divide_beam(const TermAutomaton& terms, std::size_t width);
+  bool has_terms_in(std::int32_t sentence) const;
   void take_candidates(std::size_t begin, std::size_t end);
   void keep_alignment(std::int64_t row);
   void keep_model_scores(std::size_t row, std::int32_t word);
@@ -114,6 +140,7 @@ class BeamSearch {
   std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
   float final_score(const SearchRecord::Finished& finished) const;
   void drop_if_decided(std::int32_t sentence, std::size_t first_open, std::size_t first_finished);
+  bool has_all_terms(const SearchRecord::Finished& finished) const;
   Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
   bool suppressed(std::int32_t word) const;
 
@@ -122,11 +149,14 @@ class BeamSearch {
   std::size_t steps_ = 0;
   std::size_t best_scores_, best_words_, alignment_output_ = 0, listed_scores_ = 0;
 
-  std::span<const WordIds> prefixes_;  ///< of the current batch
+  std::span<const SearchGuide> guides_;  ///< of the current batch
   SearchSettings settings_;
   SearchRecord record_;
   std::vector<Live> live_, next_live_;
   std::vector<Candidate> candidates_;
+  std::vector<TermAutomaton> terms_;             ///< of each sentence; empty without any
+  std::vector<TermState> states_, next_states_;  ///< of live_ and next_live_
+  std::vector<Place> places_;
   std::unique_ptr<FinalScores> final_scores_;
   std::vector<BestScores> best_finished_;  ///< of each sentence; empty without early_stop
   std::vector<float> alignments_;

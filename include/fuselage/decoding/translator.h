@@ -18,6 +18,7 @@
 #include "fuselage/base/log.h"
 #include "fuselage/base/shortlist_options.h"
 #include "fuselage/decoding/batch_options.h"
+#include "fuselage/decoding/line_guide.h"
 #include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/vocabulary_options.h"
@@ -46,6 +47,16 @@ struct TranslatorOptions {
   bool alignment = false;     ///< hypotheses have their alignment
   bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability
   bool strict = false;        ///< invalid and too long lines are errors
+  /// Lines may have a guide (LineGuide). On a GPU the search then runs on the host.
+  bool guided = false;
+  /// A line has a further field, behind a tab, with the prefix of its translation.
+  bool force_decode = false;
+  /// A line has, behind tabs, a further field for each term of its translation; "|||" separates the
+  /// forms of a term.
+  bool constraints = false;
+  /// Path of a file with a source term and forms of its translation on each line, separated by
+  /// tabs: lines with the source term have the term in their guides. Empty: none.
+  std::string terminology = {};
   std::optional<ShortlistOptions> shortlist = {};  ///< with an empty path: no shortlist
   /// Words are drawn in place of a search for the best ones; not with skip_cost.
   std::optional<Sampling> sampling = {};
@@ -86,12 +97,16 @@ class Translator {
   Translator& operator=(Translator&&) noexcept;
   ~Translator();
 
-  /// The translation of one line.
-  Translation translate(std::string_view line) const;
+  /// The translation of one line. Throws Error for a guide without TranslatorOptions::guided.
+  Translation translate(std::string_view line, const LineGuide& guide = {}) const;
 
   /// One translation per line.
   std::vector<Translation> translate(const std::vector<std::string>& lines) const;
   std::vector<Translation> translate(std::initializer_list<std::string> lines) const;
+
+  /// The same with a guide for each line. Throws Error for another number of guides.
+  std::vector<Translation> translate(const std::vector<std::string>& lines,
+                                     const std::vector<LineGuide>& guides) const;
 
   /// Gives one translation per line of the stream, as soon as it is ready. While a thread is idle,
   /// a line waits at most 10 ms for other lines of its batch; with `ready`, lines do not wait while

@@ -16,16 +16,19 @@ namespace FUSELAGE_API fuselage {
 namespace op {
 
 /// The k largest elements of x W + b and their indexes, as log-probabilities if log_softmax is set;
-/// operands x, W and optionally b.
+/// operands x, W and optionally b. With `normalizer` there is a third result, the row's log sum
+/// exp, by which other log-probabilities of the row follow from their logits.
 struct LinearKBest {
   static constexpr std::string_view kName = "linear_k_best";
   std::int64_t k = 0;
   bool transposed = false;
   bool log_softmax = true;
+  bool normalizer = false;
   static constexpr auto attributes() {
     return std::tuple(required("k", &LinearKBest::k),
                       defaulted("transposed", &LinearKBest::transposed),
-                      defaulted("log_softmax", &LinearKBest::log_softmax));
+                      defaulted("log_softmax", &LinearKBest::log_softmax),
+                      defaulted("normalizer", &LinearKBest::normalizer));
   }
 };
 

@@ -262,7 +262,7 @@ TEST(Canonical, OutputLayer) {
             for (const bool log_softmax : {false, true}) {
               Ranked best(layer.kRows, k);
               kernels().linear_k_best(layer.x.matrix().in(), layer.kRows, packed, layer.bias.row(0),
-                                      log_softmax, k, best.values.data(), best.ids.data());
+                                      log_softmax, k, best.values.data(), best.ids.data(), nullptr);
               bytes.add(best);
             }
         });

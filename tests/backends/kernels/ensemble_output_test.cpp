@@ -159,7 +159,7 @@ TEST_P(EnsembleOutputTest, OneMemberIsTheOutputLayer) {
   Ranked want(8, 6);
   kernels().linear_k_best(ensemble.x[0].in(), 8, ensemble.layers[0].packed,
                           ensemble.layers[0].bias_row(), true, 6, want.values.data(),
-                          want.ids.data());
+                          want.ids.data(), nullptr);
   const Ranked got = fused(ensemble.members(), 8, 6);
   EXPECT_EQ(got.ids, want.ids);
   EXPECT_TRUE(same_bits(got.values.data(), want.values.data(), want.values.size()));

@@ -16,9 +16,28 @@ Ranked fused(const Layer& layer, const RowsIn& x, std::size_t rows, std::size_t 
              bool log_softmax) {
   Ranked best(rows, k);
   kernels().linear_k_best(x, rows, layer.packed, layer.bias_row(), log_softmax, k,
-                          best.values.data(), best.ids.data());
+                          best.values.data(), best.ids.data(), nullptr);
   EXPECT_TRUE(best.guards_intact(rows * k));
   return best;
+}
+
+/// The normalizers beside the scores, which they do not change, are those of the logits.
+void expect_normalizers(const Layer& layer, const RowsIn& x, std::size_t rows, std::size_t k,
+                        Matrix& logits) {
+  Ranked best(rows, k);
+  std::vector<float> log_sums(rows + 1, -1.0f);
+  kernels().linear_k_best(x, rows, layer.packed, layer.bias_row(), true, k, best.values.data(),
+                          best.ids.data(), log_sums.data());
+  const Ranked alone = fused(layer, x, rows, k, true);
+  EXPECT_TRUE(same_bits(best.values.data(), alone.values.data(), rows * k));
+  for (std::size_t r = 0; r < rows; ++r) {
+    double sum = 0;
+    for (std::size_t c = 0; c < logits.cols(); ++c) sum += std::exp(double{logits.row(r)[c]});
+    if (std::isfinite(sum) && sum > 0) {
+      EXPECT_NEAR(log_sums[r], std::log(sum), 1e-5 + 1e-7 * std::fabs(std::log(sum)));
+    }
+  }
+  EXPECT_EQ(log_sums[rows], -1.0f) << "more rows than there are";
 }
 
 /// The fused kernel gives what the separate ones give.
@@ -26,6 +45,7 @@ void expect_same(const Layer& layer, const RowsIn& x, std::size_t rows, std::siz
   SCOPED_TRACE(testing::Message() << rows << " rows, " << layer.w.cols() << " columns, k " << k);
   Matrix logits = layer.logits(x, rows);
   const Ranked best = k_best_of(logits, k);
+  expect_normalizers(layer, x, rows, k, logits);
   const Ranked plain = fused(layer, x, rows, k, false);
   EXPECT_EQ(plain.ids, best.ids);
   ASSERT_TRUE(same_bits(plain.values.data(), best.values.data(), rows * k));
@@ -105,7 +125,7 @@ TEST_P(OutputTest, BFloat16HasTheBitsOfItsFloats) {
         kernels().ensemble_k_best({&member, 1}, rows, 4, ranked.values.data(), ranked.ids.data());
       else
         kernels().linear_k_best(x.in(), rows, packed, layer.bias_row(), true, 4,
-                                ranked.values.data(), ranked.ids.data());
+                                ranked.values.data(), ranked.ids.data(), nullptr);
       return ranked;
     };
     for (const bool ensemble : {false, true}) {
@@ -191,9 +211,9 @@ Ranked in_parts(const Layer& layer, const RowsIn& x, std::size_t rows, std::size
   for (std::size_t r = 0; r < rows; ++r) {
     float* values = best.values.data() + r * k;
     std::int32_t* ids = best.ids.data() + r * k;
-    if (!kernels().join_output_parts(parts, r, rows, n, k, values, ids))
+    if (!kernels().join_output_parts(parts, r, rows, n, k, values, ids, nullptr))
       kernels().linear_k_best(rows_from(x, r), 1, layer.packed, layer.bias_row(), log_softmax, k,
-                              values, ids);
+                              values, ids, nullptr);
   }
   return best;
 }
@@ -224,9 +244,9 @@ TEST_P(OutputTest, NoRowsAndNoPlaces) {
   std::vector<float> values(3, 0.5f);
   std::vector<std::int32_t> ids(3, 77);
   kernels().linear_k_best(x.in(), 0, layer.packed, layer.bias_row(), true, 3, values.data(),
-                          ids.data());
+                          ids.data(), nullptr);
   kernels().linear_k_best(x.in(), 1, layer.packed, layer.bias_row(), true, 0, values.data(),
-                          ids.data());
+                          ids.data(), nullptr);
   EXPECT_THAT(values, Each(0.5f));
   EXPECT_THAT(ids, Each(77));
 }

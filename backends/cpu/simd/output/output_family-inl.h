@@ -51,8 +51,9 @@ inline void take_rows(const RowsIn& a, const PackedMatrix& b, const float* bias,
 // Converts logits to log-probabilities as log_softmax does: first the largest logit is subtracted,
 // then the logarithm, since their sum would round away the logarithm beside a large logit. A row
 // without probabilities (all NaN or -infinity to k_best) gets the first of its `columns`.
+// `log_sum_exp`, unless null, takes the normalizer.
 inline void finish_scores(const ExpSum& exp_sum, std::size_t columns, std::size_t k, float* values,
-                          std::int32_t* ids) {
+                          std::int32_t* ids, float* log_sum_exp) {
   const float sum = value_of(exp_sum);
   const bool none = exp_sum.top == kLowest || std::isnan(sum);
   const float log_sum = log_of(sum);
@@ -60,10 +61,12 @@ inline void finish_scores(const ExpSum& exp_sum, std::size_t columns, std::size_
     values[i] = none ? kLowest : (values[i] - exp_sum.top) - log_sum;
     if (none) ids[i] = i < columns ? static_cast<std::int32_t>(i) : -1;
   }
+  if (log_sum_exp != nullptr) *log_sum_exp = exp_sum.top + log_sum;
 }
 
 inline void output_rows(const RowsIn& a, const PackedMatrix& b, const float* bias, bool log_softmax,
-                        std::size_t k, std::span<Row> rows, float* values, std::int32_t* ids) {
+                        std::size_t k, std::span<Row> rows, float* values, std::int32_t* ids,
+                        float* log_sums) {
   for (std::size_t r = 0; r < rows.size(); ++r)
     rows[r] = {.sum = {}, .ranking = {Best(k, values + r * k, ids + r * k)}};
   take_rows(a, b, bias, log_softmax ? Wanted::best_and_sum : Wanted::best, rows);
@@ -72,20 +75,25 @@ inline void output_rows(const RowsIn& a, const PackedMatrix& b, const float* bia
     // the products costs less than storing them.
     if (rows[r].ranking.best.threshold() == kLowest)
       take_rows(rows_from(a, r), b, bias, Wanted::lowest_columns, rows.subspan(r, 1));
-    if (log_softmax) finish_scores(rows[r].sum, b.n(), k, values + r * k, ids + r * k);
+    if (log_softmax)
+      finish_scores(rows[r].sum, b.n(), k, values + r * k, ids + r * k,
+                    log_sums == nullptr ? nullptr : log_sums + r);
   }
 }
 
 inline void linear_k_best(const RowsIn& a, std::size_t rows, const PackedMatrix& b,
                           const float* bias, bool log_softmax, std::size_t k, float* values,
-                          std::int32_t* ids) {
+                          std::int32_t* ids, float* log_sums) {
+  check(log_sums == nullptr || (log_softmax && k > 0),
+        "linear_k_best: no normalizers without scores");
   check(a.columns == b.row_elements(),
         "linear_k_best: a.columns is not what a row of the matrix takes");
   if (k == 0) return;
   std::array<Row, kMaxRows> state;
   for_each_share(rows, kMaxRows, [&](std::size_t begin, std::size_t count) {
     output_rows(prepared_for(b, rows_from(a, begin), count), b, bias, log_softmax, k,
-                {state.data(), count}, values + begin * k, ids + begin * k);
+                {state.data(), count}, values + begin * k, ids + begin * k,
+                log_sums == nullptr ? nullptr : log_sums + begin);
   });
 }
 
@@ -110,8 +118,8 @@ inline void output_part(const RowsIn& a, std::size_t rows, const PackedMatrix& b
 }
 
 inline bool join_output_parts(std::span<const OutputPart> parts, std::size_t row, std::size_t rows,
-                              std::size_t columns, std::size_t k, float* values,
-                              std::int32_t* ids) {
+                              std::size_t columns, std::size_t k, float* values, std::int32_t* ids,
+                              float* log_sum) {
   Best best(k, values, ids);
   ExpSum total;
   for (const OutputPart& part : parts) {
@@ -123,7 +131,7 @@ inline bool join_output_parts(std::span<const OutputPart> parts, std::size_t row
     }
   }
   if (best.threshold() == kLowest) return false;
-  if (parts[0].sums) finish_scores(total, columns, k, values, ids);
+  if (parts[0].sums) finish_scores(total, columns, k, values, ids, log_sum);
   return true;
 }
 

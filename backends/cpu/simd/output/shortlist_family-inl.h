@@ -137,7 +137,7 @@ void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std
     if (rows[r].ranking.best.threshold() == kLowest)
       take_rows<Dot>(rows_from(a, r), columns, Wanted::lowest_columns, rows.subspan(r, 1));
     if (log_softmax)
-      finish_scores(rows[r].sum, columns.numbers.size(), k, values + r * k, ids + r * k);
+      finish_scores(rows[r].sum, columns.numbers.size(), k, values + r * k, ids + r * k, nullptr);
     find_columns(columns.numbers, {ids + r * k, k});
   }
 }

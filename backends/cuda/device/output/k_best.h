@@ -32,10 +32,11 @@ struct ShortlistWords {
   std::int32_t max_pairs = 0;
 };
 
-/// The k best of each row: values, best first, and ids.
+/// The k best of each row: values, best first, and ids; and its log sum exp where it is wanted.
 struct BestOut {
   RowsOut values;
   ResultOf<std::int32_t> ids;
+  RowsOut log_sums = {};  ///< data: null: not wanted
 };
 
 /// A query of the k best columns of rows, by logits or by the weighted sum of several models'

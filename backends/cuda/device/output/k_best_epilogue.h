@@ -37,6 +37,8 @@ template <std::int32_t kSlots>
 __device__ void write_best(const WarpBest<kSlots>& best, const KBestEpilogue& epilogue,
                            const BestOut& out, std::int64_t r) {
   const bool none = epilogue.log_softmax && !std::isfinite(epilogue.max + epilogue.log_sum);
+  if (out.log_sums.data != nullptr && lane_id() == 0)
+    *row_of(out.log_sums, r) = epilogue.max + epilogue.log_sum;
   float* values = row_of(out.values, r);
   std::int32_t* ids = row_of(out.ids, r);
   best.for_each([&](std::int32_t rank, const Ranked& ranked) {

@@ -19,7 +19,9 @@ BestQuery best_query(const PlannedInstruction& in, const Run& run, std::int64_t 
           .columns = static_cast<std::int32_t>(columns),
           .k = cols_of(in),
           .log_softmax = log_softmax,
-          .out = {rows_out(in, run, 0), rows_out<std::int32_t>(in, run, 1)}};
+          .out = {.values = rows_out(in, run, 0),
+                  .ids = rows_out<std::int32_t>(in, run, 1),
+                  .log_sums = in.results.size() > 2 ? rows_out(in, run, 2) : RowsOut{}}};
 }
 
 /// The workspace of a launch.
@@ -99,7 +101,9 @@ void LogitLayers::launch_chunk(const PlannedInstruction& in, const Run& run, con
   }
   BestQuery query = best_query(in, run, columns(), log_softmax_);
   query.rows = rows;
-  query.out = {skip_rows(query.out.values, begin), skip_rows(query.out.ids, begin)};
+  query.out.values = skip_rows(query.out.values, begin);
+  query.out.ids = skip_rows(query.out.ids, begin);
+  if (query.out.log_sums.data != nullptr) query.out.log_sums = skip_rows(query.out.log_sums, begin);
   best_of_rows<float>(run.stream, query, logits, memory.shared);
 }
 

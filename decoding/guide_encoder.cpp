@@ -1,0 +1,144 @@
+#include "decoding/guide_encoder.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/suggest.h"
+#include "fuselage/base/error.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::size_t kTermsToName = 10;
+
+/// The parts of `text` between separators, at least one.
+std::vector<std::string_view> split_at(std::string_view text, std::string_view separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
+
+std::size_t words_of(const TermForms& forms) {
+  std::size_t words = 0;
+  for (const WordIds& form : forms) words += form.size();
+  return words;
+}
+
+}  // namespace
+
+GuideEncoder::GuideEncoder(const Vocabulary& target, Options options)
+    : target_(target),
+      options_(std::move(options)),
+      prefixes_(target, {.max_length = options_.max_length,
+                         .right_left = false,
+                         .strict = options_.strict,
+                         .text = "prefix"}) {
+  if (options_.right_left && options_.prefix_field)
+    throw Error(
+        "the model translates from right to left, so a translation cannot begin with given words; "
+        "leave prefixes out");
+  if (!options_.terminology.empty()) load(options_.terminology);
+}
+
+void GuideEncoder::load(const std::string& path) {
+  terminology_ = load_terminology(path);
+  std::vector<std::string> without;
+  std::size_t count = 0;
+  for (const Terminology::Entry& entry : terminology_->entries()) {
+    TermForms& forms = entries_.emplace_back();
+    for (const std::string& form : entry.forms)
+      if (auto words = spell(form)) forms.push_back(std::move(*words));
+    if (!forms.empty() || ++count > kTermsToName) continue;
+    without.push_back(entry.source);
+  }
+  if (count > 0)
+    notes_.push_back(fmt::format(
+        "{}: the target vocabulary has no words for the translations of {} of {} terms, which are "
+        "left out ({}{})",
+        path, count, entries_.size(), fmt::join(without, ", "), count > kTermsToName ? ", …" : ""));
+}
+
+/// Nothing for a form with unknown words, or without words.
+std::optional<WordIds> GuideEncoder::spell(std::string_view form) const {
+  WordIds words = target_.encode(valid_text(form));
+  words.pop_back();
+  if (words.empty() || std::ranges::find(words, target_.unknown_id()) != words.end())
+    return std::nullopt;
+  if (options_.right_left) std::ranges::reverse(words);
+  return words;
+}
+
+GuideEncoder::GuidedLine GuideEncoder::split(std::string_view line, std::size_t number) const {
+  if (!reads_fields() || line.empty()) return {line, {}};
+  const std::vector<std::string_view> fields = split_at(line, "\t");
+  const std::size_t least = options_.source_texts + (options_.prefix_field ? 1 : 0);
+  if (fields.size() < least || (fields.size() > least && !options_.term_fields))
+    throw Error(fmt::format(
+        "line {} has {} fields, separated by tabs, but {}{}: {} of the source{}{}", number + 1,
+        fields.size(), options_.term_fields ? "at least " : "", least, options_.source_texts,
+        options_.prefix_field ? ", and the prefix, which may be empty" : "",
+        options_.term_fields ? ", and one for each term" : ""));
+  GuidedLine result;
+  const std::string_view last = fields[options_.source_texts - 1];
+  result.source = line.substr(0, static_cast<std::size_t>(last.data() - line.data()) + last.size());
+  if (options_.prefix_field) result.guide.prefix = fields[options_.source_texts];
+  for (std::size_t i = least; i < fields.size(); ++i) {
+    const auto forms = split_at(fields[i], kFormSeparator);
+    result.guide.terms.emplace_back(forms.begin(), forms.end());
+  }
+  return result;
+}
+
+void GuideEncoder::add_prefix(const std::string& prefix, std::size_t number,
+                              EncodedLine& line) const {
+  if (options_.right_left)
+    throw Error(
+        "the model translates from right to left, so a translation cannot begin with given words; "
+        "leave the prefix out");
+  EncodedLine encoded = prefixes_.encode(prefix, number);
+  encoded.words.pop_back();
+  line.guide.prefix = std::move(encoded.words);
+  for (const LineOddity oddity : encoded.oddities)
+    if (oddity != LineOddity::empty &&
+        std::ranges::find(line.oddities, oddity) == line.oddities.end())
+      line.oddities.push_back(oddity);
+}
+
+void GuideEncoder::encode(const LineGuide& guide, std::string_view source, std::size_t number,
+                          EncodedLine& line) const {
+  if (!guide.prefix.empty()) add_prefix(guide.prefix, number, line);
+  std::vector<TermForms>& terms = line.guide.terms;
+  std::size_t words = 0;
+  for (const Term& term : guide.terms) {
+    TermForms& forms = terms.emplace_back();
+    for (const std::string& form : term)
+      if (auto spelt = spell(form)) forms.push_back(std::move(*spelt));
+    if (forms.empty())
+      throw Error(fmt::format("line {}: the target vocabulary has no words for the term {}",
+                              number + 1, in_quotes(fmt::format("{}", fmt::join(term, "|||")))));
+    words += words_of(forms);
+  }
+  if (!terminology_) return;
+  for (const std::size_t entry : terminology_->find(valid_text(source))) {
+    const TermForms& forms = entries_[entry];
+    words += words_of(forms);
+    if (terms.size() == kMaxTerms || words > kMaxTermWords) break;
+    if (!forms.empty()) terms.push_back(forms);
+  }
+}
+
+std::vector<bool> GuideEncoder::continuations() const {
+  std::vector<bool> result(static_cast<std::size_t>(target_.size()));
+  for (WordId id = 0; id < target_.size(); ++id)
+    result[static_cast<std::size_t>(id)] = target_.continues_word(id);
+  return result;
+}
+
+}  // namespace fuselage

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "fuselage/base/api.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// A term of the target language in one or several forms, of which one has to occur.
+using Term = std::vector<std::string>;
+
+/// Demands on the translation of a line.
+struct LineGuide {
+  std::string prefix = {};       ///< the beginning of the translation
+  std::vector<Term> terms = {};  ///< terms that the translation contains, in any order
+};
+
+}  // namespace fuselage
