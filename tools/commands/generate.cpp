@@ -74,7 +74,8 @@ void GenerateCommand::add_search_options() {
       "The unknown word may be produced");
   app.add_flag("--allow-special", generator_.allow_special,
                "Control characters of SentencePiece may be produced");
-  add_sampling_options(app, generator_.sampling, generator_.seed);
+  add_sampling_option(app, generator_.sampling);
+  add_seed_option(app, generator_.seed);
 }
 
 int GenerateCommand::run() {

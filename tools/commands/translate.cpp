@@ -83,7 +83,8 @@ void TranslateCommand::add_search_options() {
       "The unknown word may be produced");
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
-  add_sampling_options(app, translator_.sampling, translator_.seed);
+  add_sampling_option(app, translator_.sampling);
+  add_seed_option(app, translator_.seed);
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
   app.add_flag("--force-decode", translator_.force_decode,

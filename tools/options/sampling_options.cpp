@@ -18,7 +18,7 @@ constexpr const char* kSamplingOption = "--output-sampling";
 
 }  // namespace
 
-void add_sampling_options(CLI::App& app, std::optional<Sampling>& sampling, std::uint64_t& seed) {
+void add_sampling_option(CLI::App& app, std::optional<Sampling>& sampling) {
   const auto set = [&sampling](const std::vector<std::string>& values) {
     try {
       const bool bare = values.size() == 1 && (values[0].empty() || values[0] == "true");
@@ -35,6 +35,9 @@ void add_sampling_options(CLI::App& app, std::optional<Sampling>& sampling, std:
          "number of samples, 1 unless given")
       ->expected(0, 3)
       ->type_name("full|topk|nucleus|epsilon [NUMBER] [T]");
+}
+
+void add_seed_option(CLI::App& app, std::uint64_t& seed) {
   const auto set_seed = [&seed](const std::string& text) {
     const char* const end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, seed);

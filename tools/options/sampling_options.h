@@ -8,7 +8,10 @@
 
 namespace fuselage {
 
-/// Registers the options for words that are drawn at random.
-void add_sampling_options(CLI::App& app, std::optional<Sampling>& sampling, std::uint64_t& seed);
+/// Registers the option for words that are drawn at random.
+void add_sampling_option(CLI::App& app, std::optional<Sampling>& sampling);
+
+/// Registers the option for the seed of these words.
+void add_seed_option(CLI::App& app, std::uint64_t& seed);
 
 }  // namespace fuselage
