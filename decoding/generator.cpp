@@ -12,6 +12,7 @@
 #include "decoding/line_pipeline.h"
 #include "decoding/line_reader.h"
 #include "decoding/resolve_options.h"
+#include "decoding/sampling_streams.h"
 #include "decoding/search_pool.h"
 #include "decoding/shared_log.h"
 #include "decoding/vocabulary_pair.h"
@@ -27,7 +28,8 @@ namespace {
 
 /// Settings of the search; all members of `options` have values.
 SearchOptions search_options(const GeneratorOptions& options, const Vocabulary& vocabulary) {
-  return {.beam_size = options.beam_size.value(),
+  // Samples are searches of their own.
+  return {.beam_size = options.sampling ? 1 : options.beam_size.value(),
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_words = options.max_new_tokens,
@@ -36,6 +38,9 @@ SearchOptions search_options(const GeneratorOptions& options, const Vocabulary& 
           .suppressed =
               words_to_suppress(vocabulary, options.allow_unk.value(), options.allow_special)};
 }
+
+/// The words of a prompt, without the end symbol.
+WordIds prompt_of(const EncodedLine& line) { return {line.words.begin(), line.words.end() - 1}; }
 
 /// The hypothesis without the first `words` words, whose scores are 0.
 Hypothesis without_prompt(Hypothesis hypothesis, std::size_t words) {
@@ -61,6 +66,10 @@ class Generator::Impl {
 
  private:
   BatchBounds fastest_batches() const;
+  Workload workload() const;
+  EncodedLine encode(std::string_view prompt, std::size_t number) const;
+  std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
+  std::vector<NBest> draw_samples(BeamSearch& search, std::span<const EncodedLine> lines) const;
   std::vector<Generation> generate_batch(BeamSearch& search, std::vector<EncodedLine>& batch) const;
   Generation make_generation(const EncodedLine& line, const WordIds& prompt, NBest found) const;
 
@@ -82,6 +91,11 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
         "that reads from left to right");
   search_ = search_options(options_, *vocabularies_.target);
   verify(search_);
+  verify(options_.repetition);
+  if (options_.sampling && options_.min_length > 0)
+    throw Error(
+        "min-length cannot go with output-sampling: the end symbol is drawn as any word; leave one "
+        "of the two out");
   encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,
                                            LineEncoder::Options{.max_length = *options_.max_length,
                                                                 .right_left = false,
@@ -90,13 +104,13 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
-  options_.compile.workload =
-      expected_workload(static_cast<std::size_t>(search_.beam_size),
-                        batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false));
+  options_.compile.workload = workload();
   executable_ = compile(with_search_head(model.graph, SearchHead::k_best,
                                          {.k = BeamSearch::candidates_per_row(search_),
                                           .alignment = false,
-                                          .repetition = options_.repetition}),
+                                          .repetition = options_.repetition,
+                                          .sampling = options_.sampling,
+                                          .suppressed = search_.suppressed}),
                         std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
@@ -105,12 +119,26 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
 
 BatchBounds Generator::Impl::fastest_batches() const {
   return find_backend(options_.compile.backend)
-      .fastest_batches(static_cast<std::size_t>(search_.beam_size));
+      .fastest_batches(static_cast<std::size_t>(*options_.beam_size));
+}
+
+Workload Generator::Impl::workload() const {
+  Workload workload =
+      expected_workload(static_cast<std::size_t>(search_.beam_size),
+                        batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false));
+  if (options_.sampling) workload.batch *= static_cast<double>(*options_.beam_size);
+  return workload;
+}
+
+EncodedLine Generator::Impl::encode(std::string_view prompt, std::size_t number) const {
+  EncodedLine encoded = encoder_->encode(prompt, number);
+  encoded.stream = stream_of_line(options_.seed, number);
+  return encoded;
 }
 
 Generation Generator::Impl::generate(std::string_view prompt) const {
   const SearchPool::Lease lease(*pool_, 1);
-  std::vector<EncodedLine> batch{encoder_->encode(prompt, 0)};
+  std::vector<EncodedLine> batch{encode(prompt, 0)};
   Generation generation = std::move(generate_batch(*lease.searches()[0], batch)[0]);
   LineNotes notes(*options_.max_length);
   notes.add(0, generation.oddities);
@@ -132,24 +160,42 @@ void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
     sink(line, std::move(generation));
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size());
-  const auto encode = [this](std::string_view line, std::size_t number) {
-    return encoder_->encode(line, number);
+  const auto encode_line = [this](std::string_view line, std::size_t number) {
+    return encode(line, number);
   };
-  run_lines<Generation>({encode, next_line, ready}, former, std::move(work),
+  run_lines<Generation>({encode_line, next_line, ready}, former, std::move(work),
                         log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
 }
 
+std::vector<NBest> Generator::Impl::search_batch(BeamSearch& search,
+                                                 std::span<const EncodedLine> lines) const {
+  const std::vector<WordIds> sentences(lines.size());  // without a source, they have no words
+  std::vector<SearchGuide> prompts;
+  std::vector<std::uint64_t> streams;
+  for (const EncodedLine& line : lines) {
+    prompts.push_back({.prefix = prompt_of(line)});
+    streams.push_back(line.stream);
+  }
+  const Batch batch{.sentences = sentences};
+  if (!options_.sampling) return search.search(batch, prompts);
+  return search.search(SamplingStreams(streams).added_to(batch), prompts);
+}
+
+/// The same for samples of each line.
+std::vector<NBest> Generator::Impl::draw_samples(BeamSearch& search,
+                                                 std::span<const EncodedLine> lines) const {
+  const auto samples = static_cast<std::size_t>(*options_.beam_size);
+  return gathered_samples(search_batch(search, sampled_lines(lines, samples)), samples, 0);
+}
+
 std::vector<Generation> Generator::Impl::generate_batch(BeamSearch& search,
                                                         std::vector<EncodedLine>& batch) const {
-  const std::vector<WordIds> sentences(batch.size());  // without a source, they have no words
-  std::vector<SearchGuide> prompts;
-  for (const EncodedLine& line : batch)
-    prompts.push_back({.prefix = {line.words.begin(), line.words.end() - 1}});
-  std::vector<NBest> found = search.search(sentences, {}, prompts);
+  std::vector<NBest> found =
+      options_.sampling ? draw_samples(search, batch) : search_batch(search, batch);
   std::vector<Generation> results;
   for (std::size_t i = 0; i < batch.size(); ++i)
-    results.push_back(make_generation(batch[i], prompts[i].prefix, std::move(found[i])));
+    results.push_back(make_generation(batch[i], prompt_of(batch[i]), std::move(found[i])));
   return results;
 }
 

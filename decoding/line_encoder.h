@@ -22,7 +22,8 @@ struct EncodedLine {
   std::vector<WordIds> further = {};
   SearchGuide guide = {};
   std::vector<LineOddity> oddities;
-  std::size_t bytes = 0;  ///< size of the given line with its line break
+  std::size_t bytes = 0;     ///< size of the given line with its line break
+  std::uint64_t stream = 0;  ///< of random numbers (sampling_streams.h)
 
   bool empty() const { return words.size() <= 1; }
 };

@@ -54,12 +54,11 @@ void verify(const Repetition& repetition) {
                             repetition.no_repeat_ngram_size));
 }
 
-ValueId add_repetition(Graph& graph, ValueId scores, DomainId hypotheses,
-                       const std::optional<ShortlistPaths>& pairs, const Repetition& repetition) {
+WordScores penalized(Graph& graph, WordScores scores, const Repetition& repetition) {
   verify(repetition);
-  const MapId word = word_map(graph, hypotheses);
-  const DomainId prefix = find_or_add_prefix(graph, hypotheses);
-  const DomainId history = find_or_add_pairs(graph, hypotheses, prefix);
+  const MapId word = word_map(graph, scores.hypotheses);
+  const DomainId prefix = find_or_add_prefix(graph, scores.hypotheses);
+  const DomainId history = find_or_add_pairs(graph, scores.hypotheses, prefix);
   const ValueId words =
       graph.result(add_node(graph, op::History{.domain = prefix},
                             {graph.result(add_node(graph, op::RowNumber{.via = {word}}, {}))}));
@@ -67,18 +66,21 @@ ValueId add_repetition(Graph& graph, ValueId scores, DomainId hypotheses,
   const MapPath via{graph.map_of(history, MapKind::right)};
   const double penalty = repetition.penalty;
   const std::int64_t ngram = repetition.no_repeat_ngram_size;
-  if (!pairs)
-    return graph.result(add_node(
-        graph, op::PenalizeRepeats{.to = to, .via = via, .penalty = penalty, .ngram = ngram},
-        {scores, words}));
-  return graph.result(add_node(graph,
-                               op::SegmentPenalizeRepeats{.row = pairs->hypothesis,
-                                                          .listed = pairs->word,
-                                                          .to = to,
-                                                          .via = via,
-                                                          .penalty = penalty,
-                                                          .ngram = ngram},
-                               {scores, words}));
+  const NodeId node =
+      scores.pairs
+          ? add_node(graph,
+                     op::SegmentPenalizeRepeats{.row = scores.pairs->hypothesis,
+                                                .listed = scores.pairs->word,
+                                                .to = to,
+                                                .via = via,
+                                                .penalty = penalty,
+                                                .ngram = ngram},
+                     {scores.value, words})
+          : add_node(graph,
+                     op::PenalizeRepeats{.to = to, .via = via, .penalty = penalty, .ngram = ngram},
+                     {scores.value, words});
+  scores.value = graph.result(node);
+  return scores;
 }
 
 }  // namespace fuselage

@@ -60,6 +60,14 @@ DecodeDefaults with_defaults_of(const Model& model, DecodeDefaults stated) {
   return stated;
 }
 
+/// The number of samples where words are drawn: as many as are asked for, whatever the model states
+/// for a search of the best translation.
+template <typename Options>
+std::int32_t samples_of(const Options& options) {
+  verify(*options.sampling);
+  return options.beam_size.value_or(1);
+}
+
 }  // namespace
 
 TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
@@ -69,7 +77,8 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   stated.allow_unk = options.allow_unk;
   const DecodeDefaults values = with_defaults_of(model, stated);
   const SearchOptions marian;
-  options.beam_size = values.beam_size.value_or(marian.beam_size);
+  options.beam_size =
+      options.sampling ? samples_of(options) : values.beam_size.value_or(marian.beam_size);
   options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
   options.allow_unk = values.allow_unk.value_or(false);
   if (options.force_decode || options.constraints || !options.terminology.empty())
@@ -87,7 +96,7 @@ GeneratorOptions resolved(GeneratorOptions options, const Model& model) {
   stated.beam_size = options.beam_size;
   stated.allow_unk = options.allow_unk;
   const DecodeDefaults values = with_defaults_of(model, stated);
-  options.beam_size = values.beam_size.value_or(1);
+  options.beam_size = options.sampling ? samples_of(options) : values.beam_size.value_or(1);
   options.allow_unk = values.allow_unk.value_or(false);
   set_common(options, values);
   return options;

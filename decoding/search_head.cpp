@@ -11,12 +11,13 @@
 #include <utility>
 
 #include "decoding/repetition_head.h"
+#include "decoding/sampling_head.h"
+#include "decoding/word_scores.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/pointwise.h"
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/rows.h"
-#include "fuselage/ops/search.h"
 #include "fuselage/ops/shortlist.h"
 #include "fuselage/ops/softmax.h"
 #include "graph/names.h"
@@ -115,15 +116,6 @@ class ShortlistScores {
   std::map<std::uint32_t, ValueId> done_;
 };
 
-/// Log-probabilities or logits of words, and where they are.
-struct WordScores {
-  ValueId value;
-  DomainId hypotheses;
-  std::int64_t words = 0;  ///< of the vocabulary
-  /// Of a shortlist: a row is a pair of a hypothesis and a word. Otherwise rows are hypotheses.
-  std::optional<ShortlistPaths> pairs = {};
-};
-
 WordScores scores_of_all(Graph& graph, SearchHead head, const ModelScores& given) {
   auto [scores, normalized, words] = given;
   if (!normalized && head != SearchHead::k_best_logits) {
@@ -149,19 +141,12 @@ WordScores scores_of_listed(Graph& graph, SearchHead head, const ModelScores& gi
           .pairs = listed.paths()};
 }
 
-/// The scores that are ranked.
-WordScores ranked(Graph& graph, WordScores scores, const Repetition& repetition) {
-  if (!repetition.is_off())
-    scores.value = add_repetition(graph, scores.value, scores.hypotheses, scores.pairs, repetition);
-  return scores;
-}
-
-NodeId add_k_best(Graph& graph, const WordScores& scores, std::int64_t most) {
-  const std::int64_t k = std::min(most, scores.words);
-  if (!scores.pairs) return add_node(graph, op::KBest{.k = k}, {scores.value});
-  return add_node(
-      graph, op::SegmentKBest{.k = k, .to = scores.pairs->hypothesis, .words = scores.pairs->word},
-      {scores.value});
+/// The words that the search takes, the k best or one that is drawn.
+NodeId add_choice(Graph& graph, WordScores scores, const SearchHeadOptions& options) {
+  if (!options.repetition.is_off()) scores = penalized(graph, scores, options.repetition);
+  if (options.sampling)
+    return add_drawn_words(graph, scores, *options.sampling, options.suppressed);
+  return add_k_best(graph, scores, options.k);
 }
 
 void add_listed_scores(Graph& graph, const WordScores& scores) {
@@ -185,10 +170,9 @@ void expect_hypotheses(const Graph& graph, const Type& scores) {
 }  // namespace
 
 Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOptions& options) {
-  check(head == SearchHead::k_best ||
-            !(options.members || options.listed || !options.repetition.is_off()),
-        "scores of models and of listed words, and penalties, are for a search by "
-        "log-probabilities");
+  check(head == SearchHead::k_best || !(options.members || options.listed || options.sampling ||
+                                        !options.repetition.is_off()),
+        "scores of models and of listed words, penalties and sampling are for log-probabilities");
   check(head != SearchHead::log_probabilities || !options.shortlist,
         "a shortlist has no scores for all words");
   Graph graph = model;
@@ -205,8 +189,7 @@ Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOpti
   if (head == SearchHead::log_probabilities)
     graph.add_output(std::string(kLogProbs), scores.value);
   else
-    add_best_outputs(graph,
-                     add_k_best(graph, ranked(graph, scores, options.repetition), options.k));
+    add_best_outputs(graph, add_choice(graph, scores, options));
   if (options.listed) add_listed_scores(graph, scores);
   for (const Output& output : model.outputs())
     if (options.members && is_member_output(output.name))

@@ -65,7 +65,7 @@ void SourceEncoder::expect_equal_factors(const EncodedLine& line, std::size_t nu
   }
 }
 
-SourceBatch::SourceBatch(const SourceEncoder& encoder, const std::vector<EncodedLine>& lines) {
+SourceBatch::SourceBatch(const SourceEncoder& encoder, std::span<const EncodedLine> lines) {
   const auto& fields = encoder.fields();
   if (fields.size() > 1) rows_.resize(fields.size());
   for (const EncodedLine& line : lines) {

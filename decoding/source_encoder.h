@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +45,7 @@ class SourceEncoder {
 /// Lines as a batch. Neither copies nor moves, since the batch refers to it.
 class SourceBatch {
  public:
-  SourceBatch(const SourceEncoder& encoder, const std::vector<EncodedLine>& lines);
+  SourceBatch(const SourceEncoder& encoder, std::span<const EncodedLine> lines);
   SourceBatch(const SourceBatch&) = delete;
   SourceBatch& operator=(const SourceBatch&) = delete;
 

@@ -24,7 +24,7 @@ void TranslationNotes::add(std::size_t line, const Translation& translation) {
 
 std::vector<std::string> TranslationNotes::notes() const {
   std::vector<std::string> result = lines_.notes();
-  if (scores_are_logits_ || words_ < kEnoughWords) return result;
+  if (only_lines_ || words_ < kEnoughWords) return result;
   const double mean = log_probability_ / static_cast<double>(words_);
   if (mean < kImprobable)
     result.push_back(fmt::format(

@@ -15,7 +15,8 @@ class TranslationNotes {
  public:
   /// `options` are those of the translator, with values.
   explicit TranslationNotes(const TranslatorOptions& options)
-      : lines_(options.max_length.value()), scores_are_logits_(options.skip_cost) {}
+      : lines_(options.max_length.value()),
+        only_lines_(options.skip_cost || options.sampling.has_value()) {}
 
   void add(std::size_t line, const Translation& translation);
 
@@ -25,7 +26,7 @@ class TranslationNotes {
 
  private:
   LineNotes lines_;
-  bool scores_are_logits_;
+  bool only_lines_;  ///< scores are logits, or of words that were drawn
   std::size_t words_ = 0;
   double log_probability_ = 0;
 };

@@ -13,6 +13,7 @@
 #include "decoding/line_pipeline.h"
 #include "decoding/line_reader.h"
 #include "decoding/resolve_options.h"
+#include "decoding/sampling_streams.h"
 #include "decoding/search_pool.h"
 #include "decoding/shared_log.h"
 #include "decoding/source_encoder.h"
@@ -32,12 +33,14 @@ namespace {
 
 /// Settings of the search; all members of `options` have values.
 SearchOptions search_options(const TranslatorOptions& options, const Vocabulary& target) {
-  return {.beam_size = options.beam_size.value(),
+  // Samples are searches of their own.
+  const bool sampling = options.sampling.has_value();
+  return {.beam_size = sampling ? 1 : options.beam_size.value(),
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_length_factor = options.max_length_factor.value(),
           .min_length = options.min_length,
-          .n_best = options.n_best,
+          .n_best = sampling ? 1 : options.n_best,
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
           .alignment = options.alignment};
@@ -62,8 +65,40 @@ void expect_alignment_with(const Graph& graph, const SourceEncoder::Field& text)
                     graph.name(), graph.domain(pairs.right).name, graph.domain(text.domain).name));
 }
 
-void expect_wide_beam(std::int32_t beam_size) {
-  if (beam_size < 2)
+/// Throws Error for options that need normalized scores, if there are none.
+void expect_normalized_scores(const TranslatorOptions& options) {
+  verify(options.repetition);
+  if (options.skip_cost && !options.repetition.is_off())
+    throw Error(
+        "skip-cost leaves scores without normalization, and penalties of repeated words are for "
+        "log-probabilities; turn one of both off");
+}
+
+/// Throws Error for options that contradict sampling.
+void expect_sampling_fits(const TranslatorOptions& options) {
+  if (!options.sampling) return;
+  if (options.skip_cost)
+    throw Error(
+        "skip-cost cannot go with output-sampling: words are drawn by probabilities, and without "
+        "their cost they have none; leave one of the two out");
+  if (options.min_length > 0)
+    throw Error(
+        "min-length cannot go with output-sampling: the end symbol is drawn as any word; leave one "
+        "of the two out");
+  if (options.n_best > *options.beam_size)
+    throw Error(
+        fmt::format("n-best must be at most beam-size, the number of samples, which is {}, "
+                    "not {}",
+                    *options.beam_size, options.n_best));
+}
+
+/// Throws Error for a search that cannot look for terms.
+void expect_terms_fit(const TranslatorOptions& options) {
+  if (options.sampling)
+    throw Error(
+        "terms cannot go with output-sampling: words are drawn one by one, and a hypothesis that "
+        "misses a term has no other to take its place; leave one of the two out");
+  if (*options.beam_size < 2)
     throw Error(
         "terms need a beam-size of at least 2, not 1: some hypotheses have the next term already, "
         "others do not yet");
@@ -91,8 +126,13 @@ class Translator::Impl {
   void load_shortlist(std::int64_t words);
   void load_guides();
   EncodedLine encode(std::string_view line, std::size_t number, const LineGuide& guide) const;
+  EncodedLine encode_guided(std::string_view line, std::size_t number,
+                            const LineGuide& guide) const;
   BatchBounds fastest_batches() const;
+  Workload workload() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
+  std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
+  std::vector<NBest> draw_samples(BeamSearch& search, std::span<const EncodedLine> lines) const;
   std::vector<Translation> translate_batch(BeamSearch& search,
                                            std::vector<EncodedLine>& batch) const;
   Translation empty_translation(const EncodedLine& line) const;
@@ -119,11 +159,8 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
         "skip-cost needs beam-size 1, not {}: without normalization, scores of different "
         "hypotheses cannot be compared",
         *options_.beam_size));
-  verify(options_.repetition);
-  if (options_.skip_cost && !options_.repetition.is_off())
-    throw Error(
-        "skip-cost leaves scores without normalization, and penalties of repeated words are for "
-        "log-probabilities; turn one of both off");
+  expect_normalized_scores(options_);
+  expect_sampling_fits(options_);
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
   search_.early_stop = !options_.skip_cost && never_above_zero(model.graph, scores_of(model.graph));
@@ -145,10 +182,10 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
        .shortlist = shortlist_ != nullptr,
        .members = search_.models > 0,
        .repetition = options_.repetition,
-       .listed = search_.guided});
-  options_.compile.workload = expected_workload(
-      static_cast<std::size_t>(search_.beam_size),
-      batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
+       .listed = search_.guided,
+       .sampling = options_.sampling,
+       .suppressed = search_.suppressed});
+  options_.compile.workload = workload();
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
@@ -173,7 +210,7 @@ void Translator::Impl::load_guides() {
     throw Error(
         "skip-cost leaves scores without normalization, which guides need to compare words; turn "
         "one of both off");
-  if (options_.constraints || !options_.terminology.empty()) expect_wide_beam(search_.beam_size);
+  if (options_.constraints || !options_.terminology.empty()) expect_terms_fit(options_);
   guide_encoder_ = std::make_unique<GuideEncoder>(
       *vocabularies_.target, GuideEncoder::Options{.prefix_field = options_.force_decode,
                                                    .term_fields = options_.constraints,
@@ -193,26 +230,39 @@ void Translator::Impl::load_guides() {
 
 EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
                                      const LineGuide& guide) const {
-  if (!guide_encoder_) {
-    if (!guide.prefix.empty() || !guide.terms.empty())
-      throw Error(fmt::format(
-          "line {} has a guide, but the translator was made without; set the option guided",
-          number + 1));
-    return encoder_->encode(line, number);
-  }
+  if (!guide_encoder_ && (!guide.prefix.empty() || !guide.terms.empty()))
+    throw Error(fmt::format(
+        "line {} has a guide, but the translator was made without; set the option guided",
+        number + 1));
+  EncodedLine encoded =
+      guide_encoder_ ? encode_guided(line, number, guide) : encoder_->encode(line, number);
+  encoded.stream = stream_of_line(options_.seed, number);
+  return encoded;
+}
+
+EncodedLine Translator::Impl::encode_guided(std::string_view line, std::size_t number,
+                                            const LineGuide& guide) const {
   const GuideEncoder::GuidedLine fields = guide_encoder_->split(line, number);
   EncodedLine encoded = encoder_->encode(fields.source, number);
   encoded.bytes = line.size() + 1;
   if (encoded.empty()) return encoded;
   guide_encoder_->encode(guide_encoder_->reads_fields() ? fields.guide : guide, fields.source,
                          number, encoded);
-  if (!encoded.guide.terms.empty()) expect_wide_beam(search_.beam_size);
+  if (!encoded.guide.terms.empty()) expect_terms_fit(options_);
   return encoded;
 }
 
 BatchBounds Translator::Impl::fastest_batches() const {
   return find_backend(options_.compile.backend)
-      .fastest_batches(static_cast<std::size_t>(search_.beam_size));
+      .fastest_batches(static_cast<std::size_t>(*options_.beam_size));
+}
+
+Workload Translator::Impl::workload() const {
+  Workload workload = expected_workload(
+      static_cast<std::size_t>(search_.beam_size),
+      batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
+  if (options_.sampling) workload.batch *= static_cast<double>(*options_.beam_size);
+  return workload;
 }
 
 std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> sentences) const {
@@ -263,18 +313,37 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink, const 
   log_.write(notes.notes());
 }
 
-std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
-                                                           std::vector<EncodedLine>& batch) const {
-  const SourceBatch source(*encoder_, batch);
+/// The results of the lines that have words.
+std::vector<NBest> Translator::Impl::search_batch(BeamSearch& search,
+                                                  std::span<const EncodedLine> lines) const {
+  const SourceBatch source(*encoder_, lines);
   Batch input = source.batch();
+  if (input.sentences.empty()) return {};
   const std::vector<WordIds> shortlists = shortlists_for(input.sentences);
   input.shortlists = shortlists;
-  std::vector<NBest> found;
   std::vector<SearchGuide> guides;
   if (guide_encoder_)
-    for (EncodedLine& line : batch)
-      if (!line.empty()) guides.push_back(std::move(line.guide));
-  if (!input.sentences.empty()) found = search.search(input, guides);
+    for (const EncodedLine& line : lines)
+      if (!line.empty()) guides.push_back(line.guide);
+  if (!options_.sampling) return search.search(input, guides);
+  std::vector<std::uint64_t> streams;
+  for (const EncodedLine& line : lines)
+    if (!line.empty()) streams.push_back(line.stream);
+  return search.search(SamplingStreams(streams).added_to(input), guides);
+}
+
+/// The same for samples of each line.
+std::vector<NBest> Translator::Impl::draw_samples(BeamSearch& search,
+                                                  std::span<const EncodedLine> lines) const {
+  const auto samples = static_cast<std::size_t>(*options_.beam_size);
+  return gathered_samples(search_batch(search, sampled_lines(lines, samples)), samples,
+                          static_cast<std::size_t>(options_.n_best));
+}
+
+std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
+                                                           std::vector<EncodedLine>& batch) const {
+  std::vector<NBest> found =
+      options_.sampling ? draw_samples(search, batch) : search_batch(search, batch);
   std::vector<Translation> results;
   std::size_t at = 0;
   for (const EncodedLine& line : batch)

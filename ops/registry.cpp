@@ -22,6 +22,7 @@
 #include "fuselage/ops/reduction.h"
 #include "fuselage/ops/repetition.h"
 #include "fuselage/ops/rows.h"
+#include "fuselage/ops/sampling.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shape.h"
 #include "fuselage/ops/shortlist.h"
@@ -55,6 +56,7 @@ constexpr Family kFamilies[] = {
     {"search", search_ops},
     {"repetition", repetition_ops},
     {"shortlist", shortlist_ops},
+    {"sampling", sampling_ops},
     {"fused", fused_ops},
     {"output", output_ops},
 };

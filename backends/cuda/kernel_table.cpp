@@ -35,6 +35,7 @@
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/repetition.h"
 #include "fuselage/ops/rows.h"
+#include "fuselage/ops/sampling.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shape.h"
 #include "fuselage/ops/shortlist.h"
@@ -219,6 +220,9 @@ constexpr KernelInfo kRows[] = {
      .refuse = refuse_other_lists},
     {.op = op::KBest::kName, .name = "k_best", .reads = {view}, .refuse = refuse_many},
     {.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_many},
+    {.op = op::Uniform::kName, .name = "uniform", .reads = {view, view}},
+    {.op = op::Sample::kName, .name = "sample", .reads = {view, view, view}},
+    {.op = op::SegmentSample::kName, .name = "segment_sample", .reads = {whole, view}},
     {.op = op::LinearKBest::kName,
      .name = "fused_output",
      .reads = {view},

@@ -49,10 +49,9 @@ constexpr std::string_view kOfTheCaller[] = {"alignment",
 
 /// Keys on which a caller decides and that change a translation or its scores.
 constexpr std::string_view kOptionsOfTheCaller[] = {
-    "allow-special", "constraints", "deterministic",        "exact",
-    "force-decode",  "min-length",  "no-repeat-ngram-size", "no-spm-decode",
-    "no-spm-encode", "passes",      "repetition-penalty",   "strict",
-    "terminology",   "tf32"};
+    "allow-special", "constraints",          "deterministic", "exact",         "force-decode",
+    "min-length",    "no-repeat-ngram-size", "no-spm-decode", "no-spm-encode", "output-sampling",
+    "passes",        "repetition-penalty",   "strict",        "terminology",   "tf32"};
 
 constexpr std::array<std::string_view, 7> kModelKeys = {
     "bpe", "gemm-precision", "models", "shortlist", "shortlist-union", "vocabs", "weights"};

@@ -37,7 +37,7 @@ constexpr NotSupported kNotSupported[] = {
     {"optimize", "precision int16 is in its place"},
     {"output-approx-knn", "the output layer is exact; a shortlist makes it smaller"},
     {"output-omit-bias", ""},
-    {"output-sampling", "a translation is the best one, and none is drawn"},
+    {"output-sampling", "words are given, and none is drawn"},
     {"port", ""},
     {"quantize-range", ""},
     {"shortlist", ""},

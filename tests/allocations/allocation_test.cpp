@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "decoding/sampling_streams.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
@@ -103,7 +104,7 @@ std::vector<WordIds> some_shortlists(std::size_t sentences, WordId words) {
 
 class SearchLoop : public ::testing::TestWithParam<std::string> {
  protected:
-  enum class With : std::uint8_t { nothing, shortlists, ensembles, prefixes };
+  enum class With : std::uint8_t { nothing, shortlists, ensembles, prefixes, samples };
   void expect_no_allocations(With with) const;
 };
 
@@ -115,6 +116,8 @@ INSTANTIATE_TEST_SUITE_P(Allocations, SearchLoop,
                              if (c == '-') c = '_';
                            return name;
                          });
+
+constexpr Sampling kNucleus{.method = SamplingMethod::nucleus, .temperature = 0.9};
 
 /// An ensemble of a model and itself.
 Model two_of(const std::string& path) {
@@ -129,7 +132,8 @@ void SearchLoop::expect_no_allocations(With with) const {
   const Model model = with == With::ensembles ? two_of(data + "/" + GetParam() + "/model.npz")
                                               : load_marian(data + "/" + GetParam() + "/model.npz");
   const bool listed = with == With::shortlists || with == With::ensembles;
-  SearchOptions options{.beam_size = 6,
+  const bool samples = with == With::samples;
+  SearchOptions options{.beam_size = samples ? 1 : 6,
                         .normalize = 0.6f,
                         .max_length_factor = 2,
                         .end_id = vocabulary->end_id(),
@@ -144,7 +148,9 @@ void SearchLoop::expect_no_allocations(With with) const {
                                {.k = BeamSearch::candidates_per_row(options),
                                 .shortlist = listed,
                                 .members = options.models > 0,
-                                .listed = options.guided}),
+                                .listed = options.guided,
+                                .sampling = samples ? std::optional(kNucleus) : std::nullopt,
+                                .suppressed = options.suppressed}),
               model.weights),
       counts);
   std::ifstream input(data + "/" + GetParam() + "/input.sp.en");
@@ -159,7 +165,15 @@ void SearchLoop::expect_no_allocations(With with) const {
   if (with == With::prefixes)
     for (const WordIds& sentence : sentences)
       guides.push_back({.prefix = WordIds(sentence.size() % 5, 7)});
-  const std::vector<NBest> translations = search.search(sentences, shortlists, guides);
+  SamplingStreams streams(std::vector<std::uint64_t>(sentences.size(), 1));
+  Batch batch{.sentences = sentences, .shortlists = shortlists};
+  if (samples) {
+    // A thread has memory for the probabilities of a row from its first step on.
+    batch = streams.added_to(batch);
+    search.search(batch, guides);
+    counts.clear();
+  }
+  const std::vector<NBest> translations = search.search(batch, guides);
   ASSERT_EQ(translations.size(), sentences.size());
   ASSERT_GT(counts.size(), 20u);
   EXPECT_GT(counts.front(), 0u) << "the counter is not connected";
@@ -173,6 +187,8 @@ TEST_P(SearchLoop, AllocatesNothingWithShortlists) { expect_no_allocations(With:
 TEST_P(SearchLoop, AllocatesNothingWithAnEnsembleAndShortlists) {
   expect_no_allocations(With::ensembles);
 }
+
+TEST_P(SearchLoop, AllocatesNothingForSamples) { expect_no_allocations(With::samples); }
 
 TEST_P(SearchLoop, AllocatesNothingWithPrefixes) { expect_no_allocations(With::prefixes); }
 

@@ -11,6 +11,7 @@
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/kernel_table.h"
 #include "base/file.h"
+#include "decoding/sampling_streams.h"
 #include "device_array.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/decoding/beam_search.h"
@@ -109,6 +110,51 @@ TEST_P(CudaModels, AreTranslatedAsOnTheCpu) {
       with_search_head(model.graph, SearchHead::k_best,
                        {.k = BeamSearch::candidates_per_row(options), .alignment = false}),
       model.weights, GetParam(), options);
+}
+
+/// The samples of four sentences on the GPU and on the CPU: numbers of streams have the same bits.
+void expect_same_samples(const Model& model, const Sampling& sampling, const Case& c,
+                         const std::vector<WordIds>& shortlists = {}) {
+  const SearchHeadOptions head{.alignment = false,
+                               .shortlist = !shortlists.empty(),
+                               .sampling = sampling,
+                               .suppressed = {1}};
+  const Graph graph = with_search_head(model.graph, SearchHead::k_best, head);
+  Graph on_cuda = graph;
+  optimize(on_cuda, {.backend = "cuda", .passes = c.passes, .precision = c.precision});
+  const auto cpu = compile(graph, model.weights, {.passes = c.passes, .precision = c.precision});
+  const auto cuda = make_cuda_executable(split_by_binding_time(on_cuda), model.weights, {},
+                                         cuda_kernels(), kernel_registry());
+  const SearchOptions options{.beam_size = 1, .max_length_factor = 1, .suppressed = {1}};
+  const auto sentences = random_sentences(vocabulary_of(model.graph));
+  SamplingStreams streams(std::vector<std::uint64_t>{1, 0xfedcba9876543210, 3, 1ull << 63});
+  const Batch batch = streams.added_to({.sentences = sentences, .shortlists = shortlists});
+  const std::vector<NBest> expected = BeamSearch(*cpu, options).search(batch, {});
+  BeamSearch search(*cuda, options);
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<NBest> found = search.search(batch, {});
+    EXPECT_EQ(search.steps(), 0) << "the device searches by itself";
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t s = 0; s < found.size(); ++s) {
+      EXPECT_EQ(found[s].at(0).words, expected[s].at(0).words) << "sentence " << s;
+      EXPECT_NEAR(found[s][0].score, expected[s][0].score, c.tolerance) << "sentence " << s;
+    }
+  }
+}
+
+using CudaSampling = CudaTest;
+
+// In fewer bits, roundings that differ soon draw another word.
+TEST_F(CudaSampling, DrawsTheWordsThatTheCpuDraws) {
+  for (const char* name : {"nematus", "transformer-post"}) {
+    const Case c{name, Precision::fp32, 1e-3f};
+    const Model model = trained_model(name);
+    expect_same_samples(model, {}, c);
+    expect_same_samples(model, {.method = SamplingMethod::top_k, .temperature = 2}, c);
+    expect_same_samples(model, {.method = SamplingMethod::nucleus}, c);
+    expect_same_samples(model, {.method = SamplingMethod::epsilon}, c,
+                        {{0, 1, 5, 9, 40}, {0, 7}, {0, 1, 2, 3}, {0, 1, 30, 31, 32, 33, 50}});
+  }
 }
 
 using CudaStoredModel = CudaTest;

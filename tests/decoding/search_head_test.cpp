@@ -72,6 +72,35 @@ TEST(SearchHead, PrefersLogits) {
               "%p = log_softmax(%scores)\nreturn log_probs = %p\n");
 }
 
+/// The random number of each hypothesis.
+constexpr std::string_view kRandom = R"(input sampling_streams : sentence f32[4]
+%streams = input() {name = "sampling_streams"}
+%own = select_rows(%streams) {via = [hyp.parent, parent.sentence]}
+%at = position() {domain = hyp}
+%u = uniform(%own, %at)
+)";
+
+void expect_sampling_head(const Sampling& sampling, const std::string& made) {
+  const Graph graph = with_search_head(model("return logits = %scores\n"), SearchHead::k_best,
+                                       {.sampling = sampling, .suppressed = {4, 1, 9}});
+  verify(graph);
+  EXPECT_TRUE(same_graph(graph, model(std::string(kRandom) + "%p = log_softmax(%scores)\n" + made +
+                                      "return best_scores = %s, best_words = %w\n")))
+      << print_graph(graph);
+}
+
+TEST(SearchHead, DrawsAWord) {
+  expect_sampling_head({.temperature = 0.5},
+                       "%s, %w = sample(%p, %u) {temperature = 0.5, excluded = [1, 4]}\n");
+  expect_sampling_head({.method = SamplingMethod::nucleus, .p = 0.25},
+                       "%s, %w = sample(%p, %u) {top_p = 0.25, excluded = [1, 4]}\n");
+  expect_sampling_head({.method = SamplingMethod::epsilon, .epsilon = 0.25},
+                       "%s, %w = sample(%p, %u) {epsilon = 0.25, excluded = [1, 4]}\n");
+  expect_sampling_head({.method = SamplingMethod::top_k, .k = 2},
+                       "%a, %i = k_best(%p) {k = 4}\n"
+                       "%s, %w = sample(%a, %u, %i) {top_k = 2, excluded = [1, 4]}\n");
+}
+
 TEST(SearchHead, CapsKAtTheVocabularyAndKeepsOtherOutputs) {
   expect_head(SearchHead::k_best, "log_probs = %scores, alignment = %alignment, other = %y",
               "%s, %w = k_best(%scores) {k = 5}\n"
@@ -152,6 +181,29 @@ TEST(ShortlistHead, NormalizesTheLogitsOfItsWords) {
   EXPECT_TRUE(
       same_graph(logits, model_with_shortlist(elements + "%s, %w = segment_k_best(%e) " + best)))
       << print_graph(logits);
+}
+
+TEST(ShortlistHead, DrawsFromItsWords) {
+  const Graph given = model("return logits = %scores\n");
+  const std::string scores =
+      "%e = select_elements(%scores) {row = [hyp_shortlist.left], "
+      "element = [hyp_shortlist.right, shortlist.word]}\n"
+      "%p = segment_log_softmax(%e) {to = [hyp_shortlist.left]}\n" +
+      std::string(kRandom);
+  const std::string paths =
+      "to = [hyp_shortlist.left], words = [hyp_shortlist.right, shortlist.word]";
+  const std::string outputs = "return best_scores = %s, best_words = %w\n";
+  const auto head = [&](const Sampling& sampling) {
+    return with_search_head(given, SearchHead::k_best,
+                            {.shortlist = true, .sampling = sampling, .suppressed = {1}});
+  };
+  EXPECT_TRUE(same_graph(head({.method = SamplingMethod::nucleus, .p = 0.25}),
+                         model_with_shortlist(scores + "%s, %w = segment_sample(%p, %u) {" + paths +
+                                              ", top_p = 0.25, excluded = [1]}\n" + outputs)));
+  EXPECT_TRUE(same_graph(
+      head({.method = SamplingMethod::top_k, .k = 2}),
+      model_with_shortlist(scores + "%a, %i = segment_k_best(%p) {k = 3, " + paths + "}\n" +
+                           "%s, %w = sample(%a, %u, %i) {top_k = 2, excluded = [1]}\n" + outputs)));
 }
 
 TEST(SearchHead, GivesTheScoresOfListedWords) {

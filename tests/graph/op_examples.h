@@ -251,6 +251,23 @@ return y = %y
 %best, %words = k_best(%x) {k = 4}
 return best = %best, words = %words
 )"},
+        {"uniform", R"(%s = import() {name = "s", domain = hyp, dims = [4]}
+%p = position() {domain = hyp}
+%u = uniform(%s, %p)
+return u = %u
+)"},
+        {"sample", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
+%u = import() {name = "u", domain = hyp, dims = [1]}
+%best, %words = k_best(%x) {k = 4}
+%s, %w = sample(%best, %u, %words) {temperature = 0.5, top_k = 3, top_p = 0.9, epsilon = 0.01, excluded = [1, 3]}
+%t, %v = sample(%x, %u)
+return s = %s, w = %w, t = %t, v = %v
+)"},
+        {"segment_sample", R"(%x = import() {name = "x", domain = cross, dims = [1]}
+%u = import() {name = "u", domain = hyp, dims = [1]}
+%s, %w = segment_sample(%x, %u) {to = [cross.left], words = [cross.right, source.word], top_p = 0.5}
+return s = %s, w = %w
+)"},
         {"log_sum_exp", R"(%x = import() {name = "x", domain = hyp, dims = [9]}
 %y = log_sum_exp(%x)
 return y = %y

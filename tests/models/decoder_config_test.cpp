@@ -188,8 +188,7 @@ TEST_F(DecoderConfigTest, NamesFilesThatAreCompressed) {
 
 TEST_F(DecoderConfigTest, RefusesWhatTheCommandRefuses) {
   expect_refused("beem-size: 2", "unknown key 'beem-size'; did you mean 'beam-size'?");
-  expect_refused("output-sampling: [topk, 10]",
-                 "marian-decoder's 'output-sampling' is not supported here");
+  expect_refused("fp16: true", "marian-decoder's 'fp16' is not supported here");
   expect_refused("beam-size: yes", "'beam-size' must be a whole number from 1 to 1024, not 'yes'");
   expect_refused("beam-size: [2, 3]", "'beam-size' takes 1 value, not 2");
   expect_refused("precision: [int8, int8]", "'precision' takes 1 value, not 2");

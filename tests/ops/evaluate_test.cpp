@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "ops/philox.h"
 #include "tests/ops/evaluation.h"
 
 namespace fuselage {
@@ -48,6 +49,11 @@ struct Case {
   std::vector<std::vector<double>> expected;  ///< one list a result
   double tolerance = 1e-12;                   ///< relative, of the double evaluation
 };
+
+/// A line for the random number `number`.
+std::string u(double number) {
+  return fmt::format("%u = constant() {{values = [{}], dims = [1]}}\n", number);
+}
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -483,6 +489,43 @@ const std::vector<Case>& cases() {
        "%b = constant() {values = [-inf, -inf], dims = [2]}\n%y = log_sum_exp(%b)",
        {{-kInf}}},
 
+      // The number 0 … 3 of a stream of the key 0x0004000300020001.
+      {"uniform",
+       "%s1234 = constant() {values = [1, 2, 3, 4], dims = [4]}\n%y = uniform(%s1234, %hi)",
+       {{uniform_number(0x0004000300020001, 0), uniform_number(0x0004000300020001, 1),
+         uniform_number(0x0004000300020001, 2), uniform_number(0x0004000300020001, 3)}}},
+
+      // Of the probabilities 0.40, 0.05, 0.40, 0.15 the first sum above u; NaN gives nothing.
+      {"sample", u(0.5) + "%y, %ids = sample(%h4, %u)", {{3, -kInf, -kInf, -1}, {2, -1, -1, 0}}},
+      {"sample", u(0.99) + "%y, %ids = sample(%h4, %u)", {{2, -kInf, -kInf, -4}, {3, -1, -1, 3}}},
+      {"sample",
+       u(0.4) + "%y, %ids = sample(%h4, %u) {excluded = [0, 2]}",
+       {{2, 5, -kInf, -2}, {3, 1, -1, 1}}},
+      {"sample",
+       u(0.6) + "%y, %ids = sample(%h4, %u) {top_p = 0.5}",
+       {{3, -kInf, -kInf, -1}, {2, -1, -1, 0}}},
+      // A tie at the edge of the nucleus goes to the lower index.
+      {"sample",
+       u(0.999) + "%y, %ids = sample(%h4, %u) {top_p = 0.3}",
+       {{3, -kInf, -kInf, -1}, {0, -1, -1, 0}}},
+      {"sample",
+       u(0.999) + "%y, %ids = sample(%h4, %u) {epsilon = 0.2}",
+       {{3, -kInf, -kInf, -2}, {2, -1, -1, 1}}},
+      // The most probable word stays.
+      {"sample",
+       u(0.999) + "%y, %ids = sample(%h4, %u) {epsilon = 0.9}",
+       {{3, -kInf, -kInf, -1}, {0, -1, -1, 0}}},
+      {"sample",
+       u(0.999) + "%y, %ids = sample(%h4, %u) {temperature = 0.1}",
+       {{3, -kInf, -kInf, -1}, {2, -1, -1, 0}}},
+      {"sample",
+       u(0.4) + "%b, %i = k_best(%h4) {k = 3}\n"
+                "%y, %ids = sample(%b, %u, %i) {top_k = 2, excluded = [0]}",
+       {{3, 5, -7, -2}, {2, 1, 1, 1}}},
+      {"sample",
+       u(0.999) + "%b, %i = k_best(%h4) {k = 3}\n%y, %ids = sample(%b, %u, %i) {top_k = 2}",
+       {{3, 5, -7, -2}, {2, 3, 1, 1}}},
+
       // The words of the pairs are 1 and 0, 1 and 0, and 3; the last hypothesis has no pairs.
       {"select_elements",
        "%y = select_elements(%h5) {row = [cross.left], element = [cross.right, source.word]}",
@@ -523,6 +566,14 @@ const std::vector<Case>& cases() {
        "%n = select_rows(%h1) {via = [cross.left]}\n%y, %ids = segment_k_best(%n) {k = 1, "
        "to = [cross.left], words = [cross.right]}",
        {{1, 2, 3, -kInf}, {0, 0, 2, -1}}},
+      {"segment_sample",
+       u(0.5) + "%n = slice(%c) {begin = 1, end = 2}\n%y, %ids = segment_sample(%n, %u) "
+                "{to = [cross.left], words = [cross.right, source.word]}",
+       {{3, 2, 7, -kInf}, {0, 0, 3, -1}}},
+      {"segment_sample",
+       u(0.5) + "%n = slice(%c) {begin = 1, end = 2}\n%y, %ids = segment_sample(%n, %u) {to = "
+                "[cross.left], words = [cross.right, source.word], excluded = [0]}",
+       {{1, 0, 7, -kInf}, {1, 1, 3, -1}}},
       {"shortlist_k_best",
        "%y, %ids = shortlist_k_best(%h, %e) {transposed = true, k = 2, log_softmax = false, "
        "to = [cross.left], words = [cross.right, source.word]}",

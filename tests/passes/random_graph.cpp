@@ -8,6 +8,7 @@
 
 #include "fuselage/ops/loop.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/sampling.h"
 #include "fuselage/ops/search.h"
 #include "fuselage/ops/shortlist.h"
 
@@ -214,6 +215,32 @@ class Generator {
     graph_.add_output("total", add("log_sum_exp", {of_width(pick(hypothesis_), 4)}));
     give_out_best("ensemble_scores", "ensemble_words", add("add", {vote(), vote()}));
     give_out_shortlist();
+    give_out_sample();
+  }
+
+  /// Random numbers of the hypotheses, and words drawn by them.
+  void give_out_sample() {
+    const MapPath to_sentence{graph_.map_of(hypothesis_, MapKind::structural),
+                              graph_.map_of(parent_, MapKind::structural)};
+    const ValueId stream = select(features(), to_sentence);
+    const ValueId random = add("uniform", {stream, add("position", {}, {{"domain", hypothesis_}})});
+    graph_.add_output("random", random);
+    const NodeId best = add_node(graph_, op::KBest{.k = 3}, {logits()});
+    give_out_drawn("best", add_node(graph_, op::Sample{.top_k = 2, .excluded = {1}},
+                                    {graph_.result(best, 0), random, graph_.result(best, 1)}));
+    give_out_drawn("all", add_node(graph_, op::Sample{.temperature = 0.5, .top_p = 0.8},
+                                   {add("log_softmax", {logits()}), random}));
+    const MapPath left{graph_.map_of(shortlist_pairs_, MapKind::left)};
+    const MapPath words{graph_.map_of(shortlist_pairs_, MapKind::right), shortlist_word_};
+    const ValueId listed = select(param(words_, 1), words);
+    give_out_drawn("listed",
+                   add_node(graph_, op::SegmentSample{.to = left, .words = words, .epsilon = 0.1},
+                            {listed, random}));
+  }
+
+  void give_out_drawn(const std::string& from, NodeId drawn) {
+    graph_.add_output("drawn_score_of_" + from, graph_.result(drawn, 0));
+    graph_.add_output("drawn_of_" + from, graph_.result(drawn, 1));
   }
 
   /// The best words of shortlists. What their scores depend on cannot be looked up.

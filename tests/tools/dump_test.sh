@@ -19,6 +19,13 @@ refuses "there is no pass 'foo'" dump "$model" --passes foo
 works dump directory --stage raw --model-only
 sed '/^#/d;s/  # [a-z]*$//' out >dumped
 same dumped directory/graph.ir "dump of the stage raw"
+works dump directory --program step --output-sampling nucleus 0.5
+grep -qE '= uniform\(.*# uniform$' out || fail "no random numbers: $(grep uniform out)"
+grep -qE '= sample\(.*top_p = 0.5.*# sample$' out || fail "no sample: $(grep sample out)"
+works dump directory --program step --device cuda --output-sampling topk 5
+grep -qE '= sample\(.*top_k = 5.*# sample$' out || fail "no sample of the best: $(grep sample out)"
+grep -qE '= linear_k_best\(.*k = 5' out || fail "no fused output layer: $(grep k_best out)"
+refuses "leave --output-sampling out" dump "$model" --profile one --output-sampling
 works dump directory --stage commute-rows
 grep -qx '# stage commute_rows.*' out || fail "no stage"
 works dump directory --only-changed

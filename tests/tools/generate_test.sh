@@ -38,6 +38,10 @@ works generate prompts -m lm -b 1 -n 1 --word-penalty 0.5 --json
 [[ $(grep -cE '^\{"line":[0-2],"text":".*","score":-.*,"log_probability":-.*\}$' out) -eq 3 ]] ||
   fail "JSON: $(cat out)"
 
+works generate prompts -m lm --output-sampling --seed 3 -b 2 --n-best -o drawn
+works generate prompts -m lm --output-sampling full 1 --seed 3 -b 2 --n-best --mini-batch 1 --cpu-threads 2
+same out drawn "samples in other batches"
+
 refuses "give a language model with --model" generate prompts
 refuses "translate with a Translator, the command translate" generate "${usual[@]}" -i prompts
 refuses "with a Generator, the command generate" translate -m lm -i prompts

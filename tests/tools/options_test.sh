@@ -49,8 +49,19 @@ works convert "${usual[@]}" -c convert.yml -o converted
 grep -q '"beam-size": 3' converted/config.json || fail "convert with a configuration"
 echo 'beam-size: {a: 6}' >bad.yml
 refuses "bad.yml: 'beam-size' is a mapping" translate -c bad.yml
-echo 'output-sampling: [topk, 10]' >bad.yml
-refuses "bad.yml: marian-decoder's --output-sampling is not supported here" translate -c bad.yml
+echo 'output-sampling: [topk, none]' >bad.yml
+refuses "bad.yml: --output-sampling: K must be a whole number from 1 to 1024, not 'none'" translate -c bad.yml
+printf 'output-sampling: [topk, 3]\nseed: 5\n' >sampling.yml
+works translate "${usual[@]}" -c sampling.yml -i one
+cp out drawn
+works translate "${usual[@]}" --output-sampling topk 3 --seed 5 -i one
+same out drawn "sampling in a configuration"
+works score "${usual[@]}" -c sampling.yml -t one one
+printf 'output-sampling:\n  []\nseed: 0\n' >none.yml
+works translate "${usual[@]}" -i one
+cp out best
+works translate "${usual[@]}" -c none.yml -i one
+same out best "an empty list is no sampling"
 echo 'shortlist: [lex.s2t, some]' >bad.yml
 refuses "bad.yml: --shortlist: FIRST must be a number from 0 on, not 'some'" translate -c bad.yml
 echo '"a\nb\e[2J": 1' >bad.yml
@@ -75,7 +86,13 @@ refuses "bad.yml: line" translate -c bad.yml
 refuses "cannot open nope.yml" translate -c nope.yml
 
 # Options.
-refuses "marian-decoder's --output-sampling is not supported here" translate --output-sampling x
+refuses "--output-sampling: there is no method 'fulll'; did you mean 'full'?" translate --output-sampling fulll
+refuses "--output-sampling: the temperature must be a number from 0.001 to 1000, not '0'" translate --output-sampling full 0
+for seed in -1 1.5 18446744073709551616; do
+  refuses "--seed: a whole number from 0 to 18446744073709551615 is needed, not '$seed'" translate --seed=$seed
+done
+refuses "marian-decoder's --output-sampling is not supported here: words are given" score --output-sampling x
+refuses "skip-cost cannot go with output-sampling" translate "${usual[@]}" -b 1 --skip-cost --output-sampling
 refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
 refuses "unknown option '--beam-siz'; did you mean '--beam-size'?" translate --beam_siz 6
 refuses "unknown option '--beam'; did you mean '--beam-size'?" translate --beam 6

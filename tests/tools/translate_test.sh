@@ -19,6 +19,21 @@ cut -d'|' -f1 out >texts
 cut -d'|' -f1 "$data/transformer-ssru/expected.greedy.txt" >expected.texts
 same texts expected.texts "greedy"
 
+# Samples depend on the seed and the number of a line alone.
+drawn=(translate "${usual[@]}" --output-sampling nucleus 0.95 --word-scores)
+works "${drawn[@]}" --seed 11 -i "$input" -o expected.drawn
+works "${drawn[@]}" --seed 11 --mini-batch 7 --cpu-threads 3 <"$input"
+same out expected.drawn "samples in other batches"
+works "${drawn[@]}" --seed 15 < <(sed -n 5p "$input")
+sed -n 5p expected.drawn >fifth
+same out fifth "the sample of a line alone"
+works "${drawn[@]}" --seed 12 -i "$input"
+cmp -s out expected.drawn && fail "another seed draws the same"
+works "${drawn[@]}" --seed 11 -b 3 --n-best -i "$input"
+[[ $(cut -d' ' -f1 out | sort -n | uniq -c | awk '$1 == 3' | wc -l) -eq 40 ]] || fail "three samples of each line"
+works translate "${usual[@]}" --output-sampling -i "$input"
+works translate "${usual[@]}" --output-sampling topk -i "$input"
+
 # A GPU is one device, by a module that is loaded; errors of the module are the command's.
 gpu=(translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --device)
 export FUSELAGE_CUDA_MODULE=$module

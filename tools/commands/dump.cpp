@@ -30,6 +30,7 @@
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/sampling_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -52,6 +53,7 @@ struct DumpOptions {
   std::optional<std::int32_t> beam_size;
   bool model_only = false;
   bool alignment = false;
+  std::optional<Sampling> sampling;
   bool is_text = false;  ///< the graph is a text (.ir), without weights
 
   void add_to(Options& options);
@@ -93,6 +95,7 @@ void DumpOptions::add_to(Options& options) {
   app.add_flag("--no-spm-encode", no_spm_encode, "The text is split into SentencePiece pieces");
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");
   app.add_flag("--alignment", alignment, "Show the graph as a search with --alignment needs it");
+  add_sampling_option(app, sampling);
   options.begin_group(kOptimizerGroup);
   add_device_option(app, compile);
   add_optimizer_options(app, compile);
@@ -154,6 +157,8 @@ void DumpOptions::finish() {
     throw Error("--profile goes with the stage 'planned', which has kernels");
   if (!profile.empty() && model_only)
     throw Error("--profile needs a search, and --model-only leaves it out");
+  if (!profile.empty() && sampling)
+    throw Error("--profile measures a search; leave --output-sampling out");
   if (!profile.empty()) compile.profile = &times;
   find_backend(compile.backend).check(compile);
   is_text = models.paths.size() == 1 && file_extension(models.paths[0]) == "ir";
@@ -167,6 +172,7 @@ void DumpOptions::finish() {
 }
 
 void DumpOptions::apply(const DecodeDefaults& defaults) {
+  if (sampling) beam_size = 1;  // samples are searches of their own
   if (!beam_size) beam_size = defaults.beam_size.value_or(SearchOptions{}.beam_size);
   if (!mini_batch) mini_batch = defaults.mini_batch;
   if (!compile.precision) compile.precision = defaults.precision;
@@ -187,7 +193,8 @@ class Dump {
       k = BeamSearch::candidates_per_row(input_.search);
     }
     if (!o_.model_only)
-      graph = with_search_head(graph, SearchHead::k_best, {.k = k, .alignment = o_.alignment});
+      graph = with_search_head(graph, SearchHead::k_best,
+                               {.k = k, .alignment = o_.alignment, .sampling = o_.sampling});
     CompileOptions compile = o_.compile;
     if (!o_.frequency.empty()) {
       std::vector<std::string> notes;

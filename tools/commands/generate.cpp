@@ -13,6 +13,7 @@
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
 #include "tools/options/repetition_options.h"
+#include "tools/options/sampling_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -75,6 +76,8 @@ void GenerateCommand::add_search_options() {
       "The unknown word may be produced");
   app.add_flag("--allow-special", generator_.allow_special,
                "Control characters of SentencePiece may be produced");
+  add_sampling_option(app, generator_.sampling);
+  add_seed_option(app, generator_.seed);
 }
 
 int GenerateCommand::run() {

@@ -73,7 +73,7 @@ ScoreCommand::ScoreCommand()
   common_.add_running_to(options());
   // Accepts configurations for translating.
   options().pass_over({"allow-special", "allow-unk", "beam-size", "input", "max-length-factor",
-                       "n-best", "skip-cost"});
+                       "n-best", "output-sampling", "skip-cost"});
 }
 
 void ScoreCommand::finish() {

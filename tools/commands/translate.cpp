@@ -12,6 +12,7 @@
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
 #include "tools/options/repetition_options.h"
+#include "tools/options/sampling_options.h"
 #include "tools/options/shortlist_options.h"
 #include "tools/options/validators.h"
 
@@ -83,6 +84,8 @@ void TranslateCommand::add_search_options() {
       "The unknown word may be produced");
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
+  add_sampling_option(app, translator_.sampling);
+  add_seed_option(app, translator_.seed);
   app.add_flag("--skip-cost", translator_.skip_cost,
                "Scores are not normalized, which is faster; needs a beam of 1");
   add_repetition_options(app, translator_.repetition, translator_.min_length);

@@ -68,6 +68,7 @@ Options::Options(const std::string& command, const std::string& description,
 void Options::accept_without_effect() {
   for (const MarianOption& entry : options_without_effect()) {
     std::string names = fmt::format("--{}", entry.name);
+    if (app_.get_option_no_throw(names) != nullptr) continue;  // this command has it
     if (entry.short_name != 0) names = fmt::format("-{},{}", entry.short_name, names);
     CLI::Option* option =
         entry.is_flag ? app_.add_flag(names)

@@ -20,6 +20,7 @@ std::span<const KernelEntry> output_kernels();
 std::span<const KernelEntry> shortlist_kernels();
 std::span<const KernelEntry> ensemble_kernels();
 std::span<const KernelEntry> repetition_kernels();
+std::span<const KernelEntry> sampling_kernels();
 std::span<const KernelEntry> row_function_kernels();
 std::span<const KernelEntry> reference_kernels();
 
@@ -30,6 +31,6 @@ inline constexpr KernelFamily kKernelFamilies[] = {
     product_kernels,    batch_matmul_kernels, elementwise_kernels,  normalization_kernels,
     attention_kernels,  copy_kernels,         strided_copy_kernels, loop_kernels,
     quantize_kernels,   output_kernels,       shortlist_kernels,    ensemble_kernels,
-    repetition_kernels, row_function_kernels, reference_kernels};
+    repetition_kernels, sampling_kernels,     row_function_kernels, reference_kernels};
 
 }  // namespace fuselage::cpu

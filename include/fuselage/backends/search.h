@@ -18,6 +18,9 @@ inline constexpr std::string_view kLogProbs = "log_probs";      ///< hypothesis 
 /// Optional: the log-probability f32[1] of each pair of a hypothesis and a word that its sentence
 /// lists (Batch::shortlists).
 inline constexpr std::string_view kListedScores = "listed_scores";
+/// Optional input of a graph that draws words: the stream of random numbers of each sentence,
+/// f32[4] (op::Uniform).
+inline constexpr std::string_view kSamplingStreams = "sampling_streams";
 /// Optional: a weight for each pair of hypothesis and source token.
 inline constexpr std::string_view kAlignment = "alignment";
 

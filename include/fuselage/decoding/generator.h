@@ -19,6 +19,7 @@
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/generation.h"
 #include "fuselage/decoding/repetition.h"
+#include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
 
@@ -30,7 +31,8 @@ inline constexpr std::int32_t kMaxNewTokens = 1 << 20;
 /// Settings of a generator, named as TranslatorOptions. Members that are unset have the model's own
 /// values (Model::decode); where the model states none, the values in the comments.
 struct GeneratorOptions {
-  std::optional<std::int32_t> beam_size = {};  ///< hypotheses per prompt, 1 to 1024; 1: greedy
+  /// Hypotheses per prompt, 1 to 1024; 1: greedy. With sampling, samples, as in TranslatorOptions.
+  std::optional<std::int32_t> beam_size = {};
   /// Maximum number of words after the prompt, the end symbol included; 1 to kMaxNewTokens.
   std::int32_t max_new_tokens = 256;
   /// Words of every continuation, the end symbol not counted, unless max_new_tokens is lower; 0 to
@@ -41,11 +43,13 @@ struct GeneratorOptions {
   std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
   /// Maximum number of words of a prompt, with one for the end symbol; 1000.
   std::optional<std::size_t> max_length = {};
-  std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
-  bool allow_special = false;          ///< control characters of SentencePiece may be produced
-  bool include_prompt = false;         ///< the text of a continuation begins with the prompt
-  bool strict = false;                 ///< invalid and too long lines are errors
-  std::size_t threads = 1;             ///< as in TranslatorOptions
+  std::optional<bool> allow_unk = {};     ///< the unknown word may be produced; false
+  bool allow_special = false;             ///< control characters of SentencePiece may be produced
+  bool include_prompt = false;            ///< the text of a continuation begins with the prompt
+  bool strict = false;                    ///< invalid and too long lines are errors
+  std::optional<Sampling> sampling = {};  ///< words are drawn, as in TranslatorOptions
+  std::uint64_t seed = 0;                 ///< as in TranslatorOptions
+  std::size_t threads = 1;                ///< as in TranslatorOptions
   BatchOptions batches = {};
   VocabularyPairOptions vocabularies = {};  ///< paths: the vocabulary, once or twice
   std::string frequency = {};   ///< path of a frequency list (see add_word_ranks); empty: none

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "fuselage/backends/search.h"
 #include "fuselage/base/api.h"
 #include "fuselage/decoding/repetition.h"
+#include "fuselage/decoding/sampling.h"
 #include "fuselage/graph/graph.h"
 
 namespace FUSELAGE_API fuselage {
@@ -31,13 +34,18 @@ struct SearchHeadOptions {
   /// lists: the words of its shortlist, else those that Batch::shortlists has. They are not
   /// penalized.
   bool listed = false;
+
+  /// A word is drawn in place of the k best: the outputs have one score and one word. The graph has
+  /// the input kSamplingStreams, and a search that reads it has a beam of 1.
+  std::optional<Sampling> sampling = {};
+  std::vector<std::int32_t> suppressed = {};  ///< with sampling: words that are never drawn
 };
 
 /// The graph with its scores replaced by the outputs of `head`. With a shortlist, log-probabilities
 /// are normalized over its words, by each model of an ensemble on its own, and unused places among
 /// the k best have the score -infinity and the word -1. Throws Error when the model has no scores,
-/// and for a shortlist when its log-probabilities are not the weighted sum of the log-softmax of
-/// logits.
+/// for a shortlist when its log-probabilities are not the weighted sum of the log-softmax of
+/// logits, and for a sampling that is out of range.
 Graph with_search_head(const Graph& model, SearchHead head, const SearchHeadOptions& options = {});
 
 /// Throws Error for a model without the output kAlignment.

@@ -20,6 +20,7 @@
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/line_guide.h"
 #include "fuselage/decoding/repetition.h"
+#include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
@@ -30,7 +31,9 @@ namespace FUSELAGE_API fuselage {
 /// model's own values (Model::decode and Model::shortlist); where the model states none, the values
 /// in the comments, which are marian-decoder's.
 struct TranslatorOptions {
-  std::optional<std::int32_t> beam_size = {};   ///< hypotheses per sentence, 1 to 1024; 12
+  /// Hypotheses per sentence, 1 to 1024; 12. With sampling, samples that are drawn of a sentence,
+  /// each with a beam of 1; 1 unless it is set, whatever the model states.
+  std::optional<std::int32_t> beam_size = {};
   std::optional<float> normalize = {};          ///< a score is divided by length^normalize; 0
   std::optional<float> word_penalty = {};       ///< subtracted from the score per word; 0
   std::optional<float> max_length_factor = {};  ///< maximum number of words per source word; 3
@@ -60,6 +63,11 @@ struct TranslatorOptions {
   /// tabs: lines with the source term have the term in their guides. Empty: none.
   std::string terminology = {};
   std::optional<ShortlistOptions> shortlist = {};  ///< with an empty path: no shortlist
+  /// Words are drawn in place of a search for the best ones; not with skip_cost.
+  std::optional<Sampling> sampling = {};
+  /// Of sampling. A call numbers its lines from 0; the samples of line i follow from seed + i, the
+  /// line and the options alone, so they are those of line 0 with that seed.
+  std::uint64_t seed = 0;
   /// Number of threads that translate batches; 0: one for each processor that the process may use,
   /// divided by CompileOptions::threads_per_sentence, and one for a GPU.
   std::size_t threads = 1;
