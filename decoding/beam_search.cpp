@@ -39,6 +39,11 @@ void verify(const SearchOptions& options) {
   if (options.n_best < 0 || options.n_best > options.beam_size)
     throw Error(fmt::format("n-best must be from 1 to beam-size, which is {}, or 0 for all, not {}",
                             options.beam_size, options.n_best));
+  if (!(options.coverage_penalty >= 0) || !std::isfinite(options.coverage_penalty))
+    throw Error(
+        fmt::format("coverage-penalty must be at least 0, not {}", options.coverage_penalty));
+  if (options.coverage_penalty > 0 && !options.alignment)
+    throw Error("a coverage-penalty needs alignments; turn them on");
   if (options.min_length < 0 || options.min_length > kMaxMinLength)
     throw Error(
         fmt::format("min-length must be from 0 to {}, not {}", kMaxMinLength, options.min_length));
@@ -449,10 +454,26 @@ float BeamSearch::listed_score(std::size_t output, std::size_t row, std::int32_t
   return worker_->floats(output).row(list_begin_[row] + (at - words.begin()))[0];
 }
 
+/// A coverage is not above 0, so final_scores_->bound() is a bound with it too.
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
-  return final_scores_->of(
-      finished.path_score,
-      finished.length - (options_.guided ? 0 : prefix_length(finished.sentence)));
+  const float score =
+      final_scores_->of(finished.path_score,
+                        finished.length - (options_.guided ? 0 : prefix_length(finished.sentence)));
+  return options_.coverage_penalty > 0 ? score + options_.coverage_penalty * coverage(finished)
+                                       : score;
+}
+
+float BeamSearch::coverage(const SearchRecord::Finished& finished) const {
+  covered_.assign(
+      static_cast<std::size_t>(source_lengths_[static_cast<std::size_t>(finished.sentence)]), 0);
+  for (std::int32_t at = finished.token; at >= 0;
+       at = record_.tokens[static_cast<std::size_t>(at)].previous) {
+    const auto begin = static_cast<std::size_t>(token_alignment_[static_cast<std::size_t>(at)]);
+    for (std::size_t i = 0; i < covered_.size(); ++i) covered_[i] += alignments_[begin + i];
+  }
+  float sum = 0;
+  for (const float weight : covered_) sum += std::log(std::clamp(weight, kLeastCoverage, 1.0f));
+  return sum;
 }
 
 Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,

@@ -77,7 +77,10 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
           name_of(number)));
     result.oddities.push_back(LineOddity::invalid_text);
   }
-  result.words = vocabulary_.encode(valid ? line : std::string_view(valid_text(line)));
+  const std::string repaired = valid ? std::string() : valid_text(line);
+  if (!valid) line = repaired;
+  result.words = vocabulary_.encode(line);
+  if (options_.texts) result.texts = vocabulary_.texts(line);
   if (result.words.size() > options_.max_length) {
     if (options_.strict)
       throw Error(fmt::format(
@@ -87,9 +90,13 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
     result.oddities.push_back(LineOddity::too_long);
     result.words.resize(options_.max_length);
     result.words.back() = vocabulary_.end_id();
+    if (options_.texts) result.texts.resize(options_.max_length - 1);
   }
   if (result.empty()) result.oddities.push_back(LineOddity::empty);
-  if (options_.right_left) std::reverse(result.words.begin(), result.words.end() - 1);
+  if (options_.right_left) {
+    std::reverse(result.words.begin(), result.words.end() - 1);
+    std::reverse(result.texts.begin(), result.texts.end());
+  }
   return result;
 }
 

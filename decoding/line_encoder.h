@@ -21,6 +21,7 @@ struct EncodedLine {
   /// The words of further source texts and factors (SourceEncoder).
   std::vector<WordIds> further = {};
   SearchGuide guide = {};
+  std::vector<std::string> texts = {};  ///< of the words but the end symbol; empty unless asked for
   std::vector<LineOddity> oddities;
   std::size_t bytes = 0;     ///< size of the given line with its line break
   std::uint64_t stream = 0;  ///< of random numbers (sampling_streams.h)
@@ -36,6 +37,7 @@ class LineEncoder {
     bool right_left = false;        ///< reverse the words, except the end symbol
     bool strict = false;            ///< invalid and too long lines are errors
     std::string text;               ///< name of the text in errors: "source"; empty: the only text
+    bool texts = false;             ///< lines have the texts of their words
   };
 
   /// The vocabulary must outlive the encoder. Throws Error for a max_length of 0.

@@ -80,7 +80,8 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   options.beam_size =
       options.sampling ? samples_of(options) : values.beam_size.value_or(marian.beam_size);
   options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
-  options.allow_unk = values.allow_unk.value_or(false);
+  if (!options.dictionary.empty()) options.replace_unknowns = true;
+  options.allow_unk = options.replace_unknowns || values.allow_unk.value_or(false);
   if (options.force_decode || options.constraints || !options.terminology.empty())
     options.guided = true;
   if (!options.shortlist) options.shortlist = model.shortlist;

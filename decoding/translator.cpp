@@ -18,6 +18,7 @@
 #include "decoding/shared_log.h"
 #include "decoding/source_encoder.h"
 #include "decoding/translation_notes.h"
+#include "decoding/unknown_replacement.h"
 #include "decoding/vocabulary_pair.h"
 #include "decoding/word_ranks.h"
 #include "fuselage/backends/compile.h"
@@ -31,6 +32,10 @@
 namespace fuselage {
 namespace {
 
+bool needs_alignment(const TranslatorOptions& options) {
+  return options.alignment || options.replace_unknowns || options.coverage_penalty > 0;
+}
+
 /// Settings of the search; all members of `options` have values.
 SearchOptions search_options(const TranslatorOptions& options, const Vocabulary& target) {
   // Samples are searches of their own.
@@ -38,12 +43,13 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
   return {.beam_size = sampling ? 1 : options.beam_size.value(),
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
+          .coverage_penalty = options.coverage_penalty,
           .max_length_factor = options.max_length_factor.value(),
           .min_length = options.min_length,
           .n_best = sampling ? 1 : options.n_best,
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
-          .alignment = options.alignment};
+          .alignment = needs_alignment(options)};
 }
 
 /// The number of models of an ensemble; 0: the model is none.
@@ -143,8 +149,9 @@ class Translator::Impl {
   VocabularyPair vocabularies_;
   SearchOptions search_;
   std::unique_ptr<const SourceEncoder> encoder_;
-  std::unique_ptr<const GuideEncoder> guide_encoder_;  ///< null: no guides
-  std::unique_ptr<const Shortlist> shortlist_;         ///< null: no shortlist
+  std::unique_ptr<const UnknownReplacement> replacement_;  ///< null: unknown words stay
+  std::unique_ptr<const GuideEncoder> guide_encoder_;      ///< null: no guides
+  std::unique_ptr<const Shortlist> shortlist_;             ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
   SharedLog log_;
@@ -166,11 +173,20 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   search_.early_stop = !options_.skip_cost && never_above_zero(model.graph, scores_of(model.graph));
   verify(search_);
   if (options_.model_scores) search_.models = ensemble_size(model.graph);
-  encoder_ = std::make_unique<SourceEncoder>(
-      model.graph, vocabularies_,
-      LineEncoder::Options{*options_.max_length, right_left_, options_.strict, ""});
+  encoder_ =
+      std::make_unique<SourceEncoder>(model.graph, vocabularies_,
+                                      LineEncoder::Options{.max_length = *options_.max_length,
+                                                           .right_left = right_left_,
+                                                           .strict = options_.strict,
+                                                           .text = "",
+                                                           .texts = options_.replace_unknowns});
+  if (options_.replace_unknowns)
+    replacement_ = std::make_unique<UnknownReplacement>(
+        *vocabularies_.target, options_.dictionary.empty()
+                                   ? TranslationDictionary()
+                                   : load_translation_dictionary(options_.dictionary));
   if (options_.guided) load_guides();
-  if (options_.alignment) expect_alignment_with(model.graph, encoder_->fields().front());
+  if (search_.alignment) expect_alignment_with(model.graph, encoder_->fields().front());
   if (!options_.frequency.empty())
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
@@ -178,7 +194,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   Graph graph = with_search_head(
       model.graph, options_.skip_cost ? SearchHead::k_best_logits : SearchHead::k_best,
       {.k = BeamSearch::candidates_per_row(search_),
-       .alignment = options_.alignment,
+       .alignment = search_.alignment,
        .shortlist = shortlist_ != nullptr,
        .members = search_.models > 0,
        .repetition = options_.repetition,
@@ -268,14 +284,20 @@ Workload Translator::Impl::workload() const {
 std::vector<WordIds> Translator::Impl::shortlists_for(std::span<const WordIds> sentences) const {
   std::vector<WordIds> lists;
   if (!shortlist_) return lists;
-  if (!options_.shortlist->union_of_batch) {
+  if (options_.shortlist->union_of_batch) {
+    WordIds batch;
+    for (const WordIds& sentence : sentences)
+      batch.insert(batch.end(), sentence.begin(), sentence.end());
+    lists.assign(sentences.size(), shortlist_->words_for(batch));
+  } else {
     for (const WordIds& sentence : sentences) lists.push_back(shortlist_->words_for(sentence));
-    return lists;
   }
-  WordIds batch;
-  for (const WordIds& sentence : sentences)
-    batch.insert(batch.end(), sentence.begin(), sentence.end());
-  lists.assign(sentences.size(), shortlist_->words_for(batch));
+  const WordId unknown = vocabularies_.target->unknown_id();
+  if (replacement_)
+    for (WordIds& list : lists)
+      if (const auto at = std::ranges::lower_bound(list, unknown);
+          at == list.end() || *at != unknown)
+        list.insert(at, unknown);
   return lists;
 }
 
@@ -354,7 +376,7 @@ std::vector<Translation> Translator::Impl::translate_batch(BeamSearch& search,
 
 Translation Translator::Impl::empty_translation(const EncodedLine& line) const {
   Hypothesis hypothesis{.words = {vocabularies_.target->end_id()}, .word_scores = {0}};
-  if (options_.alignment) hypothesis.alignment = {{1}};
+  if (search_.alignment) hypothesis.alignment = {{1}};
   hypothesis.model_scores.assign(search_.models, 0);
   Translation result = untranslated(line);
   result.n_best.push_back({"", std::move(hypothesis)});
@@ -365,8 +387,14 @@ Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hy
   Translation result = untranslated(line);
   for (Hypothesis& hypothesis : hypotheses) {
     std::vector<WordId> words = hypothesis.words;
-    if (right_left_) std::reverse(words.begin(), words.end());
-    result.n_best.push_back({one_line(vocabularies_.target->decode(words)), std::move(hypothesis)});
+    std::vector<std::string> texts;
+    if (replacement_) texts = replacement_->texts(hypothesis, line.texts);
+    if (right_left_) {
+      std::reverse(words.begin(), words.end());
+      std::reverse(texts.begin(), texts.end());
+    }
+    result.n_best.push_back(
+        {one_line(vocabularies_.target->decode(words, texts)), std::move(hypothesis)});
   }
   return result;
 }

@@ -57,6 +57,23 @@ SentencePieceSegmenter::SentencePieceSegmenter(std::string_view bytes, const std
         fmt::format("{}: the file is truncated or not a SentencePiece model ({})", name, failure));
 }
 
+std::vector<std::string> SentencePieceSegmenter::surfaces(std::string_view line) const {
+  const sentencepiece::ImmutableSentencePieceText text = processor_.EncodeAsImmutableProto(line);
+  std::vector<std::string> surfaces;
+  bool in_unknown = false;
+  for (const auto& piece : text.pieces()) {
+    const bool unknown = spells_unknown(static_cast<WordId>(piece.id()));
+    if (!(unknown && in_unknown)) surfaces.emplace_back();
+    surfaces.back() += piece.surface();
+    in_unknown = unknown;
+  }
+  for (std::string& surface : surfaces) {
+    surface.erase(0, surface.find_first_not_of(' '));
+    surface.erase(surface.find_last_not_of(' ') + 1);
+  }
+  return surfaces;
+}
+
 std::string SentencePieceSegmenter::load(std::string_view bytes) {
   if (bytes.empty()) return "it is empty";
   try {

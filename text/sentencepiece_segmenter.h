@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "text/vocabulary.h"
 
@@ -25,6 +26,10 @@ class SentencePieceSegmenter {
   /// Appended to the model, they spare the library quadratic time. A model with pieces of these
   /// names has none.
   bool spells_unknown(WordId id) const { return id >= size_; }
+
+  /// The text of each piece of a line, without spaces around it; pieces that spell unknown
+  /// characters one after the other are one.
+  std::vector<std::string> surfaces(std::string_view line) const;
 
  private:
   /// Loads the model; returns the error, or "".

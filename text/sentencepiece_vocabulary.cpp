@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/suggest.h"
@@ -56,23 +57,35 @@ class SentencePieceVocabulary : public Vocabulary {
     return ids;
   }
 
-  std::string decode(std::span<const WordId> ids) const override {
+  std::vector<std::string> texts(std::string_view line) const override {
+    std::vector<std::string> texts;
+    line = without_carriage_return(line);
+    if (options_.sentencepiece_encode) return segmenter_.surfaces(line);
+    for_each_word(line, [&](std::string_view piece) { texts.emplace_back(piece); });
+    return texts;
+  }
+
+  using Vocabulary::decode;
+  std::string decode(std::span<const WordId> ids,
+                     std::span<const std::string> texts) const override {
+    if (!options_.sentencepiece_decode) return joined_words(*this, ids, texts);
     std::string text;
-    if (!options_.sentencepiece_decode) {
-      bool first = true;
-      for (const WordId id : ids) {
-        if (id == end_id_) continue;
-        if (!std::exchange(first, false)) text += ' ';
-        text += word(id);
-      }
-      return text;
+    const auto is_piece = [this](WordId id) { return id != end_id_ && id >= 0 && id < size_; };
+    sentencepiece::util::Status status;
+    if (texts.empty()) {
+      std::vector<int> pieces;
+      std::copy_if(ids.begin(), ids.end(), std::back_inserter(pieces), is_piece);
+      status = processor_.Decode(pieces, &text);
+    } else {
+      // The library decodes texts that are no pieces as they are.
+      std::vector<std::string> pieces;
+      for (std::size_t i = 0; i < ids.size(); ++i)
+        if (is_piece(ids[i]))
+          pieces.push_back(texts[i].empty() ? std::string(word(ids[i])) : texts[i]);
+      status = processor_.Decode(pieces, &text);
     }
-    std::vector<int> pieces;
-    for (const WordId id : ids)
-      if (id != end_id_ && id >= 0 && id < size_) pieces.push_back(id);
-    const auto status = processor_.Decode(pieces, &text);
     if (!status.ok())
-      throw Error(fmt::format("SentencePiece cannot decode {} pieces: {}", pieces.size(),
+      throw Error(fmt::format("SentencePiece cannot decode {} pieces: {}", ids.size(),
                               in_quotes(status.message())));
     return text;
   }

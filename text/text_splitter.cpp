@@ -51,8 +51,18 @@ class SplitVocabulary : public Vocabulary {
     return words_->encode(words);
   }
 
-  std::string decode(std::span<const WordId> ids) const override {
-    std::string text = words_->decode(ids);
+  std::vector<std::string> texts(std::string_view line) const override {
+    line = without_carriage_return(line);
+    if (!use_.split) return words_->texts(line);
+    std::string words = take_language_tokens(line);
+    words += splitter_->split(line);
+    return words_->texts(words);
+  }
+
+  using Vocabulary::decode;
+  std::string decode(std::span<const WordId> ids,
+                     std::span<const std::string> texts) const override {
+    std::string text = words_->decode(ids, texts);
     return use_.join ? splitter_->join(text) : text;
   }
 

@@ -12,6 +12,18 @@
 
 namespace fuselage {
 
+std::string joined_words(const Vocabulary& vocabulary, std::span<const WordId> ids,
+                         std::span<const std::string> texts) {
+  std::string text;
+  bool first = true;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] == vocabulary.end_id()) continue;
+    if (!std::exchange(first, false)) text += ' ';
+    text += texts.empty() || texts[i].empty() ? vocabulary.word(ids[i]) : texts[i];
+  }
+  return text;
+}
+
 std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
                                                   const VocabularyOptions& options) {
   const std::string_view extension = file_extension(without_compression(path));

@@ -30,8 +30,14 @@ class Vocabulary {
   /// carriage return at the end of the line is dropped.
   virtual std::vector<WordId> encode(std::string_view line) const = 0;
 
-  /// Text of `ids`; end symbols are skipped, ids without a word are empty words.
-  virtual std::string decode(std::span<const WordId> ids) const = 0;
+  /// The text that each word of encode(line) stands for, without the end symbol.
+  virtual std::vector<std::string> texts(std::string_view line) const = 0;
+
+  /// Text of `ids`; end symbols are skipped, ids without a word are empty words. `texts` has for
+  /// each id the text in the place of its word, where that is not empty, or is empty itself.
+  virtual std::string decode(std::span<const WordId> ids,
+                             std::span<const std::string> texts) const = 0;
+  std::string decode(std::span<const WordId> ids) const { return decode(ids, {}); }
 
   /// The word or piece of `id`, "" for ids in gaps or out of range; valid as long as the
   /// vocabulary.
@@ -62,6 +68,10 @@ class Vocabulary {
   WordId stored_size_ = 0;
   std::vector<WordId> control_ids_;
 };
+
+/// The words of `ids`, or the texts in their places, separated by spaces; see Vocabulary::decode.
+std::string joined_words(const Vocabulary& vocabulary, std::span<const WordId> ids,
+                         std::span<const std::string> texts);
 
 /// How a vocabulary is loaded and used.
 struct VocabularyOptions {

@@ -54,15 +54,17 @@ class WordVocabulary : public Vocabulary {
     return ids;
   }
 
-  std::string decode(std::span<const WordId> ids) const override {
-    std::string text;
-    bool first = true;
-    for (const WordId id : ids) {
-      if (id == end_id_) continue;
-      if (!std::exchange(first, false)) text += ' ';
-      text += word(id);
-    }
-    return text;
+  std::vector<std::string> texts(std::string_view line) const override {
+    std::vector<std::string> words;
+    for_each_word(without_carriage_return(line),
+                  [&words](std::string_view word) { words.emplace_back(word); });
+    return words;
+  }
+
+  using Vocabulary::decode;
+  std::string decode(std::span<const WordId> ids,
+                     std::span<const std::string> texts) const override {
+    return joined_words(*this, ids, texts);
   }
 
   std::string_view word(WordId id) const override {

@@ -49,9 +49,10 @@ constexpr std::string_view kOfTheCaller[] = {"alignment",
 
 /// Keys on which a caller decides and that change a translation or its scores.
 constexpr std::string_view kOptionsOfTheCaller[] = {
-    "allow-special", "constraints",          "deterministic", "exact",         "force-decode",
-    "min-length",    "no-repeat-ngram-size", "no-spm-decode", "no-spm-encode", "output-sampling",
-    "passes",        "repetition-penalty",   "strict",        "terminology",   "tf32"};
+    "allow-special",   "constraints", "coverage-penalty",     "deterministic",    "exact",
+    "force-decode",    "min-length",  "no-repeat-ngram-size", "no-spm-decode",    "no-spm-encode",
+    "output-sampling", "passes",      "repetition-penalty",   "replace-unknowns", "strict",
+    "terminology",     "tf32"};
 
 constexpr std::array<std::string_view, 7> kModelKeys = {
     "bpe", "gemm-precision", "models", "shortlist", "shortlist-union", "vocabs", "weights"};

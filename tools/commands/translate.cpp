@@ -82,6 +82,21 @@ void TranslateCommand::add_search_options() {
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
       "The unknown word may be produced");
+  app.add_option_function<std::string>(
+         "--replace-unknowns",
+         [this](const std::string& path) {
+           translator_.replace_unknowns = true;
+           translator_.dictionary = path;
+         },
+         "Unknown words are produced, and replaced by the source words that they are aligned with, "
+         "or by their translations in DICTIONARY: lines of a word, a tab and its translation")
+      ->expected(0, 1)
+      ->type_name("DICTIONARY");
+  app.add_option("--coverage-penalty", translator_.coverage_penalty,
+                 "Add to a score this times the logarithms of how well the translation covers each "
+                 "source token")
+      ->check(number_in({.least = 0, .most = 1000, .whole = false}))
+      ->capture_default_str();
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
   add_sampling_option(app, translator_.sampling);
@@ -130,7 +145,7 @@ int TranslateCommand::run() {
 
   std::vector<std::string> inputs = common_.files_read;
   inputs.insert(inputs.end(), inputs_.begin(), inputs_.end());
-  for (const std::string& path : {shortlist_.path, translator_.terminology})
+  for (const std::string& path : {shortlist_.path, translator_.terminology, translator_.dictionary})
     if (!path.empty()) inputs.push_back(path);
   OutputFile output(common_.output, inputs);
   TranslationNotes notes(translator.options());

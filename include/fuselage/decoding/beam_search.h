@@ -18,14 +18,22 @@ class FinalScores;
 class TermAutomaton;
 struct TermState;
 
+/// The coverage of a source token that no word is aligned with.
+inline constexpr float kLeastCoverage = 1e-6f;
+
 /// The largest SearchOptions::min_length.
 inline constexpr std::int32_t kMaxMinLength = 1 << 20;
 
 /// Settings of a search, named as marian-decoder's options.
 struct SearchOptions {
   std::int32_t beam_size = 12;
-  float normalize = 0;          ///< a score is divided by the length to the power of this
-  float word_penalty = 0;       ///< subtracted from the score per word
+  float normalize = 0;     ///< a score is divided by the length to the power of this
+  float word_penalty = 0;  ///< subtracted from the score per word
+  /// Added to the score of a finished hypothesis, with alignments: this times the sum, over the
+  /// source tokens, of the logarithm of a token's weights over all words, at most 1 and at least
+  /// kLeastCoverage (Wu et al. 2016, "Google's neural machine translation system", equation 14).
+  /// Not negative.
+  float coverage_penalty = 0;
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
   /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.
   std::int32_t max_words = 0;
@@ -148,6 +156,7 @@ class BeamSearch {
   float model_score(std::size_t model, std::size_t row, std::int32_t word) const;
   std::vector<NBest> n_best(std::span<const WordIds> sentences) const;
   float final_score(const SearchRecord::Finished& finished) const;
+  float coverage(const SearchRecord::Finished& finished) const;
   void drop_if_decided(std::int32_t sentence, std::size_t first_open, std::size_t first_finished);
   bool has_all_terms(const SearchRecord::Finished& finished) const;
   Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
@@ -170,6 +179,7 @@ class BeamSearch {
   std::vector<BestScores> best_finished_;  ///< of each sentence; empty without early_stop
   std::vector<float> alignments_;
   std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
+  mutable std::vector<float> covered_;         ///< of each source token, while a score is computed
   std::vector<std::int64_t> alignment_begin_;  ///< offset in the output per row of the step
   std::vector<std::size_t> model_outputs_;     ///< of each model of an ensemble
   std::vector<float> model_scores_;            ///< sums up to each token, model by model

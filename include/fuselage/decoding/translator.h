@@ -34,13 +34,21 @@ struct TranslatorOptions {
   /// Hypotheses per sentence, 1 to 1024; 12. With sampling, samples that are drawn of a sentence,
   /// each with a beam of 1; 1 unless it is set, whatever the model states.
   std::optional<std::int32_t> beam_size = {};
-  std::optional<float> normalize = {};          ///< a score is divided by length^normalize; 0
-  std::optional<float> word_penalty = {};       ///< subtracted from the score per word; 0
+  std::optional<float> normalize = {};     ///< a score is divided by length^normalize; 0
+  std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
+  /// Times the logarithms of how well each source token is covered, added to the score
+  /// (SearchOptions::coverage_penalty); needs a model with alignments. Not negative.
+  float coverage_penalty = 0;
   std::optional<float> max_length_factor = {};  ///< maximum number of words per source word; 3
   /// Maximum number of words of a line, including the end symbol; 1000.
   std::optional<std::size_t> max_length = {};
   std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
-  bool allow_special = false;          ///< control characters of SentencePiece may be produced
+  /// Unknown words are replaced by the source word that they are aligned with, or its translation;
+  /// then allow_unk is true. Needs a model with alignments.
+  bool replace_unknowns = false;
+  /// Path of a file with a source word, a tab and its translation on each line; empty: none.
+  std::string dictionary = {};
+  bool allow_special = false;  ///< control characters of SentencePiece may be produced
   /// Hypotheses of a translation, the best ones, 1 to beam_size; 0: all that the search finds. The
   /// search ends as soon as these are found.
   std::int32_t n_best = 0;

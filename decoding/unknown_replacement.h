@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuselage/decoding/translation.h"
+#include "text/translation_dictionary.h"
+#include "text/vocabulary.h"
+
+namespace fuselage {
+
+/// Puts the aligned source words, or their translations, in the place of unknown words (Jean et al.
+/// 2015, "On using very large target vocabulary for neural machine translation", section 3.3).
+class UnknownReplacement {
+ public:
+  /// The vocabulary must outlive the object.
+  UnknownReplacement(const Vocabulary& target, TranslationDictionary dictionary)
+      : target_(target), dictionary_(std::move(dictionary)) {}
+
+  /// The texts for the words of a hypothesis with its alignment, for Vocabulary::decode; empty if
+  /// none is replaced. `source` has the texts of the source words, without the end symbol.
+  std::vector<std::string> texts(const Hypothesis& hypothesis,
+                                 std::span<const std::string> source) const;
+
+ private:
+  const Vocabulary& target_;
+  TranslationDictionary dictionary_;
+};
+
+}  // namespace fuselage
