@@ -1,6 +1,6 @@
 #include "fuselage/decoding/translator.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <istream>
@@ -131,6 +131,7 @@ class Translator::Impl {
  private:
   void load_shortlist(std::int64_t words);
   void load_guides();
+  void note_host_search();
   EncodedLine encode(std::string_view line, std::size_t number, const LineGuide& guide) const;
   EncodedLine encode_guided(std::string_view line, std::size_t number,
                             const LineGuide& guide) const;
@@ -204,6 +205,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   options_.compile.workload = workload();
   executable_ = compile(std::move(graph), std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  note_host_search();
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
   log_.write(notes());
 }
@@ -238,10 +240,20 @@ void Translator::Impl::load_guides() {
   search_.guided = true;
   search_.continues_word = guide_encoder_->continuations();
   for (const std::string& note : guide_encoder_->notes()) vocabularies_.notes.push_back(note);
-  if (find_backend(options_.compile.backend).capabilities().needs_gpu)
+}
+
+/// Notes the options that the search of a GPU does not have.
+void Translator::Impl::note_host_search() {
+  if (!find_backend(options_.compile.backend).capabilities().needs_gpu) return;
+  std::vector<std::string_view> reasons;
+  if (options_.guided) reasons.emplace_back("prefixes and terms");
+  if (options_.min_length > 0) reasons.emplace_back("a min-length");
+  if (options_.coverage_penalty > 0) reasons.emplace_back("a coverage-penalty");
+  if (options_.replace_unknowns) reasons.emplace_back("replaced unknown words");
+  if (!reasons.empty())
     vocabularies_.notes.push_back(
-        "translations with prefixes and terms are searched for by the processor, step by step, "
-        "and not by the GPU on its own");
+        fmt::format("for {} the processor directs the search step by step, not the GPU on its own",
+                    fmt::join(reasons, ", ")));
 }
 
 EncodedLine Translator::Impl::encode(std::string_view line, std::size_t number,
