@@ -7,7 +7,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "decoding/batching.h"
-#include "decoding/forced_decoder.h"
+#include "decoding/lines/batching.h"
+#include "decoding/search/forced_decoder.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"

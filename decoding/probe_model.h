@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_encoder.h"
-#include "decoding/source_encoder.h"
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/line_encoder.h"
+#include "decoding/lines/source_encoder.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/backends/compile_options.h"
 #include "fuselage/backends/executable.h"
 #include "fuselage/backends/graph_runner.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/models/model.h"
 
 namespace fuselage {

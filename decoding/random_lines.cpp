@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "fuselage/base/error.h"
 #include "text/utf8.h"
 

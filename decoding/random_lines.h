@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 
 namespace fuselage {
 

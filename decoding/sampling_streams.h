@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "fuselage/backends/batch.h"
 #include "fuselage/decoding/beam_search.h"
 

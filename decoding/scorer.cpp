@@ -7,15 +7,15 @@
 #include <istream>
 #include <utility>
 
-#include "decoding/batch_pipeline.h"
-#include "decoding/batching.h"
-#include "decoding/forced_decoder.h"
-#include "decoding/line_encoder.h"
-#include "decoding/line_reader.h"
+#include "decoding/lines/batch_pipeline.h"
+#include "decoding/lines/batching.h"
+#include "decoding/lines/line_encoder.h"
+#include "decoding/lines/line_reader.h"
+#include "decoding/lines/shared_log.h"
+#include "decoding/lines/vocabulary_pair.h"
+#include "decoding/lines/word_ranks.h"
 #include "decoding/resolve_options.h"
-#include "decoding/shared_log.h"
-#include "decoding/vocabulary_pair.h"
-#include "decoding/word_ranks.h"
+#include "decoding/search/forced_decoder.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "decoding/probe_model.h"
 #include "decoding/random_lines.h"
 #include "decoding/resolve_options.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/translator.h"
 

@@ -26,6 +26,7 @@ declare -A rooms=(
   [backends/cpu]="simd weights runtime kernels"
   [backends/cpu/simd]="elementwise gemm rows output"
   [backends/cuda/device]="runtime rows kernel normalization attention gather elementwise gemm output recurrent search executor"
+  [decoding]="search lines"
   [models]="formats architectures quantized directory marian"
   [tools]="options commands"
 )

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "decoding/final_scores.h"
+#include "decoding/search/final_scores.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"

@@ -6,7 +6,7 @@
 
 #include "backends/bake.h"
 #include "base/file.h"
-#include "decoding/word_ranks.h"
+#include "decoding/lines/word_ranks.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"

@@ -1,8 +1,8 @@
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 
 #include <gmock/gmock.h>
 
-#include "decoding/line_reader.h"
+#include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
 #include "tests/decoding/support.h"
 

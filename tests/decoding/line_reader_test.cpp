@@ -1,4 +1,4 @@
-#include "decoding/line_reader.h"
+#include "decoding/lines/line_reader.h"
 
 #include <gmock/gmock.h>
 

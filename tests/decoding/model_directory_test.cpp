@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "base/file.h"
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/models/formats/safetensors.h"

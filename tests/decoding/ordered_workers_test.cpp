@@ -1,4 +1,4 @@
-#include "decoding/ordered_workers.h"
+#include "decoding/lines/ordered_workers.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "decoding/batch_pipeline.h"
+#include "decoding/lines/batch_pipeline.h"
 
 namespace fuselage {
 namespace {

@@ -14,8 +14,8 @@
 #include <set>
 
 #include "base/file.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "decoding/sampling_streams.h"
-#include "decoding/vocabulary_pair.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/generator.h"

@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "base/file.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "decoding/random_lines.h"
-#include "decoding/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/directory/model_directory.h"

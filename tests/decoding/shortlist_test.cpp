@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "base/file.h"
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/translator.h"
 #include "tests/decoding/support.h"

@@ -1,4 +1,4 @@
-#include "decoding/term_automaton.h"
+#include "decoding/search/term_automaton.h"
 
 #include <gmock/gmock.h>
 

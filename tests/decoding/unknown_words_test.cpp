@@ -8,7 +8,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "decoding/unknown_replacement.h"
+#include "decoding/lines/unknown_replacement.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/translator.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/bake.h"
-#include "decoding/word_ranks.h"
+#include "decoding/lines/word_ranks.h"
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
 #include "tools/commands/commands.h"

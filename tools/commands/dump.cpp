@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "decoding/batching.h"
-#include "decoding/word_ranks.h"
+#include "decoding/lines/batching.h"
+#include "decoding/lines/word_ranks.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/extension.h"

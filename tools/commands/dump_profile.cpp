@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "decoding/line_encoder.h"
-#include "decoding/line_reader.h"
+#include "decoding/lines/line_encoder.h"
+#include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
 #include "tools/options/input_files.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/backends/executable.h"
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/models/model.h"

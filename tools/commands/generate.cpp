@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/generator.h"
 #include "fuselage/decoding/output_format.h"

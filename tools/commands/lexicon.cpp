@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_encoder.h"
-#include "decoding/line_reader.h"
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/line_encoder.h"
+#include "decoding/lines/line_reader.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/base/error.h"
 #include "tools/commands/commands.h"
 #include "tools/options/files.h"

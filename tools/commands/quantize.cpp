@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_reader.h"
+#include "decoding/lines/line_reader.h"
 #include "models/quantized/quantize_model.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/quantize_report.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/output_format.h"

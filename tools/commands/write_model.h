@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "tools/options/named_models.h"
 #include "tools/options/probe_options.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "decoding/line_reader.h"
+#include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/self_check.h"
 #include "tools/options/input_files.h"

@@ -1,4 +1,4 @@
-#include "decoding/word_scores.h"
+#include "decoding/search/word_scores.h"
 
 #include <algorithm>
 

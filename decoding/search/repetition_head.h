@@ -1,6 +1,6 @@
 #pragma once
 
-#include "decoding/word_scores.h"
+#include "decoding/search/word_scores.h"
 #include "fuselage/decoding/repetition.h"
 #include "fuselage/graph/graph.h"
 

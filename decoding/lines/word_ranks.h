@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/models/model.h"
 #include "fuselage/passes/motion/frequent_rows.h"
 

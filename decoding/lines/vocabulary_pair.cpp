@@ -1,4 +1,4 @@
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/vocabulary_pair.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "decoding/unknown_replacement.h"
+#include "decoding/lines/unknown_replacement.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "decoding/word_scores.h"
+#include "decoding/search/word_scores.h"
 #include "fuselage/decoding/sampling.h"
 #include "fuselage/graph/graph.h"
 

@@ -1,4 +1,4 @@
-#include "decoding/batching.h"
+#include "decoding/lines/batching.h"
 
 #include <algorithm>
 #include <limits>

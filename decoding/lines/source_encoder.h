@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "decoding/line_encoder.h"
-#include "decoding/vocabulary_pair.h"
+#include "decoding/lines/line_encoder.h"
+#include "decoding/lines/vocabulary_pair.h"
 #include "fuselage/backends/batch.h"
 #include "fuselage/graph/graph.h"
 

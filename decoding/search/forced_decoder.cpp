@@ -1,4 +1,4 @@
-#include "decoding/forced_decoder.h"
+#include "decoding/search/forced_decoder.h"
 
 #include <algorithm>
 #include <cmath>

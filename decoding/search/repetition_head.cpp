@@ -1,4 +1,4 @@
-#include "decoding/repetition_head.h"
+#include "decoding/search/repetition_head.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "decoding/line_reader.h"
+#include "decoding/lines/line_reader.h"
 #include "fuselage/base/error.h"
 #include "text/utf8.h"
 

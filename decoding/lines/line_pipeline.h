@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "decoding/batch_pipeline.h"
-#include "decoding/line_encoder.h"
-#include "decoding/line_reader.h"
+#include "decoding/lines/batch_pipeline.h"
+#include "decoding/lines/line_encoder.h"
+#include "decoding/lines/line_reader.h"
 
 namespace fuselage {
 

@@ -1,4 +1,4 @@
-#include "decoding/guide_encoder.h"
+#include "decoding/lines/guide_encoder.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

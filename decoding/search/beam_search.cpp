@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "decoding/final_scores.h"
-#include "decoding/term_automaton.h"
+#include "decoding/search/final_scores.h"
+#include "decoding/search/term_automaton.h"
 #include "fuselage/backends/search.h"
 #include "fuselage/base/error.h"
 

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "decoding/repetition_head.h"
-#include "decoding/sampling_head.h"
-#include "decoding/word_scores.h"
+#include "decoding/search/repetition_head.h"
+#include "decoding/search/sampling_head.h"
+#include "decoding/search/word_scores.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/pointwise.h"

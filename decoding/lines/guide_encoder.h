@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "decoding/line_encoder.h"
+#include "decoding/lines/line_encoder.h"
 #include "fuselage/decoding/line_guide.h"
 #include "fuselage/decoding/search_guide.h"
 #include "text/terminology.h"

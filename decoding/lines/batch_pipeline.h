@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "decoding/ordered_workers.h"
+#include "decoding/lines/ordered_workers.h"
 
 namespace fuselage {
 

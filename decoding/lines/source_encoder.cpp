@@ -1,4 +1,4 @@
-#include "decoding/source_encoder.h"
+#include "decoding/lines/source_encoder.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "decoding/sampling_head.h"
+#include "decoding/search/sampling_head.h"
 
 #include <fmt/format.h>
 

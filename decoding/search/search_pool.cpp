@@ -1,4 +1,4 @@
-#include "decoding/search_pool.h"
+#include "decoding/search/search_pool.h"
 
 namespace fuselage {
 

@@ -1,4 +1,4 @@
-#include "decoding/word_ranks.h"
+#include "decoding/lines/word_ranks.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "decoding/final_scores.h"
+#include "decoding/search/final_scores.h"
 
 #include <algorithm>
 #include <cmath>

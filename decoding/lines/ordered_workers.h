@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "decoding/batching.h"
+#include "decoding/lines/batching.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
