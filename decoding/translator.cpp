@@ -171,7 +171,9 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   expect_sampling_fits(options_);
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
-  search_.early_stop = !options_.skip_cost && never_above_zero(model.graph, scores_of(model.graph));
+  // A penalty below 1 enlarges scores that rounding put above 0.
+  search_.early_stop = !options_.skip_cost && options_.repetition.penalty >= 1 &&
+                       never_above_zero(model.graph, scores_of(model.graph));
   verify(search_);
   if (options_.model_scores) search_.models = ensemble_size(model.graph);
   encoder_ =

@@ -65,12 +65,14 @@ void GuideEncoder::load(const std::string& path) {
         path, count, entries_.size(), fmt::join(without, ", "), count > kTermsToName ? ", …" : ""));
 }
 
-/// Nothing for a form with unknown words, or without words.
+/// Nothing for a form with unknown words or the end symbol, or without words.
 std::optional<WordIds> GuideEncoder::spell(std::string_view form) const {
   WordIds words = target_.encode(valid_text(form));
   words.pop_back();
-  if (words.empty() || std::ranges::find(words, target_.unknown_id()) != words.end())
-    return std::nullopt;
+  const auto is_missing = [this](WordId word) {
+    return word == target_.unknown_id() || word == target_.end_id();
+  };
+  if (words.empty() || std::ranges::any_of(words, is_missing)) return std::nullopt;
   if (options_.right_left) std::ranges::reverse(words);
   return words;
 }
@@ -104,6 +106,9 @@ void GuideEncoder::add_prefix(const std::string& prefix, std::size_t number,
         "leave the prefix out");
   EncodedLine encoded = prefixes_.encode(prefix, number);
   encoded.words.pop_back();
+  if (std::ranges::find(encoded.words, target_.end_id()) != encoded.words.end())
+    throw Error(fmt::format(
+        "line {}: the prefix has the end symbol, behind which no translation goes on", number + 1));
   line.guide.prefix = std::move(encoded.words);
   for (const LineOddity oddity : encoded.oddities)
     if (oddity != LineOddity::empty &&

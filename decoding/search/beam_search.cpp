@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "decoding/search/final_scores.h"
 #include "decoding/search/term_automaton.h"
@@ -265,7 +266,10 @@ void BeamSearch::expand() {
       take_forced(begin, guides_[static_cast<std::size_t>(live.sentence)]
                              .prefix[static_cast<std::size_t>(live.length)]);
     } else {
-      collect_candidates(begin, end);
+      collect_candidates(begin, end, /*may_be_short=*/false);
+      // Where all other words are penalized, a short hypothesis may end.
+      if (options_.min_length > 0 && !has_candidate())
+        collect_candidates(begin, end, /*may_be_short=*/true);
       take_candidates(begin, end);
     }
     begin = end;
@@ -293,11 +297,18 @@ void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
         terms_[static_cast<std::size_t>(live.sentence)].advance(states_[row], word));
 }
 
-void BeamSearch::collect_candidates(std::size_t begin, std::size_t end) {
+bool BeamSearch::has_candidate() const {
+  return std::ranges::any_of(candidates_, [](const Candidate& candidate) {
+    return !(candidate.path_score == -std::numeric_limits<float>::infinity());
+  });
+}
+
+void BeamSearch::collect_candidates(std::size_t begin, std::size_t end, bool may_be_short) {
   const OutputRows<float> scores = worker_->floats(best_scores_);
   const OutputRows<std::int32_t> words = worker_->integers(best_words_);
   const bool has_terms = has_terms_in(live_[begin].sentence);
   const bool is_short =
+      !may_be_short &&
       live_[begin].length - prefix_length(live_[begin].sentence) < options_.min_length;
   candidates_.clear();
   for (std::size_t row = begin; row < end; ++row) {

@@ -195,6 +195,8 @@ TEST(GuidedTranslation, RefusesContradictions) {
   expect_error(options, "translates from right to left", {}, true);
   options = guided_options();
   expect_error(options, "has no words for the term 'xyzzy'", {.terms = {{"xyzzy"}}});
+  expect_error(options, "has no words for the term '</s>'", {.terms = {{"</s>"}}});
+  expect_error(options, "the prefix has the end symbol", {.prefix = ". </s> ."});
   const Translator translator(small_model(), options);
   EXPECT_THAT(
       [&] {

@@ -137,6 +137,18 @@ TEST_P(Repetitions, TranslationsHaveAMinimalLength) {
     }
 }
 
+TEST(Repetition, LetsShortHypothesesEndWhereNoOtherWordIsLeft) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder / "lex.s2t") << "a a 0.5\n";
+  TranslatorOptions options = small_options();
+  options.shortlist = ShortlistOptions{.path = folder / "lex.s2t", .limits = {.first = 0}};
+  options.repetition.no_repeat_ngram_size = 1;
+  options.min_length = 60;
+  for (const Translation& translation : Translator(small_model(), options).translate(input_lines()))
+    for (const TranslatedText& entry : translation.n_best)
+      EXPECT_LT(entry.hypothesis.words.size(), 60u);
+}
+
 TEST(Repetition, RefusesContradictions) {
   const auto expect_error = [](const TranslatorOptions& options, const std::string& message) {
     EXPECT_THAT([&] { Translator(small_model(), options); },

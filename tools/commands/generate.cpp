@@ -57,7 +57,9 @@ GenerateCommand::GenerateCommand()
   add_search_options();
   common_.add_running_to(options());
   // Accepts configurations for translating.
-  options().pass_over({"alignment", "max-length-factor", "shortlist", "skip-cost"});
+  options().pass_over({"alignment", "constraints", "coverage-penalty", "force-decode",
+                       "max-length-factor", "replace-unknowns", "shortlist", "skip-cost",
+                       "terminology"});
 }
 
 void GenerateCommand::add_search_options() {

@@ -72,8 +72,10 @@ ScoreCommand::ScoreCommand()
   common_.add_scoring_to(app);
   common_.add_running_to(options());
   // Accepts configurations for translating.
-  options().pass_over({"allow-special", "allow-unk", "beam-size", "input", "max-length-factor",
-                       "n-best", "output-sampling", "skip-cost"});
+  options().pass_over({"allow-special", "allow-unk", "beam-size", "constraints", "coverage-penalty",
+                       "force-decode", "input", "max-length-factor", "min-length",
+                       "no-repeat-ngram-size", "repetition-penalty", "replace-unknowns",
+                       "terminology", "n-best", "output-sampling", "skip-cost"});
 }
 
 void ScoreCommand::finish() {

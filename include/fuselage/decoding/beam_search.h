@@ -37,8 +37,8 @@ struct SearchOptions {
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
   /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.
   std::int32_t max_words = 0;
-  /// Words before the end symbol, a prefix not counted, unless the limits above are lower; 0 to
-  /// kMaxMinLength. The search then runs step by step.
+  /// Words before the end symbol, a prefix not counted, unless the limits above are lower or no
+  /// other word has a score; 0 to kMaxMinLength. The search then runs step by step.
   std::int32_t min_length = 0;
   /// Hypotheses of each result, the best ones; 0: all, as many as the beam is wide.
   std::int32_t n_best = 0;
@@ -144,7 +144,8 @@ class BeamSearch {
   void expand();
   void take_forced(std::size_t row, std::int32_t word);
   std::int32_t prefix_length(std::int32_t sentence) const;
-  void collect_candidates(std::size_t begin, std::size_t end);
+  void collect_candidates(std::size_t begin, std::size_t end, bool may_be_short);
+  bool has_candidate() const;
   void add_term_candidates(std::size_t row);
   void order_candidates(std::int32_t sentence, std::size_t width);
   void divide_beam(const TermAutomaton& terms, std::size_t width);
