@@ -238,6 +238,7 @@ void Translator::Impl::load_guides() {
                                                    .max_length = *options_.max_length,
                                                    .right_left = right_left_,
                                                    .strict = options_.strict,
+                                                   .texts = options_.replace_unknowns,
                                                    .terminology = options_.terminology});
   search_.guided = true;
   search_.continues_word = guide_encoder_->continuations();
@@ -402,7 +403,7 @@ Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hy
   for (Hypothesis& hypothesis : hypotheses) {
     std::vector<WordId> words = hypothesis.words;
     std::vector<std::string> texts;
-    if (replacement_) texts = replacement_->texts(hypothesis, line.texts);
+    if (replacement_) texts = replacement_->texts(hypothesis, line.texts, line.prefix_texts);
     if (right_left_) {
       std::reverse(words.begin(), words.end());
       std::reverse(texts.begin(), texts.end());

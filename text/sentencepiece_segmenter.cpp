@@ -74,6 +74,16 @@ std::vector<std::string> SentencePieceSegmenter::surfaces(std::string_view line)
   return surfaces;
 }
 
+std::string SentencePieceSegmenter::decode(const std::vector<std::string>& pieces,
+                                           std::span<const std::string> texts) const {
+  const sentencepiece::ImmutableSentencePieceText decoded =
+      processor_.DecodePiecesAsImmutableProto(pieces);
+  std::string text;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    text += texts[i].empty() ? decoded.pieces(static_cast<int>(i)).surface() : texts[i];
+  return text;
+}
+
 std::string SentencePieceSegmenter::load(std::string_view bytes) {
   if (bytes.empty()) return "it is empty";
   try {

@@ -2,6 +2,7 @@
 
 #include <sentencepiece_processor.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,10 @@ class SentencePieceSegmenter {
   /// The text of each piece of a line, without spaces around it; pieces that spell unknown
   /// characters one after the other are one.
   std::vector<std::string> surfaces(std::string_view line) const;
+
+  /// The text of pieces with `texts` in the places of pieces where they are not empty.
+  std::string decode(const std::vector<std::string>& pieces,
+                     std::span<const std::string> texts) const;
 
  private:
   /// Loads the model; returns the error, or "".

@@ -49,6 +49,15 @@ class SentencePieceSplitter : public TextSplitter {
     return text;
   }
 
+  std::vector<std::string> texts(std::string_view line) const override {
+    return segmenter_.surfaces(line);
+  }
+
+  std::string join(const std::vector<std::string>& words,
+                   std::span<const std::string> texts) const override {
+    return segmenter_.decode(words, texts);
+  }
+
   bool continues_word(std::string_view word) const override { return piece_continues_word(word); }
 
  private:

@@ -69,21 +69,20 @@ class SentencePieceVocabulary : public Vocabulary {
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {
     if (!options_.sentencepiece_decode) return joined_words(*this, ids, texts);
-    std::string text;
     const auto is_piece = [this](WordId id) { return id != end_id_ && id >= 0 && id < size_; };
-    sentencepiece::util::Status status;
-    if (texts.empty()) {
-      std::vector<int> pieces;
-      std::copy_if(ids.begin(), ids.end(), std::back_inserter(pieces), is_piece);
-      status = processor_.Decode(pieces, &text);
-    } else {
-      // The library decodes texts that are no pieces as they are.
-      std::vector<std::string> pieces;
-      for (std::size_t i = 0; i < ids.size(); ++i)
-        if (is_piece(ids[i]))
-          pieces.push_back(texts[i].empty() ? std::string(word(ids[i])) : texts[i]);
-      status = processor_.Decode(pieces, &text);
+    if (!texts.empty()) {
+      std::vector<std::string> pieces, kept;
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (!is_piece(ids[i])) continue;
+        pieces.emplace_back(word(ids[i]));
+        kept.push_back(texts[i]);
+      }
+      return segmenter_.decode(pieces, kept);
     }
+    std::string text;
+    std::vector<int> pieces;
+    std::copy_if(ids.begin(), ids.end(), std::back_inserter(pieces), is_piece);
+    const auto status = processor_.Decode(pieces, &text);
     if (!status.ok())
       throw Error(fmt::format("SentencePiece cannot decode {} pieces: {}", ids.size(),
                               in_quotes(status.message())));

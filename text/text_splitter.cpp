@@ -54,16 +54,25 @@ class SplitVocabulary : public Vocabulary {
   std::vector<std::string> texts(std::string_view line) const override {
     line = without_carriage_return(line);
     if (!use_.split) return words_->texts(line);
-    std::string words = take_language_tokens(line);
-    words += splitter_->split(line);
-    return words_->texts(words);
+    std::vector<std::string> texts;
+    for_each_word(take_language_tokens(line),
+                  [&texts](std::string_view token) { texts.emplace_back(token); });
+    for (std::string& text : splitter_->texts(line)) texts.push_back(std::move(text));
+    return texts;
   }
 
   using Vocabulary::decode;
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {
-    std::string text = words_->decode(ids, texts);
-    return use_.join ? splitter_->join(text) : text;
+    if (!use_.join) return words_->decode(ids, texts);
+    if (texts.empty()) return splitter_->join(words_->decode(ids));
+    std::vector<std::string> words, kept;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] == end_id_) continue;
+      words.emplace_back(word(ids[i]));
+      kept.push_back(texts[i]);
+    }
+    return splitter_->join(words, kept);
   }
 
   std::string_view word(WordId id) const override { return words_->word(id); }
@@ -77,6 +86,22 @@ class SplitVocabulary : public Vocabulary {
 };
 
 }  // namespace
+
+std::vector<std::string> TextSplitter::texts(std::string_view line) const {
+  std::vector<std::string> texts;
+  for_each_word(split(line), [&texts](std::string_view word) { texts.emplace_back(word); });
+  return texts;
+}
+
+std::string TextSplitter::join(const std::vector<std::string>& words,
+                               std::span<const std::string> texts) const {
+  std::string joined;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) joined += ' ';
+    joined += texts[i].empty() ? words[i] : texts[i];
+  }
+  return join(joined);
+}
 
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
                                                   const SplitterOptions& options) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,15 @@ class TextSplitter {
   /// The words of a line, separated by spaces.
   virtual std::string split(std::string_view line) const = 0;
 
+  /// The text that each word of a line stands for.
+  virtual std::vector<std::string> texts(std::string_view line) const;
+
   /// The text of words that are separated by spaces.
   virtual std::string join(std::string_view words) const = 0;
+
+  /// The same for a list of words, with the texts in the places of words where they are not empty.
+  virtual std::string join(const std::vector<std::string>& words,
+                           std::span<const std::string> texts) const;
 
   /// Whether a word of the vocabulary goes on with the word of the text before it.
   virtual bool continues_word(std::string_view) const { return false; }

@@ -39,7 +39,8 @@ GuideEncoder::GuideEncoder(const Vocabulary& target, Options options)
       prefixes_(target, {.max_length = options_.max_length,
                          .right_left = false,
                          .strict = options_.strict,
-                         .text = "prefix"}) {
+                         .text = "prefix",
+                         .texts = options_.texts}) {
   if (options_.right_left && options_.prefix_field)
     throw Error(
         "the model translates from right to left, so a translation cannot begin with given words; "
@@ -110,6 +111,7 @@ void GuideEncoder::add_prefix(const std::string& prefix, std::size_t number,
     throw Error(fmt::format(
         "line {}: the prefix has the end symbol, behind which no translation goes on", number + 1));
   line.guide.prefix = std::move(encoded.words);
+  line.prefix_texts = std::move(encoded.texts);
   for (const LineOddity oddity : encoded.oddities)
     if (oddity != LineOddity::empty &&
         std::ranges::find(line.oddities, oddity) == line.oddities.end())

@@ -24,6 +24,7 @@ class GuideEncoder {
     std::size_t max_length = 1000;
     bool right_left = false;
     bool strict = false;
+    bool texts = false;            ///< lines have the texts of the words of their prefixes
     std::string terminology = {};  ///< path; empty: none
   };
 

@@ -22,6 +22,7 @@ struct EncodedLine {
   std::vector<WordIds> further = {};
   SearchGuide guide = {};
   std::vector<std::string> texts = {};  ///< of the words but the end symbol; empty unless asked for
+  std::vector<std::string> prefix_texts = {};  ///< the same of SearchGuide::prefix
   std::vector<LineOddity> oddities;
   std::size_t bytes = 0;     ///< size of the given line with its line break
   std::uint64_t stream = 0;  ///< of random numbers (sampling_streams.h)

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,15 @@ class UnknownReplacement {
       : target_(target), dictionary_(std::move(dictionary)) {}
 
   /// The texts for the words of a hypothesis with its alignment, for Vocabulary::decode; empty if
-  /// none is replaced. `source` has the texts of the source words, without the end symbol.
-  std::vector<std::string> texts(const Hypothesis& hypothesis,
-                                 std::span<const std::string> source) const;
+  /// none is replaced. `source` has the texts of the source words, without the end symbol, and
+  /// `prefix` those of words that the hypothesis was given: they are their own texts.
+  std::vector<std::string> texts(const Hypothesis& hypothesis, std::span<const std::string> source,
+                                 std::span<const std::string> prefix = {}) const;
 
  private:
+  std::string_view aligned_word(std::span<const float> weights,
+                                std::span<const std::string> source) const;
+
   const Vocabulary& target_;
   TranslationDictionary dictionary_;
 };

@@ -56,6 +56,11 @@ TEST(UnknownReplacement, TakesTheSourceWordOfTheLargestWeight) {
           {0.1f, 0.8f, 0.1f}, {0, 1, 0}, {0.5f, 0.4f, 0.1f}, {0.1f, 0.2f, 0.7f}, {0, 0, 1}}};
   EXPECT_THAT(replacement.texts(unknown, source), ElementsAre("zwei", "", "one", "zwei", ""))
       << "the end symbol gives no text";
+  EXPECT_THAT(replacement.texts(unknown, source, std::vector<std::string>{"given", "a", "too"}),
+              ElementsAre("given", "", "too", "zwei", ""));
+  EXPECT_THAT(replacement.texts(unknown, std::vector<std::string>{"one", ""}),
+              ElementsAre("one", "", "one", "one", ""))
+      << "a lone space gives no text";
 }
 
 /// A vocabulary in which another word, the most frequent one in translations, is the unknown one.

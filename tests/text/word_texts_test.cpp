@@ -61,7 +61,26 @@ TEST_F(WordTexts, OfPiecesAreTheirSurfaces) {
       if (i != unknown) texts[static_cast<std::size_t>(i)].clear();
     texts.emplace_back();
     EXPECT_EQ(vocabulary->decode(ids, texts), "Tom Ωξ is");
+    texts[static_cast<std::size_t>(unknown)] = "New </s> York";
+    EXPECT_EQ(vocabulary->decode(ids, texts), "Tom New </s> York is");
   }
+}
+
+TEST_F(WordTexts, OfWordsThatSentencePieceSplitsAreSurfaces) {
+  const auto vocabulary =
+      with_splitter(load_vocabulary(written("words.txt", "</s>\n<unk>\n>>deu<<\n▁is\n")),
+                    load_splitter(std::string(FUSELAGE_TEST_DATA) + "/vocab.spm"));
+  const std::string line = ">>deu<< Tom is";
+  const std::vector<WordId> ids = vocabulary->encode(line);
+  std::vector<std::string> texts = vocabulary->texts(line);
+  ASSERT_EQ(texts.size() + 1, ids.size());
+  EXPECT_EQ(texts.front(), ">>deu<<");
+  std::string joined;
+  for (std::size_t i = 1; i < texts.size(); ++i) joined += texts[i];
+  EXPECT_EQ(joined, "Tomis");
+  const std::vector<WordId> words{3, 1, 3, 0};
+  EXPECT_EQ(vocabulary->decode(words, std::vector<std::string>{"", " New York", "", ""}),
+            "is New York is");
 }
 
 }  // namespace
