@@ -26,9 +26,7 @@ class RowNumber final : public Kernel {
     const std::int64_t first = first_row(run, in.domain);
     const RowsOut out = rows_out(in, run);
     for (std::size_t r = 0; r < rows_of(in, run); ++r) {
-      std::int64_t row = first + static_cast<std::int64_t>(r);
-      for (std::size_t i = 0; i < via_.size() && row >= 0; ++i)
-        row = run.rows.index(via_[i])[static_cast<std::size_t>(row)];
+      const std::int64_t row = follow(via_, run, first + static_cast<std::int64_t>(r));
       out.data[r * out.stride] = static_cast<float>(row);
     }
   }

@@ -119,14 +119,6 @@ class Sample final : public Drawing {
   std::int64_t top_k_;
 };
 
-/// The row that `path` leads to from a row; -1: unmapped.
-std::int32_t image(const MapPath& path, const Run& run, std::size_t row) {
-  auto at = static_cast<std::int32_t>(row);
-  for (std::size_t i = 0; i < path.size() && at >= 0; ++i)
-    at = run.rows.index(path[i])[static_cast<std::size_t>(at)];
-  return at;
-}
-
 class SegmentSample final : public Drawing {
  public:
   SegmentSample(const PlannedInstruction&, const Binding& binding)
@@ -146,12 +138,16 @@ class SegmentSample final : public Drawing {
                                          static_cast<std::size_t>(pairs.begin[r + 1]) - first};
         const std::int64_t drawn =
             draw_from(run, row, row_of(random, r, 1)[0], [&](std::span<float> scores) {
-              leave_out(scores, excluded(), 0,
-                        [&](std::size_t i) { return image(words_, run, first + i); });
+              leave_out(scores, excluded(), 0, [&](std::size_t i) {
+                return follow(words_, run, static_cast<std::int64_t>(first + i));
+              });
             });
         const auto at = static_cast<std::size_t>(drawn);
         result_at(in, run, 0)[r] = drawn < 0 ? kNoScore : row[at];
-        result_at<std::int32_t>(in, run, 1)[r] = drawn < 0 ? -1 : image(words_, run, first + at);
+        result_at<std::int32_t>(in, run, 1)[r] =
+            drawn < 0 ? -1
+                      : static_cast<std::int32_t>(
+                            follow(words_, run, static_cast<std::int64_t>(first + at)));
       }
     });
   }

@@ -160,8 +160,8 @@ class SelectElements final : public Kernel {
     const RowsOut out = rows_out(in, run);
     for (std::size_t r = 0; r < rows_of(in, run); ++r) {
       const std::int64_t at = first + static_cast<std::int64_t>(r);
-      const std::int64_t row = image(paths_.row, run, at);
-      const std::int64_t element = image(paths_.element, run, at);
+      const std::int64_t row = follow(paths_.row, run, at);
+      const std::int64_t element = follow(paths_.element, run, at);
       const bool mapped = row >= 0 && element >= 0;
       out.data[r * out.stride] =
           mapped
@@ -171,13 +171,6 @@ class SelectElements final : public Kernel {
   }
 
  private:
-  /// The row that `path` leads to from a row; -1: unmapped.
-  static std::int64_t image(const MapPath& path, const Run& run, std::int64_t row) {
-    for (std::size_t i = 0; i < path.size() && row >= 0; ++i)
-      row = run.rows.index(path[i])[static_cast<std::size_t>(row)];
-    return row;
-  }
-
   op::SelectElements paths_;
 };
 

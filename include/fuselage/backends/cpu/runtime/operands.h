@@ -93,6 +93,13 @@ inline std::size_t cols_of(const PlannedInstruction& in) {
   return static_cast<std::size_t>(in.results[0].cols);
 }
 
+/// The row that a path leads to from a row; -1: unmapped.
+inline std::int64_t follow(const MapPath& path, const Run& run, std::int64_t row) {
+  for (std::size_t i = 0; i < path.size() && row >= 0; ++i)
+    row = run.rows.index(path[i])[static_cast<std::size_t>(row)];
+  return row;
+}
+
 /// The segments of a map: the rows of its domain grouped by target row.
 inline Segments segments_of(MapId map, const Run& run) {
   const auto begin = run.rows.segments(map);
