@@ -81,18 +81,19 @@ std::optional<WordIds> GuideEncoder::spell(std::string_view form) const {
 GuideEncoder::GuidedLine GuideEncoder::split(std::string_view line, std::size_t number) const {
   if (!reads_fields() || line.empty()) return {line, {}};
   const std::vector<std::string_view> fields = split_at(line, "\t");
-  const std::size_t least = options_.source_texts + (options_.prefix_field ? 1 : 0);
-  if (fields.size() < least || (fields.size() > least && !options_.term_fields))
+  const std::size_t terms_at = options_.source_texts + (options_.prefix_field ? 1 : 0);
+  if (fields.size() < options_.source_texts || (fields.size() > terms_at && !options_.term_fields))
     throw Error(fmt::format(
-        "line {} has {} fields, separated by tabs, but {}{}: {} of the source{}{}", number + 1,
-        fields.size(), options_.term_fields ? "at least " : "", least, options_.source_texts,
-        options_.prefix_field ? ", and the prefix, which may be empty" : "",
+        "line {} has {} fields, separated by tabs, but a line has {} of the source{}{}", number + 1,
+        fields.size(), options_.source_texts, options_.prefix_field ? ", one of the prefix" : "",
         options_.term_fields ? ", and one for each term" : ""));
   GuidedLine result;
   const std::string_view last = fields[options_.source_texts - 1];
   result.source = line.substr(0, static_cast<std::size_t>(last.data() - line.data()) + last.size());
-  if (options_.prefix_field) result.guide.prefix = fields[options_.source_texts];
-  for (std::size_t i = least; i < fields.size(); ++i) {
+  if (options_.prefix_field && fields.size() > options_.source_texts)
+    result.guide.prefix = fields[options_.source_texts];
+  for (std::size_t i = terms_at; i < fields.size(); ++i) {
+    if (fields[i].empty()) continue;
     const auto forms = split_at(fields[i], kFormSeparator);
     result.guide.terms.emplace_back(forms.begin(), forms.end());
   }

@@ -38,8 +38,9 @@ class GuideEncoder {
   /// Lines have fields for their guides.
   bool reads_fields() const { return options_.prefix_field || options_.term_fields; }
 
-  /// A line without the fields of its guide, and the guide. Throws Error, with the number of the
-  /// line from 0, when there are too few fields, or too many.
+  /// A line without the fields of its guide, and the guide; missing and empty fields are no
+  /// prefix and no terms. `number`: of the line, from 0. Throws Error when there are too few
+  /// fields, or too many.
   struct GuidedLine {
     std::string_view source;
     LineGuide guide;
