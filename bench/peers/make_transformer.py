@@ -5,7 +5,9 @@ Random weights never end a sentence, so every decoder produces the same number o
 the same time as trained weights."""
 
 import argparse
+import io
 import pathlib
+import zipfile
 
 import numpy as np
 
@@ -49,10 +51,10 @@ def parse_arguments():
 class Weights:
     """Names and values of parameters; matrices are uniform as Glorot and Bengio 2010 have them."""
 
-    def __init__(self, shape):
+    def __init__(self, shape, seed=1):
         self.shape = shape
         self.named = {}
-        self.random = np.random.default_rng(1)
+        self.random = np.random.default_rng(seed)
 
     def add(self, name, values):
         self.named[name] = values.astype(np.float32)
@@ -76,10 +78,13 @@ class Weights:
         self.linear(scope, "2", self.shape.ffn, self.shape.dim)
         self.norm(f"{scope}_ffn")
 
-    def transformer(self):
+    def words(self):
         size = (self.shape.vocabulary, self.shape.dim)
         self.add("Wemb", self.random.normal(0, self.shape.dim**-0.5, size))
         self.add("decoder_ff_logit_out_b", self.random.normal(0, 0.1, (1, self.shape.vocabulary)))
+
+    def transformer(self):
+        self.words()
         for side, attentions in (("encoder", ["self"]), ("decoder", ["self", "context"])):
             for layer in range(1, self.shape.layers + 1):
                 for attention in attentions:
@@ -87,16 +92,26 @@ class Weights:
                 self.ffn(f"{side}_l{layer}_ffn")
 
 
+def write_model(directory, weights, config):
+    """Writes model.npz and vocab.yml. Sizes are in the archive's local headers, which Marian's
+    browser fork needs."""
+    directory.mkdir(parents=True, exist_ok=True)
+    text = config.format(**vars(weights.shape)).encode() + b"\0"
+    arrays = {**weights.named, "special:model.yml": np.frombuffer(text, np.int8)}
+    with zipfile.ZipFile(directory / "model.npz", "w") as archive:
+        for name, values in arrays.items():
+            member = io.BytesIO()
+            np.lib.format.write_array(member, values, version=(1, 0))
+            archive.writestr(f"{name}.npy", member.getvalue())
+    words = (f"w{i}: {i}\n" for i in range(2, weights.shape.vocabulary))
+    (directory / "vocab.yml").write_text("</s>: 0\n<unk>: 1\n" + "".join(words))
+
+
 def main():
     shape = parse_arguments()
     weights = Weights(shape)
     weights.transformer()
-    config = CONFIG.format(**vars(shape)).encode() + b"\0"
-    weights.named["special:model.yml"] = np.frombuffer(config, np.int8)
-    shape.directory.mkdir(parents=True, exist_ok=True)
-    np.savez(shape.directory / "model.npz", **weights.named)
-    words = (f"w{i}: {i}\n" for i in range(2, shape.vocabulary))
-    (shape.directory / "vocab.yml").write_text("</s>: 0\n<unk>: 1\n" + "".join(words))
+    write_model(shape.directory, weights, CONFIG)
 
 
 if __name__ == "__main__":

@@ -125,45 +125,56 @@ HWY_INLINE float sum_lanes(D, hn::Vec<D> v) {
 /// Lanes of a sum over a row, independent of the vector size: element i is added to lane i % 16.
 inline constexpr std::size_t kSumLanes = 16;
 
-/// A sum over a row, initially 0.
+/// Calls f(i, lanes, v) for n elements, vector by vector, for those from i on: v is the vector of
+/// kSumLanes lanes that element i belongs to.
+template <class F>
+HWY_INLINE void for_each_lane_vector(std::size_t n, const F& f) {
+  constexpr std::size_t kVectors = kSumLanes / kLanes;
+  std::size_t i = 0;
+  for (; i + kSumLanes <= n; i += kSumLanes) {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < kVectors; ++v) f(i + v * kLanes, AllLanes(), v);
+  }
+  HWY_UNROLL(4)
+  for (std::size_t v = 0; v < kVectors; ++v, i += kLanes) {
+    if (kVectors > 1 && i + kLanes <= n)
+      f(i, AllLanes(), v);
+    else if (i < n)
+      f(i, FirstLanes{n - i}, v);
+  }
+}
+
+/// A sum (or another reduction) over a row.
 struct LaneSum {
   static constexpr std::size_t kVectors = kSumLanes / kLanes;
 
-  HWY_INLINE LaneSum() {
-    for (Vector& part : parts) part = hn::Zero(Tag());
+  HWY_INLINE explicit LaneSum(float initial = 0.0f) {
+    for (Vector& part : parts) part = broadcast(initial);
   }
 
   /// Adds n elements, the first of them to the first lane: add(i, lanes, sum) returns `sum` and the
   /// vector from element i on. Elements beyond the last one must add 0.
   template <class Add>
   HWY_INLINE void add(std::size_t n, const Add& add) {
-    std::size_t i = 0;
-    for (; i + kSumLanes <= n; i += kSumLanes) {
-      HWY_UNROLL(4)
-      for (std::size_t v = 0; v < kVectors; ++v)
-        parts[v] = add(i + v * kLanes, AllLanes(), parts[v]);
-    }
-    HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kVectors; ++v, i += kLanes) {
-      if (kVectors > 1 && i + kLanes <= n)
-        parts[v] = add(i, AllLanes(), parts[v]);
-      else if (i < n)
-        parts[v] = add(i, FirstLanes{n - i}, parts[v]);
-    }
+    for_each_lane_vector(n, [&](std::size_t i, auto lanes, std::size_t v)
+                                HWY_ATTR { parts[v] = add(i, lanes, parts[v]); });
   }
 
   HWY_INLINE void add(const LaneSum& other) {
     for (std::size_t v = 0; v < kVectors; ++v) parts[v] = hn::Add(parts[v], other.parts[v]);
   }
 
-  /// The sum of the lanes, by repeated halving.
-  HWY_INLINE float total() const {
+  /// The lanes in one vector, by repeated halving.
+  HWY_INLINE Vector folded() const {
     Vector sums[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) sums[v] = parts[v];
     for (std::size_t count = kVectors / 2; count > 0; count /= 2)
       for (std::size_t v = 0; v < count; ++v) sums[v] = hn::Add(sums[v], sums[v + count]);
-    return sum_lanes(Tag(), sums[0]);
+    return sums[0];
   }
+
+  /// The sum of the lanes, by repeated halving.
+  HWY_INLINE float total() const { return sum_lanes(Tag(), folded()); }
 
   Vector parts[kVectors];
 };

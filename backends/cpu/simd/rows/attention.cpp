@@ -14,6 +14,7 @@
 #include "hwy/foreach_target.h"
 // Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/elementwise/math-inl.h"
+#include "backends/cpu/simd/rows/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
@@ -49,25 +50,66 @@ HWY_INLINE void prefetch(const float* row, std::size_t n) {
   for (std::size_t i = 0; i < n; i += kCacheLine) hwy::Prefetch(row + i);
 }
 
-HWY_INLINE float dot(const float* a, const float* b, std::size_t n) {
+HWY_INLINE LaneSum dot(const float* a, const float* b, std::size_t n) {
   LaneSum sum;
   sum.add(n, [&](std::size_t i, auto lanes, Vector part)
                  HWY_ATTR { return mul_add(read(a + i, lanes), read(b + i, lanes), part); });
-  return sum.total();
+  return sum;
 }
+
+// The dot products of slices of the rows of q and k, row after row, kLanes of them at a time.
+class HeadDots {
+ public:
+  HeadDots(const RowsIn& q, const RowsIn& k, std::size_t heads, std::size_t rows, std::size_t cols)
+      : q_(q), k_(k), width_(cols / heads), cols_(cols), rows_(rows) {
+    enter(0);
+  }
+
+  HWY_INLINE Vector next() {
+    Vector sums[kLanes];
+    HWY_UNROLL(16)
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      sums[place_of_lane(i)] = dot(left_ + head_, right_ + head_, width_).folded();
+      head_ += width_;
+      if (head_ == cols_) enter(row_ + 1);
+    }
+    return totals_of(sums);
+  }
+
+ private:
+  // Stays in the last row.
+  HWY_INLINE void enter(std::size_t row) {
+    head_ = 0;
+    if (row == rows_) return;
+    row_ = row;
+    left_ = row_of(q_, row, cols_);
+    right_ = row_of(k_, row, cols_);
+    if (row + kRowsAhead < rows_) prefetch(row_of(k_, row + kRowsAhead, cols_), cols_);
+  }
+
+  const RowsIn &q_, &k_;
+  std::size_t width_, cols_, rows_;
+  std::size_t row_ = 0, head_ = 0;  // the next product; `head_` in columns
+  const float *left_ = nullptr, *right_ = nullptr;
+};
 
 void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, std::size_t rows,
               std::size_t cols, const RowsOut& out) {
   check(heads > 0 && cols % heads == 0, "head_dot: the heads do not divide the columns");
   check(q.columns == cols && k.columns == cols, "head_dot: column counts differ");
-  const std::size_t width = cols / heads;
-  for (std::size_t r = 0; r < rows; ++r) {
-    if (r + kRowsAhead < rows) prefetch(row_of(k, r + kRowsAhead, cols), cols);
-    const float* left = row_of(q, r, cols);
-    const float* right = row_of(k, r, cols);
-    float* to = out.data + r * out.stride;
-    for (std::size_t h = 0; h < heads; ++h)
-      to[h] = scale * dot(left + h * width, right + h * width, width);
+  if (rows == 0) return;
+  HeadDots dots(q, k, heads, rows, cols);
+  const Vector factor = broadcast(scale);
+  if (out.stride == heads) {
+    for_each_vector(rows * heads, [&](std::size_t i, auto lanes) HWY_ATTR {
+      write(hn::Mul(factor, dots.next()), out.data + i, lanes);
+    });
+    return;
+  }
+  HWY_ALIGN float products[kLanes];
+  for (std::size_t i = 0; i < rows * heads; ++i) {
+    if (i % kLanes == 0) store(hn::Mul(factor, dots.next()), products);
+    out.data[i / heads * out.stride + i % heads] = products[i % kLanes];
   }
 }
 
@@ -182,32 +224,37 @@ void softmax_down(const float* e, std::size_t heads, Pairs pairs, Lanes lanes, f
   }
 }
 
-// The same for a single head, whose pairs are contiguous.
-HWY_INLINE void softmax_along(const float* e, std::size_t pairs, float* out) {
+// The same for all heads of pairs that are contiguous, if their number divides kSumLanes: lane i of
+// a sum belongs to head i % heads.
+HWY_INLINE void softmax_along(const float* e, std::size_t heads, std::size_t pairs, float* out) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  Vector tops = broadcast(-kInfinity);
-  for_each_vector(pairs, [&](std::size_t p, auto lanes)
-                             HWY_ATTR { tops = max_of(read(e + p, lanes, -kInfinity), tops); });
-  const float top = max_lanes(tops);
-  const Vector largest = broadcast(top == -kInfinity ? 0.0f : top);
+  const std::size_t count = pairs * heads;
+  LaneSum largest(-kInfinity);
+  largest.add(count, [&](std::size_t i, auto lanes, Vector part)
+                         HWY_ATTR { return max_of(read(e + i, lanes, -kInfinity), part); });
+  combine_lanes(heads, largest, [](Vector a, Vector b) HWY_ATTR { return max_of(a, b); });
+  for (Vector& top : largest.parts)
+    top = hn::IfThenElse(hn::Eq(top, broadcast(-kInfinity)), hn::Zero(Tag()), top);
   LaneSum sums;
-  sums.add(pairs, [&](std::size_t p, auto lanes, Vector part) HWY_ATTR {
-    const Vector y = exp_of_nonpositive(hn::Sub(read(e + p, lanes, -kInfinity), largest));
-    write(y, out + p, lanes);
-    return hn::Add(part, y);
+  for_each_lane_vector(count, [&](std::size_t i, auto lanes, std::size_t v) HWY_ATTR {
+    const Vector y = exp_of_nonpositive(hn::Sub(read(e + i, lanes, -kInfinity), largest.parts[v]));
+    write(y, out + i, lanes);
+    sums.parts[v] = hn::Add(sums.parts[v], y);
   });
-  const float sum = sums.total();
-  const Vector divisor = broadcast(sum == 0 ? 1.0f : sum);
-  for_each_vector(pairs, [&](std::size_t p, auto lanes) HWY_ATTR {
-    write(hn::Div(read(out + p, lanes), divisor), out + p, lanes);
+  combine_lanes(heads, sums, [](Vector a, Vector b) HWY_ATTR { return hn::Add(a, b); });
+  for (Vector& sum : sums.parts)
+    sum = hn::IfThenElse(hn::Eq(sum, hn::Zero(Tag())), broadcast(1.0f), sum);
+  for_each_lane_vector(count, [&](std::size_t i, auto lanes, std::size_t v) HWY_ATTR {
+    write(hn::Div(read(out + i, lanes), sums.parts[v]), out + i, lanes);
   });
 }
 
 void segment_softmax(const float* e, std::size_t heads, const Segments& segments, float* out) {
   for (std::size_t i = 0; i < segments.count; ++i) {
     const Pairs pairs = pairs_of(segments, i);
-    if (heads == 1)
-      softmax_along(e + pairs.begin, pairs.end - pairs.begin, out + pairs.begin);
+    if (kSumLanes % heads == 0)
+      softmax_along(e + pairs.begin * heads, heads, pairs.end - pairs.begin,
+                    out + pairs.begin * heads);
     else
       for_each_vector(heads, [&](std::size_t h, auto lanes)
                                  HWY_ATTR { softmax_down(e + h, heads, pairs, lanes, out + h); });
