@@ -103,7 +103,7 @@ void compare_types(int pairs, const Peaks& peaks, Shape shape) {
              i16.bandwidth / 1e9, i8.bandwidth / 1e9);
   fmt::print("{:>5}  {:>8} {:>5}  {:>8} {:>5}  {:<22} {:>8} {:>5}  {}\n", "rows", "f32 us", "eff.",
              "i16 us", "eff.", "k.i16.skinny", "i8 us", "eff.", "k.i8.skinny");
-  for (const std::size_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 64}) {
+  for (const std::size_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 64, 512}) {
     Product with_f32(f32.packed, rows), with_i16(i16.packed, rows), with_i8(i8.packed, rows);
     const Comparison shorts = compare(pairs, with_f32, with_i16);
     const Comparison bytes = compare(pairs, with_f32, with_i8);

@@ -140,7 +140,7 @@ def write_lists(options, tokenizer, pieces):
         write_lines(side, pieces_of(tokenizer, path.read_text().splitlines()))
     vocabulary = options.directory / "tiny" / "vocab.yml"
     real = options.directory / "real.s2t"
-    command = [options.fuselage, "lexicon", "-v", vocabulary, vocabulary, *sides, "-o", real]
+    command = [options.fuselage, "lexicon", *sides, "-v", vocabulary, vocabulary, "-o", real]
     subprocess.run(command, check=True)
     # The fork reads behind the end of a table that ends before the vocabulary.
     last = f"w{VOCABULARY - 1}"
