@@ -40,10 +40,11 @@ class Layer {
   void run(const cpu::KernelTable& table, std::vector<float>& values) const {
     const std::size_t elements = x_.size_bytes() / rows_ / sizeof(float);
     std::vector<std::int32_t> ids(rows_ * kBest);
+    const std::vector<cpu::ListedRows> lists = {{rows_, numbers_}};
     for (int i = 0; i < repeats_; ++i)
       table.shortlist_k_best({.data = x_.data<float>(), .stride = elements, .columns = elements},
-                             rows_, matrix_, nullptr, numbers_, /*log_softmax=*/false, kBest,
-                             values.data(), ids.data());
+                             lists, matrix_, nullptr, /*log_softmax=*/false, kBest, values.data(),
+                             ids.data());
   }
 
   int repeats() const { return repeats_; }

@@ -1,6 +1,8 @@
 #include "text/shortlist.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "base/compression.h"
 #include "base/file.h"
@@ -14,32 +16,38 @@ constexpr std::size_t kMultiple = 8;
 /// A set of chosen words.
 class Choice {
  public:
-  explicit Choice(std::size_t words) : chosen_(words, false) {}
+  explicit Choice(std::size_t words) : words_(words), chosen_((words + kBits - 1) / kBits, 0) {}
 
   void take(WordId word) {
     const auto at = static_cast<std::size_t>(word);
-    if (word < 0 || at >= chosen_.size() || chosen_[at]) return;
-    chosen_[at] = true;
-    ++count_;
+    if (word < 0 || at >= words_) return;
+    std::uint64_t& bits = chosen_[at / kBits];
+    const std::uint64_t bit = std::uint64_t{1} << at % kBits;
+    count_ += (bits & bit) == 0 ? 1 : 0;
+    bits |= bit;
   }
 
   /// Adds words from `first` on until their number is a multiple of kMultiple, or all are chosen.
   void fill_up(std::int64_t first) {
-    for (auto at = static_cast<std::size_t>(first); count_ % kMultiple != 0 && at < chosen_.size();
-         ++at)
+    for (auto at = static_cast<std::size_t>(first); count_ % kMultiple != 0 && at < words_; ++at)
       take(static_cast<WordId>(at));
   }
 
   std::vector<WordId> ascending() const {
     std::vector<WordId> words;
     words.reserve(count_);
-    for (std::size_t at = 0; at < chosen_.size(); ++at)
-      if (chosen_[at]) words.push_back(static_cast<WordId>(at));
+    for (std::size_t i = 0; i < chosen_.size(); ++i)
+      for (std::uint64_t bits = chosen_[i]; bits != 0; bits &= bits - 1)
+        words.push_back(
+            static_cast<WordId>(i * kBits + static_cast<std::size_t>(std::countr_zero(bits))));
     return words;
   }
 
  private:
-  std::vector<bool> chosen_;
+  static constexpr std::size_t kBits = 64;
+
+  std::size_t words_;
+  std::vector<std::uint64_t> chosen_;
   std::size_t count_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/simd/rows/copy.h"
+#include "backends/cpu/simd/rows/sinusoid.h"
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
@@ -53,10 +54,17 @@ void run_position(const PlannedInstruction& in, const Run& run) {
   std::copy(positions.begin(), positions.end(), result_at<std::int32_t>(in, run));
 }
 
-void run_sinusoid(const PlannedInstruction& in, const Run& run) {
-  sinusoid(plain_in<const std::int32_t>(in, run, 0), rows_of(in, run), cols_of(in),
-           rows_out(in, run));
-}
+class Sinusoid final : public Kernel {
+ public:
+  Sinusoid(const PlannedInstruction& in, const Binding&) : table_(cols_of(in)) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    table_.encode(plain_in<const std::int32_t>(in, run, 0), rows_of(in, run), rows_out(in, run));
+  }
+
+ private:
+  SinusoidTable table_;
+};
 
 /// input: the caller's numbers.
 class CopyInput final : public Kernel {
@@ -89,7 +97,7 @@ constexpr KernelEntry kKernels[] = {
      make_kernel<PlainKernel<run_concat>>},
     {{.op = op::Input::kName, .name = "input"}, make_kernel<CopyInput>},
     {{.op = op::Position::kName, .name = "position"}, make_kernel<PlainKernel<run_position>>},
-    {{.op = op::Sinusoid::kName, .name = "sinusoid"}, make_kernel<PlainKernel<run_sinusoid>>},
+    {{.op = op::Sinusoid::kName, .name = "sinusoid"}, make_kernel<Sinusoid>},
 };
 
 }  // namespace

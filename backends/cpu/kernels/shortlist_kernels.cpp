@@ -1,6 +1,8 @@
 // Output layers with shortlists, which read columns of the stored matrix in place, and the ranking
 // of scores of shortlisted words.
 
+#include <array>
+
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
@@ -19,7 +21,7 @@ namespace fuselage::cpu {
 namespace {
 
 /// Products of rows with the stored columns of their sentence's shortlist. Rows are divided among
-/// threads; adjacent rows of a sentence share passes over its words.
+/// threads; the rows of a thread share passes over the matrix.
 class ShortlistProducts : public Kernel {
  public:
   ShortlistProducts(const PlannedInstruction& in, const Binding& binding)
@@ -27,16 +29,26 @@ class ShortlistProducts : public Kernel {
                           binding.graph.value(binding.node.operands[1]).type.dtype) {}
 
  protected:
-  /// Rows with the same words.
-  struct SameWords {
-    std::size_t first = 0, count = 0;
-    std::span<const std::int32_t> words;
-    std::size_t pair = 0;  ///< the first pair; the pairs of later rows follow
+  /// Rows whose words are multiplied together: lists, the first one's first row and pair.
+  struct Group {
+    std::array<ListedRows, kListedRows> lists{};
+    std::size_t count = 0, rows = 0;
+    std::size_t first = 0, pair = 0;
+
+    std::span<const ListedRows> all() const { return {lists.data(), count}; }
+
+    void add(std::span<const std::int32_t> words) {
+      if (count > 0 && lists[count - 1].columns.data() == words.data())
+        ++lists[count - 1].rows;
+      else
+        lists[count++] = {1, words};
+      ++rows;
+    }
   };
 
-  /// Calls f(rows) for all rows, those with the same words at a time.
+  /// Calls f(group) for all rows.
   template <typename F>
-  void for_rows(const Run& run, const F& f) const {
+  void for_groups(const Run& run, const F& f) const {
     const Segments pairs = segments_of(to_, run);
     const auto right = run.rows.index(words_[0]);
     const auto words = run.rows.index(words_[1]);
@@ -50,10 +62,10 @@ class ShortlistProducts : public Kernel {
       return words.subspan(static_cast<std::size_t>(right[first_pair(row)]), count);
     };
     in_parts(run, pairs.count, work_of(pairs), [&](std::size_t first, std::size_t last) {
-      for (std::size_t row = first, end = first; row < last; row = end) {
-        const std::span<const std::int32_t> list = words_of(row);
-        while (end < last && words_of(end).data() == list.data()) ++end;
-        f(SameWords{row, end - row, list, first_pair(row)});
+      for (std::size_t row = first; row < last;) {
+        Group group{.first = row, .pair = first_pair(row)};
+        while (row < last && group.rows < kListedRows) group.add(words_of(row++));
+        f(group);
       }
     });
   }
@@ -100,11 +112,11 @@ class ShortlistOutput final : public ShortlistProducts {
   void run(const PlannedInstruction& in, const Run& run) const override {
     const RowsIn x = rows_in(in, run, 0);
     const std::size_t k = cols_of(in);
-    for_rows(run, [&](const SameWords& rows) {
-      run.kernels.shortlist_k_best(rows_from(x, rows.first), rows.count, columns(),
-                                   bias_of(in, run), rows.words, log_softmax_, k,
-                                   result_at(in, run, 0) + rows.first * k,
-                                   result_at<std::int32_t>(in, run, 1) + rows.first * k);
+    for_groups(run, [&](const Group& group) {
+      run.kernels.shortlist_k_best(rows_from(x, group.first), group.all(), columns(),
+                                   bias_of(in, run), log_softmax_, k,
+                                   result_at(in, run, 0) + group.first * k,
+                                   result_at<std::int32_t>(in, run, 1) + group.first * k);
     });
   }
 
@@ -118,10 +130,9 @@ class SampledProduct final : public ShortlistProducts {
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     const RowsIn x = all_rows(in, run, 0);
-    for_rows(run, [&](const SameWords& rows) {
-      run.kernels.shortlist_products(rows_from(x, rows.first), rows.count, columns(),
-                                     bias_of(in, run), rows.words,
-                                     result_at(in, run, 0) + rows.pair);
+    for_groups(run, [&](const Group& group) {
+      run.kernels.shortlist_products(rows_from(x, group.first), group.all(), columns(),
+                                     bias_of(in, run), result_at(in, run, 0) + group.pair);
     });
   }
 };

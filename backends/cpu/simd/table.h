@@ -68,6 +68,15 @@ struct MatrixColumns {
   DType dtype = DType::f32;
 };
 
+/// Rows and their list of columns, best ascending; the rows of the next list follow them.
+struct ListedRows {
+  std::size_t rows = 0;
+  std::span<const std::int32_t> columns;
+};
+
+/// Maximum number of rows of all lists that are multiplied together.
+inline constexpr std::size_t kListedRows = 64;
+
 /// Maximum number of members of ensemble_k_best.
 inline constexpr std::size_t kMaxEnsemble = 32;
 
@@ -198,18 +207,17 @@ struct KernelTable {
   void (*ensemble_k_best)(std::span<const WeightedLayer> layers, size_t rows, size_t k,
                           float* values, std::int32_t* ids) = nullptr;
 
-  /// linear_k_best restricted to some columns of b, in order; ids are their column numbers, and
-  /// bias has an element per column of b. Rows are of type row_type_of(b.dtype). Float products sum
-  /// in another order than gemm; products of quantized vectors are equal.
-  void (*shortlist_k_best)(const RowsIn& a, size_t rows, const MatrixColumns& b, const float* bias,
-                           std::span<const std::int32_t> columns, bool log_softmax, size_t k,
+  /// linear_k_best restricted to some columns of b, in order, for up to kListedRows rows; ids are
+  /// their column numbers, and bias has an element per column of b. Rows are of type
+  /// row_type_of(b.dtype). Float products sum in another order than gemm; products of quantized
+  /// vectors are equal.
+  void (*shortlist_k_best)(const RowsIn& a, std::span<const ListedRows> lists,
+                           const MatrixColumns& b, const float* bias, bool log_softmax, size_t k,
                            float* values, std::int32_t* ids) = nullptr;
 
-  /// out [rows, columns.size()], row after row: the products and biases that shortlist_k_best
-  /// ranks.
-  void (*shortlist_products)(const RowsIn& a, size_t rows, const MatrixColumns& b,
-                             const float* bias, std::span<const std::int32_t> columns,
-                             float* out) = nullptr;
+  /// The products and biases that shortlist_k_best ranks, list after list and row after row.
+  void (*shortlist_products)(const RowsIn& a, std::span<const ListedRows> lists,
+                             const MatrixColumns& b, const float* bias, float* out) = nullptr;
 
   /// out [rows, 1]: log(sum(exp(x - max))) + max over the columns of each row. A row of only
   /// -infinity gives -infinity.

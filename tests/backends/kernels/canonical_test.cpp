@@ -299,12 +299,13 @@ TEST(Canonical, OutputLayerWithAShortlist) {
                                       .k = layer.kDepth,
                                       .dtype = type};
         Ranked best(layer.kRows, 6);
-        kernels().shortlist_k_best(layer.x.matrix().in(), layer.kRows, stored, layer.bias.row(0),
-                                   columns, true, 6, best.values.data(), best.ids.data());
+        const std::vector<ListedRows> lists = {{layer.kRows, columns}};
+        kernels().shortlist_k_best(layer.x.matrix().in(), lists, stored, layer.bias.row(0), true, 6,
+                                   best.values.data(), best.ids.data());
         bytes.add(best);
         std::vector<float> products(layer.kRows * columns.size());
-        kernels().shortlist_products(layer.x.matrix().in(), layer.kRows, stored, layer.bias.row(0),
-                                     columns, products.data());
+        kernels().shortlist_products(layer.x.matrix().in(), lists, stored, layer.bias.row(0),
+                                     products.data());
         bytes.add(products.data(), products.size());
       });
     }

@@ -53,42 +53,5 @@ TEST(CopyRows, GrowsItsZeros) {
   EXPECT_EQ(y, std::vector<float>(10000, 0.0f));
 }
 
-TEST(Sinusoid, MatchesTheExpression) {
-  const std::vector<std::int32_t> positions = {0, 1, 17, 500};
-  for (const std::size_t dim : {2, 6, 7, 64}) {
-    Matrix y = Matrix::result(4, dim);
-    sinusoid(positions.data(), 4, dim, y.out());
-    const std::size_t n = dim / 2;
-    const double inc = n > 1 ? std::log(10000.0) / static_cast<double>(n - 1) : 0;
-    for (std::size_t r = 0; r < 4; ++r) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const double angle = positions[r] * std::exp(-inc * static_cast<double>(i));
-        EXPECT_NEAR(y(r, i), std::sin(angle), 1e-4);
-        EXPECT_NEAR(y(r, n + i), std::cos(angle), 1e-4);
-      }
-      if (dim % 2) {
-        EXPECT_EQ(y(r, dim - 1), 0.0f);
-      }
-    }
-    EXPECT_TRUE(y.guards_intact());
-  }
-}
-
-// Of the angles as they are in float, however many times around they are.
-TEST(Sinusoid, IsExactOfItsAngles) {
-  const std::size_t dim = 512;
-  const std::vector<std::int32_t> positions = {0, 1, 37, 999, 65535, 12345678, 2147483647};
-  Matrix y = Matrix::result(positions.size(), dim);
-  sinusoid(positions.data(), positions.size(), dim, y.out());
-  const float inc = 9.21034037f / 255;
-  for (std::size_t r = 0; r < positions.size(); ++r)
-    for (std::size_t i = 0; i < dim / 2; ++i) {
-      const double frequency = std::exp(static_cast<double>(-inc * static_cast<float>(i)));
-      const double angle = static_cast<float>(positions[r]) * static_cast<float>(frequency);
-      ASSERT_NEAR(y(r, i), std::sin(angle), 4e-8) << positions[r] << ", column " << i;
-      ASSERT_NEAR(y(r, dim / 2 + i), std::cos(angle), 4e-8) << positions[r] << ", column " << i;
-    }
-}
-
 }  // namespace
 }  // namespace fuselage::cpu

@@ -38,11 +38,15 @@ Columns every(std::size_t step, std::size_t n) {
   return columns;
 }
 
+std::vector<ListedRows> one_list(std::size_t rows, const Columns& columns) {
+  return {{rows, columns}};
+}
+
 Ranked best_of(const RowsIn& x, std::size_t rows, const MatrixColumns& matrix, const float* bias,
                const Columns& columns, std::size_t k, bool log_softmax) {
   Ranked best(rows, k);
-  kernels().shortlist_k_best(x, rows, matrix, bias, columns, log_softmax, k, best.values.data(),
-                             best.ids.data());
+  kernels().shortlist_k_best(x, one_list(rows, columns), matrix, bias, log_softmax, k,
+                             best.values.data(), best.ids.data());
   EXPECT_TRUE(best.guards_intact(rows * k));
   return best;
 }
@@ -80,7 +84,8 @@ void expect_best(const Layer& layer, const RowsIn& x, std::size_t rows, const Co
   expect_near(best_of(x, rows, stored.get(), layer.bias_row(), columns, k, false),
               k_best_of(logits, k), columns, rows * k);
   std::vector<float> products(rows * columns.size());
-  kernels().shortlist_products(x, rows, stored.get(), layer.bias_row(), columns, products.data());
+  kernels().shortlist_products(x, one_list(rows, columns), stored.get(), layer.bias_row(),
+                               products.data());
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const float logit = logits(r, c);
@@ -134,7 +139,8 @@ TEST_P(ShortlistTest, RowsAloneAndColumnsAmongOthersGiveTheSameBits) {
   }
   std::vector<float> together(40 * columns.size()), alone(columns.size());
   const auto multiply = [&](const RowsIn& rows, std::size_t count, std::vector<float>& out) {
-    kernels().shortlist_products(rows, count, stored.get(), layer.bias_row(), columns, out.data());
+    kernels().shortlist_products(rows, one_list(count, columns), stored.get(), layer.bias_row(),
+                                 out.data());
   };
   multiply(x.in(), 40, together);
   for (std::size_t r = 0; r < 40; ++r) {
@@ -146,6 +152,53 @@ TEST_P(ShortlistTest, RowsAloneAndColumnsAmongOthersGiveTheSameBits) {
     const Ranked one = best_of(x.in(), 1, stored.get(), layer.bias_row(), {among.ids[i]}, 1, false);
     ASSERT_TRUE(same_bits(one.values.data(), among.values.data() + i, 1));
   }
+}
+
+/// `count` lists of columns below n for 1 … 3 rows each, every fifth one empty, and every seventh
+/// one descending.
+std::vector<Columns> different_lists(std::size_t count, std::size_t n) {
+  std::vector<Columns> lists;
+  for (std::size_t i = 0; i < count; ++i) {
+    lists.push_back(i % 5 == 4 ? Columns() : every(1 + 3 * i % 11, n));
+    if (i % 7 == 3) std::reverse(lists.back().begin(), lists.back().end());
+  }
+  return lists;
+}
+
+// The matrix is larger than what its columns' lists take turns at.
+TEST_P(ShortlistTest, SeveralListsGiveTheBitsOfEachAlone) {
+  const Layer layer(130, 900, true, 26);
+  const StoredColumns stored(layer);
+  const Matrix x = Matrix::random(kListedRows, 130, 27);
+  const std::vector<Columns> columns = different_lists(kListedRows / 2, 900);
+  std::vector<ListedRows> lists;
+  std::size_t rows = 0, pairs = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    lists.push_back({1 + i % 3, columns[i]});
+    rows += lists.back().rows;
+    pairs += lists.back().rows * columns[i].size();
+  }
+  ASSERT_EQ(rows, kListedRows - 1);
+  Ranked together(rows, 4);
+  kernels().shortlist_k_best(x.in(), lists, stored.get(), layer.bias_row(), true, 4,
+                             together.values.data(), together.ids.data());
+  std::vector<float> products(pairs);
+  kernels().shortlist_products(x.in(), lists, stored.get(), layer.bias_row(), products.data());
+  std::size_t row = 0;
+  const float* product = products.data();
+  for (const ListedRows& list : lists)
+    for (std::size_t r = 0; r < list.rows; ++r, ++row) {
+      const Columns own(list.columns.begin(), list.columns.end());
+      const Ranked alone = best_of(x.alone(row), 1, stored.get(), layer.bias_row(), own, 4, true);
+      ASSERT_TRUE(same_bits(alone.values.data(), together.values.data() + row * 4, 4));
+      ASSERT_TRUE(std::equal(alone.ids.begin(), alone.ids.begin() + 4,
+                             together.ids.begin() + static_cast<std::ptrdiff_t>(row * 4)));
+      std::vector<float> expected(own.size());
+      kernels().shortlist_products(x.alone(row), one_list(1, own), stored.get(), layer.bias_row(),
+                                   expected.data());
+      ASSERT_TRUE(same_bits(expected.data(), product, own.size()));
+      product += own.size();
+    }
 }
 
 TEST_P(ShortlistTest, TiesGoToTheLowerColumn) {

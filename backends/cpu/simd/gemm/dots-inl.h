@@ -7,6 +7,7 @@
 #define FUSELAGE_CPU_KERNELS_DOTS_INL_H_
 #endif
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,16 +17,22 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// A tile of products: its sums stay in registers.
+// A tile of products: its sums stay in registers. Few rows take more columns, and so share more of
+// their own loads.
 inline constexpr std::size_t kDotColumns = 4;
 inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
+inline constexpr std::size_t kWideDotColumns = HWY_CAP_GE512 ? 8 : kDotColumns;
+constexpr bool is_wide(std::size_t rows) { return kWideDotColumns > kDotColumns && rows <= 2; }
 
 // A Dot defines the operations of a dot product of row and column, kStep terms at a time:
 //
 //     kScaled             whether rows and columns begin with a scale
+//     kHead               the bytes of a row before its terms
 //     kDecodes            whether a column's vector becomes several registers
 //     kBiased, zero_row() whether sums of a row of zeros are not zero, and that row; what they are
 //                         is too much in all sums
+//     kCorrected,         whether all sums of a row are too large by a number, and that number for
+//     correction(p)       the row with terms at p
 //     Sum, zero()         the sums of a step's terms, lane by lane
 //     row(p, i, lanes)    the terms from i on of a row at p: all of a step, or the first ones with
 //     column(p, i, lanes) zeros behind them
@@ -42,8 +49,9 @@ struct Padded {
 
 struct FloatDot {
   using Sum = Vector;
-  static constexpr std::size_t kStep = kLanes;
-  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false;
+  static constexpr std::size_t kStep = kLanes, kHead = 0;
+  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false,
+                        kCorrected = false;
 
   static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
   template <class Lanes>
@@ -72,8 +80,9 @@ struct BFloat16Dot : FloatDot {
 template <class T>
 struct IntegerDot {
   using Sum = IntSums;
-  static constexpr std::size_t kStep = 2 * kLanes;
-  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
+  static constexpr std::size_t kStep = 2 * kLanes, kHead = sizeof(float);
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false,
+                        kCorrected = false;
 
   static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
   static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
@@ -93,30 +102,56 @@ struct IntegerDot {
 
 #ifdef FUSELAGE_VNNI
 
-/// The instruction needs unsigned bytes on one side: 128 is added to rows.
+/// The instruction needs unsigned bytes on one side: 128 is added to columns. Rows are prepared:
+/// scale and correction, then terms from a cache line on, with zeros behind them.
 struct Int8Dot {
   using Sum = IntSums;
-  static constexpr std::size_t kStep = 4 * kLanes;
-  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = true;
+  static constexpr std::size_t kStep = 4 * kLanes, kHead = 64;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = false, kBiased = false,
+                        kCorrected = true;
+
+  static std::size_t prepared_elements(std::size_t k) {
+    return (kHead + (k + kStep - 1) / kStep * kStep) / sizeof(float);
+  }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    std::fill_n(out, prepared_elements(k), 0.0f);
+    out[0] = row[0];
+    const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
+    std::int32_t sum = 0;
+    for (std::size_t i = 0; i < k; ++i) sum += from[i];
+    const std::int32_t too_much = 128 * sum;
+    std::memcpy(out + 1, &too_much, sizeof too_much);
+    std::memcpy(out + kHead / sizeof(float), from, k);
+  }
+
+  static std::int32_t correction(const std::byte* terms) {
+    std::int32_t too_much = 0;
+    std::memcpy(&too_much, terms - kHead + sizeof(float), sizeof too_much);
+    return too_much;
+  }
 
   static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
-  static HWY_INLINE IntVector zero_row() {
-    return hn::Set(IntTag(), static_cast<int>(0x80808080u));
-  }
   template <class Lanes>
-  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes lanes) {
-    return hn::Xor(column(p, i, lanes), zero_row());
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes) {
+    return hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p + i));
   }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
-    IntVector bytes{_mm512_loadu_si512(p + i)};
-    hold(bytes);
-    return bytes;
+    return unsigned_bytes(IntVector{_mm512_loadu_si512(p + i)});
   }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
-    return IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)};
+    return unsigned_bytes(
+        IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)});
   }
   static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
-    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, row.raw, column.raw)});
+    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, column.raw, row.raw)});
+  }
+
+ private:
+  static HWY_INLINE IntVector unsigned_bytes(IntVector bytes) {
+    IntVector flipped = hn::Xor(bytes, hn::Set(IntTag(), static_cast<int>(0x80808080u)));
+    hold(flipped);
+    return flipped;
   }
 };
 
@@ -130,8 +165,9 @@ using Int8Dot = IntegerDot<std::int8_t>;
 /// prepared in steps of kLanes words of even terms and kLanes words of odd terms.
 struct Log4Dot {
   using Sum = IntSums;
-  static constexpr std::size_t kStep = kLog4Group * kLanes;
-  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true;
+  static constexpr std::size_t kStep = kLog4Group * kLanes, kHead = sizeof(float);
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true,
+                        kCorrected = false;
 
   struct Row {
     IntVector words[kLog4Words];
@@ -204,30 +240,50 @@ HWY_INLINE void store_sums([[maybe_unused]] D d, hn::Vec<D> a, hn::Vec<D> b, hn:
 #endif
 }
 
-// Stores the products of a row with kDotColumns columns.
-HWY_INLINE void store_products(const Vector (&sums)[kDotColumns], float* out) {
-  store_sums(Tag(), sums[0], sums[1], sums[2], sums[3], out);
-}
-HWY_INLINE void store_products(const IntSums (&sums)[kDotColumns], float* out) {
-  std::int32_t integers[kDotColumns];
-  store_sums(IntTag(), as_vector(sums[0]), as_vector(sums[1]), as_vector(sums[2]),
-             as_vector(sums[3]), integers);
-  for (std::size_t c = 0; c < kDotColumns; ++c) out[c] = static_cast<float>(integers[c]);
-}
-
-HWY_INLINE void subtract(const IntSums (&bias)[kDotColumns], IntSums (&sums)[kDotColumns]) {
-  for (std::size_t c = 0; c < kDotColumns; ++c)
-    sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
-}
-
-/// Rows and columns of a tile, and the destination of the first row's products; rows of products
-/// are `stride` apart.
+/// Rows and columns of a tile, at their terms, and the destination of the first row's products;
+/// rows of products are `stride` apart.
 struct DotTile {
   const std::byte* rows[kDotRows];
-  const std::byte* columns[kDotColumns];
+  const std::byte* columns[kWideDotColumns];
   float* out;
   std::size_t stride;
 };
+
+HWY_INLINE float scale_at(const std::byte* vector) {
+  float scale = 0;
+  std::memcpy(&scale, vector, sizeof scale);
+  return scale;
+}
+
+// Stores the products of row r.
+template <class Dot, std::size_t kColumns>
+HWY_INLINE void store_products(const DotTile& tile, std::size_t r, const Vector (&sums)[kColumns]) {
+  for (std::size_t c = 0; c < kColumns; c += kDotColumns)
+    store_sums(Tag(), sums[c], sums[c + 1], sums[c + 2], sums[c + 3],
+               tile.out + r * tile.stride + c);
+}
+template <class Dot, std::size_t kColumns>
+HWY_INLINE void store_products(const DotTile& tile, std::size_t r,
+                               const IntSums (&sums)[kColumns]) {
+  std::int32_t integers[kColumns];
+  float scales[kColumns];
+  for (std::size_t c = 0; c < kColumns; c += kDotColumns)
+    store_sums(IntTag(), as_vector(sums[c]), as_vector(sums[c + 1]), as_vector(sums[c + 2]),
+               as_vector(sums[c + 3]), integers + c);
+  for (std::size_t c = 0; c < kColumns; ++c) scales[c] = scale_at(tile.columns[c] - sizeof(float));
+  std::int32_t too_much = 0;
+  if constexpr (Dot::kCorrected) too_much = Dot::correction(tile.rows[r]);
+  const float scale = scale_at(tile.rows[r] - Dot::kHead);
+  float* out = tile.out + r * tile.stride;
+  for (std::size_t c = 0; c < kColumns; ++c)
+    out[c] = static_cast<float>(integers[c] - too_much) * scales[c] * scale;
+}
+
+template <std::size_t kColumns>
+HWY_INLINE void subtract(const IntSums (&bias)[kColumns], IntSums (&sums)[kColumns]) {
+  for (std::size_t c = 0; c < kColumns; ++c)
+    sums[c] = as_sums(hn::Sub(as_vector(sums[c]), as_vector(bias[c])));
+}
 
 /// Adds the products of a row of zeros to the bias.
 template <class Dot, class Column>
@@ -237,13 +293,13 @@ HWY_INLINE void add_zero_row(const Column& column, typename Dot::Sum& bias) {
 
 /// Adds the products of a full or partial step of terms from i on to the sums, and the products of
 /// a row of zeros to the bias.
-template <class Dot, std::size_t kRows, class Lanes>
+template <class Dot, std::size_t kRows, std::size_t kColumns, class Lanes>
 HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
-                              typename Dot::Sum (&sums)[kRows][kDotColumns],
-                              typename Dot::Sum (&bias)[kDotColumns]) {
+                              typename Dot::Sum (&sums)[kRows][kColumns],
+                              typename Dot::Sum (&bias)[kColumns]) {
   if constexpr (Dot::kDecodes) {
-    HWY_UNROLL(4)
-    for (std::size_t c = 0; c < kDotColumns; ++c) {
+    HWY_UNROLL(8)
+    for (std::size_t c = 0; c < kColumns; ++c) {
       const auto column = Dot::column(tile.columns[c], i, lanes);
       add_zero_row<Dot>(column, bias[c]);
       HWY_UNROLL(6)
@@ -251,46 +307,53 @@ HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
         sums[r][c] = Dot::multiply_add(Dot::row(tile.rows[r], i, lanes), column, sums[r][c]);
     }
   } else {
-    decltype(Dot::column(tile.columns[0], i, lanes)) columns[kDotColumns];
-    HWY_UNROLL(4)
-    for (std::size_t c = 0; c < kDotColumns; ++c) {
+    decltype(Dot::column(tile.columns[0], i, lanes)) columns[kColumns];
+    HWY_UNROLL(8)
+    for (std::size_t c = 0; c < kColumns; ++c) {
       columns[c] = Dot::column(tile.columns[c], i, lanes);
       add_zero_row<Dot>(columns[c], bias[c]);
     }
     HWY_UNROLL(6)
     for (std::size_t r = 0; r < kRows; ++r) {
       const auto row = Dot::row(tile.rows[r], i, lanes);
-      HWY_UNROLL(4)
-      for (std::size_t c = 0; c < kDotColumns; ++c)
+      HWY_UNROLL(8)
+      for (std::size_t c = 0; c < kColumns; ++c)
         sums[r][c] = Dot::multiply_add(row, columns[c], sums[r][c]);
     }
   }
 }
 
 // Each product is one chain of sums per lane and one tree over lanes, independent of the tile.
-template <class Dot, std::size_t kRows>
+template <class Dot, std::size_t kRows, std::size_t kColumns>
 HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
-  typename Dot::Sum sums[kRows][kDotColumns];
-  typename Dot::Sum bias[kDotColumns] = {Dot::zero(), Dot::zero(), Dot::zero(), Dot::zero()};
-  HWY_UNROLL(6)
-  for (std::size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(4)
-    for (std::size_t c = 0; c < kDotColumns; ++c) sums[r][c] = Dot::zero();
+  typename Dot::Sum sums[kRows][kColumns];
+  typename Dot::Sum bias[kColumns];
+  HWY_UNROLL(8)
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    bias[c] = Dot::zero();
+    HWY_UNROLL(6)
+    for (std::size_t r = 0; r < kRows; ++r) sums[r][c] = Dot::zero();
   }
   std::size_t i = 0;
   for (; i + Dot::kStep <= k; i += Dot::kStep)
-    multiply_step<Dot, kRows>(tile, i, AllLanes(), sums, bias);
-  if (i < k) multiply_step<Dot, kRows>(tile, i, FirstLanes{k - i}, sums, bias);
+    multiply_step<Dot, kRows, kColumns>(tile, i, AllLanes(), sums, bias);
+  if (i < k) multiply_step<Dot, kRows, kColumns>(tile, i, FirstLanes{k - i}, sums, bias);
   for (std::size_t r = 0; r < kRows; ++r) {
     if constexpr (Dot::kBiased) subtract(bias, sums[r]);
-    store_products(sums[r], tile.out + r * tile.stride);
+    store_products<Dot>(tile, r, sums[r]);
   }
 }
 
+/// The products of `rows` rows with kDotColumns columns, or with kWideDotColumns of them if
+/// is_wide.
 template <class Dot, std::size_t kRows = kDotRows>
-void multiply_rows(const DotTile& tile, std::size_t rows, std::size_t k) {
-  if (rows == kRows) return multiply_tile<Dot, kRows>(tile, k);
-  if constexpr (kRows > 1) multiply_rows<Dot, kRows - 1>(tile, rows, k);
+void multiply_rows(const DotTile& tile, std::size_t rows, std::size_t columns, std::size_t k) {
+  if (rows == kRows) {
+    if constexpr (is_wide(kRows))
+      if (columns == kWideDotColumns) return multiply_tile<Dot, kRows, kWideDotColumns>(tile, k);
+    return multiply_tile<Dot, kRows, kDotColumns>(tile, k);
+  }
+  if constexpr (kRows > 1) multiply_rows<Dot, kRows - 1>(tile, rows, columns, k);
 }
 
 /// Calls f with the Dot of a column type, as a Type.

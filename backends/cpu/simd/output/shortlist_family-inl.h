@@ -11,8 +11,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <limits>
 #include <span>
+#include <vector>
 
 #include "backends/cpu/simd/gemm/dots-inl.h"
 #include "backends/cpu/simd/output/output_family-inl.h"
@@ -21,167 +22,194 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// Columns per chunk; a chunk stays in the cache for all rows.
+// Logits ranked and added up together.
 inline constexpr std::size_t kChunk = 128;
 static_assert(kChunk % kSumLanes == 0);
 
-// Rows multiplied by a chunk together.
-inline constexpr std::size_t kRowsTogether = 32;
+// Lists share many columns, so that all of them take turns at ranges of the matrix, whose requested
+// columns are read from memory once and stay in a near cache.
+inline constexpr std::size_t kRangeBytes = std::size_t{128} << 10;
 
-// --- Logits ---
+// Columns between the prefetched and the multiplied ones, at least.
+inline constexpr std::size_t kColumnsAhead = 16;
 
 // The requested columns of a layer.
 struct Columns {
   const MatrixColumns& b;
-  const float* bias;
   std::span<const std::int32_t> numbers;
 
   const std::byte* at(std::size_t i) const {
     return b.data + static_cast<std::size_t>(numbers[i]) * b.stride;
   }
-};
 
-// A chunk of the list of columns, and the bias of its products.
-struct Chunk {
-  std::size_t first = 0, count = 0;
-  HWY_ALIGN std::array<float, kChunk> bias{};
-
-  Chunk(const Columns& columns, std::size_t begin)
-      : first(begin), count(std::min(kChunk, columns.numbers.size() - begin)) {
-    for (std::size_t c = 0; columns.bias && c < count; ++c)
-      bias[c] = columns.bias[columns.numbers[first + c]];
-  }
-
-  // Completes the products of a row.
-  HWY_INLINE Logits logits(float* products, TopLanes& tops) const {
-    tops = TopLanes();
-    const std::size_t end = (count + kSumLanes - 1) / kSumLanes * kSumLanes;
-    std::fill(products + count, products + end, kLowest);
-    for (std::size_t c = 0; c < end; c += kLanes) {
-      const Vector logits[] = {hn::Add(load(products + c), load(bias.data() + c))};
-      store(logits[0], products + c);
-      tops.take(logits, c);
-    }
-    return {products, first, end, &tops, tops.largest()};
+  HWY_INLINE void prefetch(std::size_t i) const {
+    for (std::size_t line = 0; line < b.stride; line += kCacheLine) hwy::Prefetch(at(i) + line);
   }
 };
 
-inline float scale_at(const void* vector) {
-  float scale = 0;
-  std::memcpy(&scale, vector, sizeof scale);
-  return scale;
-}
+// --- Products ---
 
-// The products of up to kDotRows rows of a with a chunk's columns; row r of products begins at out
-// + r * kChunk.
+// The products of up to kDotRows rows of a with columns begin … end - 1 of a list; those of column
+// i and row r are at out + r * stride + i, and up to kWideDotColumns - 1 elements behind a row of
+// them are overwritten.
 template <class Dot>
-void multiply(const RowsIn& a, std::size_t rows, const Columns& columns, const Chunk& chunk,
-              float* out) {
+void multiply_columns(const RowsIn& a, std::size_t rows, const Columns& columns, std::size_t begin,
+                      std::size_t end, float* out, std::size_t stride) {
   constexpr std::size_t kScaleBytes = Dot::kScaled ? sizeof(float) : 0;
-  DotTile tile{.stride = kChunk};
-  const auto row = [&](std::size_t r) {
-    return reinterpret_cast<const std::byte*>(row_of(a, r, a.columns));
-  };
-  for (std::size_t r = 0; r < rows; ++r) tile.rows[r] = row(r) + kScaleBytes;
+  DotTile tile{.stride = stride};
+  for (std::size_t r = 0; r < rows; ++r)
+    tile.rows[r] = reinterpret_cast<const std::byte*>(row_of(a, r, a.columns)) + Dot::kHead;
   const std::size_t last = columns.numbers.size() - 1;
-  for (std::size_t c = 0; c < chunk.count; c += kDotColumns) {
-    for (std::size_t i = 0; i < kDotColumns; ++i) {
-      tile.columns[i] = columns.at(std::min(chunk.first + c + i, last)) + kScaleBytes;
-      // Hardware prefetching works only within a column.
-      hwy::Prefetch(columns.at(std::min(chunk.first + c + i + kDotColumns, last)));
+  const std::size_t ahead = std::max(end - begin, kColumnsAhead);  // about the next range
+  for (std::size_t c = begin, step = 0; c < end; c += step) {
+    step = is_wide(rows) && end - c > kDotColumns ? kWideDotColumns : kDotColumns;
+    for (std::size_t i = 0; i < step; ++i) {
+      tile.columns[i] = columns.at(std::min(c + i, end - 1)) + kScaleBytes;
+      columns.prefetch(std::min(c + i + ahead, last));
     }
     tile.out = out + c;
-    multiply_rows<Dot>(tile, rows, columns.b.k);
+    multiply_rows<Dot>(tile, rows, step, columns.b.k);
   }
-  if (!Dot::kScaled) return;
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < chunk.count; ++c)
-      out[r * kChunk + c] =
-          out[r * kChunk + c] * scale_at(columns.at(chunk.first + c)) * scale_at(row(r));
+}
+
+// The products of rows with their lists' columns.
+class ListProducts {
+ public:
+  /// Multiplies the prepared rows of up to kListedRows lists.
+  template <class Dot>
+  void multiply(const RowsIn& a, std::span<const ListedRows> lists, const MatrixColumns& b) {
+    place(lists);
+    constexpr auto kAll = std::numeric_limits<std::int32_t>::max();
+    const bool has_one_share = lists.size() == 1 && lists[0].rows <= kDotRows;
+    const auto range = static_cast<std::int32_t>(
+        has_one_share ? kAll : std::max(kRangeBytes / b.stride, kDotColumns));
+    std::array<std::size_t, kListedRows> done{};
+    for (std::int32_t end = range; !is_finished(lists, done);
+         end = end > kAll - range ? kAll : end + range) {
+      RowsIn rows = a;
+      for (std::size_t i = 0; i < lists.size(); rows = rows_from(rows, lists[i++].rows)) {
+        const std::span<const std::int32_t> numbers = lists[i].columns;
+        const std::size_t begin = done[i];
+        // Columns that are not ascending are found in later ranges.
+        while (done[i] < numbers.size() && numbers[done[i]] < end) ++done[i];
+        for_each_share(lists[i].rows, kDotRows, [&](std::size_t first, std::size_t count) {
+          multiply_columns<Dot>(rows_from(rows, first), count, {b, numbers}, begin, done[i],
+                                row(i, first), stride(i));
+        });
+      }
+    }
+  }
+
+  /// The products of row r of list i; space for a multiple of kSumLanes.
+  float* row(std::size_t i, std::size_t r) { return products_.data() + first_[i] + r * stride(i); }
+
+ private:
+  std::size_t stride(std::size_t i) const { return strides_[i]; }
+
+  void place(std::span<const ListedRows> lists) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      strides_[i] = (lists[i].columns.size() + kWideDotColumns + kSumLanes) / kSumLanes * kSumLanes;
+      first_[i] = size;
+      size += lists[i].rows * strides_[i];
+    }
+    if (products_.size() < size) products_.resize(size);
+  }
+
+  static bool is_finished(std::span<const ListedRows> lists,
+                          const std::array<std::size_t, kListedRows>& done) {
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      if (done[i] < lists[i].columns.size()) return false;
+    return true;
+  }
+
+  std::array<std::size_t, kListedRows> first_, strides_;  // of each list
+  std::vector<float> products_;
+};
+
+/// The products of prepared rows, valid until the thread's next request.
+template <class Dot>
+ListProducts& products_of(const RowsIn& a, std::span<const ListedRows> lists,
+                          const MatrixColumns& b) {
+  static thread_local ListProducts products;
+  std::size_t rows = 0;
+  for (const ListedRows& list : lists) rows += list.rows;
+  check(rows <= kListedRows, "shortlists: too many rows at once");
+  products.multiply<Dot>(prepared_rows<Dot>(a, rows, b.k), lists, b);
+  return products;
 }
 
 // --- The best of them ---
 
-// Computes the logits of some rows, chunk by chunk.
-template <class Dot>
-void take_rows(const RowsIn& a, const Columns& columns, Wanted wanted, std::span<Row> rows) {
-  HWY_ALIGN float products[kDotRows * kChunk];
-  TopLanes tops;
-  for (std::size_t first = 0; first < columns.numbers.size(); first += kChunk) {
-    const Chunk chunk(columns, first);
-    for_each_share(rows.size(), kDotRows, [&](std::size_t begin, std::size_t count) {
-      multiply<Dot>(rows_from(a, begin), count, columns, chunk, products);
-      for (std::size_t r = 0; r < count; ++r) {
-        const Logits logits = chunk.logits(products + r * kChunk, tops);
-        rows[begin + r].ranking.take(logits, wanted, columns.numbers.size());
-        if (wanted == Wanted::best_and_sum) add_exps(logits, rows[begin + r].sum);
-      }
-    });
+// A row's logits, a chunk at a time.
+class ListedLogits {
+ public:
+  // Adds the bias to the products.
+  ListedLogits(float* products, std::span<const std::int32_t> columns, const float* bias)
+      : data_(products), columns_(columns) {
+    for (std::size_t c = 0; bias && c < columns.size(); ++c) data_[c] += bias[columns[c]];
+    const std::size_t end = (columns.size() + kSumLanes - 1) / kSumLanes * kSumLanes;
+    std::fill(data_ + columns.size(), data_ + end, kLowest);
   }
-}
 
-// Converts indexes into the list to column numbers.
-inline void find_columns(std::span<const std::int32_t> numbers, std::span<std::int32_t> ids) {
-  for (std::int32_t& id : ids)
-    if (id >= 0) id = numbers[static_cast<std::size_t>(id)];
-}
-
-template <class Dot>
-void best_of_rows(const RowsIn& a, const Columns& columns, bool log_softmax, std::size_t k,
-                  std::span<Row> rows, float* values, std::int32_t* ids) {
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    rows[r] = {.sum = {}, .ranking = {Best(k, values + r * k, ids + r * k)}};
-  take_rows<Dot>(a, columns, log_softmax ? Wanted::best_and_sum : Wanted::best, rows);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    // As in linear_k_best, columns that are rarely needed are recomputed.
-    if (rows[r].ranking.best.threshold() == kLowest)
-      take_rows<Dot>(rows_from(a, r), columns, Wanted::lowest_columns, rows.subspan(r, 1));
-    if (log_softmax)
-      finish_scores(rows[r].sum, columns.numbers.size(), k, values + r * k, ids + r * k, nullptr);
-    find_columns(columns.numbers, {ids + r * k, k});
+  void take(Wanted wanted, Row& row) const {
+    for (std::size_t first = 0; first < columns_.size(); first += kChunk) {
+      TopLanes tops;
+      const Logits logits = chunk(first, tops);
+      row.ranking.take(logits, wanted, columns_.size());
+      if (wanted == Wanted::best_and_sum) add_exps(logits, row.sum);
+    }
   }
+
+ private:
+  HWY_INLINE Logits chunk(std::size_t first, TopLanes& tops) const {
+    const std::size_t count = std::min(kChunk, columns_.size() - first);
+    const std::size_t end = (count + kSumLanes - 1) / kSumLanes * kSumLanes;
+    for (std::size_t c = 0; c < end; c += kLanes) {
+      const Vector logits[] = {load(data_ + first + c)};
+      tops.take(logits, c);
+    }
+    return {data_ + first, first, end, &tops, tops.largest()};
+  }
+
+  float* data_;
+  std::span<const std::int32_t> columns_;
+};
+
+// The k best of a row.
+inline void best_of_row(const ListedLogits& logits, std::span<const std::int32_t> columns,
+                        bool log_softmax, std::size_t k, float* values, std::int32_t* ids) {
+  Row row{.sum = {}, .ranking = {Best(k, values, ids)}};
+  logits.take(log_softmax ? Wanted::best_and_sum : Wanted::best, row);
+  if (row.ranking.best.threshold() == kLowest) logits.take(Wanted::lowest_columns, row);
+  if (log_softmax) finish_scores(row.sum, columns.size(), k, values, ids, nullptr);
+  for (std::size_t i = 0; i < k; ++i)
+    if (ids[i] >= 0) ids[i] = columns[static_cast<std::size_t>(ids[i])];
 }
 
-inline void shortlist_k_best(const RowsIn& a, std::size_t rows, const MatrixColumns& b,
-                             const float* bias, std::span<const std::int32_t> columns,
-                             bool log_softmax, std::size_t k, float* values, std::int32_t* ids) {
+inline void shortlist_k_best(const RowsIn& a, std::span<const ListedRows> lists,
+                             const MatrixColumns& b, const float* bias, bool log_softmax,
+                             std::size_t k, float* values, std::int32_t* ids) {
   if (k == 0) return;
-  const Columns some{b, bias, columns};
-  std::array<Row, kRowsTogether> state;
   with_dot(b.dtype, [&](auto type) {
-    using Dot = typename decltype(type)::type;
-    for_each_share(rows, kRowsTogether, [&](std::size_t begin, std::size_t count) {
-      best_of_rows<Dot>(prepared_rows<Dot>(rows_from(a, begin), count, b.k), some, log_softmax, k,
-                        {state.data(), count}, values + begin * k, ids + begin * k);
-    });
+    ListProducts& products = products_of<typename decltype(type)::type>(a, lists, b);
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      for (std::size_t r = 0; r < lists[i].rows; ++r, values += k, ids += k) {
+        const ListedLogits logits(products.row(i, r), lists[i].columns, bias);
+        best_of_row(logits, lists[i].columns, log_softmax, k, values, ids);
+      }
   });
 }
 
-template <class Dot>
-void products_of_rows(const RowsIn& a, std::size_t rows, const Columns& columns, float* out) {
-  HWY_ALIGN float products[kDotRows * kChunk];
-  for (std::size_t first = 0; first < columns.numbers.size(); first += kChunk) {
-    const Chunk chunk(columns, first);
-    for_each_share(rows, kDotRows, [&](std::size_t begin, std::size_t count) {
-      multiply<Dot>(rows_from(a, begin), count, columns, chunk, products);
-      for (std::size_t r = 0; r < count; ++r)
-        for (std::size_t c = 0; c < chunk.count; ++c)
-          out[(begin + r) * columns.numbers.size() + first + c] =
-              products[r * kChunk + c] + chunk.bias[c];
-    });
-  }
-}
-
-inline void shortlist_products(const RowsIn& a, std::size_t rows, const MatrixColumns& b,
-                               const float* bias, std::span<const std::int32_t> columns,
-                               float* out) {
-  const Columns some{b, bias, columns};
+inline void shortlist_products(const RowsIn& a, std::span<const ListedRows> lists,
+                               const MatrixColumns& b, const float* bias, float* out) {
   with_dot(b.dtype, [&](auto type) {
-    using Dot = typename decltype(type)::type;
-    for_each_share(rows, kRowsTogether, [&](std::size_t begin, std::size_t count) {
-      products_of_rows<Dot>(prepared_rows<Dot>(rows_from(a, begin), count, b.k), count, some,
-                            out + begin * columns.size());
-    });
+    ListProducts& products = products_of<typename decltype(type)::type>(a, lists, b);
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      for (std::size_t r = 0; r < lists[i].rows; ++r)
+        for (std::size_t c = 0; c < lists[i].columns.size(); ++c)
+          *out++ = products.row(i, r)[c] +
+                   (bias ? bias[static_cast<std::size_t>(lists[i].columns[c])] : 0.0f);
   });
 }
 

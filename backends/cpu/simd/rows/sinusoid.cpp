@@ -1,11 +1,12 @@
 // Position encodings. The functions are explicit polynomials in double, accurate to 10 digits,
 // since library functions differ in bits between processors.
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include "backends/cpu/simd/rows/sinusoid.h"
 
-#include "backends/cpu/simd/rows/copy.h"
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace fuselage::cpu {
 namespace {
@@ -57,10 +58,7 @@ Angle angle_of(double x) {
   return {quadrant & 2 ? -sine : sine, (quadrant + 1) & 2 ? -cosine : cosine};
 }
 
-}  // namespace
-
-void sinusoid(const std::int32_t* positions, std::size_t rows, std::size_t dim,
-              const RowsOut& out) {
+void compute(const std::int32_t* positions, std::size_t rows, std::size_t dim, const RowsOut& out) {
   constexpr float kLogarithm = 9.21034037f;  // of 10000
   const std::size_t n = dim / 2;
   const float inc = n > 1 ? kLogarithm / static_cast<float>(n - 1) : 0.0f;
@@ -77,6 +75,33 @@ void sinusoid(const std::int32_t* positions, std::size_t rows, std::size_t dim,
   }
   if (dim % 2)
     for (std::size_t r = 0; r < rows; ++r) out.data[r * out.stride + dim - 1] = 0.0f;
+}
+
+}  // namespace
+
+const float* SinusoidTable::kept(std::size_t position) const {
+  Block& block = blocks_[position / kBlock];
+  std::call_once(block.once, [&] {
+    std::array<std::int32_t, kBlock> positions;
+    std::iota(positions.begin(), positions.end(),
+              static_cast<std::int32_t>(position / kBlock * kBlock));
+    std::vector<float> rows(kBlock * dim_);
+    compute(positions.data(), kBlock, dim_, {rows.data(), dim_});
+    block.rows = std::move(rows);
+  });
+  return block.rows.data() + position % kBlock * dim_;
+}
+
+void SinusoidTable::encode(const std::int32_t* positions, std::size_t rows,
+                           const RowsOut& out) const {
+  for (std::size_t r = 0; r < rows; ++r) {
+    const auto position = static_cast<std::size_t>(positions[r]);
+    float* to = out.data + r * out.stride;
+    if (position < kBlock * kBlocks)
+      std::copy_n(kept(position), dim_, to);
+    else
+      compute(positions + r, 1, dim_, {to, out.stride});
+  }
 }
 
 }  // namespace fuselage::cpu
