@@ -108,15 +108,15 @@ struct Int8Dot {
     return hn::Xor(column(p, i, lanes), zero_row());
   }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
-    IntVector bytes{_mm512_loadu_si512(p + i)};
+    IntVector bytes = hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p + i));
     hold(bytes);
     return bytes;
   }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
-    return IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)};
+    return column(Padded<std::byte, kStep>(p + i, lanes.n).elements, 0, AllLanes());
   }
   static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
-    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, row.raw, column.raw)});
+    return add_bytes(row.raw, column.raw, sum);
   }
 };
 
