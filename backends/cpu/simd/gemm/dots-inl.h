@@ -26,7 +26,8 @@ inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
 //     kDecodes            whether a column's vector becomes several registers
 //     kBiased, zero_row() whether sums of a row of zeros are not zero, and that row; what they are
 //                         is too much in all sums
-//     Sum, zero()         the sums of a step's terms, lane by lane
+//     Sum, start(p)       the sums of a step's terms, lane by lane, and their first values for a
+//                         row at p
 //     row(p, i, lanes)    the terms from i on of a row at p: all of a step, or the first ones with
 //     column(p, i, lanes) zeros behind them
 //     multiply_add        row * column + sum
@@ -45,7 +46,7 @@ struct FloatDot {
   static constexpr std::size_t kStep = kLanes;
   static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
+  static HWY_INLINE Sum start(const std::byte*) { return hn::Zero(Tag()); }
   template <class Lanes>
   static HWY_INLINE Vector row(const std::byte* p, std::size_t i, Lanes lanes) {
     return read(reinterpret_cast<const float*>(p) + i, lanes);
@@ -75,7 +76,7 @@ struct IntegerDot {
   static constexpr std::size_t kStep = 2 * kLanes;
   static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sum start(const std::byte*) { return as_sums(hn::Zero(IntTag())); }
   static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
     return load_pairs(reinterpret_cast<const T*>(p) + i);
   }
@@ -93,30 +94,55 @@ struct IntegerDot {
 
 #ifdef FUSELAGE_VNNI
 
-/// The instruction needs unsigned bytes on one side: 128 is added to rows.
+/// The instruction needs unsigned bytes on one side: 128 is added to columns, and the sums of a row
+/// start from what that adds to them.
 struct Int8Dot {
   using Sum = IntSums;
   static constexpr std::size_t kStep = 4 * kLanes;
-  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = true;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
-  static HWY_INLINE IntVector zero_row() {
-    return hn::Set(IntTag(), static_cast<int>(0x80808080u));
+  static HWY_INLINE IntVector flip() { return hn::Set(IntTag(), static_cast<int>(0x80808080u)); }
+
+  static std::size_t prepared_elements(std::size_t k) {
+    return 1 + kLanes + (k + kStep - 1) / kStep * kLanes;
   }
+
+  static void prepare(const float* row, std::size_t k, float* out) {
+    out[0] = row[0];
+    const auto* from = reinterpret_cast<const std::byte*>(row + 1);
+    auto* start = reinterpret_cast<std::int32_t*>(out + 1);
+    IntSums sums = as_sums(hn::Zero(IntTag()));
+    for (std::size_t i = 0; i < k; i += kStep) {
+      const IntVector bytes = i + kStep <= k ? load_bytes(from + i) : load_bytes(from + i, k - i);
+      hn::StoreU(bytes, IntTag(), start + kLanes + i / sizeof(std::int32_t));
+      sums = multiply_add(bytes, flip(), sums);
+    }
+    hn::StoreU(hn::Neg(as_vector(sums)), IntTag(), start);
+  }
+
+  static HWY_INLINE IntVector load_bytes(const std::byte* p) {
+    return hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p));
+  }
+  /// The first n of them and zeros. Quantized vectors consist of whole words, padded with zeros. A
+  /// call of memcpy would take the sums out of their registers.
+  static HWY_INLINE IntVector load_bytes(const std::byte* p, std::size_t n) {
+    return hn::BitCast(IntTag(), load_n(reinterpret_cast<const float*>(p), (n + 3) / 4, 0));
+  }
+  static HWY_INLINE Sum start(const std::byte* row) { return as_sums(load_bytes(row)); }
   template <class Lanes>
-  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes lanes) {
-    return hn::Xor(column(p, i, lanes), zero_row());
-  }
-  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
-    IntVector bytes = hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p + i));
+  static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes) {
+    IntVector bytes = load_bytes(p + kStep + i);
     hold(bytes);
     return bytes;
   }
+  static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
+    return hn::Xor(load_bytes(p + i), flip());
+  }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
-    return column(Padded<std::byte, kStep>(p + i, lanes.n).elements, 0, AllLanes());
+    return hn::Xor(load_bytes(p + i, lanes.n), flip());
   }
   static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
-    return add_bytes(row.raw, column.raw, sum);
+    return add_bytes(column.raw, row.raw, sum);
   }
 };
 
@@ -151,7 +177,7 @@ struct Log4Dot {
   }
 
   static HWY_INLINE Row zero_row() { return {{hn::Zero(IntTag()), hn::Zero(IntTag())}}; }
-  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sum start(const std::byte*) { return as_sums(hn::Zero(IntTag())); }
   template <class Lanes>
   static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
     const auto* words = reinterpret_cast<const std::int32_t*>(p + i);
@@ -271,11 +297,12 @@ HWY_INLINE void multiply_step(const DotTile& tile, std::size_t i, Lanes lanes,
 template <class Dot, std::size_t kRows>
 HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
   typename Dot::Sum sums[kRows][kDotColumns];
-  typename Dot::Sum bias[kDotColumns] = {Dot::zero(), Dot::zero(), Dot::zero(), Dot::zero()};
+  typename Dot::Sum bias[kDotColumns];
+  if constexpr (Dot::kBiased) std::fill_n(bias, kDotColumns, Dot::start(nullptr));
   HWY_UNROLL(6)
   for (std::size_t r = 0; r < kRows; ++r) {
     HWY_UNROLL(4)
-    for (std::size_t c = 0; c < kDotColumns; ++c) sums[r][c] = Dot::zero();
+    for (std::size_t c = 0; c < kDotColumns; ++c) sums[r][c] = Dot::start(tile.rows[r]);
   }
   std::size_t i = 0;
   for (; i + Dot::kStep <= k; i += Dot::kStep)
