@@ -243,7 +243,7 @@ void run(const std::vector<std::string>& arguments) {
   const bool is_real = dtype == DType::f32 || dtype == DType::bf16;
   if (!dtype || (!is_real && !is_quantized(*dtype)))
     throw Error(fmt::format("products are of f32, bf16, qint8, qint16 or qlog4, not {}", type));
-  // Integers have a measured peak only with AVX-512-VNNI.
+  // Integers have a measured peak only from AVX2 on.
   const Peaks peaks = measured_peaks();
   const double integers = 2 * (*dtype == DType::qint16 ? peaks.i16 : peaks.i8);
   const double peak = is_real || integers == 0 ? measured_peak() : integers;

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
+#include "backends/cpu/runtime/isa.h"
 #include "base/mapped_memory.h"
 #include "bench/measure.h"
 
@@ -18,54 +21,110 @@ namespace {
 
 constexpr int kChains = 12;
 
-// Independent chains of one instruction, enough to hide its latency.
-#define FUSELAGE_CHAINS(name, instruction)                                             \
-  [[gnu::target("avx512f,avx512vnni"), gnu::noinline]] void name(std::int64_t steps) { \
-    __m512i sums[kChains] = {};                                                        \
-    const __m512i factor = {};                                                         \
-    for (std::int64_t i = 0; i < steps; ++i) {                                         \
-      _Pragma("GCC unroll 12") for (int c = 0; c < kChains; ++c) {                     \
-        asm volatile(instruction " %1, %1, %0" : "+v"(sums[c]) : "v"(factor));         \
-      }                                                                                \
-    }                                                                                  \
+// Independent chains of multiply-adds, enough to hide their latency: %0 is a sum, %1 a register for
+// a product, %2 a factor. `load` is done as often as a tile of 6 rows loads vectors of a matrix.
+#define FUSELAGE_CHAINS(name, features, Vector, Half, multiply_add, load)         \
+  [[gnu::target(features), gnu::noinline]] void name(std::int64_t steps) {        \
+    Vector sums[kChains] = {};                                                    \
+    Vector product, loaded;                                                       \
+    const Vector factor = {};                                                     \
+    const Half bytes = {};                                                        \
+    for (std::int64_t i = 0; i < steps; ++i) {                                    \
+      _Pragma("GCC unroll 12") for (int c = 0; c < kChains; ++c) {                \
+        if (c % 6 == 0) asm volatile(load : "=v"(loaded) : "m"(bytes));           \
+        asm volatile(multiply_add : "+v"(sums[c]), "=&v"(product) : "v"(factor)); \
+      }                                                                           \
+    }                                                                             \
   }
+#define FUSELAGE_CHAINS_256(name, features, multiply_add, load) \
+  FUSELAGE_CHAINS(name##_256, features, __m256i, __m128i, multiply_add, load)
+#define FUSELAGE_CHAINS_512(name, features, multiply_add, load) \
+  FUSELAGE_CHAINS(name##_512, features, __m512i, __m256i, multiply_add, load)
 
-FUSELAGE_CHAINS(multiply_floats, "vfmadd231ps")
-FUSELAGE_CHAINS(multiply_shorts, "vpdpwssd")
-FUSELAGE_CHAINS(multiply_bytes, "vpdpbusd")
+#define FUSELAGE_FLOATS "vfmadd231ps %2, %2, %0"
+#define FUSELAGE_SHORTS "vpmaddwd %2, %2, %1\n\tvpaddd %1, %0, %0"
+#define FUSELAGE_WIDEN "vpmovsxbw %1, %0"
 
+FUSELAGE_CHAINS_256(floats, "avx2,fma", FUSELAGE_FLOATS, "")
+FUSELAGE_CHAINS_256(shorts, "avx2", FUSELAGE_SHORTS, "")
+FUSELAGE_CHAINS_256(widened_bytes, "avx2", FUSELAGE_SHORTS, FUSELAGE_WIDEN)
+FUSELAGE_CHAINS_256(vnni_shorts, "avx2", "%{vex%} vpdpwssd %2, %2, %0", "")
+FUSELAGE_CHAINS_256(vnni_bytes, "avx2", "%{vex%} vpdpbusd %2, %2, %0", "")
+FUSELAGE_CHAINS_512(floats, "avx512f", FUSELAGE_FLOATS, "")
+FUSELAGE_CHAINS_512(shorts, "avx512f", FUSELAGE_SHORTS, "")
+FUSELAGE_CHAINS_512(widened_bytes, "avx512f", FUSELAGE_SHORTS, FUSELAGE_WIDEN)
+FUSELAGE_CHAINS_512(vnni_shorts, "avx512f", "vpdpwssd %2, %2, %0", "")
+FUSELAGE_CHAINS_512(vnni_bytes, "avx512f", "vpdpbusd %2, %2, %0", "")
+
+#undef FUSELAGE_WIDEN
+#undef FUSELAGE_SHORTS
+#undef FUSELAGE_FLOATS
+#undef FUSELAGE_CHAINS_512
+#undef FUSELAGE_CHAINS_256
 #undef FUSELAGE_CHAINS
 
-double peak(void (*chains)(std::int64_t), int terms) {
+/// The chains of a level, and the terms of one of their multiply-adds.
+struct Level {
+  struct Mix {
+    void (*chains)(std::int64_t);
+    int terms;
+  };
+  std::string_view isa;
+  Mix f32, i16, i8;
+};
+
+constexpr Level kLevels[] = {
+    {"avx2", {floats_256, 8}, {shorts_256, 16}, {widened_bytes_256, 16}},
+    {"avx2_vnni", {floats_256, 8}, {vnni_shorts_256, 16}, {vnni_bytes_256, 32}},
+    {"avx3", {floats_512, 16}, {shorts_512, 32}, {widened_bytes_512, 32}},
+    {"avx3_vnni", {floats_512, 16}, {vnni_shorts_512, 32}, {vnni_bytes_512, 64}},
+};
+
+double peak(const Level::Mix& mix) {
   constexpr std::int64_t kSteps = 1000000;
   double best = 0;
   for (int i = 0; i < 5; ++i) {
     const double begin = thread_seconds();
-    chains(kSteps);
-    best =
-        std::max(best, kChains * terms * static_cast<double>(kSteps) / (thread_seconds() - begin));
+    mix.chains(kSteps);
+    best = std::max(best,
+                    kChains * mix.terms * static_cast<double>(kSteps) / (thread_seconds() - begin));
   }
   return best;
 }
 
+#define FUSELAGE_READ(name, features, Vector)                                                    \
+  [[gnu::target(features), gnu::noinline]] void name(const std::byte* data, std::size_t bytes) { \
+    constexpr std::size_t kStep = 8 * sizeof(Vector);                                            \
+    Vector any[8] = {};                                                                          \
+    for (std::size_t i = 0; i + kStep <= bytes; i += kStep)                                      \
+      _Pragma("GCC unroll 8") for (std::size_t v = 0; v < 8; ++v) any[v] |=                      \
+          *reinterpret_cast<const Vector*>(data + i + v * sizeof(Vector));                       \
+    _Pragma("GCC unroll 8") for (const Vector& v : any) asm volatile("" : : "v"(v));             \
+  }
+
+FUSELAGE_READ(read_256, "avx2", __m256i)
+FUSELAGE_READ(read_512, "avx512f", __m512i)
+
+#undef FUSELAGE_READ
+
 }  // namespace
 
 Peaks measured_peaks() {
-  if (!__builtin_cpu_supports("avx512vnni")) return {};
-  return {peak(multiply_floats, 16), peak(multiply_shorts, 32), peak(multiply_bytes, 64)};
+  const std::string isa = cpu::active_isa();
+  for (const Level& level : kLevels)
+    if (level.isa == isa) return {peak(level.f32), peak(level.i16), peak(level.i8)};
+  return {};
 }
 
-[[gnu::target("avx512f"), gnu::noinline]] void read_once(const std::byte* data, std::size_t bytes) {
-  constexpr std::size_t kStep = 512;
-  __m512i any[8] = {};
-  for (std::size_t i = 0; i + kStep <= bytes; i += kStep)
-    _Pragma("GCC unroll 8") for (std::size_t v = 0; v < 8; ++v) any[v] =
-        _mm512_or_si512(any[v], _mm512_load_si512(data + i + 64 * v));
-  _Pragma("GCC unroll 8") for (const __m512i& v : any) asm volatile("" : : "v"(v));
+void read_once(const std::byte* data, std::size_t bytes) {
+  if (__builtin_cpu_supports("avx512f"))
+    read_512(data, bytes);
+  else
+    read_256(data, bytes);
 }
 
 double read_bandwidth(const std::byte* data, std::size_t bytes) {
-  if (!__builtin_cpu_supports("avx512f")) return 0;
+  if (!__builtin_cpu_supports("avx2")) return 0;
   const std::size_t repeats = std::max<std::size_t>(1, (std::size_t{1} << 26) / bytes);
   double best = 0;
   for (int i = 0; i < 7; ++i) {

@@ -4,8 +4,9 @@
 
 namespace fuselage {
 
-/// Peak rates of one core of this machine, measured in registers; 0 if not measurable: that needs
-/// AVX-512, and AVX-512-VNNI for integers.
+/// Peak rates of one core of this machine with the instructions of the active instruction-set
+/// level, measured in registers: a level without VNNI multiplies shorts in pairs and adds the sums,
+/// and widens bytes when it loads them. 0 if not measurable: that needs AVX2.
 struct Peaks {
   double f32 = 0, i16 = 0, i8 = 0;  ///< multiply-adds per second
 };
@@ -15,7 +16,7 @@ Peaks measured_peaks();
 /// The same, or if they cannot be measured, the rate of our own products of floats for all types.
 Peaks peaks_or_products();
 
-/// Reads `bytes` bytes, aligned to 64, in a plain loop of wide loads. Needs AVX-512.
+/// Reads `bytes` bytes, aligned to 64, in a plain loop of the widest loads. Needs AVX2.
 void read_once(const std::byte* data, std::size_t bytes);
 
 /// Bytes per second of repeated reading of these bytes; 0 if not measurable.

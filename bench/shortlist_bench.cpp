@@ -1,5 +1,5 @@
-// The output layer for the words of a shortlist, at the best instruction-set level of this machine
-// and at the level below.
+// The output layer for the words of a shortlist, at the active instruction-set level and at the
+// level below.
 //
 //   shortlist_bench [pairs] [words] [vocabulary]
 
@@ -69,7 +69,10 @@ void run(const std::vector<std::string>& arguments) {
   const auto pairs = static_cast<int>(argument(0, 15));
   const std::size_t words = argument(1, 300), vocabulary = argument(2, 32000);
   const std::vector<std::string> levels = cpu::supported_isas();
-  const std::string &best = levels.back(), &below = levels.at(levels.size() - 2);
+  const auto level = std::find(levels.begin(), levels.end(), cpu::active_isa());
+  if (level == levels.begin())
+    throw Error(fmt::format("instruction set '{}' has no level below: choose another one", *level));
+  const std::string &best = *level, &below = level[-1];
   fmt::print("{} of {} words; microseconds\n{:>6} {:>4} {:>5}  {:>9} {:>9}  ratio\n", words,
              vocabulary, "type", "d", "rows", below, best);
   for (const DType dtype : {DType::f32, DType::bf16, DType::qint16, DType::qint8, DType::qlog4})

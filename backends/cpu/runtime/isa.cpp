@@ -11,6 +11,10 @@
 #include "fuselage/base/error.h"
 #include "hwy/targets.h"
 
+#if HWY_ARCH_X86
+#include <cpuid.h>
+#endif
+
 namespace fuselage::cpu {
 namespace {
 
@@ -36,29 +40,37 @@ Level make_level(std::int64_t target) {
   return level;
 }
 
-bool has_vnni() {
+/// Whether the processor has the VNNI instructions that go with a Highway target that it supports.
+bool has_vnni([[maybe_unused]] std::int64_t target) {
 #if HWY_ARCH_X86
-  return __builtin_cpu_supports("avx512vnni");
-#else
-  return false;
+  if (target == HWY_AVX3) return __builtin_cpu_supports("avx512vnni");
+  if (target == HWY_AVX2) {
+    // clang 14 knows no name for AVX-VNNI.
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
+  }
 #endif
+  return false;
 }
 
-/// Adds the level above AVX3, which differs from AVX3 only in its integer products.
+/// Adds the level above the last one that differs from it only in its integer products.
 void add_vnni(std::vector<Level>& levels) {
-  if (levels.back().target != HWY_AVX3 || !has_vnni()) return;
   Level level = levels.back();
   level.name += "_vnni";
-  if (fill_vnni(level.table)) levels.push_back(std::move(level));
+  if (has_vnni(level.target) && fill_vnni(level.target, level.table))
+    levels.push_back(std::move(level));
 }
 
 // Weakest first: in Highway's masks a lower bit is a stronger level.
 std::vector<Level> make_levels() {
   const std::int64_t present = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS;
   std::vector<Level> levels;
-  for (int bit = 62; bit >= 0; --bit)
-    if (present & (std::int64_t{1} << bit)) levels.push_back(make_level(std::int64_t{1} << bit));
-  add_vnni(levels);
+  for (int bit = 62; bit >= 0; --bit) {
+    const std::int64_t target = std::int64_t{1} << bit;
+    if ((present & target) == 0) continue;
+    levels.push_back(make_level(target));
+    add_vnni(levels);
+  }
   hwy::GetChosenTarget().Update(levels.back().target);
   return levels;
 }

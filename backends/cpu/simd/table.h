@@ -243,8 +243,9 @@ inline constexpr FillFamily kFillFamilies[] = {
     fill_gemm,      fill_batch_matmul, fill_quantize, fill_pointwise,       fill_normalize,
     fill_attention, fill_k_best,       fill_output,   fill_ensemble_output, fill_shortlist};
 
-/// Replaces entries of an AVX3 table by AVX-512-VNNI kernels; false if the binary has none.
-bool fill_vnni(KernelTable& table);
+/// Replaces entries of a Highway target's table by kernels that use VNNI instructions on its
+/// vectors; false if the binary has none.
+bool fill_vnni(std::int64_t target, KernelTable& table);
 
 /// The table of the active level (see isa.h); lives as long as the process.
 const KernelTable& kernels();

@@ -1,30 +1,14 @@
+#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/vnni-inl.h"
+#include "backends/cpu/simd/foreach_vnni.h"
 #include "backends/cpu/simd/table.h"
-#include "backends/cpu/simd/targets.h"
-#include "hwy/detect_targets.h"
 
-#if HWY_TARGETS & HWY_AVX3
-
-#include "backends/cpu/simd/gemm/vnni-inl.h"
-// Included after vnni-inl.h, which selects the target.
-#include "backends/cpu/simd/gemm/gemm_family-inl.h"
-#include "backends/cpu/simd/output/ensemble_family-inl.h"
-#include "backends/cpu/simd/output/output_family-inl.h"
-#include "backends/cpu/simd/output/shortlist_family-inl.h"
-
-namespace fuselage::cpu {
-
-bool fill_vnni(KernelTable& table) {
-  N_AVX3_VNNI::set_gemm(table);
-  N_AVX3_VNNI::set_output(table);
-  N_AVX3_VNNI::set_ensemble_output(table);
-  N_AVX3_VNNI::set_shortlist(table);
-  return true;
-}
-
-}  // namespace fuselage::cpu
-
-#else
-
-bool fuselage::cpu::fill_vnni(KernelTable&) { return false; }
-
+bool fuselage::cpu::fill_vnni([[maybe_unused]] std::int64_t target,
+                              [[maybe_unused]] KernelTable& table) {
+#if HWY_TARGETS & HWY_AVX2
+  if (target == HWY_AVX2) return N_AVX2_VNNI::set_products(table), true;
 #endif
+#if HWY_TARGETS & HWY_AVX3
+  if (target == HWY_AVX3) return N_AVX3_VNNI::set_products(table), true;
+#endif
+  return false;
+}

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "fuselage/base/error.h"
 #include "tests/backends/kernels/support.h"
@@ -23,7 +25,7 @@ TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
   if (isa == "avx3" || isa == "avx3_vnni") {
     EXPECT_EQ(panel, 64u);
   }
-  if (isa == "avx2") {
+  if (isa == "avx2" || isa == "avx2_vnni") {
     EXPECT_EQ(panel, 16u);
   }
   if (isa == "sse4" || isa == "ssse3" || isa == "emu128") {
@@ -36,6 +38,7 @@ TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
 
 // What such a level has of its own are the products.
 bool with_vnni(const std::string& isa) { return isa.ends_with("_vnni"); }
+std::string target_of(const std::string& isa) { return isa.substr(0, isa.find("_vnni")); }
 
 TEST_P(IsaTest, EachLevelHasItsOwnFunctions) {
   const KernelTable& mine = kernels();
@@ -43,7 +46,7 @@ TEST_P(IsaTest, EachLevelHasItsOwnFunctions) {
     if (other == GetParam()) continue;
     force_isa(other);
     EXPECT_NE(kernels().gemm, mine.gemm);
-    if (with_vnni(other) != with_vnni(GetParam())) continue;
+    if (target_of(other) == target_of(GetParam())) continue;
     EXPECT_NE(kernels().unary, mine.unary);
     EXPECT_NE(kernels().softmax, mine.softmax);
     EXPECT_NE(kernels().mix_rows, mine.mix_rows);
@@ -128,13 +131,41 @@ TEST(Isa, GemmRefusesAMatrixOfAnotherLayout) {
   }
 }
 
-TEST(Isa, VnniHasALayoutOfItsOwn) {
+TEST(Isa, VnniFollowsItsTargetAndHasALayoutOfItsOwn) {
   const std::vector<std::string> isas = supported_isas();
-  if (!with_vnni(isas.back())) GTEST_SKIP() << "no VNNI on this machine";
-  force_isa("avx3_vnni");
-  const PanelLayout layout = kernels().panel_layout;
-  force_isa("avx3");
-  EXPECT_NE(kernels().panel_layout, layout);
+  std::size_t levels = 0;
+  for (std::size_t i = 1; i < isas.size(); ++i) {
+    if (!with_vnni(isas[i])) continue;
+    ++levels;
+    EXPECT_EQ(isas[i - 1], target_of(isas[i]));
+    force_isa(isas[i]);
+    const PanelLayout layout = kernels().panel_layout;
+    const auto gemm = kernels().gemm;
+    const auto unary = kernels().unary;
+    force_isa(target_of(isas[i]));
+    EXPECT_NE(kernels().panel_layout, layout);
+    EXPECT_NE(kernels().gemm, gemm);
+    EXPECT_EQ(kernels().unary, unary);
+  }
+  if (levels == 0) GTEST_SKIP() << "no VNNI on this machine";
+}
+
+TEST(Isa, VnniIsThereIfTheProcessorHasIt) {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string flags = text.substr(std::min(text.find("flags"), text.size()));
+  flags.resize(std::min(flags.find('\n'), flags.size()));
+  flags += ' ';
+  const std::vector<std::string> isas = supported_isas();
+  const auto has = [&](const char* level) {
+    return std::find(isas.begin(), isas.end(), level) != isas.end();
+  };
+  if (has("avx2") && flags.find(" avx_vnni ") != std::string::npos) {
+    EXPECT_TRUE(has("avx2_vnni"));
+  }
+  if (has("avx3") && flags.find(" avx512_vnni ") != std::string::npos) {
+    EXPECT_TRUE(has("avx3_vnni"));
+  }
 }
 
 }  // namespace

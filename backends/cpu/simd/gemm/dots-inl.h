@@ -22,18 +22,19 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 inline constexpr std::size_t kDotColumns = 4;
 inline constexpr std::size_t kDotRows = HWY_CAP_GE512 ? 6 : 2;
 inline constexpr std::size_t kWideDotColumns = HWY_CAP_GE512 ? 8 : kDotColumns;
-constexpr bool is_wide(std::size_t rows) { return kWideDotColumns > kDotColumns && rows <= 2; }
+template <class Dot>
+constexpr bool is_wide(std::size_t rows) {
+  return kWideDotColumns > kDotColumns && !Dot::kDecodes && rows <= 2;
+}
 
 // A Dot defines the operations of a dot product of row and column, kStep terms at a time:
 //
 //     kScaled             whether rows and columns begin with a scale
-//     kHead               the bytes of a row before its terms
 //     kDecodes            whether a column's vector becomes several registers
 //     kBiased, zero_row() whether sums of a row of zeros are not zero, and that row; what they are
 //                         is too much in all sums
-//     kCorrected,         whether all sums of a row are too large by a number, and that number for
-//     correction(p)       the row with terms at p
-//     Sum, zero()         the sums of a step's terms, lane by lane
+//     Sum, start(p)       the sums of a step's terms, lane by lane, and their first values for a
+//                         row at p
 //     row(p, i, lanes)    the terms from i on of a row at p: all of a step, or the first ones with
 //     column(p, i, lanes) zeros behind them
 //     multiply_add        row * column + sum
@@ -49,11 +50,10 @@ struct Padded {
 
 struct FloatDot {
   using Sum = Vector;
-  static constexpr std::size_t kStep = kLanes, kHead = 0;
-  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false,
-                        kCorrected = false;
+  static constexpr std::size_t kStep = kLanes;
+  static constexpr bool kScaled = false, kPrepares = false, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum zero() { return hn::Zero(Tag()); }
+  static HWY_INLINE Sum start(const std::byte*) { return hn::Zero(Tag()); }
   template <class Lanes>
   static HWY_INLINE Vector row(const std::byte* p, std::size_t i, Lanes lanes) {
     return read(reinterpret_cast<const float*>(p) + i, lanes);
@@ -80,11 +80,10 @@ struct BFloat16Dot : FloatDot {
 template <class T>
 struct IntegerDot {
   using Sum = IntSums;
-  static constexpr std::size_t kStep = 2 * kLanes, kHead = sizeof(float);
-  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false,
-                        kCorrected = false;
+  static constexpr std::size_t kStep = 2 * kLanes;
+  static constexpr bool kScaled = true, kPrepares = false, kDecodes = false, kBiased = false;
 
-  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sum start(const std::byte*) { return as_sums(hn::Zero(IntTag())); }
   static HWY_INLINE PairVector row(const std::byte* p, std::size_t i, AllLanes) {
     return load_pairs(reinterpret_cast<const T*>(p) + i);
   }
@@ -102,56 +101,55 @@ struct IntegerDot {
 
 #ifdef FUSELAGE_VNNI
 
-/// The instruction needs unsigned bytes on one side: 128 is added to columns. Rows are prepared:
-/// scale and correction, then terms from a cache line on, with zeros behind them.
+/// The instruction needs unsigned bytes on one side: 128 is added to columns, and the sums of a row
+/// start from what that adds to them.
 struct Int8Dot {
   using Sum = IntSums;
-  static constexpr std::size_t kStep = 4 * kLanes, kHead = 64;
-  static constexpr bool kScaled = true, kPrepares = true, kDecodes = false, kBiased = false,
-                        kCorrected = true;
+  static constexpr std::size_t kStep = 4 * kLanes;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = false, kBiased = false;
+
+  static HWY_INLINE IntVector flip() { return hn::Set(IntTag(), static_cast<int>(0x80808080u)); }
 
   static std::size_t prepared_elements(std::size_t k) {
-    return (kHead + (k + kStep - 1) / kStep * kStep) / sizeof(float);
+    return 1 + kLanes + (k + kStep - 1) / kStep * kLanes;
   }
 
   static void prepare(const float* row, std::size_t k, float* out) {
-    std::fill_n(out, prepared_elements(k), 0.0f);
     out[0] = row[0];
-    const auto* from = reinterpret_cast<const std::int8_t*>(row + 1);
-    std::int32_t sum = 0;
-    for (std::size_t i = 0; i < k; ++i) sum += from[i];
-    const std::int32_t too_much = 128 * sum;
-    std::memcpy(out + 1, &too_much, sizeof too_much);
-    std::memcpy(out + kHead / sizeof(float), from, k);
+    const auto* from = reinterpret_cast<const std::byte*>(row + 1);
+    auto* start = reinterpret_cast<std::int32_t*>(out + 1);
+    IntSums sums = as_sums(hn::Zero(IntTag()));
+    for (std::size_t i = 0; i < k; i += kStep) {
+      const IntVector bytes = i + kStep <= k ? load_bytes(from + i) : load_bytes(from + i, k - i);
+      hn::StoreU(bytes, IntTag(), start + kLanes + i / sizeof(std::int32_t));
+      sums = multiply_add(bytes, flip(), sums);
+    }
+    hn::StoreU(hn::Neg(as_vector(sums)), IntTag(), start);
   }
 
-  static std::int32_t correction(const std::byte* terms) {
-    std::int32_t too_much = 0;
-    std::memcpy(&too_much, terms - kHead + sizeof(float), sizeof too_much);
-    return too_much;
+  static HWY_INLINE IntVector load_bytes(const std::byte* p) {
+    return hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p));
   }
-
-  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  /// The first n of them and zeros. Quantized vectors consist of whole words, padded with zeros. A
+  /// call of memcpy would take the sums out of their registers.
+  static HWY_INLINE IntVector load_bytes(const std::byte* p, std::size_t n) {
+    return hn::BitCast(IntTag(), load_n(reinterpret_cast<const float*>(p), (n + 3) / 4, 0));
+  }
+  static HWY_INLINE Sum start(const std::byte* row) { return as_sums(load_bytes(row)); }
   template <class Lanes>
   static HWY_INLINE IntVector row(const std::byte* p, std::size_t i, Lanes) {
-    return hn::LoadU(IntTag(), reinterpret_cast<const std::int32_t*>(p + i));
+    IntVector bytes = load_bytes(p + kStep + i);
+    hold(bytes);
+    return bytes;
   }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, AllLanes) {
-    return unsigned_bytes(IntVector{_mm512_loadu_si512(p + i)});
+    return hn::Xor(load_bytes(p + i), flip());
   }
   static HWY_INLINE IntVector column(const std::byte* p, std::size_t i, FirstLanes lanes) {
-    return unsigned_bytes(
-        IntVector{_mm512_maskz_loadu_epi8(~__mmask64{0} >> (kStep - lanes.n), p + i)});
+    return hn::Xor(load_bytes(p + i, lanes.n), flip());
   }
   static HWY_INLINE Sum multiply_add(IntVector row, IntVector column, Sum sum) {
-    return as_sums({_mm512_dpbusd_epi32(as_vector(sum).raw, column.raw, row.raw)});
-  }
-
- private:
-  static HWY_INLINE IntVector unsigned_bytes(IntVector bytes) {
-    IntVector flipped = hn::Xor(bytes, hn::Set(IntTag(), static_cast<int>(0x80808080u)));
-    hold(flipped);
-    return flipped;
+    return add_bytes(column.raw, row.raw, sum);
   }
 };
 
@@ -165,9 +163,8 @@ using Int8Dot = IntegerDot<std::int8_t>;
 /// prepared in steps of kLanes words of even terms and kLanes words of odd terms.
 struct Log4Dot {
   using Sum = IntSums;
-  static constexpr std::size_t kStep = kLog4Group * kLanes, kHead = sizeof(float);
-  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true,
-                        kCorrected = false;
+  static constexpr std::size_t kStep = kLog4Group * kLanes;
+  static constexpr bool kScaled = true, kPrepares = true, kDecodes = true, kBiased = true;
 
   struct Row {
     IntVector words[kLog4Words];
@@ -187,7 +184,7 @@ struct Log4Dot {
   }
 
   static HWY_INLINE Row zero_row() { return {{hn::Zero(IntTag()), hn::Zero(IntTag())}}; }
-  static HWY_INLINE Sum zero() { return as_sums(hn::Zero(IntTag())); }
+  static HWY_INLINE Sum start(const std::byte*) { return as_sums(hn::Zero(IntTag())); }
   template <class Lanes>
   static HWY_INLINE Row row(const std::byte* p, std::size_t i, Lanes) {
     const auto* words = reinterpret_cast<const std::int32_t*>(p + i);
@@ -240,8 +237,8 @@ HWY_INLINE void store_sums([[maybe_unused]] D d, hn::Vec<D> a, hn::Vec<D> b, hn:
 #endif
 }
 
-/// Rows and columns of a tile, at their terms, and the destination of the first row's products;
-/// rows of products are `stride` apart.
+/// Rows and columns of a tile, behind their scales, and the destination of the first row's
+/// products; rows of products are `stride` apart.
 struct DotTile {
   const std::byte* rows[kDotRows];
   const std::byte* columns[kWideDotColumns];
@@ -256,13 +253,13 @@ HWY_INLINE float scale_at(const std::byte* vector) {
 }
 
 // Stores the products of row r.
-template <class Dot, std::size_t kColumns>
+template <std::size_t kColumns>
 HWY_INLINE void store_products(const DotTile& tile, std::size_t r, const Vector (&sums)[kColumns]) {
   for (std::size_t c = 0; c < kColumns; c += kDotColumns)
     store_sums(Tag(), sums[c], sums[c + 1], sums[c + 2], sums[c + 3],
                tile.out + r * tile.stride + c);
 }
-template <class Dot, std::size_t kColumns>
+template <std::size_t kColumns>
 HWY_INLINE void store_products(const DotTile& tile, std::size_t r,
                                const IntSums (&sums)[kColumns]) {
   std::int32_t integers[kColumns];
@@ -271,12 +268,10 @@ HWY_INLINE void store_products(const DotTile& tile, std::size_t r,
     store_sums(IntTag(), as_vector(sums[c]), as_vector(sums[c + 1]), as_vector(sums[c + 2]),
                as_vector(sums[c + 3]), integers + c);
   for (std::size_t c = 0; c < kColumns; ++c) scales[c] = scale_at(tile.columns[c] - sizeof(float));
-  std::int32_t too_much = 0;
-  if constexpr (Dot::kCorrected) too_much = Dot::correction(tile.rows[r]);
-  const float scale = scale_at(tile.rows[r] - Dot::kHead);
+  const float scale = scale_at(tile.rows[r] - sizeof(float));
   float* out = tile.out + r * tile.stride;
   for (std::size_t c = 0; c < kColumns; ++c)
-    out[c] = static_cast<float>(integers[c] - too_much) * scales[c] * scale;
+    out[c] = static_cast<float>(integers[c]) * scales[c] * scale;
 }
 
 template <std::size_t kColumns>
@@ -328,11 +323,11 @@ template <class Dot, std::size_t kRows, std::size_t kColumns>
 HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
   typename Dot::Sum sums[kRows][kColumns];
   typename Dot::Sum bias[kColumns];
-  HWY_UNROLL(8)
-  for (std::size_t c = 0; c < kColumns; ++c) {
-    bias[c] = Dot::zero();
-    HWY_UNROLL(6)
-    for (std::size_t r = 0; r < kRows; ++r) sums[r][c] = Dot::zero();
+  if constexpr (Dot::kBiased) std::fill_n(bias, kColumns, Dot::start(nullptr));
+  HWY_UNROLL(6)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(8)
+    for (std::size_t c = 0; c < kColumns; ++c) sums[r][c] = Dot::start(tile.rows[r]);
   }
   std::size_t i = 0;
   for (; i + Dot::kStep <= k; i += Dot::kStep)
@@ -340,7 +335,7 @@ HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
   if (i < k) multiply_step<Dot, kRows, kColumns>(tile, i, FirstLanes{k - i}, sums, bias);
   for (std::size_t r = 0; r < kRows; ++r) {
     if constexpr (Dot::kBiased) subtract(bias, sums[r]);
-    store_products<Dot>(tile, r, sums[r]);
+    store_products(tile, r, sums[r]);
   }
 }
 
@@ -349,7 +344,7 @@ HWY_NOINLINE void multiply_tile(const DotTile& tile, std::size_t k) {
 template <class Dot, std::size_t kRows = kDotRows>
 void multiply_rows(const DotTile& tile, std::size_t rows, std::size_t columns, std::size_t k) {
   if (rows == kRows) {
-    if constexpr (is_wide(kRows))
+    if constexpr (is_wide<Dot>(kRows))
       if (columns == kWideDotColumns) return multiply_tile<Dot, kRows, kWideDotColumns>(tile, k);
     return multiply_tile<Dot, kRows, kDotColumns>(tile, k);
   }

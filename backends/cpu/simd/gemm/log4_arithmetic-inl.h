@@ -57,7 +57,7 @@ using ByteVector = hn::Vec<ByteTag>;
 /// products fit in shorts, since the unsigned bytes are at most 128.
 HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
 #if defined(FUSELAGE_VNNI)
-  return as_sums({_mm512_dpbusd_epi32(as_vector(sums).raw, magnitudes.raw, row.raw)});
+  return add_bytes(magnitudes.raw, row.raw, sums);
 #elif HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
 #if HWY_CAP_GE512
   const PairVector pairs{_mm512_maddubs_epi16(magnitudes.raw, row.raw)};

@@ -27,11 +27,12 @@ inline constexpr std::size_t kChunk = 128;
 static_assert(kChunk % kSumLanes == 0);
 
 // Lists share many columns, so that all of them take turns at ranges of the matrix, whose requested
-// columns are read from memory once and stay in a near cache.
-inline constexpr std::size_t kRangeBytes = std::size_t{128} << 10;
+// columns are read from memory once. The longest list has about this many columns in a range.
+inline constexpr std::int64_t kColumnsOfRange = 32;
 
-// Columns between the prefetched and the multiplied ones, at least.
-inline constexpr std::size_t kColumnsAhead = 16;
+// Hardware prefetching works only within a column, and late: the distance in columns of a list, and
+// the cache lines of each.
+inline constexpr std::size_t kColumnsAhead = 16, kLinesAhead = 9;
 
 // The requested columns of a layer.
 struct Columns {
@@ -43,7 +44,8 @@ struct Columns {
   }
 
   HWY_INLINE void prefetch(std::size_t i) const {
-    for (std::size_t line = 0; line < b.stride; line += kCacheLine) hwy::Prefetch(at(i) + line);
+    const std::size_t end = std::min(b.stride, kLinesAhead * kCacheLine);
+    for (std::size_t line = 0; line < end; line += kCacheLine) hwy::Prefetch(at(i) + line);
   }
 };
 
@@ -58,14 +60,13 @@ void multiply_columns(const RowsIn& a, std::size_t rows, const Columns& columns,
   constexpr std::size_t kScaleBytes = Dot::kScaled ? sizeof(float) : 0;
   DotTile tile{.stride = stride};
   for (std::size_t r = 0; r < rows; ++r)
-    tile.rows[r] = reinterpret_cast<const std::byte*>(row_of(a, r, a.columns)) + Dot::kHead;
+    tile.rows[r] = reinterpret_cast<const std::byte*>(row_of(a, r, a.columns)) + kScaleBytes;
   const std::size_t last = columns.numbers.size() - 1;
-  const std::size_t ahead = std::max(end - begin, kColumnsAhead);  // about the next range
   for (std::size_t c = begin, step = 0; c < end; c += step) {
-    step = is_wide(rows) && end - c > kDotColumns ? kWideDotColumns : kDotColumns;
+    step = is_wide<Dot>(rows) && end - c > kDotColumns ? kWideDotColumns : kDotColumns;
     for (std::size_t i = 0; i < step; ++i) {
       tile.columns[i] = columns.at(std::min(c + i, end - 1)) + kScaleBytes;
-      columns.prefetch(std::min(c + i + ahead, last));
+      columns.prefetch(std::min(c + i + kColumnsAhead, last));
     }
     tile.out = out + c;
     multiply_rows<Dot>(tile, rows, step, columns.b.k);
@@ -79,13 +80,9 @@ class ListProducts {
   template <class Dot>
   void multiply(const RowsIn& a, std::span<const ListedRows> lists, const MatrixColumns& b) {
     place(lists);
-    constexpr auto kAll = std::numeric_limits<std::int32_t>::max();
-    const bool has_one_share = lists.size() == 1 && lists[0].rows <= kDotRows;
-    const auto range = static_cast<std::int32_t>(
-        has_one_share ? kAll : std::max(kRangeBytes / b.stride, kDotColumns));
+    const std::int64_t range = range_of(lists);
     std::array<std::size_t, kListedRows> done{};
-    for (std::int32_t end = range; !is_finished(lists, done);
-         end = end > kAll - range ? kAll : end + range) {
+    for (std::int64_t end = range; !is_finished(lists, done); end += range) {
       RowsIn rows = a;
       for (std::size_t i = 0; i < lists.size(); rows = rows_from(rows, lists[i++].rows)) {
         const std::span<const std::int32_t> numbers = lists[i].columns;
@@ -114,6 +111,16 @@ class ListProducts {
       size += lists[i].rows * strides_[i];
     }
     if (products_.size() < size) products_.resize(size);
+  }
+
+  static std::int64_t range_of(std::span<const ListedRows> lists) {
+    std::int64_t range = std::numeric_limits<std::int32_t>::max();
+    for (const auto& [rows, columns] : lists) {
+      if (columns.empty()) continue;
+      const std::int64_t columns_before_end = std::int64_t{columns.back()} + 1;
+      range = std::min(range, kColumnsOfRange * columns_before_end / std::ssize(columns));
+    }
+    return std::max<std::int64_t>(range, 1);
   }
 
   static bool is_finished(std::span<const ListedRows> lists,
