@@ -167,9 +167,10 @@ void SearchLoop::expect_no_allocations(With with) const {
       guides.push_back({.prefix = WordIds(sentence.size() % 5, 7)});
   SamplingStreams streams(std::vector<std::uint64_t>(sentences.size(), 1));
   Batch batch{.sentences = sentences, .shortlists = shortlists};
-  if (samples) {
-    // A thread has memory for the probabilities of a row from its first step on.
-    batch = streams.added_to(batch);
+  if (samples) batch = streams.added_to(batch);
+  if (with != With::nothing) {
+    // A thread has memory for a row's probabilities and for products with lists from its first step
+    // on.
     search.search(batch, guides);
     counts.clear();
   }

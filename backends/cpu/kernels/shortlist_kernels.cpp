@@ -32,10 +32,14 @@ class ShortlistProducts : public Kernel {
   /// Rows whose words are multiplied together: lists, the first one's first row and pair.
   struct Group {
     std::array<ListedRows, kListedRows> lists{};
-    std::size_t count = 0, rows = 0;
+    std::size_t count = 0, rows = 0, products = 0;
     std::size_t first = 0, pair = 0;
 
     std::span<const ListedRows> all() const { return {lists.data(), count}; }
+
+    bool takes(std::span<const std::int32_t> words) const {
+      return rows == 0 || (rows < kListedRows && products + words.size() <= kListedProducts);
+    }
 
     void add(std::span<const std::int32_t> words) {
       if (count > 0 && lists[count - 1].columns.data() == words.data())
@@ -43,6 +47,7 @@ class ShortlistProducts : public Kernel {
       else
         lists[count++] = {1, words};
       ++rows;
+      products += words.size();
     }
   };
 
@@ -64,7 +69,7 @@ class ShortlistProducts : public Kernel {
     in_parts(run, pairs.count, work_of(pairs), [&](std::size_t first, std::size_t last) {
       for (std::size_t row = first; row < last;) {
         Group group{.first = row, .pair = first_pair(row)};
-        while (row < last && group.rows < kListedRows) group.add(words_of(row++));
+        for (; row < last && group.takes(words_of(row)); ++row) group.add(words_of(row));
         f(group);
       }
     });

@@ -74,8 +74,10 @@ struct ListedRows {
   std::span<const std::int32_t> columns;
 };
 
-/// Maximum number of rows of all lists that are multiplied together.
+/// Maximum number of rows of all lists that are multiplied together, and of their products unless
+/// it is one row.
 inline constexpr std::size_t kListedRows = 64;
+inline constexpr std::size_t kListedProducts = std::size_t{1} << 17;
 
 /// Maximum number of members of ensemble_k_best.
 inline constexpr std::size_t kMaxEnsemble = 32;
@@ -207,10 +209,10 @@ struct KernelTable {
   void (*ensemble_k_best)(std::span<const WeightedLayer> layers, size_t rows, size_t k,
                           float* values, std::int32_t* ids) = nullptr;
 
-  /// linear_k_best restricted to some columns of b, in order, for up to kListedRows rows; ids are
-  /// their column numbers, and bias has an element per column of b. Rows are of type
-  /// row_type_of(b.dtype). Float products sum in another order than gemm; products of quantized
-  /// vectors are equal.
+  /// linear_k_best restricted to some columns of b, in order, for rows of lists that may be
+  /// multiplied together; ids are column numbers, and bias has an element per column of b. Rows are
+  /// of type row_type_of(b.dtype). Float products sum in another order than gemm; products of
+  /// quantized vectors are equal.
   void (*shortlist_k_best)(const RowsIn& a, std::span<const ListedRows> lists,
                            const MatrixColumns& b, const float* bias, bool log_softmax, size_t k,
                            float* values, std::int32_t* ids) = nullptr;

@@ -73,10 +73,13 @@ void multiply_columns(const RowsIn& a, std::size_t rows, const Columns& columns,
   }
 }
 
-// The products of rows with their lists' columns.
+// The products of rows with their lists' columns. They take no memory once constructed, unless a
+// row has more than kListedProducts of them.
 class ListProducts {
  public:
-  /// Multiplies the prepared rows of up to kListedRows lists.
+  ListProducts() : products_(kListedProducts + kListedRows * kPadding) {}
+
+  /// Multiplies the prepared rows of lists.
   template <class Dot>
   void multiply(const RowsIn& a, std::span<const ListedRows> lists, const MatrixColumns& b) {
     place(lists);
@@ -106,7 +109,7 @@ class ListProducts {
   void place(std::span<const ListedRows> lists) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < lists.size(); ++i) {
-      strides_[i] = (lists[i].columns.size() + kWideDotColumns + kSumLanes) / kSumLanes * kSumLanes;
+      strides_[i] = (lists[i].columns.size() + kPadding) / kSumLanes * kSumLanes;
       first_[i] = size;
       size += lists[i].rows * strides_[i];
     }
@@ -129,6 +132,9 @@ class ListProducts {
       if (done[i] < lists[i].columns.size()) return false;
     return true;
   }
+
+  // Behind a row's products: what the last tile writes, and a vector's rest.
+  static constexpr std::size_t kPadding = kWideDotColumns + kSumLanes;
 
   std::array<std::size_t, kListedRows> first_, strides_;  // of each list
   std::vector<float> products_;

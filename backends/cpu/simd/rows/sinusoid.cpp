@@ -4,12 +4,15 @@
 #include "backends/cpu/simd/rows/sinusoid.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 namespace fuselage::cpu {
 namespace {
+
+// Longer sentences are rare.
+constexpr std::size_t kFirst = 256;
 
 double nearest_integer(double x) {
   // Adding this rounds to an integer.
@@ -79,17 +82,10 @@ void compute(const std::int32_t* positions, std::size_t rows, std::size_t dim, c
 
 }  // namespace
 
-const float* SinusoidTable::kept(std::size_t position) const {
-  Block& block = blocks_[position / kBlock];
-  std::call_once(block.once, [&] {
-    std::array<std::int32_t, kBlock> positions;
-    std::iota(positions.begin(), positions.end(),
-              static_cast<std::int32_t>(position / kBlock * kBlock));
-    std::vector<float> rows(kBlock * dim_);
-    compute(positions.data(), kBlock, dim_, {rows.data(), dim_});
-    block.rows = std::move(rows);
-  });
-  return block.rows.data() + position % kBlock * dim_;
+SinusoidTable::SinusoidTable(std::size_t dim) : dim_(dim), first_(kFirst * dim) {
+  std::array<std::int32_t, kFirst> positions;
+  std::iota(positions.begin(), positions.end(), 0);
+  compute(positions.data(), kFirst, dim, {first_.data(), dim});
 }
 
 void SinusoidTable::encode(const std::int32_t* positions, std::size_t rows,
@@ -97,8 +93,8 @@ void SinusoidTable::encode(const std::int32_t* positions, std::size_t rows,
   for (std::size_t r = 0; r < rows; ++r) {
     const auto position = static_cast<std::size_t>(positions[r]);
     float* to = out.data + r * out.stride;
-    if (position < kBlock * kBlocks)
-      std::copy_n(kept(position), dim_, to);
+    if (position < kFirst)
+      std::copy_n(first_.data() + position * dim_, dim_, to);
     else
       compute(positions + r, 1, dim_, {to, out.stride});
   }
