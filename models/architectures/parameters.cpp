@@ -105,17 +105,18 @@ Expr Parameters::numbers(const std::string& name, Expr param) {
 }
 
 /// Scale of the operand that the quantized `name` is multiplied with; invalid if the file stores no
-/// multiplier.
+/// multiplier. Equal multipliers share one, so that an operand of several products is quantized
+/// once.
 Expr Parameters::scale_of_rows(const std::string& name) {
   const std::string multiplier = name + "_QuantMultA";
   if (!has(multiplier)) return {};
-  const auto [found, added] = scales_.try_emplace(name);
-  if (!added) return found->second;
-  found->second = (1 / vector(multiplier, 1)).named(name + ".scale_of_rows");
+  const Expr of_rows = vector(multiplier, 1);
   const float value = stored(multiplier).to_f32().data<float>()[0];
   if (!(value > 0) || !std::isnormal(1 / value))
     throw LocatedError(fmt::format("{}: parameter {} is {}; a multiplier must be a positive number",
                                    where_, in_quotes(multiplier), value));
+  const auto [found, added] = scales_.try_emplace(value);
+  if (added) found->second = (1 / of_rows).named(name + ".scale_of_rows");
   return found->second;
 }
 

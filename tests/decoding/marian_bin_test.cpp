@@ -21,6 +21,7 @@
 #include "fuselage/models/load_model.h"
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/matmul.h"
+#include "fuselage/ops/pointwise.h"
 #include "fuselage/ops/quantize.h"
 #include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
@@ -314,6 +315,21 @@ TEST_F(MarianBinErrors, MultipliersThatAreNoNumber) {
     expect_refused(items_, AllOf(HasSubstr("'encoder_l1_ffn_W1_QuantMultA'"),
                                  HasSubstr("must be a positive number")));
   }
+}
+
+// Then an operand of several products is quantized once.
+TEST_F(MarianBinErrors, EqualMultipliersShareAScale) {
+  const auto scales = [&] {
+    write_file_atomically(path_, testing::marian_bin(items_));
+    const Graph graph = load_model(path_).graph;
+    const auto nodes = graph.nodes();
+    return std::count_if(nodes.begin(), nodes.end(),
+                         [&](NodeId id) { return graph.node(id).is<op::Div>(); });
+  };
+  item("encoder_l1_self_Wk_QuantMultA").data = testing::bytes_of(30.5F);
+  const auto different = scales();
+  item("encoder_l1_self_Wk_QuantMultA").data = item("encoder_l1_self_Wq_QuantMultA").data;
+  EXPECT_EQ(scales(), different - 1);
 }
 
 TEST_F(MarianBinErrors, MultipliersThatAreAVector) {

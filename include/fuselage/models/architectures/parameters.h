@@ -67,7 +67,7 @@ class Parameters {
   std::string where_;
   std::map<std::string, Expr> declared_;
   std::map<std::string, Expr> numbers_;  ///< dequantized parameters
-  std::map<std::string, Expr> scales_;   ///< scales of the operands that they are multiplied with
+  std::map<float, Expr> scales_;  ///< by multiplier: scales of the operands of integer products
 };
 
 }  // namespace fuselage
