@@ -1,9 +1,9 @@
 """Translates with Fuselage and with CTranslate2 or Marian, alternately on one processor, after
 loading both. The text is lines of words of the vocabulary, else random words, for which a model of
-make_transformer.py makes translations of the maximum length. Prints the number of equal
-translations, words per second, the ratio of the pairs' times (median, minimum and maximum) and, for
-a transformer, the operations of matrix products per second. Needs numpy and pyyaml, and ctranslate2
-or pymarian."""
+make_transformer.py makes translations of the maximum length. Greedy search computes no scores.
+Prints the number of equal translations, words per second, the ratio of the pairs' times (median,
+minimum and maximum) and, for a transformer, the operations of matrix products per second. Needs
+numpy and pyyaml, and ctranslate2 or pymarian."""
 
 import argparse
 import os
@@ -46,6 +46,7 @@ class Fuselage:
         command += ["--maxi-batch", 1, "--mini-batch", options.mini_batch, "--normalize", 0.6]
         command += ["--precision", options.precision, "--beam-size", options.beam_size]
         command += ["--max-length-factor", options.max_length_factor]
+        command += ["--skip-cost"] if options.beam_size == 1 else []
         self.process = subprocess.Popen(
             [str(word) for word in command],
             stdin=subprocess.PIPE,
@@ -106,6 +107,7 @@ class Marian:
             mini_batch=options.mini_batch,
             maxi_batch=1,
             max_length_factor=options.max_length_factor,
+            skip_cost=options.beam_size == 1,
             cpu_threads=1,
             quiet=True,
             quiet_translation=True,
