@@ -31,7 +31,12 @@ float logarithmic_scale(ScaleFit fit, int bits, const float* x, std::int64_t k, 
 
 /// Element i of packed nibbles: bit 3 is the sign, bits 0 to 2 are the exponent, and the low nibble
 /// of a byte comes first.
-std::int32_t nibble_value(const std::byte* nibbles, std::int64_t i);
+inline std::int32_t nibble_value(const std::byte* nibbles, std::int64_t i) {
+  const auto byte = static_cast<unsigned>(nibbles[i / 2]);
+  const unsigned nibble = i % 2 == 0 ? byte & 15u : byte >> 4;
+  const std::int32_t magnitude = 1 << (nibble & 7u);
+  return (nibble & 8u) != 0 ? -magnitude : magnitude;
+}
 void put_nibble(std::byte* nibbles, std::int64_t i, bool negative, int exponent);
 
 }  // namespace fuselage

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
+#include <utility>
 
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
@@ -41,7 +44,7 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape, DType dtype) 
 
 template <typename From, typename To, typename Convert>
 void convert(const Tensor& from, Tensor& to, Convert f) {
-  for (std::int64_t i = 0; i < from.size(); ++i) to.mutable_data<To>()[i] = f(from.data<From>()[i]);
+  std::transform(from.data<From>(), from.data<From>() + from.size(), to.mutable_data<To>(), f);
 }
 
 std::int64_t last_dimension(const std::vector<std::int64_t>& shape) {
@@ -58,6 +61,13 @@ void dequantize(const Tensor& from, Tensor& to) {
 
 }  // namespace
 
+struct Tensor::Deferred {
+  DeferredTensor source;
+  std::once_flag once;
+  Tensor made;
+  bool may_have_changed = false;
+};
+
 Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape)
     : dtype_(dtype), shape_(std::move(shape)), size_(element_count(shape_, dtype)) {
   data_ = allocate(size_bytes());
@@ -68,6 +78,34 @@ Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<std
       shape_(std::move(shape)),
       size_(element_count(shape_, dtype)),
       data_(std::move(bytes)) {}
+
+Tensor::Tensor(DType dtype, std::vector<std::int64_t> shape, DeferredTensor source)
+    : dtype_(dtype),
+      shape_(std::move(shape)),
+      size_(element_count(shape_, dtype)),
+      deferred_(std::make_shared<Deferred>()) {
+  deferred_->source = std::move(source);
+}
+
+const DeferredTensor* Tensor::source() const {
+  return deferred_ && !deferred_->may_have_changed ? &deferred_->source : nullptr;
+}
+
+const std::byte* Tensor::made_bytes() const {
+  std::call_once(deferred_->once, [this] {
+    Tensor made = deferred_->source.make();
+    check(made.dtype() == dtype_ && made.size_bytes() == size_bytes(),
+          "a deferred tensor has another type or size");
+    deferred_->made = std::move(made);
+  });
+  return deferred_->made.bytes();
+}
+
+std::byte* Tensor::mutable_made_bytes() {
+  made_bytes();
+  deferred_->may_have_changed = true;
+  return deferred_->made.mutable_bytes();
+}
 
 std::size_t Tensor::size_bytes() const {
   if (size_ == 0) return 0;

@@ -64,9 +64,36 @@ class Hash {
     state_ ^= state_ >> 32;
   }
   void add(std::string_view text) { add(std::hash<std::string_view>{}(text)); }
+
+  /// Equal for attributes that same_attr() takes for equal. Declarations give ids their meaning.
+  void add(const Attr& attr) {
+    add(std::uint64_t{attr.index()});
+    std::visit([this](const auto& value) { add_value(value); }, attr);
+  }
+
+  void add(const Type& type) {
+    add_value(type.dtype);
+    add_value(type.domain);
+    add_value(type.dims);
+  }
+
   std::uint64_t value() const { return state_; }
 
  private:
+  void add_value(std::int64_t value) { add(static_cast<std::uint64_t>(value)); }
+  void add_value(double value) { add(std::bit_cast<std::uint64_t>(value)); }
+  void add_value(bool value) { add(std::uint64_t{value}); }
+  void add_value(DType value) { add(static_cast<std::uint64_t>(value)); }
+  void add_value(DomainId value) { add(std::uint64_t{value.index}); }
+  void add_value(MapId value) { add(std::uint64_t{value.index}); }
+  void add_value(const std::string& value) { add(std::string_view(value)); }
+
+  template <typename T>
+  void add_value(const std::vector<T>& values) {
+    add(std::uint64_t{values.size()});
+    for (const T& value : values) add_value(value);
+  }
+
   std::uint64_t state_ = 0;
 };
 
@@ -156,7 +183,7 @@ bool same_graph(const Graph& a, const Graph& b) {
 
 std::uint64_t structural_hash(const Graph& graph) {
   Hash hash;
-  hash.add(print_declarations(graph));
+  hash.add(std::string_view(print_declarations(graph)));
   const std::vector<NodeId> order = canonical_order(graph);
   std::vector<std::uint32_t> position(graph.node_limit());
   const auto key = [&](ValueId id) {
@@ -166,13 +193,13 @@ std::uint64_t structural_hash(const Graph& graph) {
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     position[order[i].index] = i;
     const Node& node = graph.node(order[i]);
-    hash.add(node.op->name);
-    hash.add(print_attributes(graph, node));
+    hash.add(std::string_view(node.op->name));
+    for (const Attr& attr : node.attrs) hash.add(attr);
     for (const ValueId operand : node.operands) hash.add(key(operand));
-    for (const ValueId result : node.results) hash.add(graph.show(graph.value(result).type));
+    for (const ValueId result : node.results) hash.add(graph.value(result).type);
   }
   for (const Output& output : graph.outputs()) {
-    hash.add(output.name);
+    hash.add(std::string_view(output.name));
     hash.add(key(output.value));
   }
   return hash.value();

@@ -78,6 +78,7 @@ float number_at(const Tensor& tensor, std::int64_t i) {
 
 void expect_finite(const TensorMap& weights, const std::string& where) {
   for (const auto& [name, tensor] : weights) {
+    if (tensor.source() != nullptr) continue;
     if (is_quantized(tensor.dtype())) {
       if (const auto vector = first_bad_scale(tensor))
         throw Error(

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <functional>
+#include <numeric>
 #include <tuple>
-#include <unordered_map>
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
@@ -15,21 +17,41 @@
 namespace fuselage {
 namespace {
 
-/// Ids by word; the keys refer to the vocabulary's words.
+/// Ids by word, in a table that is searched from a word's hash on. The words are the vocabulary's.
 class WordIndex {
  public:
   explicit WordIndex(const Vocabulary& vocabulary) : unknown_(vocabulary.unknown_id()) {
-    for (WordId id = 0; id < vocabulary.size(); ++id)
-      if (const std::string_view word = vocabulary.word(id); !word.empty()) ids_.emplace(word, id);
+    std::size_t words = 0;
+    for (WordId id = 0; id < vocabulary.size(); ++id) words += vocabulary.word(id).empty() ? 0 : 1;
+    // Half of the slots stay free, so that a search soon ends.
+    slots_.resize(std::bit_ceil(2 * words + 1));
+    for (WordId id = 0; id < vocabulary.size(); ++id) {
+      const std::string_view word = vocabulary.word(id);
+      Slot& slot = slots_[place_of(word)];
+      if (slot.word.empty()) slot = {word, id};
+    }
   }
 
+  /// The id of a word that is not empty.
   WordId find(std::string_view word) const {
-    const auto found = ids_.find(word);
-    return found == ids_.end() ? unknown_ : found->second;
+    const Slot& slot = slots_[place_of(word)];
+    return slot.word.empty() ? unknown_ : slot.id;
   }
 
  private:
-  std::unordered_map<std::string_view, WordId> ids_;
+  struct Slot {
+    std::string_view word;  ///< empty: a free slot
+    WordId id = 0;
+  };
+
+  /// The slot of the word, or the free one where it belongs.
+  std::size_t place_of(std::string_view word) const {
+    std::size_t at = std::hash<std::string_view>()(word) & (slots_.size() - 1);
+    while (!slots_[at].word.empty() && slots_[at].word != word) at = (at + 1) & (slots_.size() - 1);
+    return at;
+  }
+
+  std::vector<Slot> slots_;
   WordId unknown_;
 };
 
@@ -38,27 +60,37 @@ struct Entry {
   double probability = 0;
 };
 
-double parse_probability(std::string_view text, const std::string& where) {
+/// A line of a file, for messages.
+struct Line {
+  const std::string& file;
+  std::size_t number = 0;
+
+  std::string where() const { return fmt::format("{}:{}", file, number); }
+};
+
+double parse_probability(std::string_view text, const Line& line) {
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop != text.data() + text.size() || !(value >= 0) ||
       !std::isfinite(value))
     throw Error(
         fmt::format("{}: {} is no probability; a line is a target word, a source word and a number",
-                    where, in_quotes(text)));
+                    line.where(), in_quotes(text)));
   return value;
 }
 
-std::array<std::string_view, 3> split_line(std::string_view line, const std::string& where) {
+/// The texts between spaces and tabs.
+std::array<std::string_view, 3> split_fields(std::string_view text, const Line& line) {
   std::array<std::string_view, 3> fields;
-  std::size_t count = 0;
-  for_each_word(line, [&](std::string_view field) {
-    if (count < fields.size()) fields[count] = field;
-    ++count;
-  });
+  std::size_t count = 0, begin = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    if (at < text.size() && text[at] != ' ' && text[at] != '\t') continue;
+    if (at > begin && count++ < fields.size()) fields[count - 1] = text.substr(begin, at - begin);
+    begin = at + 1;
+  }
   if (count != fields.size())
     throw Error(fmt::format("{}: {} fields; a line is a target word, a source word and a number",
-                            where, count));
+                            line.where(), count));
   return fields;
 }
 
@@ -67,31 +99,56 @@ std::vector<Entry> parse_entries(std::string_view bytes, const std::string& name
   const WordIndex source(sides.source);
   const WordIndex target(sides.target);
   std::vector<Entry> entries;
-  std::string line;
-  for (std::size_t number = 1; !bytes.empty(); ++number) {
+  for (Line line{name, 1}; !bytes.empty(); ++line.number) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    line = without_carriage_return(bytes.substr(0, end));
-    std::replace(line.begin(), line.end(), '\t', ' ');
+    const auto [to, from, probability] =
+        split_fields(without_carriage_return(bytes.substr(0, end)), line);
     bytes.remove_prefix(std::min(end + 1, bytes.size()));
-    const std::string where = fmt::format("{}:{}", name, number);
-    const auto [to, from, probability] = split_line(line, where);
-    const double value = parse_probability(probability, where);
+    const double value = parse_probability(probability, line);
     if (to != "NULL" && from != "NULL")
       entries.push_back({source.find(from), target.find(to), value});
   }
   return entries;
 }
 
-/// Keeps only the last entry for each pair of words.
-void remove_repeated(std::vector<Entry>& entries) {
-  const auto words = [](const Entry& entry) { return std::tie(entry.source, entry.target); };
-  std::stable_sort(entries.begin(), entries.end(),
-                   [&](const Entry& a, const Entry& b) { return words(a) < words(b); });
-  // unique keeps the first of equal entries, and backwards the last.
-  const auto kept =
-      std::unique(entries.rbegin(), entries.rend(),
-                  [&](const Entry& a, const Entry& b) { return words(a) == words(b); });
-  entries.erase(entries.begin(), kept.base());
+/// A translation of one source word, with its place among the entries.
+struct Translation {
+  WordId target = 0;
+  double probability = 0;
+  std::size_t place = 0;
+};
+
+/// The translations of all source words, in the order of the words and of the entries.
+struct TranslationLists {
+  std::vector<std::size_t> begin;  ///< offset per source word, and the end
+  std::vector<Translation> translations;
+};
+
+TranslationLists by_source(const std::vector<Entry>& entries) {
+  TranslationLists lists;
+  for (const Entry& entry : entries) {
+    const std::size_t end = static_cast<std::size_t>(entry.source) + 1;
+    if (lists.begin.size() <= end) lists.begin.resize(end + 1);
+    ++lists.begin[end];
+  }
+  std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+  std::vector<std::size_t> next = lists.begin;
+  lists.translations.resize(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    lists.translations[next[static_cast<std::size_t>(entries[i].source)]++] = {
+        entries[i].target, entries[i].probability, i};
+  return lists;
+}
+
+/// Keeps only the last entry for each word.
+std::span<Translation> without_repeated(std::span<Translation> list) {
+  std::sort(list.begin(), list.end(), [](const Translation& a, const Translation& b) {
+    return std::tie(a.target, b.place) < std::tie(b.target, a.place);
+  });
+  const auto end =
+      std::unique(list.begin(), list.end(),
+                  [](const Translation& a, const Translation& b) { return a.target == b.target; });
+  return list.first(static_cast<std::size_t>(end - list.begin()));
 }
 
 }  // namespace
@@ -104,24 +161,27 @@ std::span<const WordId> LexicalTable::of(WordId source) const {
 
 LexicalTable parse_lexical_text(std::string_view bytes, const std::string& name,
                                 const LexicalSides& sides, const LexicalLimits& limits) {
-  std::vector<Entry> entries = parse_entries(bytes, name, sides);
+  const std::vector<Entry> entries = parse_entries(bytes, name, sides);
   if (entries.empty())
     throw Error(fmt::format("{}: there is no translation of a word in it", name));
-  remove_repeated(entries);
-  // By descending probability; Marian puts the higher id first among equals.
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.source, b.probability, b.target) <
-           std::tie(b.source, a.probability, a.target);
-  });
+  TranslationLists lists = by_source(entries);
   LexicalTable table{.first = limits.first};
-  for (const Entry& entry : entries) {
-    while (table.begin.size() <= static_cast<std::size_t>(entry.source))
-      table.begin.push_back(table.words.size());
-    const std::size_t count = table.words.size() - table.begin.back();
-    if (count < static_cast<std::uint64_t>(limits.best) && entry.probability > limits.threshold)
-      table.words.push_back(entry.target);
+  for (std::size_t source = 0; source + 1 < lists.begin.size(); ++source) {
+    const std::span<Translation> list =
+        without_repeated({lists.translations.data() + lists.begin[source],
+                          lists.translations.data() + lists.begin[source + 1]});
+    // By descending probability; Marian puts the higher id first among equals.
+    std::sort(list.begin(), list.end(), [](const Translation& a, const Translation& b) {
+      return std::tie(b.probability, b.target) < std::tie(a.probability, a.target);
+    });
+    for (const Translation& translation : list) {
+      const std::size_t count = table.words.size() - table.begin.back();
+      if (count < static_cast<std::uint64_t>(limits.best) &&
+          translation.probability > limits.threshold)
+        table.words.push_back(translation.target);
+    }
+    table.begin.push_back(table.words.size());
   }
-  table.begin.push_back(table.words.size());
   return table;
 }
 

@@ -33,7 +33,7 @@ std::string take_language_tokens(std::string_view& line) {
 
 class SplitVocabulary : public Vocabulary {
  public:
-  SplitVocabulary(std::unique_ptr<const Vocabulary> words,
+  SplitVocabulary(std::shared_ptr<const Vocabulary> words,
                   std::shared_ptr<const TextSplitter> splitter, const SplitterUse& use)
       : words_(std::move(words)), splitter_(std::move(splitter)), use_(use) {
     end_id_ = words_->end_id();
@@ -80,7 +80,7 @@ class SplitVocabulary : public Vocabulary {
   bool continues_word(WordId id) const override { return splitter_->continues_word(word(id)); }
 
  private:
-  std::unique_ptr<const Vocabulary> words_;
+  std::shared_ptr<const Vocabulary> words_;
   std::shared_ptr<const TextSplitter> splitter_;
   SplitterUse use_;
 };
@@ -116,7 +116,7 @@ std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
   return parse_sentencepiece_splitter(bytes, path);
 }
 
-std::unique_ptr<const Vocabulary> with_splitter(std::unique_ptr<const Vocabulary> words,
+std::unique_ptr<const Vocabulary> with_splitter(std::shared_ptr<const Vocabulary> words,
                                                 std::shared_ptr<const TextSplitter> splitter,
                                                 const SplitterUse& use) {
   return std::make_unique<SplitVocabulary>(std::move(words), std::move(splitter), use);

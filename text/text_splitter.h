@@ -63,7 +63,7 @@ struct SplitterUse {
 
 /// `words` for text that `splitter` splits. Tokens such as >>deu<< at the beginning of a line,
 /// which name a language, are words by themselves.
-std::unique_ptr<const Vocabulary> with_splitter(std::unique_ptr<const Vocabulary> words,
+std::unique_ptr<const Vocabulary> with_splitter(std::shared_ptr<const Vocabulary> words,
                                                 std::shared_ptr<const TextSplitter> splitter,
                                                 const SplitterUse& use = {});
 

@@ -15,6 +15,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "text/flat_mapping.h"
 #include "text/split.h"
 
 namespace fuselage {
@@ -216,7 +217,9 @@ std::vector<WordEntry> parse_word_mapping(std::string_view bytes, const std::str
   const std::string_view text = without_byte_order_mark(bytes);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool braces = first != std::string_view::npos && text[first] == '{';
-  return braces ? parse_braces(text, name) : parse_yaml(text, name);
+  if (braces) return parse_braces(text, name);
+  if (auto entries = parse_flat_mapping(text, kLargestId)) return *std::move(entries);
+  return parse_yaml(text, name);
 }
 
 std::vector<WordEntry> parse_word_lines(std::string_view bytes, const std::string& name) {

@@ -147,9 +147,12 @@ std::unique_ptr<const Vocabulary> parse_word_vocabulary(std::string_view bytes,
   std::vector<WordEntry> entries =
       is_mapping ? parse_word_mapping(bytes, name) : parse_word_lines(bytes, name);
   if (entries.empty()) throw Error(fmt::format("{}: the vocabulary has no words", name));
-  std::sort(entries.begin(), entries.end(), [](const WordEntry& a, const WordEntry& b) {
+  const auto before = [](const WordEntry& a, const WordEntry& b) {
     return std::tie(a.id, a.word) < std::tie(b.id, b.word);
-  });
+  };
+  // Most files are sorted.
+  if (!std::is_sorted(entries.begin(), entries.end(), before))
+    std::sort(entries.begin(), entries.end(), before);
   for (std::size_t i = 1; i < entries.size(); ++i)
     if (entries[i].id == entries[i - 1].id)
       throw Error(fmt::format("{}: id {} belongs to two words, {} and {}", name, entries[i].id,

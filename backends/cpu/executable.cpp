@@ -206,7 +206,12 @@ ContentHash content_of(const Programs& programs, const TensorMap& weights,
     hash.add(name);
     hash.add(to_string(tensor.dtype()));
     hash.add(shape_to_string(tensor.shape()));
-    hash.add(tensor.bytes(), tensor.size_bytes());
+    const DeferredTensor* source = tensor.source();
+    hash.add(source ? source->conversion : "");
+    if (source)
+      hash.add(source->stored);
+    else
+      hash.add(tensor.bytes(), tensor.size_bytes());
   }
   return hash;
 }

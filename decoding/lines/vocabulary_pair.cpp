@@ -52,11 +52,26 @@ bool has_own_vocabularies(const Graph& graph, std::size_t vocabularies) {
       texts.size() + 1, fmt::join(names, ", "), vocabularies));
 }
 
-std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int64_t words,
-                                               bool cap, VocabularyOptions options,
-                                               std::string_view side,
+/// Loads each file once for the sides that read it in the same way.
+class LoadedVocabularies {
+ public:
+  /// `options` differ for a path in the limit only.
+  std::shared_ptr<const Vocabulary> load(const std::string& path,
+                                         const VocabularyOptions& options) {
+    auto& loaded = loaded_[{path, options.limit}];
+    if (!loaded) loaded = load_vocabulary(path, options);
+    return loaded;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<const Vocabulary>> loaded_;
+};
+
+std::shared_ptr<const Vocabulary> load_fitting(LoadedVocabularies& files, const std::string& path,
+                                               std::int64_t words, bool cap,
+                                               VocabularyOptions options, std::string_view side,
                                                std::vector<std::string>& notes) {
-  auto vocabulary = load_vocabulary(path, options);
+  auto vocabulary = files.load(path, options);
   if (vocabulary->size() < words)
     throw Error(
         fmt::format("{}: the {} has {} words, but the model has {}; give the vocabulary that "
@@ -77,7 +92,7 @@ std::unique_ptr<const Vocabulary> load_fitting(const std::string& path, std::int
                   "count as unknown",
                   path, vocabulary->size(), words));
   options.limit = words;
-  return load_vocabulary(path, options);
+  return files.load(path, options);
 }
 
 const std::vector<std::string>& paths_of(const Model& model, const VocabularyPairOptions& options) {
@@ -108,7 +123,7 @@ class Splitters {
       throw Error("glossaries are words that BPE codes leave whole, but there are no codes");
   }
 
-  void add_to(std::unique_ptr<const Vocabulary>& vocabulary, const std::string& path,
+  void add_to(std::shared_ptr<const Vocabulary>& vocabulary, const std::string& path,
               bool is_target) {
     if (paths_.empty()) return;
     const std::string& splitter = paths_[is_target ? 1 : 0];
@@ -156,10 +171,11 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
   const bool own = has_own_vocabularies(graph, paths.size());
   const auto words = [&graph](MapId text) { return graph.domain(graph.map(text).to).size; };
   VocabularyPair pair{.shared = paths.front() == paths.back(), .notes = model.notes};
+  LoadedVocabularies files;
   Splitters splitters(model, options);
   const auto load = [&](std::size_t i, std::int64_t count, bool cap, std::string_view side) {
-    auto vocabulary =
-        load_fitting(paths[i], count, cap, reading_of(paths[i], model, options), side, pair.notes);
+    auto vocabulary = load_fitting(files, paths[i], count, cap,
+                                   reading_of(paths[i], model, options), side, pair.notes);
     splitters.add_to(vocabulary, paths[i], i + 1 == paths.size());
     return vocabulary;
   };
@@ -193,7 +209,8 @@ VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOpti
           "a language model has one vocabulary, but {} and {} are given; give one of them",
           paths[0], path));
   VocabularyPair pair{.shared = true, .notes = model.notes};
-  pair.target = load_fitting(paths[0], scores_of(model.graph).words, true,
+  LoadedVocabularies files;
+  pair.target = load_fitting(files, paths[0], scores_of(model.graph).words, true,
                              reading_of(paths[0], model, options), "vocabulary", pair.notes);
   Splitters(model, options).add_to(pair.target, paths[0], true);
   return pair;

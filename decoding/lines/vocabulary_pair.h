@@ -15,10 +15,11 @@ namespace fuselage {
 /// The vocabularies of a model. A language model has a target vocabulary only. Source words beyond
 /// the model's embeddings are unknown words.
 struct VocabularyPair {
-  std::unique_ptr<const Vocabulary> source, target;
+  /// One object if both are the same words of one file.
+  std::shared_ptr<const Vocabulary> source, target;
   /// Of a model that reads several source texts or factors, after the first one, in the order of
   /// source_texts().
-  std::vector<std::unique_ptr<const Vocabulary>> further_sources = {};
+  std::vector<std::shared_ptr<const Vocabulary>> further_sources = {};
   bool shared = false;  ///< both are from one file
   /// Notes for the user on words beyond the model's.
   std::vector<std::string> notes;

@@ -30,40 +30,61 @@ constexpr std::array<IntgemmType, 11> kTypes{{
     {0x12002, "intgemm16avx512", DType::qint16, 32},
 }};
 
-DType integers_of(const IntgemmType& type) {
-  return type.dtype == DType::qint8 ? DType::i8 : DType::i16;
-}
-
-/// The scales of the vectors, all equal.
-Tensor read_scales(const IntgemmType& type, const Tensor& integers, std::string_view data,
-                   const std::string& where) {
+/// The scale of all vectors of a tensor.
+float read_scale(const IntgemmData& data, std::uint64_t elements) {
   float multiplier = 0;
-  std::memcpy(&multiplier, data.data() + integers.size_bytes(), sizeof multiplier);
+  std::memcpy(&multiplier, data.bytes.data() + elements * size_of(data.type.dtype),
+              sizeof multiplier);
   const float scale = 1 / multiplier;
   if (!(multiplier > 0) || !std::isnormal(multiplier) || !std::isnormal(scale))
-    throw Error(fmt::format("{}: the multiplier of {} is {}, which cannot be divided by", where,
-                            type.name, multiplier));
-  std::vector<std::int64_t> shape = integers.shape();
-  shape.pop_back();
-  Tensor scales(DType::f32, shape);
-  std::fill_n(scales.mutable_data<float>(), scales.size(), scale);
-  return scales;
+    throw Error(fmt::format("{}: the multiplier of {} is {}, which cannot be divided by",
+                            data.where, data.type.name, multiplier));
+  return scale;
 }
 
-/// Inverts the packing: columns in groups of kPackedColumns, and within a group, for each column in
-/// turn, as many consecutive elements as a register holds.
-void unpack(const IntgemmType& type, std::string_view data, Tensor& columns) {
-  const std::int64_t width = type.register_width;
-  const std::int64_t n = columns.shape()[0];
-  const std::int64_t k = columns.shape()[1];
-  const auto bytes = static_cast<std::size_t>(width) * size_of(columns.dtype());
-  std::byte* to = columns.mutable_bytes();
-  for (std::int64_t column = 0; column < n; ++column)
-    for (std::int64_t i = 0; i < k; i += width, to += bytes) {
-      const std::int64_t block = column / kPackedColumns * (k / width) + i / width;
-      const std::int64_t run = block * kPackedColumns + column % kPackedColumns;
-      std::memcpy(to, data.data() + static_cast<std::size_t>(run) * bytes, bytes);
-    }
+/// Copies the k integers of vector `v`. Packed vectors lie in groups of kPackedColumns, and in a
+/// group, for each vector in turn, as many consecutive integers as a register holds.
+void copy_vector(const IntgemmData& data, bool packed, std::int64_t v, std::int64_t k,
+                 std::byte* to) {
+  const std::size_t size = size_of(data.type.dtype);
+  const std::int64_t width = packed ? data.type.register_width : k;
+  const std::int64_t together = packed ? kPackedColumns : 1;
+  const std::size_t run = static_cast<std::size_t>(width) * size;
+  const char* from = data.bytes.data() +
+                     static_cast<std::size_t>(v / together * k * together) * size +
+                     static_cast<std::size_t>(v % together) * run;
+  for (std::int64_t i = 0; i < k; i += width, to += run) {
+    std::memcpy(to, from, run);
+    from += static_cast<std::size_t>(together) * run;
+  }
+}
+
+Tensor make_vectors(const IntgemmData& data, bool packed, const std::vector<std::int64_t>& shape,
+                    float scale) {
+  Tensor vectors(data.type.dtype, shape);
+  const std::int64_t k = shape.back();
+  const std::int64_t count = vectors.size() / k;
+  std::byte* to = vectors.mutable_bytes();
+  for (std::int64_t v = 0; v < count; ++v, to += vector_bytes(data.type.dtype, k)) {
+    std::memcpy(to, &scale, sizeof scale);
+    std::byte* const integers = to + sizeof scale;
+    copy_vector(data, packed, v, k, integers);
+    expect_no_least(data.type.dtype, integers, k, data.where);
+  }
+  return vectors;
+}
+
+Tensor read_vectors(const IntgemmData& data, bool packed, const std::vector<std::int64_t>& shape) {
+  std::uint64_t elements = 1;
+  for (const std::int64_t dim : shape) elements *= static_cast<std::uint64_t>(dim);
+  const float scale = read_scale(data, elements);
+  if (!data.owner) return make_vectors(data, packed, shape, scale);
+  return {
+      data.type.dtype, shape,
+      DeferredTensor{.make = [=] { return make_vectors(data, packed, shape, scale); },
+                     .stored = data.bytes.substr(0, intgemm_bytes(data.type, elements)),
+                     .conversion = fmt::format("{} {}{}", data.type.name, shape_to_string(shape),
+                                               packed ? " packed" : "")}};
 }
 
 }  // namespace
@@ -78,22 +99,17 @@ std::uint64_t intgemm_bytes(const IntgemmType& type, std::uint64_t elements) {
   return elements * size_of(type.dtype) + sizeof(float);
 }
 
-Tensor read_intgemm_columns(const IntgemmType& type, std::int64_t k, std::int64_t n,
-                            std::string_view data, const std::string& where) {
-  if (type.register_width == 0) return read_intgemm_rows(type, {n, k}, data, where);
+Tensor read_intgemm_columns(const IntgemmData& data, std::int64_t k, std::int64_t n) {
+  const IntgemmType& type = data.type;
+  if (type.register_width == 0) return read_vectors(data, false, {n, k});
   if (k % type.register_width != 0 || n % kPackedColumns != 0)
-    throw Error(fmt::format("{}: {} packs multiples of {} by {} elements, not {} by {}", where,
+    throw Error(fmt::format("{}: {} packs multiples of {} by {} elements, not {} by {}", data.where,
                             type.name, type.register_width, kPackedColumns, k, n));
-  Tensor columns(integers_of(type), {n, k});
-  unpack(type, data, columns);
-  return join_quantized({columns, read_scales(type, columns, data, where)}, where);
+  return read_vectors(data, true, {n, k});
 }
 
-Tensor read_intgemm_rows(const IntgemmType& type, const std::vector<std::int64_t>& shape,
-                         std::string_view data, const std::string& where) {
-  Tensor rows(integers_of(type), shape);
-  std::memcpy(rows.mutable_bytes(), data.data(), rows.size_bytes());
-  return join_quantized({rows, read_scales(type, rows, data, where)}, where);
+Tensor read_intgemm_rows(const IntgemmData& data, const std::vector<std::int64_t>& shape) {
+  return read_vectors(data, false, shape);
 }
 
 }  // namespace fuselage

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,14 +28,23 @@ const IntgemmType* find_intgemm_type(std::uint64_t code);
 /// Bytes of an item of `elements` elements, including the multiplier.
 std::uint64_t intgemm_bytes(const IntgemmType& type, std::uint64_t elements);
 
-/// A matrix [K, N] as one quantized vector per column: [N, K]. `data` has at least intgemm_bytes
-/// bytes. Throws Error, which begins with `where`, for a shape that cannot be packed and for a
-/// multiplier that is not a positive number.
-Tensor read_intgemm_columns(const IntgemmType& type, std::int64_t k, std::int64_t n,
-                            std::string_view data, const std::string& where);
+/// The data of an item, of at least intgemm_bytes bytes.
+struct IntgemmData {
+  const IntgemmType& type;
+  std::string_view bytes;
+  /// Keeps the bytes. If it is not null, the vectors are made at their first use.
+  std::shared_ptr<const void> owner;
+  /// Begins messages.
+  std::string where;
+};
 
-/// A table that is stored row by row, as one quantized vector per row, in the same shape.
-Tensor read_intgemm_rows(const IntgemmType& type, const std::vector<std::int64_t>& shape,
-                         std::string_view data, const std::string& where);
+/// A matrix [K, N] as one quantized vector per column: [N, K]. Throws Error for a shape that cannot
+/// be packed, for a multiplier that is not a positive number and, when the vectors are made, for
+/// integers that cannot be negated.
+Tensor read_intgemm_columns(const IntgemmData& data, std::int64_t k, std::int64_t n);
+
+/// A table that is stored row by row, as one quantized vector per row, in the same shape. Throws
+/// the same errors.
+Tensor read_intgemm_rows(const IntgemmData& data, const std::vector<std::int64_t>& shape);
 
 }  // namespace fuselage

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/mapped_memory.h"
@@ -193,16 +194,16 @@ bool is_table(const IntgemmType& type, const std::string& name) {
   return type.tables_by_rows && name.find("Wemb") != std::string::npos;
 }
 
-Tensor read_quantized(const Item& item, const IntgemmType& type, const std::string& where) {
-  const std::uint64_t elements = element_count(item, where);
-  check_length(item, type.name, intgemm_bytes(type, elements), where);
+Tensor read_quantized(const Item& item, const IntgemmData& data) {
+  const std::uint64_t elements = element_count(item, data.where);
+  check_length(item, data.type.name, intgemm_bytes(data.type, elements), data.where);
   if (elements == 0 || item.shape.empty())
-    throw Error(fmt::format("{}: {} of shape {} is no matrix", where, type.name,
+    throw Error(fmt::format("{}: {} of shape {} is no matrix", data.where, data.type.name,
                             shape_to_string(item.shape)));
-  if (is_table(type, item.name)) return read_intgemm_rows(type, item.shape, item.data, where);
+  if (is_table(data.type, item.name)) return read_intgemm_rows(data, item.shape);
   const std::int64_t n = item.shape.back();
   const std::int64_t k = static_cast<std::int64_t>(elements) / n;
-  return read_intgemm_columns(type, k, n, item.data, where);
+  return read_intgemm_columns(data, k, n);
 }
 
 Tensor read_plain(const Item& item, DType dtype, const std::string& where) {
@@ -212,11 +213,12 @@ Tensor read_plain(const Item& item, DType dtype, const std::string& where) {
   return tensor;
 }
 
-Tensor read_tensor(const Item& item, const std::string& where) {
+Tensor read_tensor(const Item& item, const std::shared_ptr<const void>& owner,
+                   const std::string& where) {
   if (const PlainType* type = find_type(kPlainTypes, item.type))
     return read_plain(item, type->dtype, where);
   if (const IntgemmType* type = find_intgemm_type(item.type))
-    return read_quantized(item, *type, where);
+    return read_quantized(item, {*type, item.data, owner, where});
   if (const FbgemmType* type = find_type(kFbgemmTypes, item.type))
     throw Error(fmt::format(
         "{}: it is packed for FBGEMM ({}), which is not supported; give the .npz that the "
@@ -234,16 +236,16 @@ std::string config_text(const Item& item, const std::string& where) {
   return std::string(item.data.substr(0, item.data.find('\0')));
 }
 
-}  // namespace
-
-MarianBinFile read_marian_bin(std::string_view bytes, const std::string& name_for_errors) {
+/// `owner` keeps the bytes for tensors that are made later; without it all are made at once.
+MarianBinFile read_file_bytes(std::string_view bytes, const std::shared_ptr<const void>& owner,
+                              const std::string& name_for_errors) {
   MarianBinFile result;
   for (const Item& item : read_items(bytes, name_for_errors)) {
     const std::string where = place_of(item, name_for_errors);
     if (item.name == kConfigItem)
       result.config_yaml = config_text(item, where);
     else if (!item.name.starts_with("special:") &&
-             !result.tensors.emplace(item.name, read_tensor(item, where)).second)
+             !result.tensors.emplace(item.name, read_tensor(item, owner, where)).second)
       throw Error(fmt::format("{}: the file has two items of that name", where));
   }
   if (result.tensors.empty())
@@ -251,10 +253,17 @@ MarianBinFile read_marian_bin(std::string_view bytes, const std::string& name_fo
   return result;
 }
 
+}  // namespace
+
+MarianBinFile read_marian_bin(std::string_view bytes, const std::string& name_for_errors) {
+  return read_file_bytes(bytes, nullptr, name_for_errors);
+}
+
 MarianBinFile read_marian_bin(const std::string& path) {
   if (is_compressed_model(path)) return read_marian_bin(read_compressed_model(path), path);
   const MappedFile file = map_file(path);
-  return read_marian_bin({reinterpret_cast<const char*>(file.bytes.get()), file.size}, path);
+  return read_file_bytes({reinterpret_cast<const char*>(file.bytes.get()), file.size}, file.bytes,
+                         path);
 }
 
 }  // namespace fuselage

@@ -20,7 +20,8 @@ struct MarianBinFile {
 /// Reads items of floats, integers, and integers quantized for intgemm, whether packed for a
 /// processor or not. Throws Error with the path, and with the item at fault, when the file cannot
 /// be read, is truncated, damaged or encrypted, has two items of one name, or holds a type that
-/// Tensor does not support. The file may be compressed (.gz, .zst).
+/// Tensor does not support. The file may be compressed (.gz, .zst). Of a file that is not,
+/// quantized tensors are made at their first use (DeferredTensor) and keep it mapped until then.
 MarianBinFile read_marian_bin(const std::string& path);
 
 /// The same for a file in memory; `name_for_errors` is used in place of its path.

@@ -68,11 +68,13 @@ void fill_vectors(const Tensor& integers, const Tensor& scales, Tensor& quantize
   }
 }
 
+/// Without a branch, so that compilers vectorize it.
 template <typename T>
-bool has_least(const Tensor& integers) {
-  const T* begin = integers.data<T>();
-  return std::find(begin, begin + integers.size(), std::numeric_limits<T>::min()) !=
-         begin + integers.size();
+bool has_least(const std::byte* integers, std::int64_t count) {
+  const auto* q = reinterpret_cast<const T*>(integers);
+  int found = 0;
+  for (std::int64_t i = 0; i < count; ++i) found |= q[i] == std::numeric_limits<T>::min() ? 1 : 0;
+  return found != 0;
 }
 
 void expect_scales(const QuantizedParts& parts, const std::string& where) {
@@ -158,6 +160,14 @@ QuantizedParts split_quantized(const Tensor& tensor) {
   return parts;
 }
 
+void expect_no_least(DType dtype, const std::byte* integers, std::int64_t count,
+                     const std::string& where) {
+  const bool narrow = dtype == DType::qint8;
+  if (narrow ? has_least<std::int8_t>(integers, count) : has_least<std::int16_t>(integers, count))
+    throw Error(fmt::format("{}: it holds {}, but quantized integers go from {} to {}", where,
+                            narrow ? -128 : -32768, narrow ? -127 : -32767, narrow ? 127 : 32767));
+}
+
 Tensor join_quantized(const QuantizedParts& parts, const std::string& where) {
   const auto& [integers, scales] = parts;
   if (!is_integers(integers) || integers.shape().empty())
@@ -165,9 +175,7 @@ Tensor join_quantized(const QuantizedParts& parts, const std::string& where) {
                             to_string(integers.dtype()), shape_to_string(integers.shape())));
   expect_scales(parts, where);
   const bool narrow = integers.dtype() == DType::i8;
-  if (narrow ? has_least<std::int8_t>(integers) : has_least<std::int16_t>(integers))
-    throw Error(fmt::format("{}: it holds {}, but quantized integers go from {} to {}", where,
-                            narrow ? -128 : -32768, narrow ? -127 : -32767, narrow ? 127 : 32767));
+  expect_no_least(narrow ? DType::qint8 : DType::qint16, integers.bytes(), integers.size(), where);
   Tensor quantized(narrow ? DType::qint8 : DType::qint16, integers.shape());
   fill_vectors(integers, scales, quantized, copy_of(stride_of(integers)));
   return quantized;

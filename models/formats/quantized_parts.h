@@ -20,8 +20,13 @@ struct QuantizedParts {
 
 QuantizedParts split_quantized(const Tensor& tensor);
 
+/// Throws Error, which begins with `where`, if one of the integers of a qint8 or qint16 tensor is
+/// the minimum of its type, whose negation is not representable.
+void expect_no_least(DType dtype, const std::byte* integers, std::int64_t count,
+                     const std::string& where);
+
 /// The inverse for i8 and i16. Throws Error, which begins with `where`, when types or shapes do not
-/// match, and for the minimum of the integer type, whose negation is not representable.
+/// match, and what expect_no_least does.
 Tensor join_quantized(const QuantizedParts& parts, const std::string& where);
 
 /// The inverse for u8, for vectors of `k` elements. The bytes of a vector determine the bits of a

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "fuselage/base/error.h"
 
@@ -56,6 +57,56 @@ TEST(Tensor, WidensAndNarrowsBfloat16) {
   EXPECT_EQ(back.data<float>()[0], -2.0f);
   EXPECT_NEAR(back.data<float>()[1], 0.1f, 2e-4);
   EXPECT_NEAR(back.data<float>()[2], 3e38f, 1e36);
+}
+
+Tensor one_number(float x) {
+  Tensor tensor(DType::f32, {1, 1});
+  *tensor.mutable_data<float>() = x;
+  return tensor;
+}
+
+TEST(Tensor, DeferredIsMadeOnceWhenItIsRead) {
+  int made = 0;
+  const DeferredTensor source{.make =
+                                  [&made] {
+                                    ++made;
+                                    return one_number(3);
+                                  },
+                              .stored = "3",
+                              .conversion = "decimal"};
+  const Tensor tensor(DType::f32, {1, 1}, source);
+  const std::vector<Tensor> copies = {tensor, tensor.reshaped({1})};
+  EXPECT_EQ(copies[1].size_bytes(), 4u);
+  EXPECT_EQ(made, 0);
+  EXPECT_EQ(*tensor.data<float>(), 3);
+  for (const Tensor& copy : copies) {
+    EXPECT_EQ(copy.bytes(), tensor.bytes());
+    EXPECT_EQ(copy.source()->stored, "3");
+  }
+  EXPECT_EQ(made, 1);
+}
+
+TEST(Tensor, DeferredHasNoSourceOnceItMayHaveChanged) {
+  Tensor tensor(DType::f32, {1, 1}, DeferredTensor{.make = [] { return one_number(3); }});
+  const Tensor copy = tensor;
+  *tensor.mutable_data<float>() = 4;
+  EXPECT_EQ(*copy.data<float>(), 4);
+  EXPECT_EQ(tensor.source(), nullptr);
+  EXPECT_EQ(copy.source(), nullptr);
+  EXPECT_EQ(one_number(1).source(), nullptr);
+}
+
+TEST(Tensor, DeferredIsTriedAgainAfterAnError) {
+  bool fails = true;
+  const Tensor tensor(DType::f32, {1}, DeferredTensor{.make = [&fails] {
+                        if (fails) throw Error("damaged");
+                        return one_number(3);
+                      }});
+  EXPECT_THROW(tensor.bytes(), Error);
+  fails = false;
+  EXPECT_EQ(*tensor.data<float>(), 3);
+  const Tensor wrong(DType::f32, {2}, DeferredTensor{.make = [] { return one_number(3); }});
+  EXPECT_THROW(wrong.bytes(), InternalError);
 }
 
 TEST(DType, NamesRoundTrip) {

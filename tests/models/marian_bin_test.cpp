@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
@@ -98,6 +100,35 @@ TEST(MarianBin, ReadsAFile) {
   const std::string path = temp_path("m.bin");
   write_file_atomically(path, marian_bin({small_item()}));
   EXPECT_EQ(read_marian_bin(path).tensors.count("good"), 1u);
+}
+
+TEST(MarianBin, MakesTheMatricesOfAFileAtTheirFirstUse) {
+  const std::string path = temp_path("m.bin");
+  const std::vector<BinItem> items = {quantized_item("x_W", numbers({64, 24}), 0x11001, 32),
+                                      quantized_item("y_W", numbers({5, 3}), 0x10001),
+                                      table_item("Wemb", numbers({5, 3}), 0x4101), small_item()};
+  write_file_atomically(path, marian_bin(items));
+  const MarianBinFile file = read_marian_bin(path), at_once = read(items);
+  EXPECT_EQ(file.tensors.at("good").source(), nullptr);
+  EXPECT_NE(file.tensors.at("x_W").source()->conversion,
+            file.tensors.at("y_W").source()->conversion);
+  for (const std::string name : {"x_W", "y_W", "Wemb"}) {
+    const Tensor& tensor = file.tensors.at(name);
+    const Tensor& other = at_once.tensors.at(name);
+    ASSERT_NE(tensor.source(), nullptr) << name;
+    EXPECT_EQ(tensor.source()->stored.size(), static_cast<std::size_t>(tensor.size()) + 4);
+    EXPECT_EQ(tensor.shape(), other.shape());
+    EXPECT_EQ(std::memcmp(tensor.bytes(), other.bytes(), other.size_bytes()), 0) << name;
+  }
+}
+
+TEST(MarianBin, RefusesTheNumbersOfAFileAtTheirFirstUse) {
+  const std::string path = temp_path("m.bin");
+  write_file_atomically(path, marian_bin({{"x_W", 0x10001, {1, 2}, "\x01\x80" + bytes_of(2.0F)}}));
+  const Tensor tensor = read_marian_bin(path).tensors.at("x_W");
+  EXPECT_THAT([&tensor] { tensor.bytes(); },
+              ::testing::ThrowsMessage<Error>(
+                  AllOf(HasSubstr("m.bin"), HasSubstr("'x_W'"), HasSubstr("holds -128"))));
 }
 
 struct Layout {

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
+#include <random>
+#include <utility>
 
 #include "base/file.h"
 #include "fuselage/base/error.h"
@@ -80,6 +84,38 @@ TEST_F(LexicalTables, AProbabilityMustBeAboveTheThreshold) {
 TEST_F(LexicalTables, OfRepeatedLinesTheLastOneCounts) {
   const LexicalTable table = parse("das the 0.9\nHaus the 0.5\ndas the 0.1\n");
   EXPECT_THAT(of(table, 2), ElementsAre(3, 2));
+}
+
+// As the definition: the last entry of each pair, by descending probability and then id.
+TEST_F(LexicalTables, HaveTheOrderOfTheDefinition) {
+  const std::vector<std::string> sources = {"the", "house", "cat", "dog"};
+  const std::vector<std::string> targets = {"das", "Haus", "Katze", "der", "Kater", "Hund"};
+  std::mt19937 engine(1);
+  for (int i = 0; i < 200; ++i) {
+    std::string text;
+    std::map<WordId, std::map<WordId, int>> last;
+    for (std::size_t line = 1 + engine() % 40; line > 0; --line) {
+      const std::size_t source = engine() % sources.size(), target = engine() % targets.size();
+      const int tenths = static_cast<int>(engine() % 5);
+      text += fmt::format("{} {} 0.{}\n", targets[target], sources[source], tenths);
+      const auto id = [](std::size_t word, std::size_t words) {
+        return static_cast<WordId>(word + 1 == words ? 1 : word + 2);
+      };
+      last[id(source, sources.size())][id(target, targets.size())] = tenths;
+    }
+    const LexicalTable table = parse(text, {.best = 3});
+    EXPECT_EQ(table.source_words(), static_cast<std::size_t>(last.rbegin()->first) + 1);
+    for (WordId source = 0; source < 5; ++source) {
+      std::vector<std::pair<int, WordId>> ranked;
+      for (const auto& [target, tenths] : last[source])
+        if (tenths > 0) ranked.emplace_back(tenths, target);
+      std::sort(ranked.rbegin(), ranked.rend());
+      ranked.resize(std::min<std::size_t>(ranked.size(), 3));
+      std::vector<WordId> want;
+      for (const auto& [tenths, target] : ranked) want.push_back(target);
+      ASSERT_EQ(of(table, source), want) << text << "source " << source;
+    }
+  }
 }
 
 TEST_F(LexicalTables, UnknownWordsAreTheUnknownWordAndNullIsNone) {

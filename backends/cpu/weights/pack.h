@@ -18,7 +18,8 @@ struct MatrixShape {
 };
 
 /// Packs the matrix at `data` for the kernels of the active level, f16 as f32. Throws Error if
-/// integer sums may exceed 32 bits.
-PackedMatrix pack(const std::byte* data, const MatrixShape& shape);
+/// integer sums may exceed 32 bits. The matrix is made in `to`, as PackedMatrix::pack() does.
+PackedMatrix pack(const std::byte* data, const MatrixShape& shape,
+                  PackedMatrix::Bytes to = nullptr);
 
 }  // namespace fuselage::cpu

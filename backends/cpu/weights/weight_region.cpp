@@ -105,28 +105,29 @@ std::size_t WeightRegion::Entry::size_bytes() const {
   return Tensor(weight.dtype, tensor_shape(), nullptr).size_bytes();
 }
 
-const std::byte* WeightRegion::Entry::bytes() const {
-  return matrix ? matrix->bytes() : tensor->bytes();
-}
-
-void WeightRegion::Entry::make(const TensorMap& weights) {
+void WeightRegion::Entry::make(const TensorMap& weights, const Pages& at) {
   const Tensor source = checked_weight(weight, weights);
+  if (form == Form::packed) {
+    check(source.dtype() == shape.dtype || shape.dtype == DType::f32,
+          "a matrix is packed in its own type or in floats");
+    const Tensor typed = source.dtype() == shape.dtype ? source : source.to_f32();
+    *matrix = pack(typed.bytes(), shape, at);
+    return;
+  }
   if (form == Form::stored) *tensor = source;
   if (form == Form::columns)
     *tensor = source.dtype() == DType::bf16 ? transposed<std::uint16_t>(source, shape.k, shape.n)
                                             : transposed<float>(source, shape.k, shape.n);
-  if (form == Form::packed) {
-    check(source.dtype() == shape.dtype || shape.dtype == DType::f32,
-          "a matrix is packed in its own type or in floats");
-    *matrix = pack(source.dtype() == shape.dtype ? source.bytes() : source.to_f32().bytes(), shape);
-  }
+  if (!at) return;
+  if (size_bytes() > 0) std::memcpy(at.get(), tensor->bytes(), size_bytes());
+  set_bytes(at);
 }
 
-void WeightRegion::Entry::move_to(Pages bytes) {
+void WeightRegion::Entry::set_bytes(const Pages& bytes) {
   if (matrix)
-    matrix->set_bytes(std::move(bytes));
+    matrix->set_bytes(bytes);
   else
-    *tensor = Tensor(weight.dtype, tensor_shape(), std::move(bytes));
+    *tensor = Tensor(weight.dtype, tensor_shape(), bytes);
 }
 
 std::size_t WeightRegion::size_bytes() const {
@@ -143,7 +144,7 @@ std::size_t WeightRegion::packed_bytes() const {
 }
 
 void WeightRegion::make_apart(const TensorMap& weights) {
-  for (Entry& entry : entries_) entry.make(weights);
+  for (Entry& entry : entries_) entry.make(weights, nullptr);
 }
 
 void WeightRegion::make(TensorMap weights) {
@@ -154,11 +155,8 @@ void WeightRegion::make(TensorMap weights) {
   std::byte* at = region.get();
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
-    entry.make(weights);
-    const std::size_t size = entry.size_bytes();
-    if (size > 0) std::memcpy(at, entry.bytes(), size);
-    entry.move_to({region, at});
-    at += aligned(size);
+    entry.make(weights, {region, at});
+    at += aligned(entry.size_bytes());
     if (last_use[entry.weight.name] == i) weights.erase(entry.weight.name);
   }
   bytes_ = region;
@@ -168,7 +166,7 @@ void WeightRegion::set_bytes(const Pages& bytes) {
   bytes_ = bytes;
   std::byte* at = bytes.get();
   for (Entry& entry : entries_) {
-    entry.move_to({bytes, at});
+    entry.set_bytes({bytes, at});
     at += aligned(entry.size_bytes());
   }
 }

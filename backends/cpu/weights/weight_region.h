@@ -81,9 +81,9 @@ class WeightRegion {
 
     std::vector<std::int64_t> tensor_shape() const;
     std::size_t size_bytes() const;
-    const std::byte* bytes() const;
-    void make(const TensorMap& weights);
-    void move_to(Pages bytes);
+    /// Makes the weight in `at`, or where it needs no copy if that is null.
+    void make(const TensorMap& weights, const Pages& at);
+    void set_bytes(const Pages& bytes);
   };
 
   Entry& entry(const WeightType& weight, Form form, const MatrixShape& shape);

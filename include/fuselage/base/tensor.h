@@ -2,15 +2,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuselage/base/api.h"
 #include "fuselage/base/dtype.h"
 
 namespace FUSELAGE_API fuselage {
+
+class Tensor;
+
+/// How to make a tensor's numbers at their first use.
+struct DeferredTensor {
+  /// Makes them; runs once, in whatever thread needs them first, and may throw. What it reads must
+  /// stay until the tensor and its copies are gone.
+  std::function<Tensor()> make;
+  /// What they are made from, and the conversion: together they determine the numbers.
+  std::string_view stored;
+  std::string conversion;
+};
 
 /// A dense row-major array in memory. Copies share the bytes, so a Tensor is cheap to copy; fill it
 /// before sharing it.
@@ -25,6 +39,10 @@ class Tensor {
   /// Wraps existing bytes; their number must match shape and type.
   Tensor(DType dtype, std::vector<std::int64_t> shape, std::shared_ptr<std::byte[]> bytes);
 
+  /// A tensor whose bytes `source` makes, in this type and shape, when they are first read. Copies
+  /// share what was made.
+  Tensor(DType dtype, std::vector<std::int64_t> shape, DeferredTensor source);
+
   DType dtype() const { return dtype_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
 
@@ -32,17 +50,20 @@ class Tensor {
   std::int64_t size() const { return size_; }
   std::size_t size_bytes() const;
 
-  const std::byte* bytes() const { return data_.get(); }
-  std::byte* mutable_bytes() { return data_.get(); }
+  const std::byte* bytes() const { return deferred_ ? made_bytes() : data_.get(); }
+  std::byte* mutable_bytes() { return deferred_ ? mutable_made_bytes() : data_.get(); }
+
+  /// The source of the bytes; null if they were given, or may have been changed.
+  const DeferredTensor* source() const;
 
   /// The elements as T, which must have the size of the dtype.
   template <typename T>
   const T* data() const {
-    return reinterpret_cast<const T*>(data_.get());
+    return reinterpret_cast<const T*>(bytes());
   }
   template <typename T>
   T* mutable_data() {
-    return reinterpret_cast<T*>(data_.get());
+    return reinterpret_cast<T*>(mutable_bytes());
   }
 
   /// The same bytes with another shape of the same size.
@@ -58,10 +79,16 @@ class Tensor {
   Tensor to_bf16() const;
 
  private:
+  struct Deferred;
+
+  const std::byte* made_bytes() const;
+  std::byte* mutable_made_bytes();
+
   DType dtype_ = DType::f32;
   std::vector<std::int64_t> shape_;
   std::int64_t size_ = 0;
   std::shared_ptr<std::byte[]> data_;
+  std::shared_ptr<Deferred> deferred_;
 };
 
 /// Tensors by parameter name.

@@ -30,20 +30,23 @@ class PackedMatrix {
   /// ones.
   static constexpr std::size_t kLog4Group = 8;
 
+  using Bytes = std::shared_ptr<std::byte[]>;
+
   /// A matrix of this type and shape without bytes; see set_bytes().
   PackedMatrix(DType dtype, std::size_t k, std::size_t n);
 
-  /// Packs w: [k, n] with row stride `ld`, or [n, k] if `transposed`.
+  /// Packs w: [k, n] with row stride `ld`, or [n, k] if `transposed`. The matrix is made in `to`,
+  /// size_bytes() bytes aligned to 64, or in memory of its own if that is null.
   static PackedMatrix pack(const float* w, std::size_t k, std::size_t n, std::size_t ld,
-                           bool transposed);
+                           bool transposed, Bytes to = nullptr);
 
   /// The same for a matrix of type bf16.
   static PackedMatrix pack_bf16(const std::uint16_t* w, std::size_t k, std::size_t n,
-                                std::size_t ld, bool transposed);
+                                std::size_t ld, bool transposed, Bytes to = nullptr);
 
   /// Packs a matrix quantized by column (base/quantized.h): n vectors of k integers.
   static PackedMatrix pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
-                                     std::size_t n);
+                                     std::size_t n, Bytes to = nullptr);
 
   DType dtype() const { return dtype_; }
   std::size_t k() const { return k_; }
@@ -71,10 +74,10 @@ class PackedMatrix {
   std::size_t size_bytes() const;
 
   /// Sets the bytes, aligned to 64, of a matrix packed at this level with the same type and shape.
-  void set_bytes(std::shared_ptr<std::byte[]> bytes) { bytes_ = std::move(bytes); }
+  void set_bytes(Bytes bytes) { bytes_ = std::move(bytes); }
 
  private:
-  void allocate();
+  void set_or_allocate(Bytes bytes);
   float* all_scales() const {
     return reinterpret_cast<float*>(bytes_.get() + panel_count() * panel_size_);
   }
@@ -84,12 +87,11 @@ class PackedMatrix {
 
   template <class Element>
   void place_elements(const Element* w, std::size_t ld, bool transposed);
-  template <class Integer>
-  void place_integers(const std::byte* vector, std::size_t column);
-  void place_nibbles(const std::byte* vector, std::size_t column);
-  void place_column(const std::byte* vector, std::size_t column);
-  /// The address of a group of a column.
-  std::byte* group_at(std::size_t group, std::size_t column) const;
+  /// Places panel p of the quantized vectors, a group of each column at a time; `order` gives a
+  /// group's integers the matrix's order.
+  template <class Group, class Order>
+  void place_groups(const std::byte* vectors, std::size_t p, Order order);
+  void place_vectors(const std::byte* vectors);
 
   DType dtype_;
   std::size_t k_;
@@ -99,7 +101,7 @@ class PackedMatrix {
   std::size_t group_bytes_;  // of one column
   std::size_t groups_;
   std::size_t panel_size_;  // in bytes
-  std::shared_ptr<std::byte[]> bytes_;
+  Bytes bytes_;
 };
 
 }  // namespace fuselage::cpu
