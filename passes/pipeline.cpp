@@ -29,6 +29,7 @@
 #include "passes/fusion/merge_chains.h"
 #include "passes/motion/merge_products.h"
 #include "passes/motion/narrow_slices.h"
+#include "passes/motion/select_stored_rows.h"
 #include "passes/motion/split_products.h"
 
 namespace fuselage {
@@ -73,6 +74,7 @@ std::vector<Step> moving_steps(const PipelineOptions& options) {
       {merge_common_subexpressions(), "and each of them once", quantizes},
       {frequent_rows(options.commute, options.ranks),
        "tables of the rows met most, out of what complete tables and merged products left"},
+      {select_stored_rows(), "a table that only rows are selected of needs no other form"},
   };
 }
 

@@ -99,6 +99,19 @@ return y = %y
                  1e-7);
 }
 
+TEST_F(QuantizeKernelsTest, RowsOfAQuantizedTableAreSelectedAsTheyAre) {
+  for (const char* to : {"qint8", "qint16"}) {
+    std::string body = R"(%e = param() {name = "E", domain = vocab, dims = [$n]}
+%q = quantize(%e) {to = $t, largest = 127}
+%x = select_rows(%q) {via = [hyp.word]}
+%y = dequantize(%x)
+return y = %y
+)";
+    body.replace(body.find("$t"), 2, to);
+    expect_for_all(body, 1e-7);
+  }
+}
+
 TEST_F(QuantizeKernelsTest, CastsRoundToTheNearest) {
   std::vector<float> x = difficult_rows(14, 33);
   x.insert(x.end(), {1 + 0x1p-8f, 1 + 0x3p-8f, 65504, 65520, 0x1p-25f, 3.39e38f, -0.0f});
