@@ -27,14 +27,15 @@ class WordIndex {
     slots_.resize(std::bit_ceil(2 * words + 1));
     for (WordId id = 0; id < vocabulary.size(); ++id) {
       const std::string_view word = vocabulary.word(id);
-      Slot& slot = slots_[place_of(word)];
-      if (slot.word.empty()) slot = {word, id};
+      const std::size_t hash = hash_of(word);
+      Slot& slot = slots_[place_of(word, hash)];
+      if (slot.word.empty()) slot = {word, id, tag_of(hash)};
     }
   }
 
   /// The id of a word that is not empty.
   WordId find(std::string_view word) const {
-    const Slot& slot = slots_[place_of(word)];
+    const Slot& slot = slots_[place_of(word, hash_of(word))];
     return slot.word.empty() ? unknown_ : slot.id;
   }
 
@@ -42,12 +43,19 @@ class WordIndex {
   struct Slot {
     std::string_view word;  ///< empty: a free slot
     WordId id = 0;
+    std::uint32_t tag = 0;  ///< without it, each slot on the way would have its word read
   };
 
+  static std::size_t hash_of(std::string_view word) { return std::hash<std::string_view>()(word); }
+  static std::uint32_t tag_of(std::size_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
+
   /// The slot of the word, or the free one where it belongs.
-  std::size_t place_of(std::string_view word) const {
-    std::size_t at = std::hash<std::string_view>()(word) & (slots_.size() - 1);
-    while (!slots_[at].word.empty() && slots_[at].word != word) at = (at + 1) & (slots_.size() - 1);
+  std::size_t place_of(std::string_view word, std::size_t hash) const {
+    const auto other = [&, tag = tag_of(hash)](const Slot& slot) {
+      return !slot.word.empty() && (slot.tag != tag || slot.word != word);
+    };
+    std::size_t at = hash & (slots_.size() - 1);
+    while (other(slots_[at])) at = (at + 1) & (slots_.size() - 1);
     return at;
   }
 
@@ -99,6 +107,10 @@ std::vector<Entry> parse_entries(std::string_view bytes, const std::string& name
   const WordIndex source(sides.source);
   const WordIndex target(sides.target);
   std::vector<Entry> entries;
+  // A line has three fields, and so at least 5 bytes before its end.
+  constexpr std::size_t kLeastLine = 6;
+  const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
+  entries.reserve(std::min(lines, bytes.size() / kLeastLine) + 1);
   for (Line line{name, 1}; !bytes.empty(); ++line.number) {
     const std::size_t end = std::min(bytes.find('\n'), bytes.size());
     const auto [to, from, probability] =
