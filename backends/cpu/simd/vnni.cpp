@@ -1,5 +1,5 @@
 #define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/vnni-inl.h"
-#include "backends/cpu/simd/foreach_vnni.h"
+#include "backends/cpu/simd/foreach_vnni-inl.h"
 #include "backends/cpu/simd/table.h"
 
 bool fuselage::cpu::fill_vnni([[maybe_unused]] std::int64_t target,
