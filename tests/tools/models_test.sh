@@ -242,6 +242,8 @@ works translate "${usual[@]}" -i one --shortlist lex.s2t 50 50
 mv out by_text
 works translate "${usual[@]}" -i one --shortlist lex.s2t.bin
 same out by_text "a translation by the binary form of a shortlist"
+works lexicon "${words[@]}" lines.en lines.de -o after.s2t
+same after.s2t lex.s2t "a lexical table of texts that follow the options"
 head -n 3 lines.de >short.de
 refuses "short.de ends after 3 lines, lines.en does not" lexicon lines.en short.de "${words[@]}"
 refuses "is input and output at once" lexicon lines.en lines.de "${words[@]}" -o lines.en

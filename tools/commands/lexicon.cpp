@@ -49,6 +49,9 @@ LexiconCommand::LexiconCommand()
       ->type_name("FILE")
       ->capture_default_str();
   common_.add_model_to(options());
+  // So that texts may follow them.
+  app.get_option("--vocabs")->expected(2)->allow_extra_args(false);
+  app.get_option("--models")->expected(1)->allow_extra_args(false);
   options().begin_group("Table");
   app.add_option("--iterations", lexicon_.iterations, "Of the alignment, for each direction")
       ->check(CLI::Range(1, 100))
