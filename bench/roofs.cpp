@@ -56,6 +56,29 @@ FUSELAGE_CHAINS_512(widened_bytes, "avx512f", FUSELAGE_SHORTS, FUSELAGE_WIDEN)
 FUSELAGE_CHAINS_512(vnni_shorts, "avx512f", "vpdpwssd %2, %2, %0", "")
 FUSELAGE_CHAINS_512(vnni_bytes, "avx512f", "vpdpbusd %2, %2, %0", "")
 
+/// The same in AMX's tile registers: two tiles of rows by two of columns, which are loaded.
+[[gnu::noinline]] void amx_bytes(std::int64_t steps) {
+  struct Config {
+    std::uint8_t palette = 1, other[15] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+  };
+  alignas(64) const Config config;
+  alignas(64) static const std::byte tiles[4][1024] = {};
+  const std::int64_t stride = 64;
+  asm volatile("ldtilecfg %0" : : "m"(config));
+  for (std::int64_t i = 0; i < steps * kChains / 4; ++i)
+    asm volatile(
+        "tileloadd (%0,%4,1), %%tmm4\n\ttileloadd (%1,%4,1), %%tmm5\n\t"
+        "tileloadd (%2,%4,1), %%tmm6\n\ttileloadd (%3,%4,1), %%tmm7\n\t"
+        "tdpbusd %%tmm6, %%tmm4, %%tmm0\n\ttdpbusd %%tmm7, %%tmm4, %%tmm1\n\t"
+        "tdpbusd %%tmm6, %%tmm5, %%tmm2\n\ttdpbusd %%tmm7, %%tmm5, %%tmm3"
+        :
+        : "r"(tiles[0]), "r"(tiles[1]), "r"(tiles[2]), "r"(tiles[3]), "r"(stride)
+        : "memory");
+  asm volatile("tilerelease");
+}
+
 #undef FUSELAGE_WIDEN
 #undef FUSELAGE_SHORTS
 #undef FUSELAGE_FLOATS
@@ -78,6 +101,7 @@ constexpr Level kLevels[] = {
     {"avx2_vnni", {floats_256, 8}, {vnni_shorts_256, 16}, {vnni_bytes_256, 32}},
     {"avx3", {floats_512, 16}, {shorts_512, 32}, {widened_bytes_512, 32}},
     {"avx3_vnni", {floats_512, 16}, {vnni_shorts_512, 32}, {vnni_bytes_512, 64}},
+    {"avx3_amx", {floats_512, 16}, {vnni_shorts_512, 32}, {amx_bytes, 16 * 16 * 64}},
 };
 
 double peak(const Level::Mix& mix) {

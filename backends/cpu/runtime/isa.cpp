@@ -14,6 +14,10 @@
 #if HWY_ARCH_X86
 #include <cpuid.h>
 #endif
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace fuselage::cpu {
 namespace {
@@ -40,25 +44,52 @@ Level make_level(std::int64_t target) {
   return level;
 }
 
+#if HWY_ARCH_X86
+/// The bits of a register of CPUID leaf 7: clang 14 knows no name for AVX-VNNI, g++ 12 none for
+/// AMX.
+struct Leaf7 {
+  explicit Leaf7(unsigned subleaf) { __get_cpuid_count(7, subleaf, &a, &b, &c, &d); }
+  unsigned a = 0, b = 0, c = 0, d = 0;
+};
+
+/// Asks Linux for AMX's registers, once for the process. Refused where a thread's stack for signals
+/// is too small for them, and by kernels before 5.16.
+bool may_use_amx() {
+#ifdef __linux__
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+#endif
+
 /// Whether the processor has the VNNI instructions that go with a Highway target that it supports.
 bool has_vnni([[maybe_unused]] std::int64_t target) {
 #if HWY_ARCH_X86
   if (target == HWY_AVX3) return __builtin_cpu_supports("avx512vnni");
-  if (target == HWY_AVX2) {
-    // clang 14 knows no name for AVX-VNNI.
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a >> 4 & 1) != 0;
-  }
+  if (target == HWY_AVX2) return (Leaf7(1).a >> 4 & 1) != 0;
 #endif
   return false;
 }
 
-/// Adds the level above the last one that differs from it only in its integer products.
-void add_vnni(std::vector<Level>& levels) {
-  Level level = levels.back();
-  level.name += "_vnni";
-  if (has_vnni(level.target) && fill_vnni(level.target, level.table))
-    levels.push_back(std::move(level));
+/// The same for AMX's products of bytes.
+bool has_amx([[maybe_unused]] std::int64_t target) {
+#if HWY_ARCH_X86
+  constexpr unsigned kTilesAndBytes = 3u << 24;
+  if (target == HWY_AVX3)
+    return has_vnni(target) && (Leaf7(0).d & kTilesAndBytes) == kTilesAndBytes && may_use_amx();
+#endif
+  return false;
+}
+
+/// Adds the levels above a target's own that differ from it only in their integer products.
+void add_product_levels(std::vector<Level>& levels, const Level& own) {
+  Level level = own;
+  level.name = own.name + "_vnni";
+  if (has_vnni(own.target) && fill_vnni(own.target, level.table)) levels.push_back(level);
+  level.name = own.name + "_amx";
+  if (has_amx(own.target) && fill_amx(own.target, level.table)) levels.push_back(level);
 }
 
 // Weakest first: in Highway's masks a lower bit is a stronger level.
@@ -68,8 +99,9 @@ std::vector<Level> make_levels() {
   for (int bit = 62; bit >= 0; --bit) {
     const std::int64_t target = std::int64_t{1} << bit;
     if ((present & target) == 0) continue;
-    levels.push_back(make_level(target));
-    add_vnni(levels);
+    const Level level = make_level(target);
+    levels.push_back(level);
+    add_product_levels(levels, level);
   }
   hwy::GetChosenTarget().Update(levels.back().target);
   return levels;

@@ -7,8 +7,8 @@
 namespace fuselage::cpu {
 
 /// The instruction-set levels supported by both machine and binary, weakest first: a subset of
-/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx3", "avx3_vnni" (AVX-512-VNNI for integer
-/// products).
+/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx2_vnni", "avx3", "avx3_vnni"
+/// and "avx3_amx" (AVX-VNNI, AVX-512-VNNI and AMX for integer products).
 std::vector<std::string> supported_isas();
 
 /// The level of the kernels that kernels() returns.

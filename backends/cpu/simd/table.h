@@ -249,6 +249,9 @@ inline constexpr FillFamily kFillFamilies[] = {
 /// vectors; false if the binary has none.
 bool fill_vnni(std::int64_t target, KernelTable& table);
 
+/// The same with AMX's instructions beside VNNI.
+bool fill_amx(std::int64_t target, KernelTable& table);
+
 /// The table of the active level (see isa.h); lives as long as the process.
 const KernelTable& kernels();
 

@@ -64,6 +64,23 @@ TEST_P(GemmQuantizedTest, SumsAreExactForAnyShapeAndNumberOfRows) {
       }
 }
 
+TEST_P(GemmQuantizedTest, BlocksOfManyRowsAreExact) {
+  constexpr std::size_t kMost = 97;
+  for (const std::size_t k : {60, 64, 65, 191, 257})
+    for (const std::size_t n : {1, 15, 33, 64, 130}) {
+      const QuantizedVectors a = random_rows(DType::qint8, kMost, k, 21);
+      const QuantizedVectors w = random_weights(DType::qint8, n, k, 22);
+      const PackedMatrix packed = pack(DType::qint8, w);
+      const Matrix want = exact_products(a, w);
+      for (const std::size_t rows : {15, 16, 17, 31, 32, 33, 47, 48, 49, 65, 81, 95, 96, 97}) {
+        Matrix c = Matrix::result(rows, n);
+        kernels().gemm(a.matrix().in(), rows, packed, c.out());
+        SCOPED_TRACE(testing::Message() << "k " << k);
+        ASSERT_NO_FATAL_FAILURE(expect_first_rows(want, c));
+      }
+    }
+}
+
 TEST_P(GemmQuantizedTest, RowsAloneAreThoseOfTheBatch) {
   for (const DType dtype : kQuantized) {
     const QuantizedVectors a = random_rows(dtype, 9, 45, 3);
@@ -165,7 +182,8 @@ TEST_P(GemmQuantizedTest, PanelRangesMakeUpTheWhole) {
 
 TEST_P(GemmQuantizedTest, NoTermsGiveZeros) {
   for (const DType dtype : kQuantized)
-    expect_exact(dtype, random_rows(dtype, 4, 0, 14), random_weights(dtype, 19, 0, 15));
+    for (const std::size_t rows : {4, 40})
+      expect_exact(dtype, random_rows(dtype, rows, 0, 14), random_weights(dtype, 19, 0, 15));
 }
 
 TEST_P(GemmQuantizedTest, RefusesRowsOfAnotherFormat) {

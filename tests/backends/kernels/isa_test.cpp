@@ -22,7 +22,7 @@ TEST_P(IsaTest, ForcedLevelIsActive) { EXPECT_EQ(active_isa(), GetParam()); }
 TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
   const std::string isa = GetParam();
   const std::size_t panel = kernels().panel_layout.panel;
-  if (isa == "avx3" || isa == "avx3_vnni") {
+  if (isa == "avx3" || isa == "avx3_vnni" || isa == "avx3_amx") {
     EXPECT_EQ(panel, 64u);
   }
   if (isa == "avx2" || isa == "avx2_vnni") {
@@ -36,9 +36,9 @@ TEST_P(IsaTest, PanelFollowsTheVectorWidth) {
   }
 }
 
-// What such a level has of its own are the products.
+// What a level with such a suffix has of its own are the products.
 bool with_vnni(const std::string& isa) { return isa.ends_with("_vnni"); }
-std::string target_of(const std::string& isa) { return isa.substr(0, isa.find("_vnni")); }
+std::string target_of(const std::string& isa) { return isa.substr(0, isa.find('_')); }
 
 TEST_P(IsaTest, EachLevelHasItsOwnFunctions) {
   const KernelTable& mine = kernels();
@@ -150,7 +150,20 @@ TEST(Isa, VnniFollowsItsTargetAndHasALayoutOfItsOwn) {
   if (levels == 0) GTEST_SKIP() << "no VNNI on this machine";
 }
 
-TEST(Isa, VnniIsThereIfTheProcessorHasIt) {
+TEST(Isa, AmxHasTheLayoutOfVnniAndOtherProducts) {
+  const std::vector<std::string> isas = supported_isas();
+  if (isas.back() != "avx3_amx") GTEST_SKIP() << "no AMX on this machine";
+  force_isa("avx3_amx");
+  const PanelLayout layout = kernels().panel_layout;
+  const KernelTable& table = kernels();
+  force_isa("avx3_vnni");
+  EXPECT_EQ(kernels().panel_layout, layout);
+  EXPECT_NE(kernels().gemm, table.gemm);
+  EXPECT_NE(kernels().linear_k_best, table.linear_k_best);
+  EXPECT_EQ(kernels().unary, table.unary);
+}
+
+TEST(Isa, InstructionsForProductsAreUsedIfTheProcessorHasThem) {
   std::ifstream file("/proc/cpuinfo");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string flags = text.substr(std::min(text.find("flags"), text.size()));
@@ -165,6 +178,10 @@ TEST(Isa, VnniIsThereIfTheProcessorHasIt) {
   }
   if (has("avx3") && flags.find(" avx512_vnni ") != std::string::npos) {
     EXPECT_TRUE(has("avx3_vnni"));
+  }
+  // Linux may refuse the registers.
+  if (has("avx3_amx")) {
+    EXPECT_NE(flags.find(" amx_int8 "), std::string::npos);
   }
 }
 

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <vector>
 
 #include "backends/cpu/simd/gemm/gemm-inl.h"
 #include "backends/cpu/simd/table.h"
 #include "fuselage/backends/cpu/simd/rows.h"
+#include "hwy/aligned_allocator.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
@@ -21,21 +21,35 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // Maximum number of rows prepared at once; bounds their memory.
 inline constexpr std::size_t kPreparedRows = 16 * kTileRows;
 
+/// Memory of the calling thread for prepared rows, aligned to cache lines.
+inline float* prepared_memory(std::size_t number, std::size_t size) {
+  struct Memory {
+    hwy::AlignedFreeUniquePtr<float[]> floats;
+    std::size_t size = 0;
+  };
+  static thread_local std::array<Memory, kMaxEnsemble> all;
+  Memory& memory = all[number];
+  if (memory.size < size) memory = {hwy::AllocateAligned<float>(size), size};
+  return memory.floats.get();
+}
+
 /// Rows of vectors of k elements in the form that an arithmetic (or a Dot) needs; at most
 /// kPreparedRows. If they are prepared, they are valid until the thread's next request with the
-/// same number.
+/// same number; their second elements, behind scales, begin cache lines, and memory for a tile of
+/// rows follows them.
 template <class Arithmetic>
 RowsIn prepared_rows(const RowsIn& a, std::size_t rows, std::size_t k, std::size_t number = 0) {
   if constexpr (!Arithmetic::kPrepares) {
     return a;
   } else {
-    static thread_local std::array<std::vector<float>, kMaxEnsemble> buffers;
-    std::vector<float>& buffer = buffers[number];
+    constexpr std::size_t kLine = kCacheLine / sizeof(float), kTile = 16;
     const std::size_t elements = Arithmetic::prepared_elements(k);
-    if (buffer.size() < kPreparedRows * elements) buffer.resize(kPreparedRows * elements);
+    const std::size_t stride = (elements + kLine - 1) / kLine * kLine;
+    float* const first =
+        prepared_memory(number, kLine + (kPreparedRows + kTile) * stride) + kLine - 1;
     for (std::size_t r = 0; r < rows; ++r)
-      Arithmetic::prepare(row_of(a, r, a.columns), k, buffer.data() + r * elements);
-    return {.data = buffer.data(), .stride = elements, .columns = elements};
+      Arithmetic::prepare(row_of(a, r, a.columns), k, first + r * stride);
+    return {.data = first, .stride = stride, .columns = elements};
   }
 }
 

@@ -9,8 +9,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "backends/cpu/simd/gemm/gemm_family-inl.h"
+#ifdef FUSELAGE_AMX
+#include "backends/cpu/simd/gemm/amx_products-inl.h"
+#endif
 
 /// Instantiates multiply_rows for one type of matrix.
 #define FUSELAGE_INSTANTIATE_PRODUCTS(Arithmetic, Epilogue)                                \
@@ -98,6 +102,11 @@ void multiply_blocks(const Tiles& tiles, std::size_t rows, const Epilogue& epilo
 template <class Arithmetic, class Epilogue>
 void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
                    std::size_t columns, const RowsOut& c, const Epilogue& epilogue) {
+#ifdef FUSELAGE_AMX
+  if constexpr (std::is_same_v<Arithmetic, Int8Arithmetic>)
+    if (rows >= kFewestAmxRows && b.k() > 0)
+      return multiply_amx_rows(a, rows, b, first, columns, c, epilogue);
+#endif
   // Even shares: 10 rows are 5 and 5, 64 are 9 times 6 and twice 5.
   const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
   const std::size_t less = rows / blocks;

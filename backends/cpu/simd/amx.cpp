@@ -1,0 +1,12 @@
+#define FUSELAGE_AMX
+#define FUSELAGE_VNNI_INCLUDE "backends/cpu/simd/vnni-inl.h"
+#include "backends/cpu/simd/foreach_vnni-inl.h"
+#include "backends/cpu/simd/table.h"
+
+bool fuselage::cpu::fill_amx([[maybe_unused]] std::int64_t target,
+                             [[maybe_unused]] KernelTable& table) {
+#if HWY_TARGETS & HWY_AVX3
+  if (target == HWY_AVX3) return N_AVX3_AMX::set_products(table), true;
+#endif
+  return false;
+}
