@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test.sh [release|debug|asan|tsan]: sets up what is missing, builds that preset (release) and runs
-# every test. The last line is "N passed, N failed, N skipped".
+# every test of the C++ code. test.sh python: installs the Python package in an environment of its
+# own and runs its tests. The last line is "N passed, N failed, N skipped".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -9,8 +10,9 @@ source scripts/setup.sh
 preset=${1:-release}
 case $preset in
   release | debug | asan | tsan) ;;
+  python) exec scripts/test_python.sh ;;
   *)
-    say "usage: $0 [release|debug|asan|tsan]"
+    say "usage: $0 [release|debug|asan|tsan|python]"
     exit 2
     ;;
 esac

@@ -120,8 +120,7 @@ class Translator::Impl {
  public:
   Impl(Model model, TranslatorOptions options);
 
-  void run(const LineSource& next_line, const Sink& sink, const InputReady& ready,
-           std::span<const LineGuide> guides = {}) const;
+  void run(const Lines& lines, const Sink& sink, const InputReady& ready) const;
   Translation translate(std::string_view line, const LineGuide& guide) const;
 
   const TranslatorOptions& options() const { return options_; }
@@ -326,8 +325,7 @@ Translation Translator::Impl::translate(std::string_view line, const LineGuide& 
   return translation;
 }
 
-void Translator::Impl::run(const LineSource& next_line, const Sink& sink, const InputReady& ready,
-                           std::span<const LineGuide> guides) const {
+void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputReady& ready) const {
   const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
@@ -341,9 +339,13 @@ void Translator::Impl::run(const LineSource& next_line, const Sink& sink, const 
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
                            options_.shortlist->union_of_batch);
-  const LineGuide none;
+  LineGuide guide;
+  const auto next_line = [&](std::string& line) {
+    guide = {};
+    return lines(line, guide);
+  };
   const auto encode_line = [&](std::string_view line, std::size_t number) {
-    return encode(line, number, guides.empty() ? none : guides[number]);
+    return encode(line, number, guide);
   };
   run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work),
                          log_.is_read() ? noting_sink : sink);
@@ -441,7 +443,15 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
   const auto keep = [&](std::size_t line, Translation&& translation) {
     results[line] = std::move(translation);
   };
-  impl_->run(lines_of(lines), keep, nullptr, guides);
+  std::size_t next = 0;
+  const auto source = [&](std::string& line, LineGuide& guide) {
+    if (next == lines.size()) return false;
+    line = lines[next];
+    if (!guides.empty()) guide = guides[next];
+    ++next;
+    return true;
+  };
+  impl_->run(source, keep, nullptr);
   return results;
 }
 
@@ -449,9 +459,17 @@ std::vector<Translation> Translator::translate(std::initializer_list<std::string
   return translate(std::vector<std::string>(lines));
 }
 
-void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
+void Translator::translate(const Lines& lines, const Sink& sink, const InputReady& ready) const {
+  if (!lines) throw Error("the source of lines is empty");
   if (!sink) throw Error("the sink that receives translations is empty");
-  impl_->run(lines_of(input), sink, ready);
+  impl_->run(lines, sink, ready);
+}
+
+void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
+  const auto source = [next = lines_of(input)](std::string& line, LineGuide&) {
+    return next(line);
+  };
+  translate(source, sink, ready);
 }
 
 const TranslatorOptions& Translator::options() const { return impl_->options(); }

@@ -112,6 +112,31 @@ TEST(GuidedTranslation, DoesNotDependOnOtherLines) {
   }
 }
 
+TEST(GuidedTranslation, TakesLinesAndGuidesFromAFunction) {
+  const Translator translator(small_model(), guided_options());
+  const std::vector<std::string> lines = input_lines();
+  std::vector<LineGuide> guides(lines.size());
+  guides[1].prefix = beginning(translator.translate(lines[4]).text(), 2);
+  const std::vector<Translation> expected = translator.translate(lines, guides);
+  std::size_t next = 0;
+  std::vector<std::string> shown;
+  translator.translate(
+      [&](std::string& line, LineGuide& guide) {
+        EXPECT_TRUE(guide.prefix.empty() && guide.terms.empty());
+        if (next == lines.size()) return false;
+        line = lines[next];
+        guide = guides[next++];
+        return true;
+      },
+      [&](std::size_t line, Translation&& translation) {
+        EXPECT_EQ(line, shown.size());
+        shown.push_back(show(translation));
+      });
+  ASSERT_EQ(shown.size(), lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(shown[i], show(expected[i]));
+  EXPECT_THROW(translator.translate(Translator::Lines(), [](std::size_t, Translation&&) {}), Error);
+}
+
 TEST(GuidedTranslation, ReadsGuidesFromFieldsOfALine) {
   TranslatorOptions options = guided_options();
   const std::string line = input_lines()[2];

@@ -11,6 +11,7 @@
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/score_summary.h"
 #include "fuselage/decoding/scorer.h"
+#include "fuselage/tools/open_translator.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
@@ -25,6 +26,7 @@ class ScoreCommand : public Command {
  public:
   ScoreCommand();
   int run() override;
+  Scorer open(const std::vector<std::string>& arguments, const OpenOptions& wanted);
 
  private:
   void finish();
@@ -81,6 +83,15 @@ ScoreCommand::ScoreCommand()
 void ScoreCommand::finish() {
   common_.apply_to(scorer_);
   scorer_.alignment = format_.alignment.has_value();
+}
+
+Scorer ScoreCommand::open(const std::vector<std::string>& arguments, const OpenOptions& wanted) {
+  common_.parse_for_program(options(), arguments, wanted.log);
+  Model model = common_.load(options());
+  finish();
+  scorer_.alignment = wanted.alignment;
+  scorer_.log = wanted.log;
+  return Scorer(std::move(model), scorer_);
 }
 
 int ScoreCommand::run() {
@@ -140,6 +151,10 @@ void ScoreCommand::write_scores(const Scorer& scorer,
 }
 
 }  // namespace
+
+Scorer open_scorer(const std::vector<std::string>& arguments, const OpenOptions& options) {
+  return ScoreCommand().open(arguments, options);
+}
 
 std::unique_ptr<Command> make_score_command() { return std::make_unique<ScoreCommand>(); }
 

@@ -6,6 +6,7 @@
 #include "decoding/translation_notes.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/translator.h"
+#include "fuselage/tools/open_translator.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
@@ -23,9 +24,11 @@ class TranslateCommand : public Command {
  public:
   TranslateCommand();
   int run() override;
+  Translator open(const std::vector<std::string>& arguments, const OpenOptions& wanted);
 
  private:
   void add_search_options();
+  Model load();
   void finish();
 
   ModelCommandOptions common_;
@@ -131,13 +134,31 @@ void TranslateCommand::finish() {
     translator_.n_best = n_best_size_;
 }
 
+Model TranslateCommand::load() {
+  Model model = common_.load(options());
+  if (shortlist_.union_of_batch) model.shortlist.union_of_batch = true;
+  return model;
+}
+
+Translator TranslateCommand::open(const std::vector<std::string>& arguments,
+                                  const OpenOptions& wanted) {
+  common_.parse_for_program(options(), arguments, wanted.log);
+  Model model = load();
+  finish();
+  translator_.alignment = wanted.alignment;
+  translator_.model_scores = wanted.model_scores;
+  translator_.n_best = wanted.n_best;
+  translator_.guided = wanted.guided;
+  translator_.log = wanted.log;
+  return Translator(std::move(model), translator_);
+}
+
 int TranslateCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
 
   InputFiles input(inputs_);
-  Model model = common_.load(options());
-  if (shortlist_.union_of_batch) model.shortlist.union_of_batch = true;
+  Model model = load();
   finish();
   const Translator translator(std::move(model), translator_);
   if (!common_.quiet)
@@ -166,6 +187,10 @@ int TranslateCommand::run() {
 }
 
 }  // namespace
+
+Translator open_translator(const std::vector<std::string>& arguments, const OpenOptions& options) {
+  return TranslateCommand().open(arguments, options);
+}
 
 std::unique_ptr<Command> make_translate_command() { return std::make_unique<TranslateCommand>(); }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -37,6 +39,16 @@ std::vector<std::string> backend_names() {
       "{} brings no vocabularies; give them with -v SOURCE TARGET, the same file twice where both "
       "sides share one{}",
       fmt::join(models, ", "), advice));
+}
+
+/// Options of commands that a program has no use for.
+constexpr std::string_view kHelpOptions[] = {"-h", "--help", "--version"};
+constexpr std::string_view kOutputOptions[] = {
+    "--input",     "--output", "--train-sets", "--n-best", "--n-best-size", "--word-scores",
+    "--alignment", "--json",   "--summary",    "--stats",  "--memory",      "--quiet"};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 /// For CLI11, which wants a range; the model decides.
@@ -273,6 +285,25 @@ std::vector<std::string> describe_table_use(const std::vector<TableUse>& tables)
                                 table.lookups));
   if (notes.empty()) notes.emplace_back("there are no tables of frequent words");
   return notes;
+}
+
+void ModelCommandOptions::parse_for_program(Options& options,
+                                            const std::vector<std::string>& arguments,
+                                            const Log& log) {
+  for (const std::string& argument : arguments)
+    if (is_one_of(argument, kHelpOptions))
+      throw Error(fmt::format("{} is for the command line alone", argument));
+  options.parse(arguments);
+  for (const std::string_view name : kOutputOptions)
+    if (const CLI::Option* option = options.app().get_option_no_throw(std::string(name));
+        option != nullptr && option->count() > 0)
+      throw Error(fmt::format(
+          "{} is for the command line alone: it is about the command's input, output and reports",
+          name));
+  quiet = true;
+  finish(options);
+  if (log)
+    for (const std::string& note : options.ignored()) log(note);
 }
 
 void ModelCommandOptions::finish(Options& options) {

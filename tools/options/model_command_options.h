@@ -54,6 +54,10 @@ struct ModelCommandOptions {
   void add_scoring_to(CLI::App& app);
   /// Registers the options for input, output, speed and reports.
   void add_running_to(Options& options);
+  /// Parses the arguments that a program gives in place of a command line, and finishes them.
+  /// Throws Error for options of input, output and reports.
+  void parse_for_program(Options& options, const std::vector<std::string>& arguments,
+                         const Log& log);
   /// Reads the configuration files and combines and checks the options.
   void finish(Options& options);
   /// Loads the model or the ensemble, by default the bundled model.

@@ -121,6 +121,12 @@ class Translator {
   std::vector<Translation> translate(const std::vector<std::string>& lines,
                                      const std::vector<LineGuide>& guides) const;
 
+  /// Sets the next line and its guide, which is empty before; false at the end.
+  using Lines = std::function<bool(std::string& line, LineGuide& guide)>;
+
+  /// Gives one translation per line, as for a stream. `lines` is called by the calling thread.
+  void translate(const Lines& lines, const Sink& sink, const InputReady& ready = nullptr) const;
+
   /// Gives one translation per line of the stream, as soon as it is ready. While a thread is idle,
   /// a line waits at most 10 ms for other lines of its batch; with `ready`, lines do not wait while
   /// the input pauses. Throws errors, including those of `sink`, after all earlier lines have been

@@ -1,0 +1,105 @@
+#include "fuselage/decoding/translator.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuselage/tools/open_translator.h"
+#include "python/bindings/bindings.h"
+#include "python/bindings/process.h"
+#include "python/bindings/translation_job.h"
+
+namespace nb = nanobind;
+using fuselage::LineGuide;
+using fuselage::Term;
+using fuselage::Translation;
+using Released = nb::call_guard<nb::gil_scoped_release>;
+
+namespace {
+
+/// A Translator and the process that it works in.
+class ProcessTranslator {
+ public:
+  ProcessTranslator(const std::vector<std::string>& arguments, const fuselage::OpenOptions& options)
+      : translator_(fuselage::open_translator(arguments, options)) {}
+
+  const fuselage::Translator& get() const {
+    process_.expect_this("Translator");
+    return translator_;
+  }
+
+  Translation translate(const std::string& line, std::string prefix,
+                        std::vector<Term> terms) const {
+    return get().translate(line, {.prefix = std::move(prefix), .terms = std::move(terms)});
+  }
+
+  std::unique_ptr<TranslationJob> start() const { return std::make_unique<TranslationJob>(get()); }
+
+ private:
+  const Process process_;
+  const fuselage::Translator translator_;
+};
+
+void bind_job(nb::module_& module) {
+  nb::class_<TranslationJob>(module, "TranslationJob", "Translations that are under way.")
+      .def(
+          "add",
+          [](TranslationJob& self, std::string line, std::string prefix, std::vector<Term> terms) {
+            self.add({std::move(line), {.prefix = std::move(prefix), .terms = std::move(terms)}});
+          },
+          nb::arg("line"), nb::arg("prefix") = "", nb::arg("terms") = std::vector<Term>())
+      .def("end", &TranslationJob::end, "There are no more lines.")
+      .def("cancel", &TranslationJob::cancel)
+      .def_prop_ro("has_room", &TranslationJob::has_room)
+      .def_prop_ro("is_finished", &TranslationJob::is_finished)
+      .def(
+          "wait",
+          [](const TranslationJob& self, double seconds, bool for_room) {
+            const std::chrono::duration<double> timeout(seconds);
+            return self.wait(std::chrono::duration_cast<std::chrono::milliseconds>(timeout),
+                             for_room);
+          },
+          nb::arg("seconds"), nb::arg("for_room"), Released(),
+          "Waits for translations, the end, or room for lines; False after the time.")
+      .def("take", &TranslationJob::take, Released(), "All translations that are ready.")
+      .def(
+          "take_texts",
+          [](TranslationJob& self) {
+            std::vector<std::string> texts;
+            for (const Translation& translation : self.take()) texts.push_back(translation.text());
+            return texts;
+          },
+          Released(), "The texts of all translations that are ready.")
+      .def("close", &TranslationJob::close, Released(),
+           "Cancels the job and waits for its threads.");
+}
+
+}  // namespace
+
+void bind_translator(nb::module_& module) {
+  bind_job(module);
+  nb::class_<ProcessTranslator>(module, "Translator")
+      .def(
+          "__init__",
+          [](ProcessTranslator* self, const std::vector<std::string>& arguments, int n_best,
+             bool alignment, bool model_scores, bool guided) {
+            const nb::gil_scoped_release released;
+            new (self) ProcessTranslator(arguments, {.n_best = n_best,
+                                                     .alignment = alignment,
+                                                     .model_scores = model_scores,
+                                                     .guided = guided});
+          },
+          nb::arg("arguments"), nb::arg("n_best"), nb::arg("alignment"), nb::arg("model_scores"),
+          nb::arg("guided"))
+      .def("translate", &ProcessTranslator::translate, nb::arg("line"), nb::arg("prefix"),
+           nb::arg("terms"), Released())
+      .def("start", &ProcessTranslator::start, nb::keep_alive<0, 1>())
+      .def_prop_ro("notes", [](const ProcessTranslator& self) { return self.get().notes(); });
+}

@@ -1,0 +1,219 @@
+"""Translation of lines of text."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Union, overload
+
+from fuselage import _core
+from fuselage._arguments import arguments_of
+
+Path = Union[str, "os.PathLike[str]"]
+
+# Seconds after which a waiting call lets Python handle signals.
+_PATIENCE = 0.05
+
+
+@dataclass(frozen=True)
+class Guide:
+    """Demands on the translation of a line.
+
+    prefix: the beginning of the translation.
+    terms: what the translation has to contain, in any order: for each term a text, or a list of its
+        forms, of which one has to occur.
+    """
+
+    prefix: str = ""
+    terms: Sequence[str | Sequence[str]] = ()
+
+    def _forms(self) -> list[list[str]]:
+        return [[term] if isinstance(term, str) else list(term) for term in self.terms]
+
+
+class Translator:
+    """Translates lines of text.
+
+    path: a model: a directory (of Fuselage, Marian, OPUS-MT, Firefox, Nematus, Amun), a .npz or
+        .bin file, or a decoder configuration; None is the model that comes with the package, from
+        English to German.
+    device: "cpu", "cuda" or "cuda:1".
+    precision: of products with weights: "fp32", "bf16", "fp16", "int16", "int8", "int4",
+        "int4-log" or "stored"; None is the model's own.
+    threads: threads that work on sentences; 0 is one for each processor.
+    n_best: hypotheses of a translation; 0 is all that the search finds.
+    alignment: hypotheses have their alignment.
+    model_scores: hypotheses of an ensemble have the score of each model.
+    guided: lines may have a Guide; None is yes on a CPU. On a GPU the search then runs on the host.
+    options: all others of `fuselage translate`, with `_` for `-`: beam_size=4, vocabs=[a, b],
+        shortlist=[path, 50, 50], output_sampling=["topk", 10], weights_cache="/tmp/cache" …
+
+    Raises Error for models that cannot be read, unknown options and wrong values. All methods may
+    be called from several threads at the same time. A translator is pickled as its path and
+    options, and loads its model again; after os.fork() the child has to make its own.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        device: str = "cpu",
+        precision: str | None = None,
+        threads: int = 0,
+        n_best: int = 1,
+        alignment: bool = False,
+        model_scores: bool = False,
+        guided: bool | None = None,
+        **options: Any,
+    ) -> None:
+        named = {"device": device, "precision": precision, "cpu_threads": threads, **options}
+        self._arguments = arguments_of({"model": path, **named})
+        self._wanted = {
+            "n_best": n_best,
+            "alignment": alignment,
+            "model_scores": model_scores,
+            "guided": device == "cpu" and "skip_cost" not in options if guided is None else guided,
+        }
+        self._core = _core.Translator(self._arguments, **self._wanted)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _opened, (self._arguments, self._wanted)
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes from loading the model, its vocabularies and weights."""
+        return self._core.notes
+
+    @overload
+    def translate(self, lines: str, guides: Guide | None = None) -> str: ...
+    @overload
+    def translate(
+        self, lines: list[str] | tuple[str, ...], guides: Sequence[Guide] | None = None
+    ) -> list[str]: ...
+    @overload
+    def translate(
+        self, lines: Iterable[str], guides: Iterable[Guide] | None = None
+    ) -> Iterator[str]: ...
+
+    def translate(self, lines: Any, guides: Any = None) -> Any:
+        """Translate a line, a list of lines, or an iterable.
+
+        A line gives a text and a list gives a list. Any other iterable, as a generator or an open
+        file, gives a generator in the same order, which reads some thousand lines ahead. Line
+        breaks at the ends of its lines are removed. The guides are one for each line.
+        """
+        return self._translate(lines, guides, details=False)
+
+    def translate_details(self, lines: Any, guides: Any = None) -> Any:
+        """Translate as translate() does, but give Translation in place of texts."""
+        return self._translate(lines, guides, details=True)
+
+    async def translate_async(self, lines: Any, guides: Any = None) -> Any:
+        """Translate a line or a list without blocking the event loop.
+
+        Cancelling the task ends the work after the batches that are under way.
+        """
+        return await self._translate_async(lines, guides, details=False)
+
+    async def translate_details_async(self, lines: Any, guides: Any = None) -> Any:
+        """Translate as translate_async() does, but give Translation in place of texts."""
+        return await self._translate_async(lines, guides, details=True)
+
+    def _translate(self, lines: Any, guides: Any, *, details: bool) -> Any:
+        if isinstance(lines, str):
+            guide = Guide() if guides is None else guides
+            translation = self._core.translate(lines, guide.prefix, guide._forms())
+            return translation if details else translation.text
+        if isinstance(lines, (list, tuple)):
+            return list(self._results(self._job_of(lines, guides), iter(()), details))
+        if not isinstance(lines, Iterable):
+            raise TypeError(
+                f"lines are a text, a list of texts or an iterable, not {type(lines).__name__}"
+            )
+        return self._stream(lines, guides, details)
+
+    async def _translate_async(self, lines: Any, guides: Any, *, details: bool) -> Any:
+        if not isinstance(lines, (str, list, tuple)):
+            raise TypeError(f"lines are a text or a list of texts, not {type(lines).__name__}")
+        alone = isinstance(lines, str)
+        if alone:
+            lines, guides = [lines], None if guides is None else [guides]
+        job = self._job_of(lines, guides)
+        try:
+            results = await asyncio.to_thread(
+                lambda: list(self._results(job, iter(()), details, patience=3600))
+            )
+        except asyncio.CancelledError:
+            job.cancel()
+            raise
+        return results[0] if alone else results
+
+    def _job_of(self, lines: Sequence[str], guides: Sequence[Guide] | None) -> _core.TranslationJob:
+        """Start to translate all of these lines."""
+        if guides is not None and len(guides) != len(lines):
+            raise _core.Error(
+                f"there are {len(lines)} lines, but {len(guides)} guides; give one for each line"
+            )
+        job = self._core.start()
+        for line, guide in zip(lines, itertools.repeat(None) if guides is None else guides):
+            _add_line(job, line, guide)
+        job.end()
+        return job
+
+    def _stream(
+        self, lines: Iterable[str], guides: Iterable[Guide] | None, details: bool
+    ) -> Iterator[Any]:
+        pairs = zip(lines, itertools.repeat(None) if guides is None else guides)
+        return self._results(self._core.start(), pairs, details)
+
+    @staticmethod
+    def _results(
+        job: _core.TranslationJob,
+        lines: Iterator[tuple[str, Guide | None]],
+        details: bool,
+        patience: float = _PATIENCE,
+    ) -> Iterator[Any]:
+        """Feed the job with lines and yield its results in their order."""
+        take = job.take if details else job.take_texts
+        failure: BaseException | None = None
+        more = True
+        try:
+            while not job.is_finished:
+                while more and job.has_room:
+                    try:
+                        line, guide = next(lines)
+                        _add_line(job, line, guide)
+                    except StopIteration:
+                        more = False
+                    except Exception as error:
+                        # Comes out behind the translations of the lines before.
+                        failure, more = error, False
+                    if not more:
+                        job.end()
+                if job.wait(patience, more):
+                    yield from take()
+            if failure is not None:
+                raise failure
+        finally:
+            job.close()
+
+
+def _add_line(job: _core.TranslationJob, line: str, guide: Guide | None) -> None:
+    if not isinstance(line, str):
+        raise TypeError(f"a line is a text, not {type(line).__name__}")
+    line = line.rstrip("\r\n")
+    if guide is None:
+        job.add(line)
+    else:
+        job.add(line, guide.prefix, guide._forms())
+
+
+def _opened(arguments: list[str], wanted: dict[str, Any]) -> Translator:
+    translator = Translator.__new__(Translator)
+    translator._arguments = arguments
+    translator._wanted = wanted
+    translator._core = _core.Translator(arguments, **wanted)
+    return translator
