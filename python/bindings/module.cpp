@@ -12,6 +12,9 @@ NB_MODULE(_core, module) {
   bind_translations(module);
   bind_translator(module);
   bind_scorer(module);
+  bind_equations(module);
+  bind_builder(module);
+  bind_graph(module);
   module.attr("version") = fuselage::version();
   module.def("find_bundled_model", fuselage::find_bundled_model,
              "The path of the model that comes with the package, from English to German.");

@@ -6,6 +6,7 @@
 'Tom ist mein Freund.'
 """
 
+from fuselage import graph
 from fuselage._core import Error, Hypothesis, InternalError, Score, Translation, find_bundled_model
 from fuselage._core import version as __version__
 from fuselage.commands import check, convert, info, lexicon, quantize
@@ -25,6 +26,7 @@ __all__ = [
     "check",
     "convert",
     "find_bundled_model",
+    "graph",
     "info",
     "lexicon",
     "quantize",

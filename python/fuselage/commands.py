@@ -40,7 +40,8 @@ def _run(
     )
 
 
-def _output(command: str, paths: list[AnyPath], options: dict[str, Any]) -> str:
+def run_command(command: str, paths: list[AnyPath], options: dict[str, Any]) -> str:
+    """Give the output of a command; raise its message as an Error."""
     done = _run(command, paths, options)
     if done.returncode != 0:
         raise _error(command, done)
@@ -61,7 +62,7 @@ def convert(model: AnyPath, output: AnyPath, **options: Any) -> None:
     output: the directory to write.
     options: those of `fuselage convert`, as half=True, vocabs=[source, target], beam_size=4.
     """
-    _output("convert", [], {"model": model, "output": output, **options})
+    run_command("convert", [], {"model": model, "output": output, **options})
 
 
 def quantize(model: AnyPath, output: AnyPath, precision: str | None = None, **options: Any) -> str:
@@ -71,7 +72,7 @@ def quantize(model: AnyPath, output: AnyPath, precision: str | None = None, **op
     options: those of `fuselage quantize`, as precision_of="Wemb=int8,*=int4".
     """
     named = {"model": model, "output": output, "precision": precision, **options}
-    return _output("quantize", [], named)
+    return run_command("quantize", [], named)
 
 
 @dataclass(frozen=True)
@@ -107,9 +108,9 @@ def lexicon(
     model: the one whose vocabularies are used, as for Translator.
     options: those of `fuselage lexicon`, as first=50, best=50.
     """
-    _output("lexicon", [source, target], {"output": output, "model": model, **options})
+    run_command("lexicon", [source, target], {"output": output, "model": model, **options})
 
 
 def info(model: AnyPath | None = None, **options: Any) -> dict[str, Any]:
     """Tell what a model is: architecture, sizes, precisions, vocabularies, defaults."""
-    return json.loads(_output("info", [], {"model": model, **options, "format": "json"}))
+    return json.loads(run_command("info", [], {"model": model, **options, "format": "json"}))

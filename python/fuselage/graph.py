@@ -1,0 +1,357 @@
+"""Computation graphs: define, evaluate and inspect them.
+
+A graph is written as equations over values with rows ("Define a new architecture" in the
+documentation has the same with C++):
+
+    b = Builder("tagger")
+    words = b.add_vocabulary("words", 100)
+    sentence = b.add_sentences("sentence")
+    source = b.add_source("source", sentence)
+    word = b.add_word_map("source.word", source, words)
+    embeddings = b.param("E", [16], words)
+    x = select_rows(embeddings, [word])
+    b.output("tags", softmax(dot(x, b.param("W", [16, 4])) + b.param("b", [4])))
+    graph = b.build()
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import webbrowser
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+from fuselage import _core
+from fuselage._core import (
+    Domain,
+    Expr,
+    Map,
+    abs,
+    batch_matmul,
+    broadcast,
+    cast,
+    collect,
+    concat,
+    cos,
+    dot,
+    dot_transposed,
+    equal,
+    exp,
+    expand,
+    gelu,
+    greater,
+    greater_equal,
+    head_dot,
+    history,
+    joint_attention,
+    layer_norm,
+    left,
+    less,
+    less_equal,
+    log,
+    log_softmax,
+    log_sum_exp_rows,
+    max,
+    max_rows,
+    mean_rows,
+    min,
+    mix,
+    not_equal,
+    outer,
+    permute,
+    reduce_max,
+    reduce_mean,
+    reduce_sum,
+    relu,
+    reshape,
+    right,
+    rms_norm,
+    rotary,
+    select_rows,
+    sigmoid,
+    sin,
+    sinusoid,
+    slice,
+    softmax,
+    softmax_over_right,
+    sqrt,
+    sum_rows,
+    swish,
+    tanh,
+    where,
+)
+from fuselage.commands import run_command
+
+__all__ = [
+    "Builder",
+    "Domain",
+    "Expr",
+    "Graph",
+    "Input",
+    "Map",
+    "NodeTime",
+    "Runner",
+    "abs",
+    "batch_matmul",
+    "broadcast",
+    "cast",
+    "collect",
+    "concat",
+    "cos",
+    "dot",
+    "dot_transposed",
+    "equal",
+    "exp",
+    "expand",
+    "gelu",
+    "greater",
+    "greater_equal",
+    "head_dot",
+    "history",
+    "joint_attention",
+    "layer_norm",
+    "left",
+    "less",
+    "less_equal",
+    "log",
+    "log_softmax",
+    "log_sum_exp_rows",
+    "max",
+    "max_rows",
+    "mean_rows",
+    "min",
+    "mix",
+    "not_equal",
+    "outer",
+    "permute",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_sum",
+    "relu",
+    "reshape",
+    "right",
+    "rms_norm",
+    "rotary",
+    "select_rows",
+    "sigmoid",
+    "sin",
+    "sinusoid",
+    "slice",
+    "softmax",
+    "softmax_over_right",
+    "sqrt",
+    "sum_rows",
+    "swish",
+    "tanh",
+    "where",
+]
+
+Path_ = Union[str, "os.PathLike[str]"]
+Rows = Union[np.ndarray, Sequence[Any]]
+
+
+class Input(NamedTuple):
+    """What a graph reads from its caller.
+
+    kind: "words" (ids of vocabulary entries, -1 for none), "numbers", or "rows" (only the number
+        of rows of each sentence).
+    needed: false if no output depends on it.
+    """
+
+    name: str
+    kind: str
+    needed: bool
+
+
+class NodeTime(NamedTuple):
+    """The measured time of a node of a program, in all its runs."""
+
+    program: str
+    node: str
+    seconds: float
+    runs: int
+
+
+class Builder(_core.Builder):
+    """Builds a graph: declare domains and maps, write equations, name outputs."""
+
+    def build(self) -> Graph:
+        """Give the graph of all that has been declared so far.
+
+        Raises Error for states without a next value and other contradictions.
+        """
+        return Graph(super().build())
+
+
+class Graph:
+    """An immutable graph of operators. str() is its text form, which parse() reads."""
+
+    def __init__(self, core: _core.Graph) -> None:
+        self._core = core
+
+    @staticmethod
+    def parse(text: str) -> Graph:
+        """Read a graph in the text form."""
+        return Graph(_core.Graph.parse(text))
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._core.name
+
+    @property
+    def inputs(self) -> list[Input]:
+        """What it reads from its caller."""
+        return [Input(*each) for each in self._core.inputs]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of its results."""
+        return self._core.outputs
+
+    @property
+    def parameters(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each weight; a table has a row for each entry of its vocabulary."""
+        return {name: tuple(shape) for name, shape in self._core.parameters.items()}
+
+    def __str__(self) -> str:
+        return self._core.text()
+
+    def __repr__(self) -> str:
+        return f"Graph({self.name!r}, outputs={self.outputs})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Graph.parse, (str(self),)
+
+    def compile(
+        self,
+        weights: Mapping[str, np.ndarray] | None = None,
+        *,
+        device: str = "cpu",
+        precision: str = "fp32",
+        passes: str = "all",
+        exact: bool = False,
+        profile: bool = False,
+    ) -> Runner:
+        """Optimize the graph and lower it to a device.
+
+        weights: an array for each of the parameters.
+        device: "cpu", "cuda", "cuda:1" …, or "reference", the interpreter.
+        precision: of products with weights, as of Translator.
+        passes: optimizer passes: "all", "none", or names; "all,-NAME" leaves one out.
+        exact: only rewrites that keep every bit of a result.
+        profile: measure the time of nodes, on a CPU.
+        """
+        core = _core.Runner(
+            self._core, _arrays(weights or {}), device, precision, passes, exact, profile
+        )
+        return Runner(core, {each.name: each.kind for each in self.inputs})
+
+    def run(
+        self,
+        inputs: Mapping[str, Rows],
+        weights: Mapping[str, np.ndarray] | None = None,
+        **options: Any,
+    ) -> dict[str, Any]:
+        """Compile the graph with the options of compile() and evaluate it once."""
+        return self.compile(weights, **options).run(inputs)
+
+    def save(
+        self, directory: Path_, weights: Mapping[str, np.ndarray], vocabularies: Sequence[Path_]
+    ) -> None:
+        """Write a model directory, which a Translator reads.
+
+        The graph needs an output `logits` or `log_probs`. The vocabularies are of source and target
+        (.yml, .json, .spm, or a word a line).
+        """
+        paths = [os.fspath(path) for path in vocabularies]
+        self._core.save(os.fspath(directory), _arrays(weights), paths)
+
+    def dump(self, **options: Any) -> str:
+        """Show the graph and what the optimizer makes of it.
+
+        The options are those of `fuselage dump`: stage="planned", summary=True, precision="int8",
+        explain="RULE@NODE", format="html" …
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"{self.name or 'graph'}.ir"
+            path.write_text(str(self), encoding="utf-8")
+            return run_command("dump", [path], options)
+
+    def explain(self, question: str, **options: Any) -> str:
+        """Tell why an optimizer rule was applied or not: "RULE@NODE", "RULE@*"."""
+        return self.dump(explain=question, **options)
+
+    def summary(self, **options: Any) -> str:
+        """Give kernels, operations and bytes before and after the optimizer."""
+        return self.dump(summary=True, **options)
+
+    def page(self, **options: Any) -> str:
+        """Give a page of HTML with the drawing, the passes and their rewrites."""
+        return self.dump(format="html", **options)
+
+    def show(self, **options: Any) -> Path:
+        """Open the page in a browser; gives the path of its file."""
+        with tempfile.NamedTemporaryFile(
+            "w", suffix=".html", prefix="fuselage-", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(self.page(**options))
+        webbrowser.open(Path(file.name).as_uri())
+        return Path(file.name)
+
+    def _repr_html_(self) -> str:
+        """Show the page in a notebook."""
+        page = escape(self.page(), quote=True)
+        return f'<iframe srcdoc="{page}" width="100%" height="600" frameborder="0"></iframe>'
+
+
+class Runner:
+    """A compiled graph with its weights. For one thread at a time."""
+
+    def __init__(self, core: _core.Runner, kinds: dict[str, str]) -> None:
+        self._core = core
+        self._kinds = kinds
+
+    def run(self, inputs: Mapping[str, Rows], *, mini_batch: int = 0) -> dict[str, Any]:
+        """Evaluate the outputs.
+
+        inputs: for each input the rows of one sentence, or a list with an array for each sentence;
+            for an input of kind "rows" the number of rows of each sentence.
+        Outputs that have several rows for each sentence are lists with an array for each; others
+        are arrays. Steps follow the given words: row t of the words of the hypotheses is the word
+        that step t reads, -1 in the first one.
+        """
+        rows = [self._rows(name, value) for name, value in inputs.items()]
+        return {
+            name: np.split(values, np.cumsum(lengths)[:-1]) if lengths else values
+            for name, values, lengths in self._core.run(rows, mini_batch)
+        }
+
+    def profile(self) -> list[NodeTime]:
+        """Give the time of each node in all runs, the longest first; needs profile=True."""
+        times = (NodeTime(*each) for each in self._core.profile())
+        return sorted(times, key=lambda node: -node.seconds)
+
+    def _rows(self, name: str, value: Rows) -> tuple[str, np.ndarray, list[int]]:
+        kind = self._kinds.get(name, "numbers")
+        if kind == "rows":
+            return name, np.empty(0, np.float32), [int(length) for length in value]
+        dtype = np.int32 if kind == "words" else np.float32
+        is_list = isinstance(value, (list, tuple)) and any(np.ndim(part) > 0 for part in value)
+        if not is_list:
+            return name, _array(value, dtype), []
+        parts = [_array(part, dtype) for part in value]
+        return name, np.concatenate(parts), [len(part) for part in parts]
+
+
+def _array(value: Any, dtype: type) -> np.ndarray:
+    return np.ascontiguousarray(value, dtype)
+
+
+def _arrays(weights: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    return {name: _array(value, np.float32) for name, value in weights.items()}

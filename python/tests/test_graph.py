@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import pickle
+
+import fuselage
+import numpy as np
+import pytest
+from conftest import ROOT, run_program
+from fuselage.graph import (
+    Builder,
+    Graph,
+    broadcast,
+    collect,
+    dot,
+    dot_transposed,
+    left,
+    max_rows,
+    mean_rows,
+    mix,
+    right,
+    select_rows,
+    softmax,
+    softmax_over_right,
+    tanh,
+    where,
+)
+
+
+def tagger(words: int = 10, size: int = 4, tags: int = 3) -> Graph:
+    """Gives each token a distribution of tags, by its word and the maximum over the sentence."""
+    b = Builder("tagger")
+    vocabulary = b.add_vocabulary("words", words)
+    sentence = b.add_sentences("sentence")
+    source = b.add_source("source", sentence)
+    word = b.add_word_map("source.word", source, vocabulary)
+    x = select_rows(b.param("E", [size], vocabulary), [word])
+    x = x + broadcast(max_rows(x), source)
+    b.output("tags", softmax(dot(x, b.param("W", [size, tags])) + b.param("b", [tags])))
+    return b.build()
+
+
+def random_weights(graph: Graph, seed: int = 1) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return {
+        name: random.normal(size=shape).astype(np.float32)
+        for name, shape in graph.parameters.items()
+    }
+
+
+def numpy_tags(weights: dict[str, np.ndarray], ids: list[int]) -> np.ndarray:
+    x = weights["E"][ids]
+    logits = (x + x.max(axis=0)) @ weights["W"] + weights["b"]
+    exps = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return exps / exps.sum(axis=1, keepdims=True)
+
+
+def translator_graph(size: int, words: int) -> Graph:
+    """An encoder by scan, a decoder with a state, additive attention."""
+    b = Builder("small")
+    vocabulary = b.add_vocabulary("vocabulary", words)
+    sentence = b.add_sentences("sentence")
+    source = b.add_source("source", sentence)
+    parent = b.add_parents("parent", sentence)
+    hyp = b.add_hypotheses("hyp", parent)
+    pairs = b.add_pairs("hyp_source", hyp, source)
+    source_word = b.add_word_map("source.word", source, vocabulary)
+    last_word = b.add_word_map("hyp.word", hyp, vocabulary, partial=True)
+    embeddings = b.param("E", [size], vocabulary)
+
+    scan = b.add_scan("forward", source)
+    read = b.state(b.constant(0, [size]), scan)
+    with b.scope("encoder"):
+        word = broadcast(select_rows(embeddings, [source_word]), scan)
+        encoded = tanh(dot(word, b.param("enc_W", [size, size])) + 0.5 * read)
+    b.next(read, encoded)
+    context = collect(encoded)
+
+    state = b.state(tanh(mean_rows(context)), parent)
+    last = select_rows(embeddings, [last_word])
+    s = tanh(last + dot(broadcast(state, hyp), b.param("dec_W", [size, size])))
+    b.next(state, s)
+    energy = tanh(right(context, pairs) + left(s, pairs))
+    weights = softmax_over_right(dot(energy, b.param("v", [size, 1])))
+    b.output("logits", dot_transposed(tanh(s + mix(weights, context)), embeddings))
+    b.output("alignment", weights)
+    return b.build()
+
+
+def test_a_graph_gives_the_numbers_of_numpy():
+    graph = tagger()
+    weights = random_weights(graph)
+    sentences = [[3, 1, 4], [1, 5], [9, 2, 6, 5]]
+    inputs = {"source.word": [np.array(ids) for ids in sentences]}
+    for options in ({}, {"passes": "none"}, {"device": "reference"}, {"exact": True}):
+        tags = graph.run(inputs, weights, **options)["tags"]
+        assert len(tags) == len(sentences)
+        for got, ids in zip(tags, sentences):
+            assert got.dtype == np.float32
+            np.testing.assert_allclose(got, numpy_tags(weights, ids), rtol=1e-5)
+
+
+def test_a_graph_tells_what_it_is():
+    graph = tagger()
+    assert graph.parameters == {"E": (10, 4), "W": (4, 3), "b": (3,)}
+    assert graph.inputs == [("source.word", "words", True)]
+    assert graph.outputs == ["tags"]
+    assert repr(graph) == "Graph('tagger', outputs=['tags'])"
+
+
+def test_the_text_form_is_lossless():
+    graph = translator_graph(8, 20)
+    assert str(Graph.parse(str(graph))) == str(graph)
+    assert str(pickle.loads(pickle.dumps(graph))) == str(graph)
+    with pytest.raises(fuselage.Error, match="text:1"):
+        Graph.parse("nonsense")
+
+
+def test_mismatches_name_the_line_of_the_equation():
+    b = Builder("wrong")
+    x = b.param("x", [4])
+    with pytest.raises(fuselage.Error, match=r"\(test_graph.py:\d+\).*9.*8|inner dimensions"):
+        dot(b.param("y", [8]), b.param("W", [9, 8]))
+    with pytest.raises(fuselage.Error, match="two builders"):
+        x + Builder("other").param("x", [4])
+    with pytest.raises(TypeError):
+        x + "text"
+    state = b.state(b.constant(0, [4]), b.add_parents("p", b.add_sentences("s")))
+    b.output("y", state + 1)
+    with pytest.raises(fuselage.Error, match="next"):
+        b.build()
+
+
+def test_operators_with_numbers():
+    b = Builder("numbers")
+    x = b.input("x", b.add_sentences("sentence"), [3])
+    b.output("y", where(1 - 2 * x / 4 + -x, 3, x))
+    values = np.array([[1, 2, 2 / 3], [0, -1, 5]], np.float32)
+    y = b.build().run({"x": values}, {})["y"]
+    expected = np.where(1 - 2 * values / 4 - values != 0, 3, values)
+    np.testing.assert_allclose(y, expected, rtol=1e-6)
+
+
+def test_wrong_inputs_are_errors():
+    graph = tagger()
+    runner = graph.compile(random_weights(graph))
+    for inputs, message in (
+        ({}, "source.word"),
+        ({"source.words": [1]}, "source.words"),
+        ({"source.word": [np.array([3, 99])]}, "99"),
+    ):
+        with pytest.raises(fuselage.Error, match=message):
+            runner.run(inputs)
+    with pytest.raises(fuselage.Error, match="W"):
+        graph.compile({"E": np.zeros((10, 4)), "b": np.zeros(3)})
+    with pytest.raises(fuselage.Error, match="W"):
+        graph.compile(random_weights(graph) | {"W": np.zeros((5, 3))})
+
+
+def test_the_steps_of_a_decoder_follow_given_words():
+    graph = translator_graph(8, 20)
+    runner = graph.compile(random_weights(graph), profile=True)
+    inputs = {
+        "source.word": [np.array([5, 6, 0]), np.array([7, 0])],
+        "hyp.word": [np.array([-1, 3]), np.array([-1, 4])],
+    }
+    together = runner.run(inputs)
+    assert [part.shape for part in together["logits"]] == [(2, 20), (2, 20)]
+    alone = runner.run({name: parts[1:] for name, parts in inputs.items()})
+    np.testing.assert_array_equal(together["logits"][1], alone["logits"][0])
+    times = runner.profile()
+    assert times[0].seconds >= times[-1].seconds > 0
+    assert {time.program for time in times} == {"source", "step"}
+    with pytest.raises(fuselage.Error, match="profile=True"):
+        graph.compile(random_weights(graph)).profile()
+
+
+def test_a_model_of_ones_own_translates(tmp_path):
+    words = ["</s>", "<unk>", *(f"w{i}" for i in range(18))]
+    (tmp_path / "vocab.yml").write_text("".join(f"{w}: {i}\n" for i, w in enumerate(words)))
+    graph = translator_graph(8, len(words))
+    vocabularies = [tmp_path / "vocab.yml"] * 2
+    graph.save(tmp_path / "model", random_weights(graph), vocabularies)
+    translator = fuselage.Translator(tmp_path / "model", beam_size=3, alignment=True)
+    translation = translator.translate_details("w3 w5 w7")
+    assert translation.text
+    assert translation.n_best[0].alignment.shape[1] == 4
+    lines = "w3 w5 w7\nw1\n"
+    expected = run_program("translate", "-m", str(tmp_path / "model"), "-b3", "--quiet", text=lines)
+    assert translator.translate(lines.splitlines()) == expected.splitlines()
+
+
+def test_the_optimizer_can_be_inspected(tmp_path):
+    graph = translator_graph(8, 20)
+    assert "kernels" in graph.summary()
+    assert "# stage raw" in graph.dump(stage="raw")
+    assert "commute_rows" in graph.dump(precision="fp32", time_passes=True)
+    assert graph.explain("merge_states@*")
+    assert graph.page().startswith("<!DOCTYPE html>")
+    assert "<iframe" in graph._repr_html_()
+    with pytest.raises(fuselage.Error, match="no_rule"):
+        graph.explain("no_rule@*")
+
+
+def test_the_bundled_models_graph_is_read():
+    text = (ROOT / "models" / "en-de" / "graph.ir").read_text()
+    assert Graph.parse(text).outputs == ["alignment", "logits"]
