@@ -80,6 +80,9 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   options.beam_size =
       options.sampling ? samples_of(options) : values.beam_size.value_or(marian.beam_size);
   options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
+  if (options.max_words < 0 || options.max_words > kMaxWords)
+    throw Error(
+        fmt::format("max-words must be from 0 to {}, not {}", kMaxWords, options.max_words));
   if (!options.dictionary.empty()) options.replace_unknowns = true;
   options.allow_unk = options.replace_unknowns || values.allow_unk.value_or(false);
   if (options.force_decode || options.constraints || !options.terminology.empty())

@@ -45,6 +45,7 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
           .word_penalty = options.word_penalty.value(),
           .coverage_penalty = options.coverage_penalty,
           .max_length_factor = options.max_length_factor.value(),
+          .max_words = options.max_words,
           .min_length = options.min_length,
           .n_best = sampling ? 1 : options.n_best,
           .end_id = target.end_id(),

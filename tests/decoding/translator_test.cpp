@@ -158,6 +158,25 @@ TEST(Translator, ReportsWeightsThatAreNoNumbers) {
               ThrowsMessage<Error>(HasSubstr("not numbers")));
 }
 
+TEST(Translator, EndsAfterAGivenNumberOfWords) {
+  TranslatorOptions options = small_options();
+  const std::vector<Translation> free = Translator(small_model(), options).translate(input_lines());
+  options.max_words = 3;
+  const std::vector<Translation> cut = Translator(small_model(), options).translate(input_lines());
+  std::size_t shorter = 0;
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    EXPECT_LE(cut[i].n_best[0].hypothesis.words.size(), 3u);
+    shorter += free[i].n_best[0].hypothesis.words.size() > 3 ? 1 : 0;
+  }
+  EXPECT_GT(shorter, 0u);
+  options.max_words = 1000;  // the factor no longer counts
+  options.max_length_factor = 0.01f;
+  EXPECT_EQ(show(Translator(small_model(), options).translate(input_lines())), show(free));
+  options.max_words = -1;
+  EXPECT_THAT([&] { Translator(small_model(), options); },
+              ThrowsMessage<Error>(HasSubstr("max-words must be from 0 to")));
+}
+
 TEST(Translator, RefusesOptionsThatContradictEachOther) {
   TranslatorOptions options = small_options();
   options.skip_cost = true;

@@ -82,6 +82,11 @@ void TranslateCommand::add_search_options() {
                  "Most words of a translation per word of its source, the end symbols counted")
       ->check(limits_of("max-length-factor"))
       ->default_str("the model's, or 3");
+  app.add_option("--max-words", translator_.max_words,
+                 "Most words of a translation, whatever its source, in the place of "
+                 "--max-length-factor; 0: by the factor")
+      ->check(number_in({0, kMaxWords}))
+      ->capture_default_str();
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
       "The unknown word may be produced");

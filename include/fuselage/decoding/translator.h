@@ -27,6 +27,9 @@
 
 namespace FUSELAGE_API fuselage {
 
+/// The largest TranslatorOptions::max_words.
+inline constexpr std::int32_t kMaxWords = 65536;
+
 /// Settings of a translator, named as marian-decoder's options. Members that are unset have the
 /// model's own values (Model::decode and Model::shortlist); where the model states none, the values
 /// in the comments, which are marian-decoder's.
@@ -40,6 +43,9 @@ struct TranslatorOptions {
   /// (SearchOptions::coverage_penalty); needs a model with alignments. Not negative.
   float coverage_penalty = 0;
   std::optional<float> max_length_factor = {};  ///< maximum number of words per source word; 3
+  /// Maximum number of words of a translation, a prefix not counted, in place of max_length_factor;
+  /// 0 to kMaxWords, 0: by the factor.
+  std::int32_t max_words = 0;
   /// Maximum number of words of a line, including the end symbol; 1000.
   std::optional<std::size_t> max_length = {};
   std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
