@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [release|debug|asan|tsan]: sets up what is missing, builds that preset (release) and runs
 # every test of the C++ code. test.sh python: installs the Python package in an environment of its
-# own and runs its tests. The last line is "N passed, N failed, N skipped".
+# own and runs its tests; test.sh distributed: the same for Ray and Spark, which needs Java. The last
+# line is "N passed, N failed, N skipped".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -11,8 +12,9 @@ preset=${1:-release}
 case $preset in
   release | debug | asan | tsan) ;;
   python) exec scripts/test_python.sh ;;
+  distributed) exec scripts/test_python.sh test,ray,spark python/tests/distributed ;;
   *)
-    say "usage: $0 [release|debug|asan|tsan|python]"
+    say "usage: $0 [release|debug|asan|tsan|python|distributed]"
     exit 2
     ;;
 esac

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Python package with pip in a virtual environment of its own, and runs its tests. Uses
-# the objects of the release build. The last line is "N passed, N failed, N skipped".
+# test_python.sh [EXTRAS [TESTS]]: installs the Python package with pip in a virtual environment of
+# its own, with these extras (test), and runs these tests (all but python/tests/distributed). Uses the
+# objects of the release build. The last line is "N passed, N failed, N skipped".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,12 +15,12 @@ trap 'rm -rf "$environment"' EXIT
 step "Making a virtual environment" python3 -m venv "$environment"
 # In the release build's directory, whose objects are up to date.
 step "Installing the package" "$environment/bin/pip" install --config-settings=build-dir=build \
-  --config-settings=cmake.args=-GNinja '.[test]'
+  --config-settings=cmake.args=-GNinja ".[${1:-test}]"
 step "Configuring (release)" cmake --preset release
 
 results=$environment/results.xml
 status=0
-"$environment/bin/python" -m pytest --junit-xml="$results" "$@" </dev/null || status=$?
+"$environment/bin/python" -m pytest --junit-xml="$results" ${2+"$2"} </dev/null || status=$?
 "$environment/bin/python" - "$results" <<'END'
 import sys
 from xml.etree import ElementTree

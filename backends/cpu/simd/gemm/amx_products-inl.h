@@ -172,21 +172,21 @@ class AmxProducts {
 
   template <std::size_t kRowTiles>
   HWY_INLINE void multiply_tiles(const std::byte* const* left, const std::byte* right) const {
-    constexpr int a = kAmxLeft, b = kAmxRight, sums = kAmxSums;
-    amx_load<a>(left[0], rows_.stride());
-    amx_load<b>(right, kGroupOfPanel);
-    amx_add_bytes<sums, a, b>();
-    amx_load<b + 1>(right + kAmxRowBytes, kGroupOfPanel);
-    amx_add_bytes<sums + 1, a, b + 1>();
+    constexpr int kA = kAmxLeft, kB = kAmxRight, kSums = kAmxSums;
+    amx_load<kA>(left[0], rows_.stride());
+    amx_load<kB>(right, kGroupOfPanel);
+    amx_add_bytes<kSums, kA, kB>();
+    amx_load<kB + 1>(right + kAmxRowBytes, kGroupOfPanel);
+    amx_add_bytes<kSums + 1, kA, kB + 1>();
     if constexpr (kRowTiles == 2) {
-      amx_load<a + 1>(left[1], rows_.stride());
-      amx_add_bytes<sums + 2, a + 1, b>();
-      amx_add_bytes<sums + 3, a + 1, b + 1>();
+      amx_load<kA + 1>(left[1], rows_.stride());
+      amx_add_bytes<kSums + 2, kA + 1, kB>();
+      amx_add_bytes<kSums + 3, kA + 1, kB + 1>();
     } else {
-      amx_load<b>(right + 2 * kAmxRowBytes, kGroupOfPanel);
-      amx_add_bytes<sums + 2, a, b>();
-      amx_load<b + 1>(right + 3 * kAmxRowBytes, kGroupOfPanel);
-      amx_add_bytes<sums + 3, a, b + 1>();
+      amx_load<kB>(right + 2 * kAmxRowBytes, kGroupOfPanel);
+      amx_add_bytes<kSums + 2, kA, kB>();
+      amx_load<kB + 1>(right + 3 * kAmxRowBytes, kGroupOfPanel);
+      amx_add_bytes<kSums + 3, kA, kB + 1>();
     }
   }
 
