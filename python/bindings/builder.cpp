@@ -198,8 +198,8 @@ void bind_values(Cls& cls) {
 }  // namespace
 
 void bind_builder(nb::module_& module) {
-  nb::class_<DomainId>(module, "Domain", "A declared set of rows.");
-  nb::class_<MapId>(module, "Map", "A declared map between the rows of two domains.");
+  const nb::class_<DomainId> domain(module, "Domain", "A declared set of rows.");
+  const nb::class_<MapId> map(module, "Map", "A declared map between the rows of two domains.");
   nb::class_<BoundScope>(module, "Scope")
       .def("__enter__", &BoundScope::enter)
       .def(

@@ -2,6 +2,6 @@
 #include "python/bindings/bindings.h"
 
 void bind_errors(nanobind::module_& module) {
-  nanobind::exception<fuselage::InternalError>(module, "InternalError");
-  nanobind::exception<fuselage::Error>(module, "Error");
+  const nanobind::exception<fuselage::InternalError> internal(module, "InternalError");
+  const nanobind::exception<fuselage::Error> error(module, "Error");
 }

@@ -9,7 +9,6 @@
 #include "python/bindings/bindings.h"
 
 namespace nb = nanobind;
-using fuselage::Hypothesis;
 using fuselage::LineOddity;
 using fuselage::PairScore;
 using fuselage::TranslatedText;

@@ -17,7 +17,6 @@
 #include "python/bindings/translation_job.h"
 
 namespace nb = nanobind;
-using fuselage::LineGuide;
 using fuselage::Term;
 using fuselage::Translation;
 using Released = nb::call_guard<nb::gil_scoped_release>;
