@@ -23,6 +23,7 @@ from typing import Any
 
 import fuselage
 from fuselage import Error, Guide, Hypothesis, Translation
+from fuselage._pairs import pairs_of
 
 __all__ = [
     "AsyncScoringResult",
@@ -387,7 +388,7 @@ class Translator:
             scores = scorer.score(sources, targets)
             return [
                 ScoringResult([*tokens, "</s>"][offset:], score.word_scores.tolist()[offset:])
-                for tokens, score in zip(target, scores)
+                for tokens, score in zip(target, scores, strict=True)
             ]
 
         if not asynchronous:
@@ -403,9 +404,9 @@ class Translator:
         **keywords: Any,
     ) -> Iterator[ScoringResult]:
         """Score a stream of translations in bounded memory."""
-        pairs = zip(source, target)
+        pairs = pairs_of(source, target, ("sources", "targets"))
         while chunk := list(itertools.islice(pairs, 16 * max_batch_size)):
-            sources, targets = zip(*chunk)
+            sources, targets = zip(*chunk, strict=True)
             yield from self.score_batch(sources, targets, max_batch_size=max_batch_size, **keywords)
 
     @staticmethod

@@ -152,7 +152,7 @@ __all__ = [
 ]
 
 Path_ = Union[str, "os.PathLike[str]"]
-Rows = Union[np.ndarray, Sequence[Any]]
+Rows = np.ndarray | Sequence[Any]
 
 
 class Input(NamedTuple):

@@ -11,6 +11,7 @@ from typing import Any, Union, overload
 
 from fuselage import _core
 from fuselage._arguments import arguments_of
+from fuselage._pairs import pairs_of
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -158,7 +159,7 @@ class Translator:
                 f"there are {len(lines)} lines, but {len(guides)} guides; give one for each line"
             )
         job = self._core.start()
-        for line, guide in zip(lines, itertools.repeat(None) if guides is None else guides):
+        for line, guide in zip(lines, guides or itertools.repeat(None), strict=False):
             _add_line(job, line, guide)
         job.end()
         return job
@@ -166,8 +167,11 @@ class Translator:
     def _stream(
         self, lines: Iterable[str], guides: Iterable[Guide] | None, details: bool
     ) -> Iterator[Any]:
-        pairs = zip(lines, itertools.repeat(None) if guides is None else guides)
-        return self._results(self._core.start(), pairs, details)
+        if guides is None:
+            guided = ((line, None) for line in lines)
+        else:
+            guided = pairs_of(lines, guides, ("lines", "guides"))
+        return self._results(self._core.start(), guided, details)
 
     @staticmethod
     def _results(

@@ -58,7 +58,7 @@ def test_the_same_program_gives_the_same_tokens(both, source, keywords):
     keywords = {"max_decoding_length": 20} | keywords
     ours, theirs = (translator.translate_batch(source, **keywords) for translator in both)
     same = 0
-    for mine, other in zip(ours, theirs):
+    for mine, other in zip(ours, theirs, strict=True):
         assert len(mine.hypotheses) == len(other.hypotheses) == len(mine)
         assert len(mine.scores) == len(other.scores)
         if mine.hypotheses == other.hypotheses:
@@ -76,8 +76,13 @@ def test_prefixes(both, source, models):
         translator.translate_batch(source, prefixes, beam_size=1, max_decoding_length=8)
         for translator in both
     )
-    assert all(mine.hypotheses[0][: len(prefix)] == prefix for mine, prefix in zip(ours, prefixes))
-    same = sum(mine.hypotheses == other.hypotheses for mine, other in zip(ours, theirs))
+    assert all(
+        mine.hypotheses[0][: len(prefix)] == prefix
+        for mine, prefix in zip(ours, prefixes, strict=True)
+    )
+    same = sum(
+        mine.hypotheses == other.hypotheses for mine, other in zip(ours, theirs, strict=True)
+    )
     assert same >= len(source) - 2
 
 
@@ -85,7 +90,7 @@ def test_scores_of_translations(both, source):
     ours, theirs = (
         translator.score_batch(source, [tokens[::-1] for tokens in source]) for translator in both
     )
-    for mine, other in zip(ours, theirs):
+    for mine, other in zip(ours, theirs, strict=True):
         assert mine.tokens == other.tokens
         np.testing.assert_allclose(mine.log_probs, other.log_probs, rtol=5e-3, atol=5e-3)
 

@@ -49,6 +49,13 @@ def test_another_number_of_guides_is_an_error(translator):
         translator.translate(["a", "b"], [fuselage.Guide()])
 
 
+def test_a_stream_with_another_number_of_guides_is_an_error(translator):
+    results = translator.translate(iter(["Tom is my friend."] * 2), iter([fuselage.Guide()]))
+    assert next(results) == "Tom ist mein Freund."
+    with pytest.raises(fuselage.Error, match="1 guides, but more lines"):
+        next(results)
+
+
 def test_a_guide_needs_a_guided_translator():
     with pytest.raises(fuselage.Error, match="set the option guided"):
         fuselage.Translator(guided=False).translate("Hello.", fuselage.Guide(prefix="Ja"))

@@ -94,7 +94,7 @@ def test_a_graph_gives_the_numbers_of_numpy():
     for options in ({}, {"passes": "none"}, {"device": "reference"}, {"exact": True}):
         tags = graph.run(inputs, weights, **options)["tags"]
         assert len(tags) == len(sentences)
-        for got, ids in zip(tags, sentences):
+        for got, ids in zip(tags, sentences, strict=True):
             assert got.dtype == np.float32
             np.testing.assert_allclose(got, numpy_tags(weights, ids), rtol=1e-5)
 

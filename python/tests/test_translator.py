@@ -67,9 +67,9 @@ def test_details_are_those_of_the_command(lines):
     expected = [
         json.loads(line) for line in run_program("translate", *arguments, text=text).splitlines()
     ]
-    for translation, line in zip(translations, expected):
+    for translation, line in zip(translations, expected, strict=True):
         assert len(translation.n_best) == len(line["translations"])
-        for ours, theirs in zip(translation.n_best, line["translations"]):
+        for ours, theirs in zip(translation.n_best, line["translations"], strict=True):
             assert ours.text == theirs["text"]
             assert ours.score == pytest.approx(theirs["score"], rel=1e-4)
             assert ours.word_scores.dtype == np.float32

@@ -33,7 +33,7 @@ def options() -> dict[str, object]:
 @pytest.fixture(scope="session")
 def expected(lines, options) -> dict[str, str]:
     """The translation of each line."""
-    return dict(zip(lines, fuselage.Translator(**options).translate(lines)))
+    return dict(zip(lines, fuselage.Translator(**options).translate(lines), strict=True))
 
 
 def workers() -> Iterator[int]:
