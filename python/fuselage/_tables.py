@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from pandas import isna
-
 from fuselage._core import Error
 from fuselage.translator import Translator
 
@@ -21,6 +19,8 @@ def expect_columns(names: Sequence[str], column: str, output: str) -> None:
 
 def translate_values(translator: Translator, values: Sequence[Any]) -> list[str | None]:
     """Translate the texts of a column; missing values, as None and NaN, become None."""
+    from pandas import isna  # comes with Ray's and Spark's extras alone
+
     for value in values:
         if not isinstance(value, str) and not isna(value):
             raise TypeError(f"the column has texts, not {type(value).__name__}")

@@ -125,7 +125,7 @@ class Translator:
 
     def _translate(self, lines: Any, guides: Any, *, details: bool) -> Any:
         if isinstance(lines, str):
-            guide = Guide() if guides is None else guides
+            guide = Guide() if guides is None else _expect_guide(guides)
             translation = self._core.translate(lines, guide.prefix, guide._forms())
             return translation if details else translation.text
         if isinstance(lines, (list, tuple)):
@@ -212,7 +212,13 @@ def _add_line(job: _core.TranslationJob, line: str, guide: Guide | None) -> None
     if guide is None:
         job.add(line)
     else:
-        job.add(line, guide.prefix, guide._forms())
+        job.add(line, _expect_guide(guide).prefix, guide._forms())
+
+
+def _expect_guide(guide: Any) -> Guide:
+    if not isinstance(guide, Guide):
+        raise TypeError(f"a guide is a Guide, not {type(guide).__name__}")
+    return guide
 
 
 def _opened(arguments: list[str], wanted: dict[str, Any]) -> Translator:

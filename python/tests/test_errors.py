@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import importlib
+import sys
+
 import fuselage
 import pytest
 
@@ -37,6 +40,21 @@ def test_a_list_of_something_else_is_a_type_error(translator, lines):
         translator.translate(lines)
     with pytest.raises(TypeError, match="a line is a text, not"):
         list(translator.translate(iter(lines)))
+
+
+def test_what_is_no_guide_is_a_type_error(translator):
+    with pytest.raises(TypeError, match="a guide is a Guide, not str"):
+        translator.translate("Hello.", "Ja")
+    with pytest.raises(TypeError, match="a guide is a Guide, not str"):
+        translator.translate(["Hello."], ["Ja"])
+
+
+@pytest.mark.parametrize("name", ["ray", "spark"])
+def test_a_missing_framework_is_an_error_that_names_the_extra(name, monkeypatch):
+    for module in ("ray", "ray.data", "pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(fuselage.Error, match=rf"pip install 'fuselage\[{name}\]'"):
+        importlib.import_module(f"fuselage.{name}")
 
 
 def test_an_option_that_is_an_object_is_a_type_error():
