@@ -45,6 +45,14 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
   return has_source;
 }
 
+void expect_sink(const Scorer::Sink& sink) {
+  if (!sink) throw Error("the sink that receives scores is empty");
+}
+
+Scorer::Sink into(std::vector<PairScore>& scores) {
+  return [&scores](std::size_t line, PairScore&& score) { scores[line] = std::move(score); };
+}
+
 /// The notes on the lines of both texts, or of the only one.
 class PairNotes {
  public:
@@ -74,9 +82,9 @@ class Scorer::Impl {
 
   PairScore score(std::string_view source, std::string_view target) const;
   PairScore score(std::string_view text) const;
-  std::vector<PairScore> score(const std::vector<std::string>& sources,
-                               const std::vector<std::string>& targets) const;
-  std::vector<PairScore> score(const std::vector<std::string>& texts) const;
+  void score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+             const Sink& sink) const;
+  void score(const std::vector<std::string>& texts, const Sink& sink) const;
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
   void score(std::istream& texts, const Sink& sink) const;
 
@@ -176,29 +184,25 @@ PairScore Scorer::Impl::score(const Pair& pair) const {
   return result;
 }
 
-std::vector<PairScore> Scorer::Impl::score(const std::vector<std::string>& sources,
-                                           const std::vector<std::string>& targets) const {
+void Scorer::Impl::score(const std::vector<std::string>& sources,
+                         const std::vector<std::string>& targets, const Sink& sink) const {
   expect_texts(/*pairs=*/true);
   if (sources.size() != targets.size())
     throw Error(fmt::format("there are {} source lines and {} target lines; give one for each",
                             sources.size(), targets.size()));
-  std::vector<PairScore> scores(sources.size());
   const auto next = [source = lines_of(sources), target = lines_of(targets)](
                         std::string& source_line, std::string& target_line) {
     return source(source_line) && target(target_line);
   };
-  run(next, [&](std::size_t line, PairScore&& score) { scores[line] = std::move(score); });
-  return scores;
+  run(next, sink);
 }
 
-std::vector<PairScore> Scorer::Impl::score(const std::vector<std::string>& texts) const {
+void Scorer::Impl::score(const std::vector<std::string>& texts, const Sink& sink) const {
   expect_texts(/*pairs=*/false);
-  std::vector<PairScore> scores(texts.size());
   const auto next = [text = lines_of(texts)](std::string&, std::string& line) {
     return text(line);
   };
-  run(next, [&](std::size_t line, PairScore&& score) { scores[line] = std::move(score); });
-  return scores;
+  run(next, sink);
 }
 
 void Scorer::Impl::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
@@ -306,22 +310,37 @@ PairScore Scorer::score(std::string_view source, std::string_view target) const 
 
 PairScore Scorer::score(std::string_view text) const { return impl_->score(text); }
 
-std::vector<PairScore> Scorer::score(const std::vector<std::string>& texts) const {
-  return impl_->score(texts);
-}
-
 std::vector<PairScore> Scorer::score(const std::vector<std::string>& sources,
                                      const std::vector<std::string>& targets) const {
-  return impl_->score(sources, targets);
+  std::vector<PairScore> scores(sources.size());
+  impl_->score(sources, targets, into(scores));
+  return scores;
+}
+
+std::vector<PairScore> Scorer::score(const std::vector<std::string>& texts) const {
+  std::vector<PairScore> scores(texts.size());
+  impl_->score(texts, into(scores));
+  return scores;
+}
+
+void Scorer::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                   const Sink& sink) const {
+  expect_sink(sink);
+  impl_->score(sources, targets, sink);
+}
+
+void Scorer::score(const std::vector<std::string>& texts, const Sink& sink) const {
+  expect_sink(sink);
+  impl_->score(texts, sink);
 }
 
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
-  if (!sink) throw Error("the sink that receives scores is empty");
+  expect_sink(sink);
   impl_->score(sources, targets, sink);
 }
 
 void Scorer::score(std::istream& texts, const Sink& sink) const {
-  if (!sink) throw Error("the sink that receives scores is empty");
+  expect_sink(sink);
   impl_->score(texts, sink);
 }
 

@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
 # check_lint.sh [FILE.cpp...]: runs clang-tidy on these files, or on all tracked files that the
-# preset release compiles. Needs its build: run demo.sh or test.sh.
+# preset release and the Python package compile. Needs the build of the former: run demo.sh or
+# test.sh.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+environment=build/lint/environment
+[[ -x $environment/bin/pip ]] || python3 -m venv "$environment"
+"$environment/bin/pip" install --quiet 'nanobind>=3.0'
+
 # The build compiles several files at a time; clang-tidy reads each on its own.
-cmake -S . -B build/lint -G Ninja -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_UNITY_BUILD=OFF >/dev/null
+cmake -S . -B build/lint -G Ninja -DCMAKE_BUILD_TYPE=Release -DFUSELAGE_UNITY_BUILD=OFF \
+  -DFUSELAGE_BUILD_PYTHON=ON -DPython_EXECUTABLE="$PWD/$environment/bin/python" >/dev/null
 commands=build/lint/compile_commands.json
 
 if [[ $# -eq 0 ]]; then

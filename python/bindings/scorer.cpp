@@ -3,7 +3,14 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <future>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fuselage/tools/open_translator.h"
@@ -17,6 +24,39 @@ using Released = nb::call_guard<nb::gil_scoped_release>;
 
 namespace {
 
+using Sink = fuselage::Scorer::Sink;
+
+struct Interrupted {};
+
+/// The scores that `score` gives to a sink on another thread while this one handles signals. When a
+/// handler raises, the scoring ends after the batches that are under way. Without the interpreter
+/// lock.
+std::vector<PairScore> interruptible(std::size_t lines,
+                                     const std::function<void(const Sink&)>& score) {
+  constexpr std::chrono::milliseconds kLookForSignals{50};
+  std::vector<PairScore> scores(lines);
+  std::atomic<bool> interrupted = false;
+  std::future<void> done = std::async(std::launch::async, [&] {
+    score([&](std::size_t line, PairScore&& result) {
+      if (interrupted) throw Interrupted();
+      scores[line] = std::move(result);
+    });
+  });
+  while (done.wait_for(kLookForSignals) != std::future_status::ready) {
+    const nb::gil_scoped_acquire locked;
+    if (PyErr_CheckSignals() == 0) continue;
+    const std::exception_ptr raised = std::make_exception_ptr(nb::python_error());
+    interrupted = true;
+    {
+      const nb::gil_scoped_release released;
+      done.wait();
+    }
+    std::rethrow_exception(raised);
+  }
+  done.get();
+  return scores;
+}
+
 /// A Scorer and the process that it works in.
 class ProcessScorer {
  public:
@@ -29,9 +69,14 @@ class ProcessScorer {
   }
 
   std::vector<PairScore> score_pairs(const Lines& sources, const Lines& targets) const {
-    return get().score(sources, targets);
+    const fuselage::Scorer& scorer = get();
+    return interruptible(sources.size(),
+                         [&](const Sink& sink) { scorer.score(sources, targets, sink); });
   }
-  std::vector<PairScore> score_texts(const Lines& texts) const { return get().score(texts); }
+  std::vector<PairScore> score_texts(const Lines& texts) const {
+    const fuselage::Scorer& scorer = get();
+    return interruptible(texts.size(), [&](const Sink& sink) { scorer.score(texts, sink); });
+  }
 
  private:
   const Process process_;

@@ -9,9 +9,6 @@ from typing import Any, overload
 from fuselage import _core
 from fuselage._arguments import arguments_of
 
-# Lines after which Python may handle signals.
-_CHUNK = 256
-
 
 class Scorer:
     """Tells how likely given translations are, or with a language model given texts.
@@ -55,21 +52,8 @@ class Scorer:
             return self.score([sources], None if targets is None else [targets])[0]
         sources = list(sources)
         if targets is None:
-            chunks = range(0, len(sources), _CHUNK)
-            scores = [self._core.score_texts(sources[i : i + _CHUNK]) for i in chunks]
-        else:
-            targets = list(targets)
-            if len(sources) != len(targets):
-                raise _core.Error(
-                    f"there are {len(sources)} sources, but {len(targets)} targets; "
-                    "give a translation for each source"
-                )
-            chunks = range(0, len(sources), _CHUNK)
-            scores = [
-                self._core.score_pairs(sources[i : i + _CHUNK], targets[i : i + _CHUNK])
-                for i in chunks
-            ]
-        return [score for chunk in scores for score in chunk]
+            return self._core.score_texts(sources)
+        return self._core.score_pairs(sources, list(targets))
 
 
 def _opened(arguments: list[str], alignment: bool) -> Scorer:

@@ -44,5 +44,5 @@ def test_scores_are_those_of_the_command(tmp_path, lines):
         [float(line) for line in expected.split()], rel=1e-4
     )
     assert scores[0].alignment.shape[0] == len(scores[0].word_scores)
-    with pytest.raises(fuselage.Error, match="1 sources, but 2 targets"):
+    with pytest.raises(fuselage.Error, match="1 source lines and 2 target lines"):
         fuselage.Scorer().score(["a"], ["b", "c"])

@@ -18,6 +18,7 @@ import pytest
 LONG = """
 import fuselage, itertools, sys
 translator = fuselage.Translator(threads=2)
+scorer = fuselage.Scorer(threads=2)
 print("ready", flush=True)
 try:
     {call}
@@ -30,6 +31,7 @@ except KeyboardInterrupt:
     "call",
     [
         'translator.translate(["Tom is my friend, and he lives in a house."] * 1000000)',
+        'scorer.score(["Tom is my friend."] * 1000000, ["Tom ist mein Freund."] * 1000000)',
         'sum(1 for _ in translator.translate(itertools.repeat("Tom is my friend.")))',
     ],
 )

@@ -222,6 +222,24 @@ TEST(Scorer, NeedsAsManyLinesOnEitherSide) {
   EXPECT_EQ(count, 1u);
 }
 
+TEST(Scorer, EndsWhenItsSinkThrows) {
+  ScorerOptions options;
+  options.vocabularies.paths = testing::vocabularies();
+  options.batches = {.mini_batch = 1, .maxi_batch = 1};
+  options.threads = 2;
+  const Scorer scorer(small_model(), options);
+  const std::vector<std::string> lines(1000, "▁Tom");
+  std::size_t count = 0;
+  const Scorer::Sink sink = [&](std::size_t, PairScore&&) {
+    if (++count == 3) throw std::runtime_error("enough");
+  };
+  EXPECT_THAT([&] { scorer.score(lines, lines, sink); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("enough")));
+  EXPECT_EQ(count, 3u);
+  EXPECT_THAT([&] { scorer.score(lines, lines, nullptr); },
+              ThrowsMessage<Error>(HasSubstr("sink")));
+}
+
 TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
   ScorerOptions options;
   options.vocabularies.paths = testing::vocabularies();

@@ -45,7 +45,7 @@ struct ScorerOptions {
 class Scorer {
  public:
   /// Receives the score of a pair of lines or of a line, numbered from 0, in order and one at a
-  /// time.
+  /// time. An exception that it throws ends the call.
   using Sink = std::function<void(std::size_t line, PairScore&& score)>;
 
   /// Throws Error as Translator does.
@@ -64,6 +64,8 @@ class Scorer {
   /// One score per pair of lines. Throws Error when the lists have different lengths.
   std::vector<PairScore> score(const std::vector<std::string>& sources,
                                const std::vector<std::string>& targets) const;
+  void score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+             const Sink& sink) const;
 
   /// Gives one score per pair of lines. Throws Error when one stream has fewer lines than the
   /// other, after the scores of all pairs have been handed over.
@@ -75,6 +77,7 @@ class Scorer {
 
   /// One score per line.
   std::vector<PairScore> score(const std::vector<std::string>& texts) const;
+  void score(const std::vector<std::string>& texts, const Sink& sink) const;
 
   /// Gives one score per line.
   void score(std::istream& texts, const Sink& sink) const;
