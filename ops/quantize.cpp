@@ -20,6 +20,7 @@ Quantizer quantizer_from(const op::Quantization& quantization) {
           .largest = static_cast<std::int32_t>(
               std::clamp<std::int64_t>(quantization.largest, 0, kTooLarge)),
           .largest_sum = quantization.largest_sum,
+          .scale = static_cast<float>(quantization.given_scale),
           .logarithmic = quantization.logarithmic};
 }
 
@@ -162,7 +163,8 @@ op::Quantization quantization_of(const Quantizer& quantizer) {
   return {.to = quantizer.to,
           .largest = quantizer.largest,
           .largest_sum = quantizer.largest_sum,
-          .logarithmic = quantizer.logarithmic};
+          .logarithmic = quantizer.logarithmic,
+          .given_scale = quantizer.scale};
 }
 
 Dims quantized_results(const Node& node) {
@@ -174,7 +176,8 @@ std::span<const OpDef> quantize_ops() {
       define<op::Quantize>(
           {.summary = "round(x / scale) and the scale, for each vector. The integers are at most "
                       "`largest` in magnitude, and `largest_sum` in the sum of magnitudes (0: "
-                      "any); the scale is the smallest possible, or the operand if it is positive. "
+                      "any); the scale is the operand or else `given_scale`, if that is positive, "
+                      "otherwise the smallest possible. "
                       "Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
                       "integers of qint8 are powers of two or 0.",
            .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},

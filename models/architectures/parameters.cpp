@@ -105,18 +105,22 @@ Expr Parameters::numbers(const std::string& name, Expr param) {
 }
 
 /// Scale of the operand that the quantized `name` is multiplied with; invalid if the file stores no
-/// multiplier. Equal multipliers share one, so that an operand of several products is quantized
-/// once.
+/// multiplier. It is a number of the graph, so that kernels can quantize what they compute. Equal
+/// multipliers share one, so that an operand of several products is quantized once.
 Expr Parameters::scale_of_rows(const std::string& name) {
   const std::string multiplier = name + "_QuantMultA";
   if (!has(multiplier)) return {};
-  const Expr of_rows = vector(multiplier, 1);
-  const float value = stored(multiplier).to_f32().data<float>()[0];
+  const Tensor& tensor = stored(multiplier);
+  if (tensor.size() != 1)
+    throw LocatedError(fmt::format("{}: parameter {} has shape {}; a multiplier has shape [1, 1]",
+                                   where_, in_quotes(multiplier), shape_to_string(tensor.shape())));
+  const float value = tensor.to_f32().data<float>()[0];
   if (!(value > 0) || !std::isnormal(1 / value))
     throw LocatedError(fmt::format("{}: parameter {} is {}; a multiplier must be a positive number",
                                    where_, in_quotes(multiplier), value));
   const auto [found, added] = scales_.try_emplace(value);
-  if (added) found->second = (1 / of_rows).named(name + ".scale_of_rows");
+  if (added) found->second = builder_.constant(1 / value).named(name + ".scale_of_rows");
+  as_numbers_.insert(multiplier);
   return found->second;
 }
 
@@ -148,7 +152,7 @@ Expr Parameters::table(const std::string& name, DomainId vocabulary, std::int64_
 TensorMap Parameters::take() const {
   std::vector<std::string> unused;
   for (const auto& [name, tensor] : weights_)
-    if (declared_.count(name) == 0) unused.push_back(name);
+    if (declared_.count(name) == 0 && as_numbers_.count(name) == 0) unused.push_back(name);
   if (!unused.empty())
     throw LocatedError(fmt::format(
         "{}: {} parameter{} not used by the architecture that the configuration describes: {}; an "

@@ -4,12 +4,29 @@
 
 #include <algorithm>
 
+#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/quantize.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kX{"x"};
+constexpr Capture kX{"x"}, kScale{"scale"};
+
+// --- Scales that are known ---
+
+std::optional<std::string> not_one_scale(const Match& match) {
+  const auto values = match.node(kScale).as<op::Constant>().values;
+  if (values.size() == 1 && values[0] > 0) return std::nullopt;
+  return fmt::format("{} is not one positive number", match.graph().describe(match.node(kScale)));
+}
+
+void make_attribute(Rewriter& rewriter, const Match& match) {
+  auto quantization = match.root_node().as<op::Quantization>();
+  quantization.given_scale = static_cast<float>(match.node(kScale).as<op::Constant>().values[0]);
+  rewriter.replace(match.result(), rewriter.add(op::Quantize{quantization}, {match[kX]}));
+}
+
+// --- Results ---
 
 std::optional<std::string> other_integers(const Match& match) {
   const Node& producer = match.node(kX);
@@ -46,7 +63,11 @@ Pass fuse_quantize() {
   };
   return {
       .name = "fuse_quantize",
-      .rules = {{.name = "quantized_results",
+      .rules = {{.name = "constant_scale",
+                 .pattern = match::op<op::Quantize>({match::any(kX), match::constant(kScale)}),
+                 .guards = {{"one_number", not_one_scale}},
+                 .build = make_attribute},
+                {.name = "quantized_results",
                  .pattern = match::op<op::Quantize>({match::node(may_quantize).named(kX).shared()}),
                  .guards = {{"same_integers", other_integers}},
                  .build = fuse}}};

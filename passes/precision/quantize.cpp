@@ -174,6 +174,12 @@ std::optional<std::string> smaller_integers(const Match& match) {
   return fmt::format("integers up to {} are asked for", largest);
 }
 
+std::optional<std::string> other_scale(const Match& match) {
+  const double scale = match.root_node().as<op::Quantization>().given_scale;
+  if (scale == 0) return std::nullopt;
+  return fmt::format("a scale of {} is asked for", scale);
+}
+
 Rule stored_vectors() {
   const auto build = [](Rewriter& rewriter, const Match& match) {
     rewriter.replace(match.result(), match[kStored]);
@@ -181,7 +187,9 @@ Rule stored_vectors() {
   return {.name = "stored_vectors",
           .pattern =
               match::op<op::Quantize>({match::op<op::Dequantize>({match::any(kStored)}).shared()}),
-          .guards = {{"stored_type", other_type}, {"any_integer", smaller_integers}},
+          .guards = {{"stored_type", other_type},
+                     {"any_integer", smaller_integers},
+                     {"own_scale", other_scale}},
           .numerics = {NumericClass::quantizes, 0, "the numbers that are stored, not nearer ones"},
           .build = build};
 }

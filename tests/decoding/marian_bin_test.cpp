@@ -241,7 +241,8 @@ TEST_P(MarianBinModel, MultipliesStoredIntegers) {
       EXPECT_NE(graph.value(node.operands[0]).type.dtype, DType::f32) << graph.describe(id);
     }
     // Rows of embeddings may be quantized by their multiplier, once for all.
-    const bool by_multiplier = node.operands.size() > 1;
+    const bool by_multiplier =
+        node.is<op::Quantize>() && node.as<op::Quantization>().given_scale > 0;
     if (!node.is<op::Quantize>() || !at_load || by_multiplier) continue;
     // Those of 16 bits must be smaller than stored ones may be.
     if (node.as<op::Quantization>().largest == kLargestOfInt16Rows) continue;
@@ -323,8 +324,11 @@ TEST_F(MarianBinErrors, EqualMultipliersShareAScale) {
     write_file_atomically(path_, testing::marian_bin(items_));
     const Graph graph = load_model(path_).graph;
     const auto nodes = graph.nodes();
-    return std::count_if(nodes.begin(), nodes.end(),
-                         [&](NodeId id) { return graph.node(id).is<op::Div>(); });
+    return std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) {
+      const Node& node = graph.node(id);
+      return node.is<op::Constant>() &&
+             graph.value(node.results[0]).name.ends_with(".scale_of_rows");
+    });
   };
   item("encoder_l1_self_Wk_QuantMultA").data = testing::bytes_of(30.5F);
   const auto different = scales();

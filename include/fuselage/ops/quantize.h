@@ -19,16 +19,18 @@ struct Quantization {
   std::int64_t largest = 127;
   std::int64_t largest_sum = 0;
   bool logarithmic = false;
+  double given_scale = 0;
   static constexpr auto attributes() {
     return std::tuple(defaulted("to", &Quantization::to),
                       defaulted("largest", &Quantization::largest),
                       defaulted("largest_sum", &Quantization::largest_sum),
-                      defaulted("logarithmic", &Quantization::logarithmic));
+                      defaulted("logarithmic", &Quantization::logarithmic),
+                      defaulted("given_scale", &Quantization::given_scale));
   }
 };
 
-/// Quantizes each vector to integers with a scale: the minimum possible, or operand 1 if it is
-/// positive.
+/// Quantizes each vector to integers with a scale: operand 1 or else `given_scale`, if that
+/// is positive, otherwise the minimum possible.
 struct Quantize : Quantization {
   static constexpr std::string_view kName = "quantize";
 };

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
@@ -24,16 +26,28 @@ using IntVector = hn::Vec<IntTag>;
 
 // The largest magnitude of a row; NaN or infinity if the row contains one. Magnitudes are compared
 // by their bits as integers, which have the same order.
+class LargestMagnitude {
+ public:
+  HWY_INLINE LargestMagnitude() : largest_(hn::Zero(IntTag())) {}
+
+  HWY_INLINE void take(Vector x) {
+    const IntVector bits = hn::And(hn::BitCast(IntTag(), x), hn::Set(IntTag(), 0x7fffffff));
+    largest_ = hn::Max(bits, largest_);
+  }
+  float get() const {
+    return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(IntTag(), largest_)));
+  }
+
+ private:
+  IntVector largest_;
+};
+
 float largest_magnitude(const float* x, std::size_t cols) {
-  const IntVector magnitude = hn::Set(IntTag(), 0x7fffffff);
-  const auto larger = [&](Vector v, IntVector top) HWY_ATTR {
-    return hn::Max(hn::And(hn::BitCast(IntTag(), v), magnitude), top);
-  };
-  IntVector top = hn::Zero(IntTag());
+  LargestMagnitude largest;
   std::size_t i = 0;
-  for (; i + kLanes <= cols; i += kLanes) top = larger(load(x + i), top);
-  if (i < cols) top = larger(load_n(x + i, cols - i, 0), top);
-  return std::bit_cast<float>(hn::GetLane(hn::MaxOfLanes(IntTag(), top)));
+  for (; i + kLanes <= cols; i += kLanes) largest.take(load(x + i));
+  if (i < cols) largest.take(load_n(x + i, cols - i, 0));
+  return largest.get();
 }
 
 // To integers within ±bound by a scale.
@@ -69,17 +83,34 @@ struct NearestPower {
   Vector inverse;
 };
 
-// The integers of a row, from `to` on.
+// The integers of a row, from `to` on; returns its largest magnitude.
 template <class T, class Integer>
-void quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to) {
+float quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to) {
   const hn::Rebind<T, Tag> narrow;
+  LargestMagnitude largest;
+  const auto integers = [&](Vector part) HWY_ATTR {
+    largest.take(part);
+    return hn::DemoteTo(narrow, nearest(part));
+  };
   std::size_t i = 0;
-  for (; i + kLanes <= cols; i += kLanes)
-    hn::StoreU(hn::DemoteTo(narrow, nearest(load(x + i))), narrow, to + i);
-  if (i == cols) return;
-  HWY_ALIGN T rest[kLanes];
-  hn::Store(hn::DemoteTo(narrow, nearest(load_n(x + i, cols - i, 0))), narrow, rest);
-  std::memcpy(to + i, rest, (cols - i) * sizeof(T));
+  for (; i + kLanes <= cols; i += kLanes) hn::StoreU(integers(load(x + i)), narrow, to + i);
+  if (i < cols) {
+    HWY_ALIGN T rest[kLanes];
+    hn::Store(integers(load_n(x + i, cols - i, 0)), narrow, rest);
+    std::memcpy(to + i, rest, (cols - i) * sizeof(T));
+  }
+  return largest.get();
+}
+
+float quantize_row(const Quantizer& quantizer, const float* x, std::size_t cols, float scale,
+                   float* integers) {
+  if (quantizer.logarithmic)
+    return quantize_row(x, cols, NearestPower{broadcast(1 / scale)},
+                        reinterpret_cast<std::int8_t*>(integers));
+  const Nearest nearest{broadcast(1 / scale), broadcast(static_cast<float>(quantizer.largest))};
+  if (quantizer.to == DType::qint8)
+    return quantize_row(x, cols, nearest, reinterpret_cast<std::int8_t*>(integers));
+  return quantize_row(x, cols, nearest, reinterpret_cast<std::int16_t*>(integers));
 }
 
 void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows, std::size_t cols,
@@ -92,25 +123,19 @@ void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows
   for (std::size_t r = 0; r < rows; ++r) {
     const float* row = row_of(x, r, cols);
     float* vector = out.data + r * out.stride;
-    const float scale = quantization_scale(quantizer, largest_magnitude(row, cols));
+    float* integers = vector + 1;
+    // A row's own scale needs its largest magnitude first; a given one needs to know of infinities
+    // and NaN only.
+    float scale = quantizer.scale > 0 ? quantizer.scale
+                                      : quantization_scale(quantizer, largest_magnitude(row, cols));
     // The padding is among the last 4 bytes.
     vector[elements - 1] = 0;
+    if (scale > 0)
+      scale = std::isfinite(quantize_row(quantizer, row, cols, scale, integers))
+                  ? scale
+                  : std::numeric_limits<float>::quiet_NaN();
+    if (!(scale > 0)) std::fill_n(integers, elements - 1, 0.0f);
     vector[0] = scale;
-    float* integers = vector + 1;
-    if (!(scale > 0)) {
-      std::fill_n(integers, elements - 1, 0.0f);
-      continue;
-    }
-    if (quantizer.logarithmic) {
-      quantize_row(row, cols, NearestPower{broadcast(1 / scale)},
-                   reinterpret_cast<std::int8_t*>(integers));
-      continue;
-    }
-    const Nearest nearest{broadcast(1 / scale), broadcast(static_cast<float>(quantizer.largest))};
-    if (quantizer.to == DType::qint8)
-      quantize_row(row, cols, nearest, reinterpret_cast<std::int8_t*>(integers));
-    else
-      quantize_row(row, cols, nearest, reinterpret_cast<std::int16_t*>(integers));
   }
 }
 

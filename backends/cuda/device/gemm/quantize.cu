@@ -61,9 +61,15 @@ __device__ float scale_for(unsigned top, float given, float largest) {
   return scale < kLeastScale ? 0.0f : scale;
 }
 
+/// The scale of all vectors: in device memory, or a number; 0 for none.
+struct Scale {
+  const float* stored;
+  float number;
+};
+
 /// A thread group for each vector.
 template <int kThreads, int kBits, typename Integer>
-__global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, const float* given,
+__global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, Scale given,
                                 Integer nearest, RowsOut out) {
   constexpr int kInWord = 32 / kBits;
   const std::int64_t group = ThreadGroup<kThreads>::index();
@@ -79,7 +85,7 @@ __global__ void quantize_kernel(RowsIn x, RowVectors vectors, float largest, con
   for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < k; c += kThreads)
     top = MaxBits()(top, __float_as_uint(from[c]) & kMagnitude);
   top = ThreadGroup<kThreads>::reduce(top, MaxBits());
-  const float scale = scale_for(top, given ? *given : 0.0f, largest);
+  const float scale = scale_for(top, given.stored ? *given.stored : given.number, largest);
   if (ThreadGroup<kThreads>::thread_rank() == 0) to[0] = __float_as_uint(scale);
   const bool has_integers = scale > 0;
   const float inverse = 1.0f / scale;
@@ -119,7 +125,7 @@ __global__ void cast_kernel(Cast cast, Rows rows, std::int64_t columns) {
 
 template <int kBits, typename Integer>
 void launch_quantize(cudaStream_t stream, const RowsIn& x, const RowVectors& vectors, float largest,
-                     const float* given, const Integer& nearest, const RowsOut& out) {
+                     const Scale& given, const Integer& nearest, const RowsOut& out) {
   with_group(vectors.k, [&](auto threads) {
     launch(stream, quantize_kernel<threads, kBits, Integer>,
            config_for_groups<threads>(vectors.rows.max_live * vectors.per_row), x, vectors, largest,
@@ -132,12 +138,13 @@ void launch_quantize(cudaStream_t stream, const RowsIn& x, const RowVectors& vec
 void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float* scale,
                    const RowsIn& x, const RowVectors& vectors, const RowsOut& out) {
   const auto largest = static_cast<float>(quantizer.largest);
+  const Scale given{scale, quantizer.scale};
   if (quantizer.logarithmic)
-    launch_quantize<8>(stream, x, vectors, largest, scale, NearestPower(), out);
+    launch_quantize<8>(stream, x, vectors, largest, given, NearestPower(), out);
   else if (quantizer.to == DType::qint8)
-    launch_quantize<8>(stream, x, vectors, largest, scale, Nearest{largest}, out);
+    launch_quantize<8>(stream, x, vectors, largest, given, Nearest{largest}, out);
   else
-    launch_quantize<16>(stream, x, vectors, largest, scale, Nearest{largest}, out);
+    launch_quantize<16>(stream, x, vectors, largest, given, Nearest{largest}, out);
 }
 
 void dequantize_rows(cudaStream_t stream, DType from, const RowsIn& x, const RowVectors& vectors,

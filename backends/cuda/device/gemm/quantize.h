@@ -17,8 +17,8 @@ struct RowVectors {
 };
 
 /// Quantizes each vector to qint8 or qint16 (base/quantized.h), with the bits of quantize_vector().
-/// `scale`, in device memory, is the scale of all vectors; if null or not positive, each vector has
-/// its own. The quantizer must not bound sums.
+/// `scale`, in device memory, or if null the quantizer's, is the scale of all vectors; if that is
+/// not positive, each vector has its own. The quantizer must not bound sums.
 void quantize_rows(cudaStream_t stream, const Quantizer& quantizer, const float* scale,
                    const RowsIn& x, const RowVectors& vectors, const RowsOut& out);
 

@@ -67,7 +67,8 @@ class Parameters {
   std::string where_;
   std::map<std::string, Expr> declared_;
   std::map<std::string, Expr> numbers_;  ///< dequantized parameters
-  std::map<float, Expr> scales_;  ///< by multiplier: scales of the operands of integer products
+  std::map<float, Expr> scales_;      ///< by multiplier: scales of the operands of integer products
+  std::set<std::string> as_numbers_;  ///< parameters that became numbers of the graph
 };
 
 }  // namespace fuselage
