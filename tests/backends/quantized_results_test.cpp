@@ -143,6 +143,53 @@ TEST_P(QuantizedResults, AgreeWithTheReferenceInterpreter) {
 INSTANTIATE_TEST_SUITE_P(Backends, QuantizedResults, ::testing::ValuesIn(cpu::supported_isas()),
                          [](const auto& isa) { return isa.param; });
 
+/// Results of which only the quantized vectors are read, in more rows than kernels compute at once.
+constexpr std::string_view kOnlyQuantized = R"ir(fuselage.graph 1
+domain words = vocabulary 50
+domain sentence = sentence
+domain source = source of sentence
+domain parent = parent of sentence
+domain hyp = hypothesis of parent
+domain own = pairs of source, source
+map source.word : source -> words
+map hyp.word : hyp -> words partial
+%table = param() {name = "table", domain = words, dims = [32]}
+%wide = param() {name = "wide", dims = [32, 613]}
+%bias = param() {name = "bias", dims = [613]}
+%gain = param() {name = "gain", dims = [32]}
+%x = select_rows(%table) {via = [source.word]}
+%weights, %mixed = dot_attention(%x, %x, %x) {left = [own.left], right = [own.right], heads = 2, scale = 0.5}
+%qa = quantize(%mixed)
+%a = dequantize(%qa)
+%norm, %sum = add_layer_norm(%a, %x, %gain) {epsilon = 0.01}
+%qb = quantize(%norm)
+%b = dequantize(%qb)
+%rectified = linear(%b, %wide, %bias) {expression = "relu(add(x0, x1))"}
+%qc = quantize(%rectified) {given_scale = 0.02}
+%c = dequantize(%qc)
+%squashed = linear(%b, %wide, %bias) {expression = "tanh(add(x0, x1))"}
+%qd = quantize(%squashed)
+%d = dequantize(%qd)
+%doubled = pointwise(%b) {expression = "add(x0, x0)"}
+%qe = quantize(%doubled)
+%e = dequantize(%qe)
+%all = concat(%c, %d, %e)
+%entries = mean_rows(%all) {to = [source.sentence]}
+%last = select_rows(%table) {via = [hyp.word]}
+%logits = relu(%last)
+return logits = %logits, entries = %entries
+)ir";
+
+TEST_P(QuantizedResults, MayBeAllThatIsRead) {
+  const Graph plain = parse_graph(kOnlyQuantized, "test.ir", all_ops());
+  Graph fused = plain;
+  optimize(fused, {.passes = "fuse_quantize"});
+  for (const NodeId id : fused.nodes()) ASSERT_NE(fused.node(id).op->name, "quantize");
+  const auto want = rows_of(plain, {.passes = "none"});
+  for (const std::size_t threads : {1u, 3u})
+    EXPECT_EQ(rows_of(fused, {.passes = "none", .threads_per_sentence = threads}), want) << threads;
+}
+
 /// Of pairs there are others than of the mixture's rows.
 TEST(QuantizedWeights, AreThoseOfTheReferenceEvaluation) {
   const std::string text(kGraph.substr(0, kGraph.find("%q_mixed")));

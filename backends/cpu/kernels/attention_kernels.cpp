@@ -1,6 +1,8 @@
 // Attention: fused nodes, and separate nodes for scores, softmax and mixture. Both use the same
 // functions.
 
+#include <algorithm>
+
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
 #include "backends/cpu/runtime/parts.h"
@@ -35,36 +37,56 @@ class Attention : public Kernel {
       : map_(binding.node.as<op::PairMembers>().left.front()), quantized_(in, binding) {}
 
  protected:
-  /// For shares of the left rows: f(all segments, first, last) writes the scores of left rows first
-  /// … last - 1 into the weights' buffer; then mixes the values of operand `values`.
+  /// For blocks of left rows: f(all segments, first, last) writes the scores of left rows first …
+  /// last - 1 into the weights' buffer; then mixes the values of operand `values`.
   template <typename F>
   void attend(const PlannedInstruction& in, const Run& run, std::size_t values, const F& f) const {
     // Multiply-adds per column of a pair, the cost of about one exponential.
     constexpr std::size_t kWorkOfAColumn = 8;
+    // The left rows of a block; their scores stay in the L2 cache.
+    constexpr std::size_t kBlock = 48;
     const Segments segments = segments_of(map_, run);
     const auto pairs = static_cast<std::size_t>(segments.begin[segments.count] - segments.begin[0]);
     const auto cols = static_cast<std::size_t>(in.operands[0].cols);
     in_parts(run, segments.count, kWorkOfAColumn * pairs * cols,
              [&](std::size_t first, std::size_t last) {
-               f(segments, first, last);
-               soften_and_mix(in, run, through_index(in, run, values, 1), first, last);
+               for (std::size_t begin = first; begin < last; begin += kBlock) {
+                 const std::size_t end = std::min(begin + kBlock, last);
+                 f(segments, begin, end);
+                 soften(in, run, share_of(segments, begin, end));
+                 mix(in, run, values, {first, begin, end});
+               }
              });
   }
 
  private:
-  /// Converts the scores of a share into weights in place, mixes the values, and quantizes the
-  /// mixture if the node has quantized results.
-  void soften_and_mix(const PlannedInstruction& in, const Run& run, const RowsIn& values,
-                      std::size_t first, std::size_t last) const {
-    const Segments share = share_of(segments_of(map_, run), first, last);
-    const auto heads = static_cast<std::size_t>(in.results[0].cols);
+  /// Left rows begin … end - 1 of the share that begins with left row `first`.
+  struct Block {
+    std::size_t first, begin, end;
+  };
+
+  /// Converts scores into weights in place.
+  static void soften(const PlannedInstruction& in, const Run& run, const Segments& rows) {
     float* weights = result_at(in, run, 0);
-    run.kernels.segment_softmax(weights, heads, share, weights);
+    run.kernels.segment_softmax(weights, heads_of(in), rows, weights);
+  }
+
+  /// Mixes the values of operand `values`, and quantizes the mixtures if the node has quantized
+  /// results.
+  void mix(const PlannedInstruction& in, const Run& run, std::size_t values,
+           const Block& block) const {
     const BufferView& mixture = in.results[1];
-    run.kernels.mix_rows(weights, heads, values, static_cast<std::size_t>(mixture.cols), share,
-                         {data_at<float>(mixture, run, static_cast<std::int64_t>(first)),
+    const std::size_t place = quantized_.place(1, block.first, block.begin);
+    run.kernels.mix_rows(result_at(in, run, 0), heads_of(in), through_index(in, run, values, 1),
+                         static_cast<std::size_t>(mixture.cols),
+                         share_of(segments_of(map_, run), block.begin, block.end),
+                         {data_at<float>(mixture, run, static_cast<std::int64_t>(place)),
                           static_cast<std::size_t>(mixture.stride)});
-    quantized_.quantize(in, run, first, last);
+    quantized_.quantize_block(in, run, block.first, block.begin, block.end);
+  }
+
+  static std::size_t heads_of(const PlannedInstruction& in) {
+    return static_cast<std::size_t>(in.results[0].cols);
   }
 
   MapId map_;  ///< groups pairs by left row
@@ -102,14 +124,10 @@ class DotAttention final : public Attention {
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     attend(in, run, 2, [&](const Segments& segments, std::size_t first, std::size_t last) {
-      const auto begin = static_cast<std::size_t>(segments.begin[first]);
-      const auto end = static_cast<std::size_t>(segments.begin[last]);
-      const RowsOut scores = rows_out(in, run);
-      run.kernels.head_dot(rows_from(through_index(in, run, 0, 0), begin),
-                           rows_from(through_index(in, run, 1, 1), begin), scores_.heads,
-                           scores_.scale, end - begin,
-                           static_cast<std::size_t>(in.operands[0].cols),
-                           {scores.data + begin * scores.stride, scores.stride});
+      run.kernels.dot_scores(through_index(in, run, 0, 0), through_index(in, run, 1, 1),
+                             scores_.heads, scores_.scale,
+                             static_cast<std::size_t>(in.operands[0].cols),
+                             share_of(segments, first, last), result_at(in, run, 0));
     });
   }
 

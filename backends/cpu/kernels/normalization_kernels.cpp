@@ -88,11 +88,11 @@ class AddNorm final : public Kernel {
     const RowsOut norm = rows_out(in, run, 0);
     const RowsOut sum = rows_out(in, run, 1);
     for (std::size_t r = 0; r < rows_of(in, run); ++r) {
-      float* row = sum.data + r * sum.stride;
+      float* row = sum.data + quantized_.place(1, 0, r) * sum.stride;
       add(row_of(a, r, a.columns), row_of(b, r, b.columns), cols, row);
       kNormalize(run, {row, 0, nullptr, nullptr, cols}, weights, 1, cols,
-                 {norm.data + r * norm.stride, norm.stride});
-      quantized_.quantize(in, run, r, r + 1);
+                 {norm.data + quantized_.place(0, 0, r) * norm.stride, norm.stride});
+      quantized_.quantize_block(in, run, 0, r, r + 1);
     }
   }
 

@@ -35,7 +35,7 @@ class Product : public Kernel {
     }
     const std::size_t rows = rows_of(in, run) * vectors_;
     in_panels(run, matrix, rows, [&](std::size_t first, std::size_t last) {
-      run.kernels.gemm_panels(x, rows, matrix, first, last, out);
+      run.kernels.gemm_panels(x, rows, matrix, first, last, {}, out);
     });
   }
 

@@ -17,10 +17,17 @@ class QuantizedResults {
   std::size_t size() const { return results_.size(); }
   bool empty() const { return results_.empty(); }
 
-  /// Quantizes rows first … last - 1 of the instruction's rows.
-  void quantize(const PlannedInstruction& in, const Run& run, std::size_t first,
-                std::size_t last) const;
-  /// The same for all rows.
+  /// The row in which a kernel that computes its rows in blocks, from `first` on, keeps row `row`
+  /// of a result: its own, or the first one, if no other node reads the result. Such a result then
+  /// is a block in the cache rather than as long as the batch.
+  std::size_t place(std::size_t result, std::size_t first, std::size_t row) const {
+    return is_read_[result] ? row : first;
+  }
+
+  /// Quantizes the block of rows begin … end - 1, which `place` places.
+  void quantize_block(const PlannedInstruction& in, const Run& run, std::size_t first,
+                      std::size_t begin, std::size_t end) const;
+  /// Quantizes all rows, in their own places.
   void quantize(const PlannedInstruction& in, const Run& run) const;
 
  private:
@@ -29,12 +36,14 @@ class QuantizedResults {
     std::size_t vectors = 1;     ///< per row
   };
 
+  /// Quantizes rows begin … end - 1, whose source begins with row `from`.
   void quantize(const Result& result, const PlannedInstruction& in, const Run& run,
-                std::size_t first, std::size_t last) const;
+                std::size_t from, std::size_t begin, std::size_t end) const;
 
   Quantizer quantizer_;
   bool vectorized_ = true;  ///< quantize_rows supports the quantizer
   std::vector<Result> results_;
+  std::vector<bool> is_read_;  ///< by result: by another node, or it is an output
 };
 
 }  // namespace fuselage::cpu

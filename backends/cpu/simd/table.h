@@ -5,6 +5,7 @@
 #include <span>
 
 #include "backends/cpu/simd/gemm/packed_matrix.h"
+#include "backends/cpu/simd/gemm/product_epilogue.h"
 #include "backends/cpu/simd/output/output_part.h"
 #include "fuselage/backends/cpu/simd/rows.h"
 #include "fuselage/base/quantized.h"
@@ -99,9 +100,10 @@ struct KernelTable {
   /// the row's scale.
   void (*gemm)(const RowsIn& a, size_t rows, const PackedMatrix& b, const RowsOut& c) = nullptr;
 
-  /// The part of gemm for panels first … last - 1 of b: writes only their columns of c.
+  /// The part of gemm for panels first … last - 1 of b, with an epilogue: writes only their columns
+  /// of c.
   void (*gemm_panels)(const RowsIn& a, size_t rows, const PackedMatrix& b, size_t first,
-                      size_t last, const RowsOut& c) = nullptr;
+                      size_t last, const ProductEpilogue& after, const RowsOut& c) = nullptr;
 
   /// The products of the matrices in the rows of a and b, row by row. An element is a sum over k
   /// in order, or with b transposed, or of one column, in 16 lanes. out must not overlap an
@@ -145,6 +147,10 @@ struct KernelTable {
   /// out must not overlap an operand.
   void (*head_dot)(const RowsIn& q, const RowsIn& k, size_t heads, float scale, size_t rows,
                    size_t cols, const RowsOut& out) = nullptr;
+
+  /// out [pairs, heads]: head_dot for the pairs of each segment, whose rows of q are all the same.
+  void (*dot_scores)(const RowsIn& q, const RowsIn& k, size_t heads, float scale, size_t cols,
+                     const Segments& segments, float* out) = nullptr;
 
   /// out [pairs]: for the pairs p of segment i, the sum over c of -2 v[c] / (1 + (q[i, c] k[p,
   /// c])^2): the dot product of v and tanh(log q + log k), up to a constant. q and k hold

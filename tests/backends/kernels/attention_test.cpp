@@ -49,6 +49,60 @@ TEST_P(AttentionTest, HeadDotReadsRowsThroughAnIndex) {
   }
 }
 
+/// Left rows with keys of their own, and runs of left rows that share theirs.
+struct PairsOfGroups {
+  std::vector<std::int32_t> begin = {0}, left, right;
+
+  /// Adds `rows` left rows, each paired with the keys first … first + keys - 1.
+  void add(std::int32_t rows, std::int32_t first, std::int32_t keys) {
+    for (std::int32_t r = 0; r < rows; ++r) {
+      const auto row = static_cast<std::int32_t>(begin.size()) - 1;
+      for (std::int32_t k = 0; k < keys; ++k) {
+        left.push_back(row);
+        right.push_back(first + k);
+      }
+      begin.push_back(static_cast<std::int32_t>(left.size()));
+    }
+  }
+
+  Segments segments() const { return {begin.data(), begin.size() - 1}; }
+};
+
+TEST_P(AttentionTest, DotScoresAreTheDotProductsOfPairs) {
+  PairsOfGroups pairs;
+  std::int32_t keys = 0;
+  for (const std::int32_t rows : {1, 3, 4, 5, 9})
+    for (const std::int32_t count : {0, 1, 3, 5, 8, 16, 17, 21, 40}) {
+      pairs.add(rows, keys, count);
+      keys += count;
+    }
+  pairs.add(2, 0, 3);
+  const auto lefts = pairs.begin.size() - 1;
+  for (const std::size_t width : {1, 7, 16, 17, 32, 48, 64})
+    for (const std::size_t heads : {1, 3, 4, 8}) {
+      const std::size_t cols = width * heads;
+      Matrix q = Matrix::random(lefts, cols, 40), k = Matrix::random(keys, cols, 41);
+      // Products of -0 only, and what is no number.
+      for (std::size_t c = 0; c < cols; ++c) q(5, c) = -0.0f;
+      k(20, 0) = kNaN;
+      k(30, cols - 1) = kInf;
+      const std::size_t count = pairs.left.size();
+      Matrix want = Matrix::result(count, heads, 0), got = Matrix::result(count, heads, 0);
+      kernels().head_dot(q.in(pairs.left, nullptr), k.in(pairs.right, nullptr), heads, 0.3f, count,
+                         cols, want.out());
+      kernels().dot_scores(q.in(pairs.left, nullptr), k.in(pairs.right, nullptr), heads, 0.3f, cols,
+                           pairs.segments(), got.row(0));
+      ASSERT_TRUE(got.guards_intact());
+      for (std::size_t p = 0; p < count; ++p)
+        for (std::size_t h = 0; h < heads; ++h)
+          ASSERT_TRUE(same_bits(&want(p, h), &got(p, h), 1) ||
+                      (std::isnan(want(p, h)) && std::isnan(got(p, h))))
+              << "pair " << p << ", head " << h << " of " << heads << ", width " << width;
+    }
+  kernels().dot_scores(Matrix(0, 4).in(), Matrix(0, 4).in(), 2, 1, 4, {pairs.begin.data(), 0},
+                       nullptr);
+}
+
 /// exp of random numbers, some of them as large as they may be.
 Matrix factors(std::size_t rows, std::size_t cols, unsigned seed, bool extreme) {
   Matrix m = Matrix::random(rows, cols, seed, 2.0f);

@@ -167,6 +167,20 @@ TEST(Canonical, Attention) {
         Matrix scores(17, heads, 0), mixed(4, cols);
         kernels().head_dot(q.in(), k.in(), heads, 0.125f, 17, cols, scores.out());
         bytes.add(scores);
+        // Rows 2 to 16 of k are the keys of 7 rows of q, which share them.
+        std::vector<std::int32_t> starts, lefts, rights;
+        for (std::int32_t r = 0; r < 7; ++r) {
+          starts.push_back(15 * r);
+          for (std::int32_t p = 0; p < 15; ++p) {
+            lefts.push_back(r);
+            rights.push_back(2 + p);
+          }
+        }
+        starts.push_back(15 * 7);
+        Matrix shared(15 * 7, heads, 0);
+        kernels().dot_scores(q.in(lefts, nullptr), k.in(rights, nullptr), heads, 0.125f, cols,
+                             {starts.data(), 7}, shared.row(0));
+        bytes.add(shared);
         kernels().factored_scores(exp_q.in(), exp_k.in(), v.row(0), cols, segments, scores.row(0));
         bytes.add(scores.row(0), 17);
         kernels().segment_softmax(e.row(0), heads, segments, scores.row(0));

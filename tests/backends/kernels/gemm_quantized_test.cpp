@@ -173,8 +173,9 @@ TEST_P(GemmQuantizedTest, PanelRangesMakeUpTheWhole) {
       const QuantizedVectors a = random_rows(dtype, rows, 23, 13);
       Matrix c = Matrix::result(rows, 300);
       const std::size_t third = packed.panel_count() / 3;
-      kernels().gemm_panels(a.matrix().in(), rows, packed, third, packed.panel_count(), c.out());
-      kernels().gemm_panels(a.matrix().in(), rows, packed, 0, third, c.out());
+      kernels().gemm_panels(a.matrix().in(), rows, packed, third, packed.panel_count(), {},
+                            c.out());
+      kernels().gemm_panels(a.matrix().in(), rows, packed, 0, third, {}, c.out());
       expect_first_rows(exact_products(a, w), c);
     }
   }

@@ -106,9 +106,9 @@ TEST_P(GemmTest, PanelRangesMakeUpTheWhole) {
     Matrix whole = Matrix::result(rows, 300), parts = Matrix::result(rows, 300);
     kernels().gemm(a.in(), rows, packed, whole.out());
     const std::size_t third = packed.panel_count() / 3;
-    kernels().gemm_panels(a.in(), rows, packed, third, packed.panel_count(), parts.out());
-    kernels().gemm_panels(a.in(), rows, packed, 0, third, parts.out());
-    kernels().gemm_panels(a.in(), rows, packed, third, third, parts.out());
+    kernels().gemm_panels(a.in(), rows, packed, third, packed.panel_count(), {}, parts.out());
+    kernels().gemm_panels(a.in(), rows, packed, 0, third, {}, parts.out());
+    kernels().gemm_panels(a.in(), rows, packed, third, third, {}, parts.out());
     for (std::size_t r = 0; r < rows; ++r) EXPECT_TRUE(same_bits(whole.row(r), parts.row(r), 300));
     EXPECT_TRUE(parts.guards_intact());
   }

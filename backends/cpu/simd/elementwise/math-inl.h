@@ -163,6 +163,9 @@ HWY_INLINE Vector sigmoid_of(Vector x) {
   return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(Tag())), e, one), hn::Add(one, e));
 }
 
+/// 0 for negative numbers, else x. Not hn::Max, which would turn NaN into 0.
+HWY_INLINE Vector relu_of(Vector x) { return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(Tag())), x); }
+
 /// x sigmoid(x); its relative error is 3e-7.
 HWY_INLINE Vector swish_of(Vector x) { return hn::Mul(x, sigmoid_of(x)); }
 

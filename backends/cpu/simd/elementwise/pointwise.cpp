@@ -24,8 +24,7 @@ HWY_INLINE Vector apply(Vector x) {
   if constexpr (kOp == Unary::tanh_fast) return tanh_fast_of(x);
   if constexpr (kOp == Unary::sigmoid_table) return sigmoid_table_of(x);
   if constexpr (kOp == Unary::tanh_table) return tanh_table_of(x);
-  // Not hn::Max, which would turn NaN into 0.
-  if constexpr (kOp == Unary::relu) return hn::IfThenZeroElse(hn::Lt(x, hn::Zero(Tag())), x);
+  if constexpr (kOp == Unary::relu) return relu_of(x);
   if constexpr (kOp == Unary::swish) return swish_of(x);
   if constexpr (kOp == Unary::gelu) return gelu_of(x);
   if constexpr (kOp == Unary::exp) return exp_of(x);

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "backends/cpu/simd/elementwise/math-inl.h"
 #include "backends/cpu/simd/gemm/arithmetic-inl.h"
+#include "backends/cpu/simd/gemm/product_epilogue.h"
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
@@ -46,10 +48,36 @@ struct Block {
 };
 
 /// An epilogue transforms products before they are stored: kCount vectors of row `row` from
-/// `column` on. This one does nothing.
-struct NoEpilogue {
+/// `column` on. This one is for products of which `end` are stored of a row.
+struct GemmEpilogue {
   template <std::size_t kCount>
-  HWY_INLINE void operator()(Vector (&)[kCount], std::size_t, std::size_t) const {}
+  HWY_INLINE void operator()(Vector (&products)[kCount], std::size_t, std::size_t column) const {
+    if (after.bias) add_bias(products, column);
+    if (after.relu) {
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kCount; ++v) products[v] = relu_of(products[v]);
+    }
+  }
+
+  ProductEpilogue after;
+  std::size_t end;
+
+ private:
+  template <std::size_t kCount>
+  HWY_INLINE void add_bias(Vector (&products)[kCount], std::size_t column) const {
+    const float* bias = after.bias + column;
+    if (HWY_LIKELY(column + kCount * kLanes <= end)) {
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kCount; ++v)
+        products[v] = hn::Add(products[v], load(bias + v * kLanes));
+      return;
+    }
+    for (std::size_t v = 0; v < kCount && column + v * kLanes < end; ++v) {
+      const std::size_t n = std::min(kLanes, end - column - v * kLanes);
+      const float* part = bias + v * kLanes;
+      products[v] = hn::Add(products[v], n == kLanes ? load(part) : load_n(part, n, 0.0f));
+    }
+  }
 };
 
 template <std::size_t kCount>

@@ -71,10 +71,12 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
                    std::size_t columns, const RowsOut& c, const Epilogue& epilogue);
 
 inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std::size_t first,
-                        std::size_t last, const RowsOut& c) {
+                        std::size_t last, const ProductEpilogue& after, const RowsOut& c) {
   check(a.columns == b.row_elements(), "gemm: the rows of a and of the matrix differ in length");
   const std::size_t begin = first * kPanel;
   const std::size_t columns = std::min(last * kPanel, b.n()) - begin;
+  GemmEpilogue epilogue{.after = after, .end = columns};
+  if (after.bias) epilogue.after.bias += begin;
   with_arithmetic(b, [&](auto type) {
     using Arithmetic = typename decltype(type)::type;
     const std::size_t share = Arithmetic::kPrepares ? kPreparedRows : rows;
@@ -82,13 +84,13 @@ inline void gemm_panels(const RowsIn& a, std::size_t rows, const PackedMatrix& b
       const std::size_t count = std::min(share, rows - r);
       const RowsIn prepared = prepared_rows<Arithmetic>(rows_from(a, r), count, b.k());
       multiply_rows<Arithmetic>(prepared, count, b, first, columns,
-                                {c.data + r * c.stride + begin, c.stride}, NoEpilogue());
+                                {c.data + r * c.stride + begin, c.stride}, epilogue);
     }
   });
 }
 
 inline void gemm(const RowsIn& a, std::size_t rows, const PackedMatrix& b, const RowsOut& c) {
-  gemm_panels(a, rows, b, 0, b.panel_count(), c);
+  gemm_panels(a, rows, b, 0, b.panel_count(), {}, c);
 }
 
 inline void set_gemm(KernelTable& table) {

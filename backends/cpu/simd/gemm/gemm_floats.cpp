@@ -11,7 +11,7 @@
 
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-FUSELAGE_INSTANTIATE_PRODUCTS(FloatArithmetic, NoEpilogue);
-FUSELAGE_INSTANTIATE_PRODUCTS(BFloat16Arithmetic, NoEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(FloatArithmetic, GemmEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(BFloat16Arithmetic, GemmEpilogue);
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

@@ -4,10 +4,10 @@
 
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-FUSELAGE_INSTANTIATE_PRODUCTS(FloatArithmetic, NoEpilogue);
-FUSELAGE_INSTANTIATE_PRODUCTS(BFloat16Arithmetic, NoEpilogue);
-FUSELAGE_INSTANTIATE_PRODUCTS(Int8Arithmetic, NoEpilogue);
-FUSELAGE_INSTANTIATE_PRODUCTS(Int16Arithmetic, NoEpilogue);
-FUSELAGE_INSTANTIATE_PRODUCTS(Log4Arithmetic, NoEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(FloatArithmetic, GemmEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(BFloat16Arithmetic, GemmEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Int8Arithmetic, GemmEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Int16Arithmetic, GemmEpilogue);
+FUSELAGE_INSTANTIATE_PRODUCTS(Log4Arithmetic, GemmEpilogue);
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

@@ -7,13 +7,13 @@
 #include "backends/cpu/simd/table.h"
 #include "backends/cpu/simd/targets.h"
 #include "fuselage/base/error.h"
-#include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/simd/rows/attention.cpp"
 #include "hwy/foreach_target.h"
 // Compiled once per target: included after foreach_target.h.
 #include "backends/cpu/simd/elementwise/math-inl.h"
+#include "backends/cpu/simd/rows/head_dots-inl.h"
 #include "backends/cpu/simd/rows/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -42,75 +42,60 @@ HWY_INLINE void with_siblings(std::size_t count, const F& f) {
   call(std::make_index_sequence<kSiblings>());
 }
 
-// Keys and values of hypotheses are scattered rows, which hardware does not prefetch.
-constexpr std::size_t kRowsAhead = 8;
-
-HWY_INLINE void prefetch(const float* row, std::size_t n) {
-  constexpr std::size_t kCacheLine = 64 / sizeof(float);
-  for (std::size_t i = 0; i < n; i += kCacheLine) hwy::Prefetch(row + i);
+// The number of left rows from row i on, at most `most`, that are paired with the same right rows,
+// as the hypotheses of a sentence are. They share the loads of right rows.
+std::size_t siblings(const RowsIn& right, const Segments& segments, std::size_t i,
+                     std::size_t most) {
+  std::size_t count = 1;
+  if (!right.rows) return count;
+  const Pairs first = pairs_of(segments, i);
+  for (; count < most && i + count < segments.count; ++count) {
+    const Pairs next = pairs_of(segments, i + count);
+    if (!std::equal(right.rows + first.begin, right.rows + first.end, right.rows + next.begin,
+                    right.rows + next.end))
+      break;
+  }
+  return count;
 }
-
-HWY_INLINE LaneSum dot(const float* a, const float* b, std::size_t n) {
-  LaneSum sum;
-  sum.add(n, [&](std::size_t i, auto lanes, Vector part)
-                 HWY_ATTR { return mul_add(read(a + i, lanes), read(b + i, lanes), part); });
-  return sum;
-}
-
-// The dot products of slices of the rows of q and k, row after row, kLanes of them at a time.
-class HeadDots {
- public:
-  HeadDots(const RowsIn& q, const RowsIn& k, std::size_t heads, std::size_t rows, std::size_t cols)
-      : q_(q), k_(k), width_(cols / heads), cols_(cols), rows_(rows) {
-    enter(0);
-  }
-
-  HWY_INLINE Vector next() {
-    Vector sums[kLanes];
-    HWY_UNROLL(16)
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      sums[place_of_lane(i)] = dot(left_ + head_, right_ + head_, width_).folded();
-      head_ += width_;
-      if (head_ == cols_) enter(row_ + 1);
-    }
-    return totals_of(sums);
-  }
-
- private:
-  // Stays in the last row.
-  HWY_INLINE void enter(std::size_t row) {
-    head_ = 0;
-    if (row == rows_) return;
-    row_ = row;
-    left_ = row_of(q_, row, cols_);
-    right_ = row_of(k_, row, cols_);
-    if (row + kRowsAhead < rows_) prefetch(row_of(k_, row + kRowsAhead, cols_), cols_);
-  }
-
-  const RowsIn &q_, &k_;
-  std::size_t width_, cols_, rows_;
-  std::size_t row_ = 0, head_ = 0;  // the next product; `head_` in columns
-  const float *left_ = nullptr, *right_ = nullptr;
-};
 
 void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, std::size_t rows,
               std::size_t cols, const RowsOut& out) {
   check(heads > 0 && cols % heads == 0, "head_dot: the heads do not divide the columns");
   check(q.columns == cols && k.columns == cols, "head_dot: column counts differ");
+  const Heads all{.count = heads, .width = cols / heads, .scale = scale};
   if (rows == 0) return;
-  HeadDots dots(q, k, heads, rows, cols);
-  const Vector factor = broadcast(scale);
-  if (out.stride == heads) {
-    for_each_vector(rows * heads, [&](std::size_t i, auto lanes) HWY_ATTR {
-      write(hn::Mul(factor, dots.next()), out.data + i, lanes);
-    });
-    return;
-  }
+  if (out.stride == heads) return dots_of_rows(q, k, all, rows, out.data);
+  HeadDots dots(q, k, all, rows);
   HWY_ALIGN float products[kLanes];
   for (std::size_t i = 0; i < rows * heads; ++i) {
-    if (i % kLanes == 0) store(hn::Mul(factor, dots.next()), products);
+    if (i % kLanes == 0) store(hn::Mul(broadcast(scale), dots.next()), products);
     out.data[i / heads * out.stride + i % heads] = products[i % kLanes];
   }
+}
+
+void dot_scores(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, std::size_t cols,
+                const Segments& segments, float* out) {
+  check(heads > 0 && cols % heads == 0, "dot_scores: the heads do not divide the columns");
+  check(q.columns == cols && k.columns == cols, "dot_scores: column counts differ");
+  if (segments.count == 0) return;
+  const Heads all{.count = heads, .width = cols / heads, .scale = scale};
+  std::size_t first = pairs_of(segments, 0).begin;  // of the pairs without siblings before row i
+  const auto finish = [&](std::size_t end) {
+    dots_of_rows(rows_from(q, first), rows_from(k, first), all, end - first, out + first * heads);
+  };
+  for (std::size_t i = 0; i < segments.count;) {
+    [[maybe_unused]] const Pairs pairs = pairs_of(segments, i);
+    const std::size_t rows = siblings(k, segments, i, segments.count);
+#if HWY_TARGET != HWY_SCALAR
+    if (shares_keys(all, rows)) {
+      finish(pairs.begin);
+      dots_of_siblings(q, k, all, {rows, pairs.begin, pairs.end - pairs.begin}, out);
+      first = pairs_of(segments, i + rows - 1).end;
+    }
+#endif
+    i += rows;
+  }
+  finish(pairs_of(segments, segments.count - 1).end);
 }
 
 HWY_INLINE Vector denominator(Vector q, Vector k) {
@@ -131,22 +116,6 @@ HWY_INLINE Vector sum_of_terms(const float* q, const float* k, const float* v) {
   const Vector d01 = hn::Mul(d0, d1);
   const Vector d23 = hn::Mul(d2, d3);
   return hn::Div(mul_add(n01, d23, hn::Mul(n23, d01)), hn::Mul(d01, d23));
-}
-
-// The number of left rows from row i on, at most `most`, that are paired with the same right rows,
-// as the hypotheses of a sentence are. They share the loads of right rows.
-std::size_t siblings(const RowsIn& right, const Segments& segments, std::size_t i,
-                     std::size_t most) {
-  std::size_t count = 1;
-  if (!right.rows) return count;
-  const Pairs first = pairs_of(segments, i);
-  for (; count < most && i + count < segments.count; ++count) {
-    const Pairs next = pairs_of(segments, i + count);
-    if (!std::equal(right.rows + first.begin, right.rows + first.end, right.rows + next.begin,
-                    right.rows + next.end))
-      break;
-  }
-  return count;
 }
 
 // With tanh(x) = 1 - 2 / (1 + exp(x)^2), the dot products of v and tanh but for the sum of v, which
@@ -326,48 +295,56 @@ HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, c
     mix_last(mixtures.weights[r], heads, x, cols, c, end - c, pairs, mixtures.out[r]);
 }
 
-// Heads of a single left row that are mixed together, each of kHeadVectors vectors.
-constexpr std::size_t kHeadsTogether = HWY_CAP_GE512 ? 4 : 2;
-constexpr std::size_t kHeadVectors = 4;
+// Vectors of the sums of a single left row, of one or more heads.
+constexpr std::size_t kLoneSums = HWY_CAP_GE512 ? 16 : 8;
 
-// Computes these mixtures from `column` on, reading long contiguous pieces of the right rows.
+// The mixtures of a single left row from head `head` on, of kVectors vectors each: as many as have
+// kLoneSums together, so that long contiguous pieces of the right rows are read.
+template <std::size_t kVectors>
 HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
-                            std::size_t cols, std::size_t column, Pairs pairs, float* out) {
-  Vector sums[kHeadsTogether][kHeadVectors];
-  HWY_UNROLL(4)
-  for (auto& head : sums) {
-    HWY_UNROLL(4)
-    for (Vector& sum : head) sum = hn::Zero(Tag());
+                            std::size_t cols, std::size_t head, Pairs pairs, float* out) {
+  constexpr std::size_t kHeads = kLoneSums / kVectors;
+  const std::size_t column = head * kVectors * kLanes;
+  Vector sums[kHeads][kVectors];
+  HWY_UNROLL(16)
+  for (std::size_t h = 0; h < kHeads; ++h) {
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kVectors; ++v) sums[h][v] = hn::Zero(Tag());
   }
+  weights += pairs.begin * heads + head;
   for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
     if (p + kRowsAhead < pairs.end)
-      prefetch(row_of(x, p + kRowsAhead, cols) + column, kHeadsTogether * kHeadVectors * kLanes);
+      prefetch(row_of(x, p + kRowsAhead, cols) + column, kLoneSums * kLanes);
     const float* from = row_of(x, p, cols) + column;
-    HWY_UNROLL(4)
-    for (std::size_t h = 0; h < kHeadsTogether; ++h) {
+    HWY_UNROLL(16)
+    for (std::size_t h = 0; h < kHeads; ++h) {
       const Vector weight = broadcast(weights[h]);
-      HWY_UNROLL(4)
-      for (std::size_t v = 0; v < kHeadVectors; ++v, from += kLanes)
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kVectors; ++v, from += kLanes)
         sums[h][v] = mul_add(weight, load(from), sums[h][v]);
     }
   }
   out += column;
-  HWY_UNROLL(4)
-  for (const auto& head : sums) {
-    HWY_UNROLL(4)
-    for (const Vector& sum : head) {
-      store(sum, out);
-      out += kLanes;
-    }
+  HWY_UNROLL(16)
+  for (std::size_t h = 0; h < kHeads; ++h) {
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kVectors; ++v, out += kLanes) store(sums[h][v], out);
   }
 }
 
-// The mixtures of a single left row, several heads at a time.
-void mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
+// The mixtures of a single left row, if its heads have kVectors vectors, or a half, a quarter or an
+// eighth of that; else false.
+template <std::size_t kVectors = 8>
+bool mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
               Pairs pairs, float* out) {
-  for (std::size_t h = 0; h < heads; h += kHeadsTogether)
-    mix_heads(weights + pairs.begin * heads + h, heads, x, cols, h * kHeadVectors * kLanes, pairs,
-              out);
+  constexpr std::size_t kHeads = kLoneSums / kVectors;
+  if (cols == heads * kVectors * kLanes && heads % kHeads == 0) {
+    for (std::size_t h = 0; h < heads; h += kHeads)
+      mix_heads<kVectors>(weights, heads, x, cols, h, pairs, out);
+    return true;
+  }
+  if constexpr (kVectors > 1) return mix_lone<kVectors / 2>(weights, heads, x, cols, pairs, out);
+  return false;
 }
 
 // The mixtures of kRows left rows from row i on, which are siblings.
@@ -375,8 +352,9 @@ template <std::size_t kRows>
 void mix_siblings(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
                   const Segments& segments, std::size_t i, const RowsOut& out) {
   const std::size_t width = cols / heads;
-  if (kRows == 1 && width == kHeadVectors * kLanes && heads % kHeadsTogether == 0)
-    return mix_lone(weights, heads, x, cols, pairs_of(segments, i), out.data + i * out.stride);
+  if (kRows == 1 &&
+      mix_lone(weights, heads, x, cols, pairs_of(segments, i), out.data + i * out.stride))
+    return;
   for (std::size_t h = 0; h < heads; ++h) {
     Mixtures<kRows> mixtures;
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -472,6 +450,7 @@ void reduce_rows(RowReduction reduction, const RowsIn& x, std::size_t cols,
 
 std::int64_t fill_attention(KernelTable& table) {
   table.head_dot = head_dot;
+  table.dot_scores = dot_scores;
   table.factored_scores = factored_scores;
   table.segment_softmax = segment_softmax;
   table.mix_rows = mix_rows;
