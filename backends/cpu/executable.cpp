@@ -72,11 +72,13 @@ class CpuWorker : public Worker {
       refuse_batch(batch, limits);
     }
     arena_.store(source_.capacity() + step_.capacity(), std::memory_order_relaxed);
+    source_.begin_kernels(frame_);
     source_.run(frame_);
     if (profile_) ++profile_->batches;
     const auto& outputs = source_graph_.outputs();
     for (std::size_t i = 0; i < outputs.size(); ++i)
       step_.set_import(outputs[i].name, source_.output(i));
+    step_.begin_kernels(frame_);
   }
 
   void step(const StepInput& input) override {
@@ -148,6 +150,7 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   ProgramRunner runner(*made, cpu::kernels());
   runner.plan_batch(frame);
   runner.begin_batch(frame);
+  runner.begin_kernels(frame);
   runner.run(frame);
   std::map<ValueId, Tensor> taken;
   for (std::size_t i = 0; i < program.outputs().size(); ++i) {

@@ -1,9 +1,9 @@
-// Output layers with shortlists, which read columns of the stored matrix in place, and the ranking
-// of scores of shortlisted words.
+// Output layers with shortlists, and the ranking of scores of shortlisted words.
 
 #include <array>
 
 #include "backends/cpu/kernels/kernel_families.h"
+#include "backends/cpu/kernels/packed_lists.h"
 #include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/runtime/weight_operands.h"
 #include "backends/cpu/simd/table.h"
@@ -20,13 +20,24 @@
 namespace fuselage::cpu {
 namespace {
 
-/// Products of rows with the stored columns of their sentence's shortlist. Rows are divided among
-/// threads; the rows of a thread share passes over the matrix.
+/// Products of rows with the stored columns of their sentence's shortlist. Integers are copied once
+/// a batch (PackedLists); other columns, and those of large batches, are read where they are. Rows
+/// are divided among threads; the rows of a thread share passes over the matrix.
 class ShortlistProducts : public Kernel {
  public:
   ShortlistProducts(const PlannedInstruction& in, const Binding& binding)
       : ShortlistProducts(in, binding, binding.graph.value(binding.node.operands[0]).type.dims[0],
                           binding.graph.value(binding.node.operands[1]).type.dtype) {}
+
+  std::unique_ptr<BatchState> make_state() const override {
+    const bool integers = columns_.dtype == DType::qint8 || columns_.dtype == DType::qint16;
+    return integers ? std::make_unique<PackedLists>() : nullptr;
+  }
+
+  void begin_batch(const PlannedInstruction& in, const Run& run) const override {
+    static_cast<PackedLists*>(run.state)->pack(
+        columns(), bias_of(in, run), segments_of(sentence_, run), run.rows.index(words_[1]));
+  }
 
  protected:
   /// Rows whose words are multiplied together: lists, the first one's first row and pair.
@@ -41,11 +52,16 @@ class ShortlistProducts : public Kernel {
       return rows == 0 || (rows < kListedRows && products + words.size() <= kListedProducts);
     }
 
-    void add(std::span<const std::int32_t> words) {
-      if (count > 0 && lists[count - 1].columns.data() == words.data())
+    /// Whether the last list has these words.
+    bool ends_with(std::span<const std::int32_t> words) const {
+      return count > 0 && lists[count - 1].columns.data() == words.data();
+    }
+
+    void add(std::span<const std::int32_t> words, const PackedList& packed) {
+      if (ends_with(words))
         ++lists[count - 1].rows;
       else
-        lists[count++] = {1, words};
+        lists[count++] = {1, words, packed};
       ++rows;
       products += words.size();
     }
@@ -66,10 +82,18 @@ class ShortlistProducts : public Kernel {
       if (count == 0) return {};
       return words.subspan(static_cast<std::size_t>(right[first_pair(row)]), count);
     };
+    const auto* lists = static_cast<const PackedLists*>(run.state);
+    const auto sentences = run.rows.index(sentence_);
+    const auto packed = [&](std::span<const std::int32_t> list) -> PackedList {
+      if (!lists || list.empty()) return {};
+      const auto first_word = static_cast<std::size_t>(list.data() - words.data());
+      return lists->of(static_cast<std::size_t>(sentences[first_word]));
+    };
     in_parts(run, pairs.count, work_of(pairs), [&](std::size_t first, std::size_t last) {
       for (std::size_t row = first; row < last;) {
         Group group{.first = row, .pair = first_pair(row)};
-        for (; row < last && group.takes(words_of(row)); ++row) group.add(words_of(row));
+        for (; row < last && group.takes(words_of(row)); ++row)
+          group.add(words_of(row), packed(words_of(row)));
         f(group);
       }
     });
@@ -95,7 +119,8 @@ class ShortlistProducts : public Kernel {
         columns_(
             {.stride = vector_bytes(dtype, k), .k = static_cast<std::size_t>(k), .dtype = dtype}),
         to_(binding.node.as<op::Segments>().to.front()),
-        words_(binding.node.as<op::ShortlistWords>().words) {}
+        words_(binding.node.as<op::ShortlistWords>().words),
+        sentence_(binding.graph.map_of(binding.graph.map(words_[0]).to, MapKind::structural)) {}
 
   /// Multiply-adds of the products of all pairs.
   std::size_t work_of(const Segments& pairs) const {
@@ -106,7 +131,8 @@ class ShortlistProducts : public Kernel {
   std::shared_ptr<const Tensor> matrix_;  ///< transposed: a row per column
   MatrixColumns columns_;                 ///< without data
   MapId to_;
-  MapPath words_;  ///< from pairs through shortlists to words
+  MapPath words_;   ///< from pairs through shortlists to words
+  MapId sentence_;  ///< from shortlists
 };
 
 class ShortlistOutput final : public ShortlistProducts {

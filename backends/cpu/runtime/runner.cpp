@@ -42,6 +42,8 @@ ProgramRunner::ProgramRunner(const Program& program, const KernelTable& kernels,
     if (program.weights[i])
       // Kernels only read weights; the table holds one kind of pointer for all.
       buffers_[i] = const_cast<std::byte*>(program.weights[i]->bytes());
+  for (const auto& kernel : program.kernels)
+    states_.push_back(kernel ? kernel->make_state() : nullptr);
 }
 
 void ProgramRunner::plan_batch(const RowFrame& frame) {
@@ -76,6 +78,14 @@ void ProgramRunner::begin_batch(const RowFrame& frame) {
     composed_[i].reserve(static_cast<std::size_t>(frame.max_rows(plan_.indexes[i].from)));
 }
 
+void ProgramRunner::begin_kernels(const RowFrame& frame) {
+  Run run = run_of(frame);
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    run.state = states_[i].get();
+    if (run.state) program_.kernels[i]->begin_batch(plan_.instructions[i], run);
+  }
+}
+
 void ProgramRunner::set_import(std::string_view name, const std::byte* data) {
   for (std::size_t i = 0; i < buffers_.size(); ++i)
     if (plan_.buffers[i].kind == Buffer::Kind::imported && plan_.buffers[i].name == name)
@@ -103,19 +113,25 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run&
     return;
   }
   for (std::uint32_t i = begin; i < end; ++i) {
-    const Kernel* kernel = program_.kernels[i].get();
-    if (kernel) kernel->run(plan_.instructions[i], run);
+    if (program_.kernels[i]) run_kernel(i, run);
   }
+}
+
+void ProgramRunner::run_kernel(std::uint32_t instruction, const Run& run) const {
+  const Kernel& kernel = *program_.kernels[instruction];
+  if (!states_[instruction]) return kernel.run(plan_.instructions[instruction], run);
+  Run with_state = run;
+  with_state.state = states_[instruction].get();
+  kernel.run(plan_.instructions[instruction], with_state);
 }
 
 void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const {
   using Clock = std::chrono::steady_clock;
   for (std::uint32_t i = begin; i < end; ++i) {
-    const Kernel* kernel = program_.kernels[i].get();
-    if (!kernel) continue;
+    if (!program_.kernels[i]) continue;
     const PlannedInstruction& in = plan_.instructions[i];
     const Clock::time_point start = Clock::now();
-    kernel->run(in, run);
+    run_kernel(i, run);
     NodeTime& time = (*times_)[in.node.index];
     time.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     ++time.runs;
@@ -124,8 +140,12 @@ void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run&
   }
 }
 
+Run ProgramRunner::run_of(const RowFrame& frame) const {
+  return {kernels_, frame.table(), plan_.buffers, buffers_, indexes_, team_};
+}
+
 void ProgramRunner::run(RowFrame& frame) {
-  const Run run{kernels_, frame.table(), plan_.buffers, buffers_, indexes_, team_};
+  const Run run = run_of(frame);
   const auto is_scan = [this](std::size_t slot) {
     return plan_.graph.domain(plan_.indexes[slot].from).kind == DomainKind::scan;
   };

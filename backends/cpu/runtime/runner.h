@@ -20,8 +20,10 @@ class ProgramRunner {
 
   /// Places all buffers for the maximum row counts of the frame in this batch; sets arena_bytes().
   void plan_batch(const RowFrame& frame);
-  /// Allocates the planned arena. No other member function allocates.
+  /// Allocates the planned arena.
   void begin_batch(const RowFrame& frame);
+  /// Lets kernels make what the runs of the batch share. No later member function allocates.
+  void begin_kernels(const RowFrame& frame);
 
   /// Sets the address of the result `name` of an earlier program.
   void set_import(std::string_view name, const std::byte* data);
@@ -45,7 +47,9 @@ class ProgramRunner {
 
  private:
   void refresh_index(std::size_t slot, const RowTable& rows);
+  Run run_of(const RowFrame& frame) const;
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
+  void run_kernel(std::uint32_t instruction, const Run& run) const;
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
   const Program& program_;
@@ -59,6 +63,7 @@ class ProgramRunner {
   std::vector<std::byte*> buffers_;
   std::vector<std::vector<std::int32_t>> composed_;
   std::vector<const std::int32_t*> indexes_;
+  std::vector<std::unique_ptr<BatchState>> states_;  ///< of kernels, by instruction; or null
   std::vector<NodeTime>* times_ = nullptr;
 };
 

@@ -69,10 +69,18 @@ struct MatrixColumns {
   DType dtype = DType::f32;
 };
 
-/// Rows and their list of columns, best ascending; the rows of the next list follow them.
+/// The columns of a list as a matrix of their own, and their biases, or null.
+struct PackedList {
+  const PackedMatrix* matrix = nullptr;
+  const float* bias = nullptr;
+};
+
+/// Rows and their list of columns, best ascending; the rows of the next list follow them. With a
+/// packed list its matrix and biases are read instead.
 struct ListedRows {
   std::size_t rows = 0;
   std::span<const std::int32_t> columns;
+  PackedList packed = {};
 };
 
 /// Maximum number of rows of all lists that are multiplied together, and of their products unless

@@ -4,6 +4,7 @@
 
 #include "fuselage/base/quantized.h"
 #include "tests/backends/kernels/output_support.h"
+#include "tests/backends/kernels/quantized_vectors.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -199,6 +200,54 @@ TEST_P(ShortlistTest, SeveralListsGiveTheBitsOfEachAlone) {
       ASSERT_TRUE(same_bits(expected.data(), product, own.size()));
       product += own.size();
     }
+}
+
+/// Columns of a matrix of integers as a matrix of their own.
+PackedMatrix pack_columns(const QuantizedVectors& matrix, DType dtype, std::size_t k,
+                          const Columns& columns) {
+  const std::size_t size = vector_bytes(dtype, static_cast<std::int64_t>(k));
+  std::vector<std::byte> own(columns.size() * size);
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    std::memcpy(own.data() + c * size, matrix.data() + static_cast<std::size_t>(columns[c]) * size,
+                size);
+  return PackedMatrix::pack_quantized(dtype, own.data(), k, columns.size());
+}
+
+TEST_P(ShortlistTest, PackedListsGiveTheBitsOfColumnsWhereTheyAre) {
+  for (const DType dtype : {DType::qint8, DType::qint16})
+    for (const std::size_t k : {5, 64, 130})
+      for (const bool has_bias : {false, true}) {
+        const QuantizedVectors matrix = QuantizedVectors::random(dtype, 900, k, 90, 28, 0);
+        const QuantizedVectors x = QuantizedVectors::random(dtype, kListedRows, k, 90, 29, 3);
+        const Matrix bias = Matrix::random(1, 900, 30);
+        const std::size_t size = vector_bytes(dtype, static_cast<std::int64_t>(k));
+        const MatrixColumns columns{.data = matrix.data(), .stride = size, .k = k, .dtype = dtype};
+        const std::vector<Columns> all = different_lists(kListedRows / 2, 900);
+        std::vector<PackedMatrix> packed;
+        std::vector<std::vector<float>> biases;
+        std::vector<ListedRows> in_place, copied;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          packed.push_back(pack_columns(matrix, dtype, k, all[i]));
+          biases.emplace_back();
+          for (const std::int32_t c : all[i])
+            biases.back().push_back(bias(0, static_cast<std::size_t>(c)));
+          in_place.push_back({1 + i % 3, all[i]});
+        }
+        copied = in_place;
+        std::size_t rows = 0;
+        for (std::size_t i = 0; i < all.size(); rows += copied[i++].rows)
+          copied[i].packed = {&packed[i], has_bias ? biases[i].data() : nullptr};
+        const auto best = [&](const std::vector<ListedRows>& lists) {
+          Ranked ranked(rows, 4);
+          kernels().shortlist_k_best(x.matrix().in(), lists, columns,
+                                     has_bias ? bias.row(0) : nullptr, true, 4,
+                                     ranked.values.data(), ranked.ids.data());
+          return ranked;
+        };
+        const Ranked want = best(in_place), got = best(copied);
+        ASSERT_TRUE(same_bits(want.values.data(), got.values.data(), rows * 4));
+        ASSERT_EQ(want.ids, got.ids);
+      }
 }
 
 TEST_P(ShortlistTest, TiesGoToTheLowerColumn) {

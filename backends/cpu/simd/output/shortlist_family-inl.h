@@ -100,6 +100,28 @@ class ListProducts {
     }
   }
 
+  /// Multiplies rows by their packed lists, with biases.
+  void multiply_packed(const RowsIn& a, std::span<const ListedRows> lists) {
+    place(lists);
+    RowsIn rows = a;
+    for (std::size_t i = 0; i < lists.size(); rows = rows_from(rows, lists[i++].rows)) {
+      const PackedMatrix* matrix = lists[i].packed.matrix;
+      if (lists[i].columns.empty()) continue;
+      gemm_panels(rows, lists[i].rows, *matrix, 0, matrix->panel_count(),
+                  {.bias = lists[i].packed.bias}, {row(i, 0), stride(i)});
+    }
+  }
+
+  /// Adds the biases of all columns.
+  void add(const float* bias, std::span<const ListedRows> lists) {
+    for (std::size_t i = 0; i < lists.size(); ++i)
+      for (std::size_t r = 0; r < lists[i].rows; ++r) {
+        float* to = row(i, r);
+        for (const std::int32_t column : lists[i].columns)
+          *to++ += bias[static_cast<std::size_t>(column)];
+      }
+  }
+
   /// The products of row r of list i; space for a multiple of kSumLanes.
   float* row(std::size_t i, std::size_t r) { return products_.data() + first_[i] + r * stride(i); }
 
@@ -118,10 +140,10 @@ class ListProducts {
 
   static std::int64_t range_of(std::span<const ListedRows> lists) {
     std::int64_t range = std::numeric_limits<std::int32_t>::max();
-    for (const auto& [rows, columns] : lists) {
-      if (columns.empty()) continue;
-      const std::int64_t columns_before_end = std::int64_t{columns.back()} + 1;
-      range = std::min(range, kColumnsOfRange * columns_before_end / std::ssize(columns));
+    for (const ListedRows& list : lists) {
+      if (list.columns.empty()) continue;
+      const std::int64_t columns_before_end = std::int64_t{list.columns.back()} + 1;
+      range = std::min(range, kColumnsOfRange * columns_before_end / std::ssize(list.columns));
     }
     return std::max<std::int64_t>(range, 1);
   }
@@ -140,15 +162,26 @@ class ListProducts {
   std::vector<float> products_;
 };
 
-/// The products of prepared rows, valid until the thread's next request.
-template <class Dot>
-ListProducts& products_of(const RowsIn& a, std::span<const ListedRows> lists,
-                          const MatrixColumns& b) {
+/// The products of rows and their biases, unless these are null, valid until the thread's next
+/// request.
+inline ListProducts& products_of(const RowsIn& a, std::span<const ListedRows> lists,
+                                 const MatrixColumns& b, const float* bias) {
   static thread_local ListProducts products;
   std::size_t rows = 0;
   for (const ListedRows& list : lists) rows += list.rows;
   check(rows <= kListedRows, "shortlists: too many rows at once");
-  products.multiply<Dot>(prepared_rows<Dot>(a, rows, b.k), lists, b);
+  const bool packed = std::all_of(lists.begin(), lists.end(), [](const ListedRows& list) {
+    return list.packed.matrix || list.columns.empty();
+  });
+  if (packed) {
+    products.multiply_packed(a, lists);
+    return products;
+  }
+  with_dot(b.dtype, [&](auto type) {
+    using Dot = typename decltype(type)::type;
+    products.multiply<Dot>(prepared_rows<Dot>(a, rows, b.k), lists, b);
+  });
+  if (bias) products.add(bias, lists);
   return products;
 }
 
@@ -157,10 +190,8 @@ ListProducts& products_of(const RowsIn& a, std::span<const ListedRows> lists,
 // A row's logits, a chunk at a time.
 class ListedLogits {
  public:
-  // Adds the bias to the products.
-  ListedLogits(float* products, std::span<const std::int32_t> columns, const float* bias)
+  ListedLogits(float* products, std::span<const std::int32_t> columns)
       : data_(products), columns_(columns) {
-    for (std::size_t c = 0; bias && c < columns.size(); ++c) data_[c] += bias[columns[c]];
     const std::size_t end = (columns.size() + kSumLanes - 1) / kSumLanes * kSumLanes;
     std::fill(data_ + columns.size(), data_ + end, kLowest);
   }
@@ -204,26 +235,20 @@ inline void shortlist_k_best(const RowsIn& a, std::span<const ListedRows> lists,
                              const MatrixColumns& b, const float* bias, bool log_softmax,
                              std::size_t k, float* values, std::int32_t* ids) {
   if (k == 0) return;
-  with_dot(b.dtype, [&](auto type) {
-    ListProducts& products = products_of<typename decltype(type)::type>(a, lists, b);
-    for (std::size_t i = 0; i < lists.size(); ++i)
-      for (std::size_t r = 0; r < lists[i].rows; ++r, values += k, ids += k) {
-        const ListedLogits logits(products.row(i, r), lists[i].columns, bias);
-        best_of_row(logits, lists[i].columns, log_softmax, k, values, ids);
-      }
-  });
+  ListProducts& products = products_of(a, lists, b, bias);
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    for (std::size_t r = 0; r < lists[i].rows; ++r, values += k, ids += k) {
+      const ListedLogits logits(products.row(i, r), lists[i].columns);
+      best_of_row(logits, lists[i].columns, log_softmax, k, values, ids);
+    }
 }
 
 inline void shortlist_products(const RowsIn& a, std::span<const ListedRows> lists,
                                const MatrixColumns& b, const float* bias, float* out) {
-  with_dot(b.dtype, [&](auto type) {
-    ListProducts& products = products_of<typename decltype(type)::type>(a, lists, b);
-    for (std::size_t i = 0; i < lists.size(); ++i)
-      for (std::size_t r = 0; r < lists[i].rows; ++r)
-        for (std::size_t c = 0; c < lists[i].columns.size(); ++c)
-          *out++ = products.row(i, r)[c] +
-                   (bias ? bias[static_cast<std::size_t>(lists[i].columns[c])] : 0.0f);
-  });
+  ListProducts& products = products_of(a, lists, b, bias);
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    for (std::size_t r = 0; r < lists[i].rows; ++r)
+      out = std::copy_n(products.row(i, r), lists[i].columns.size(), out);
 }
 
 inline void set_shortlist(KernelTable& table) {

@@ -18,6 +18,12 @@ struct KernelTable;  // simd/table.h
 class Team;          // runtime/team.h
 class WeightRegion;  // weights/weight_region.h
 
+/// What a kernel makes when a batch begins, for all runs of the batch. Each worker has its own.
+class BatchState {
+ public:
+  virtual ~BatchState() = default;
+};
+
 /// The context in which a kernel runs. Pointers are valid for a whole step or iteration.
 struct Run {
   const KernelTable& kernels;
@@ -26,6 +32,7 @@ struct Run {
   const std::vector<std::byte*>& buffers;           ///< by buffer number
   const std::vector<const std::int32_t*>& indexes;  ///< by index slot
   Team* team = nullptr;                             ///< threads; nullptr: only the caller
+  BatchState* state = nullptr;                      ///< of the kernel that runs
 };
 
 /// The context in which a kernel is bound to a node. Graph and plan outlive the kernel.
@@ -43,6 +50,13 @@ struct Binding {
 class Kernel {
  public:
   virtual ~Kernel() = default;
+
+  /// A worker's state of this kernel; nullptr: it has none.
+  virtual std::unique_ptr<BatchState> make_state() const { return nullptr; }
+
+  /// Makes `run.state` for a batch, before its first run. Only the rows of sentences, and of what
+  /// belongs to them, are known. May allocate.
+  virtual void begin_batch(const PlannedInstruction&, const Run&) const {}
 
   /// Computes the results for the rows of the instruction's domain (operands.h). Allocates nothing.
   virtual void run(const PlannedInstruction& in, const Run& run) const = 0;
