@@ -26,6 +26,7 @@
 #include "passes/fusion/fuse_quantize.h"
 #include "passes/fusion/fuse_recurrence.h"
 #include "passes/fusion/merge_attention.h"
+#include "passes/fusion/merge_biases.h"
 #include "passes/fusion/merge_chains.h"
 #include "passes/motion/merge_products.h"
 #include "passes/motion/narrow_slices.h"
@@ -94,6 +95,7 @@ std::vector<Step> fusing_steps(const PipelineOptions& options) {
       {fuse_pointwise(),
        "what is left between products are chains, which nothing needs to see inside"},
       {simplify(), "slices that moved before a chain meet those that were there"},
+      {merge_biases(), "biases of the parts of one product are one bias"},
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
       {merge_chains(), "chains that belong to none share what they read"},
       {fuse_linear(), "of a product whose readers are one chain now"},

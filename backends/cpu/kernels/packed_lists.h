@@ -27,7 +27,7 @@ class PackedLists final : public BatchState {
 
   /// About the size of a third-level cache: from memory, columns that several lists name are read
   /// faster where they are.
-  static constexpr std::size_t kMaxBytes = std::size_t{32} << 20;
+  static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
  private:
   struct List {

@@ -12,10 +12,13 @@
 namespace fuselage::cpu {
 namespace {
 
-std::shared_ptr<std::byte[]> allocate_arena(std::size_t bytes) {
-  constexpr std::align_val_t kAlignment{kBufferAlignment};
-  return {static_cast<std::byte*>(::operator new[](std::max<std::size_t>(bytes, 1), kAlignment)),
-          [](std::byte* p) { ::operator delete[](p, kAlignment); }};
+/// Throws std::bad_alloc if memory is exhausted.
+Pages allocate_arena(std::size_t bytes) {
+  try {
+    return allocate_pages(bytes);
+  } catch (const Error&) {
+    throw std::bad_alloc();
+  }
 }
 
 /// More than a process can address: such an arena can be planned, but not allocated.

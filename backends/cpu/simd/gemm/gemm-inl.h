@@ -136,8 +136,8 @@ HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arit
   }
 }
 
-/// The same if decoding expands columns into more registers: each column vector is finished before
-/// the next.
+/// The same if decoding expands columns into more registers, or no rows share them: each column
+/// vector is finished before the next.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                  const std::byte* b, const std::byte* next,
@@ -156,10 +156,43 @@ template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
                                const std::byte* b, const std::byte* next,
                                Sum (&sums)[kRows][kCount]) {
-  if constexpr (Arithmetic::kDecodes)
+  if constexpr (Arithmetic::kDecodes || kRows == 1)
     multiply_decoded<kRows, kCount>(a, i, panels, b, next, sums);
   else
     multiply_loaded<kRows, kCount>(a, i, panels, b, next, sums);
+}
+
+/// Whether the sums of a tile leave an epilogue too few registers.
+template <std::size_t kRows, std::size_t kCount>
+inline constexpr bool kFillsRegisters = !HWY_CAP_GE512 && kRows * kCount >= 12;
+
+/// Copies sums to memory, from where they are read: with too few registers behind a loop, g++ takes
+/// one of the loop's for the whole function.
+template <std::size_t kRows, std::size_t kCount, class Sum>
+HWY_INLINE void copy_to_memory(const Sum (&sums)[kRows][kCount], Sum (&memory)[kRows][kCount]) {
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) memory[r][v] = sums[r][v];
+  }
+#if HWY_COMPILER_GCC_ACTUAL
+  asm volatile("" : : "r"(&memory) : "memory");
+#endif
+}
+
+/// Stores the products of a tile's sums.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum, class Epilogue>
+HWY_INLINE void finish_sums(const Block& block, const Arithmetic& panels, std::size_t column,
+                            const Sum (&sums)[kRows][kCount], const Epilogue& epilogue) {
+  const std::size_t width = std::min(kCount * kLanes, block.end - column);
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) {
+    Vector products[kCount];
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], block.a[r], v);
+    epilogue(products, block.row + r, column);
+    store_panels<kCount>(products, block.c[r] + column, width);
+  }
 }
 
 /// Computes kRows rows of the block's columns from `column` on with the first kCount vectors of an
@@ -181,14 +214,12 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
   for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += block.stride)
     multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
-  const std::size_t width = std::min(kCount * kLanes, block.end - column);
-  HWY_UNROLL(8)
-  for (std::size_t r = 0; r < kRows; ++r) {
-    Vector products[kCount];
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v) products[v] = panels.finish(sums[r][v], a[r], v);
-    epilogue(products, block.row + r, column);
-    store_panels<kCount>(products, block.c[r] + column, width);
+  if constexpr (kFillsRegisters<kRows, kCount>) {
+    decltype(panels.start(0)) finished[kRows][kCount];
+    copy_to_memory(sums, finished);
+    finish_sums(block, panels, column, finished, epilogue);
+  } else {
+    finish_sums(block, panels, column, sums, epilogue);
   }
 }
 

@@ -299,10 +299,12 @@ HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, c
 constexpr std::size_t kLoneSums = HWY_CAP_GE512 ? 16 : 8;
 
 // The mixtures of a single left row from head `head` on, of kVectors vectors each: as many as have
-// kLoneSums together, so that long contiguous pieces of the right rows are read.
+// kLoneSums together, so that long contiguous pieces of the right rows are read. The first heads
+// fetch the right rows for all, up to pair `end`: also those of the left rows that follow.
 template <std::size_t kVectors>
 HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
-                            std::size_t cols, std::size_t head, Pairs pairs, float* out) {
+                            std::size_t cols, std::size_t head, Pairs pairs, std::size_t end,
+                            float* out) {
   constexpr std::size_t kHeads = kLoneSums / kVectors;
   const std::size_t column = head * kVectors * kLanes;
   Vector sums[kHeads][kVectors];
@@ -313,8 +315,7 @@ HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsI
   }
   weights += pairs.begin * heads + head;
   for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
-    if (p + kRowsAhead < pairs.end)
-      prefetch(row_of(x, p + kRowsAhead, cols) + column, kLoneSums * kLanes);
+    if (head == 0 && p + kRowsAhead < end) prefetch(row_of(x, p + kRowsAhead, cols), cols);
     const float* from = row_of(x, p, cols) + column;
     HWY_UNROLL(16)
     for (std::size_t h = 0; h < kHeads; ++h) {
@@ -336,14 +337,15 @@ HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsI
 // eighth of that; else false.
 template <std::size_t kVectors = 8>
 bool mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
-              Pairs pairs, float* out) {
+              Pairs pairs, std::size_t end, float* out) {
   constexpr std::size_t kHeads = kLoneSums / kVectors;
   if (cols == heads * kVectors * kLanes && heads % kHeads == 0) {
     for (std::size_t h = 0; h < heads; h += kHeads)
-      mix_heads<kVectors>(weights, heads, x, cols, h, pairs, out);
+      mix_heads<kVectors>(weights, heads, x, cols, h, pairs, end, out);
     return true;
   }
-  if constexpr (kVectors > 1) return mix_lone<kVectors / 2>(weights, heads, x, cols, pairs, out);
+  if constexpr (kVectors > 1)
+    return mix_lone<kVectors / 2>(weights, heads, x, cols, pairs, end, out);
   return false;
 }
 
@@ -352,8 +354,8 @@ template <std::size_t kRows>
 void mix_siblings(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
                   const Segments& segments, std::size_t i, const RowsOut& out) {
   const std::size_t width = cols / heads;
-  if (kRows == 1 &&
-      mix_lone(weights, heads, x, cols, pairs_of(segments, i), out.data + i * out.stride))
+  if (kRows == 1 && mix_lone(weights, heads, x, cols, pairs_of(segments, i),
+                             pairs_of(segments, segments.count - 1).end, out.data + i * out.stride))
     return;
   for (std::size_t h = 0; h < heads; ++h) {
     Mixtures<kRows> mixtures;
