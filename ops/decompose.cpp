@@ -80,6 +80,9 @@ template <typename T>
 void evaluate_plain(EvalContext<T>& context) {
   const Plain plain =
       decompose(context.graph, context.node, types_of(context.graph, context.node.operands));
+  // Of a prefix only the new rows may be asked for, as the results that are passed in tell.
+  const DomainId own = context.graph.value(context.node.results[0]).type.domain;
+  const std::int64_t own_rows = context.results[0].rows;
   std::vector<Array<T>> values(plain.graph.value_limit());
   const std::vector<NodeId> nodes = plain.graph.nodes();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -92,7 +95,8 @@ void evaluate_plain(EvalContext<T>& context) {
     for (const ValueId operand : node.operands) inner.operands.push_back(&values[operand.index]);
     for (const ValueId result : node.results) {
       const Type& type = plain.graph.value(result).type;
-      inner.results.emplace_back(context.rows.rows(type.domain), row_size(type));
+      inner.results.emplace_back(type.domain == own ? own_rows : context.rows.rows(type.domain),
+                                 row_size(type));
     }
     if constexpr (std::is_same_v<T, float>)
       node.op->evaluate_f32(inner);
