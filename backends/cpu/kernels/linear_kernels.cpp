@@ -61,8 +61,8 @@ class SplitExpression {
     return rest_.steps[step].op->name == Op::kName;
   }
 
-  /// The step that alone reads the product, and once, if its value can take the product's place: it
-  /// is no result, or there is no other step.
+  /// The only step that reads the product, and reads it once, if the step's value can take the
+  /// product's place: the step is not a result of the expression, or it is the only step.
   std::optional<std::size_t> only_reader() const {
     std::optional<std::size_t> reader;
     for (std::size_t i = 0; i < rest_.steps.size(); ++i)

@@ -1,6 +1,5 @@
 #include "backends/cpu/kernels/packed_lists.h"
 
-#include <algorithm>
 #include <cstring>
 #include <new>
 

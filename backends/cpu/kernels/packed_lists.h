@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -25,8 +24,8 @@ class PackedLists final : public BatchState {
   /// The list of a sentence; without a matrix if there are none.
   PackedList of(std::size_t sentence) const;
 
-  /// About the size of a third-level cache: from memory, columns that several lists name are read
-  /// faster where they are.
+  /// About half a third-level cache. From memory, columns that several lists name are read faster
+  /// in place.
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
  private:

@@ -20,9 +20,10 @@
 namespace fuselage::cpu {
 namespace {
 
-/// Products of rows with the stored columns of their sentence's shortlist. Integers are copied once
-/// a batch (PackedLists); other columns, and those of large batches, are read where they are. Rows
-/// are divided among threads; the rows of a thread share passes over the matrix.
+/// Products of rows with the stored columns of their sentence's shortlist. Columns of 8- and 16-bit
+/// integers are copied once a batch (PackedLists); columns of other types, and those of batches
+/// with too many of them, are read in place. Rows are divided among threads; the rows of a thread
+/// share passes over the matrix.
 class ShortlistProducts : public Kernel {
  public:
   ShortlistProducts(const PlannedInstruction& in, const Binding& binding)

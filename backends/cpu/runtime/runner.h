@@ -22,7 +22,7 @@ class ProgramRunner {
   void plan_batch(const RowFrame& frame);
   /// Allocates the planned arena.
   void begin_batch(const RowFrame& frame);
-  /// Lets kernels make what the runs of the batch share. No later member function allocates.
+  /// Has kernels make their states for the batch. Later member functions allocate nothing.
   void begin_kernels(const RowFrame& frame);
 
   /// Sets the address of the result `name` of an earlier program.

@@ -82,8 +82,11 @@ TEST_P(AttentionTest, DotScoresAreTheDotProductsOfPairs) {
     for (const std::size_t heads : {1, 3, 4, 8}) {
       const std::size_t cols = width * heads;
       Matrix q = Matrix::random(lefts, cols, 40), k = Matrix::random(keys, cols, 41);
-      // Products of -0 only, and what is no number.
-      for (std::size_t c = 0; c < cols; ++c) q(5, c) = -0.0f;
+      // All products of some pairs are -0; other keys contain NaN and infinity.
+      for (std::size_t r = 0; r < lefts; r += 2)
+        for (std::size_t c = 0; c < cols; ++c) q(r, c) = -0.0f;
+      for (std::size_t r = 0; r < k.rows(); r += 3)
+        for (std::size_t c = 0; c < cols; ++c) k(r, c) = std::fabs(k(r, c));
       k(20, 0) = kNaN;
       k(30, cols - 1) = kInf;
       const std::size_t count = pairs.left.size();

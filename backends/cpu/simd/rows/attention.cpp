@@ -299,8 +299,8 @@ HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, c
 constexpr std::size_t kLoneSums = HWY_CAP_GE512 ? 16 : 8;
 
 // The mixtures of a single left row from head `head` on, of kVectors vectors each: as many as have
-// kLoneSums together, so that long contiguous pieces of the right rows are read. The first heads
-// fetch the right rows for all, up to pair `end`: also those of the left rows that follow.
+// kLoneSums together, so that long contiguous pieces of the right rows are read. The call for head
+// 0 prefetches whole right rows up to pair `end`, which include the right rows of later left rows.
 template <std::size_t kVectors>
 HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
                             std::size_t cols, std::size_t head, Pairs pairs, std::size_t end,

@@ -209,8 +209,8 @@ HWY_INLINE void add_columns(const float* const (&q)[kQueries], const float* keys
   }
 }
 
-/// The products of queries and a block of keys for kHeadsTogether heads from `head` on; out[r]
-/// takes those of query r for the first `count` keys, heads.count elements a key.
+/// The products of queries and a block of keys for kHeadsTogether heads from `head` on. out[r]
+/// receives the products of query r and the first `count` keys: heads.count elements for each key.
 HWY_NOINLINE inline void multiply_keys(const float* const (&queries)[kQueries],
                                        const KeyBlock& keys, const Heads& heads, std::size_t head,
                                        std::size_t count, float* const (&out)[kQueries]) {
