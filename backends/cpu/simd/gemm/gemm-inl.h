@@ -13,7 +13,6 @@
 #include "backends/cpu/simd/elementwise/math-inl.h"
 #include "backends/cpu/simd/gemm/arithmetic-inl.h"
 #include "backends/cpu/simd/gemm/product_epilogue.h"
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -21,13 +20,11 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 
 // 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
 inline constexpr std::size_t kTileRows = 6;
-
-// With 32 registers, up to this many rows are one tile over half a panel, then over the other half:
-// two tiles over whole panels would read the matrix twice.
-inline constexpr std::size_t kTallTileRows = HWY_CAP_GE512 ? 8 : kTileRows;
+// The fewest rows of a tile that shares its panel with others: more rows than a tile has are split
+// evenly.
+inline constexpr std::size_t kFewestSharingRows = (kTileRows + 1) / 2;
 
 inline constexpr std::size_t kCacheLine = 64;
-inline constexpr std::size_t kAhead = 256 * kCacheLine;
 
 // Few rows have too few chains to hide the latency of a multiply-add, so they use several panels at
 // a time, unless one panel saturates the cache bandwidth. Results do not depend on it: each output
@@ -39,11 +36,11 @@ constexpr std::size_t panels_together(std::size_t rows) {
 
 /// Rows of the left operand and the destination of their products.
 struct Block {
-  const float* a[kTallTileRows];
-  float* c[kTallTileRows];
+  const float* a[kTileRows];
+  float* c[kTileRows];
   // The numbers of the first row and of the first column that has no product.
   std::size_t row = 0, end = 0;
-  // Prefetch distance in bytes: `ahead` of the first step, then `stride` per step.
+  // The bytes from the panel to what the first step prefetches, and from a step to the next.
   std::size_t ahead = 0, stride = 0;
 };
 
@@ -96,14 +93,14 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
   }
 }
 
-// A single stream with hardware prefetching does not reach memory bandwidth; several panels at a
-// time do.
-template <std::size_t kCount, class Arithmetic>
-HWY_INLINE void prefetch_group(const std::byte* group) {
-  if constexpr (kCount <= kPanelVectors) {
-    constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes;
+// The steps of two blocks that share a panel prefetch all lines of the next one, into the
+// second-level cache, which can wait for more lines at a time than the first level.
+template <std::size_t kRows, class Arithmetic>
+HWY_INLINE void prefetch_step(const std::byte* group) {
+  constexpr std::size_t kSize = kPanel * Arithmetic::kGroupBytes / 2;
+  if constexpr (kRows >= kFewestSharingRows) {
     HWY_UNROLL(4)
-    for (std::size_t i = 0; i < kSize; i += kCacheLine) hwy::Prefetch(group + i);
+    for (std::size_t i = 0; i < kSize; i += kCacheLine) __builtin_prefetch(group + i, 0, 2);
   }
 }
 
@@ -126,7 +123,7 @@ HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arit
     if constexpr (kRows > 1) hold(columns);
     right[v] = columns;
   }
-  prefetch_group<kCount, Arithmetic>(next);
+  prefetch_step<kRows, Arithmetic>(next);
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
     const auto left = Arithmetic::left(a[r], i);
@@ -142,7 +139,7 @@ template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                  const std::byte* b, const std::byte* next,
                                  Sum (&sums)[kRows][kCount]) {
-  prefetch_group<kCount, Arithmetic>(next);
+  prefetch_step<kRows, Arithmetic>(next);
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
     const auto right = right_at(panels, b, v);

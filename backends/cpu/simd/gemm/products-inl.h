@@ -37,24 +37,17 @@ struct Tiles {
   std::size_t column, end;
 };
 
-// With few blocks, the first one prefetches the matrix and the others find it in a cache. From this
-// many blocks on, each prefetches its share of the next panel: one block that fetched all would
-// wait for memory.
-inline constexpr std::size_t kSharingBlocks = 4;
-
 // Block i of `tiles`.
 template <std::size_t kRows, class Arithmetic>
 HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size_t i) {
   constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
   const std::size_t row = tiles.row + i * kRows;
-  const std::size_t number = tiles.block + i;
   Block block{.row = row, .end = tiles.end};
-  if (tiles.blocks >= kSharingBlocks) {
+  // Each prefetches its share of the next panel: one block that fetched all would wait for memory.
+  // A single block reads the matrix in one sequence, which hardware prefetches.
+  if (tiles.blocks > 1) {
     block.stride = kStep / tiles.blocks;
-    block.ahead = panel.groups * (kStep + number * block.stride);
-  } else if (number == 0) {
-    block.stride = kStep;
-    block.ahead = kAhead;
+    block.ahead = panel.groups * (kStep + (tiles.block + i) * block.stride);
   }
   for (std::size_t r = 0; r < kRows; ++r) {
     block.a[r] = row_of(tiles.a, row + r, tiles.a.columns);
@@ -79,16 +72,11 @@ HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::siz
   }
 }
 
-// The same for all columns and blocks of at most kTallTileRows rows.
+// The same for all columns and blocks of at most kTileRows rows.
 template <class Arithmetic, class Epilogue>
 void multiply_blocks(const Tiles& tiles, std::size_t rows, const Epilogue& epilogue) {
   const std::size_t panels = (tiles.end - tiles.column + kPanel - 1) / kPanel;
   const std::size_t end = (tiles.end - tiles.column + kLanes - 1) / kLanes;
-  if constexpr (kTallTileRows == 8) {
-    constexpr std::size_t kHalf = kPanelVectors / 2;
-    if (rows == 7) return multiply_tiles<Arithmetic, 7, kHalf>(tiles, 0, end, epilogue);
-    if (rows == 8) return multiply_tiles<Arithmetic, 8, kHalf>(tiles, 0, end, epilogue);
-  }
   with_tile_rows(rows, [&](auto n) {
     constexpr std::size_t kRows = decltype(n)::value;
     constexpr std::size_t kTogether = panels_together(kRows);
@@ -108,7 +96,7 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
       return multiply_amx_rows(a, rows, b, first, columns, c, epilogue);
 #endif
   // Even shares: 10 rows are 5 and 5, 64 are 9 times 6 and twice 5.
-  const std::size_t blocks = rows <= kTallTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
+  const std::size_t blocks = rows <= kTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
   const std::size_t less = rows / blocks;
   const std::size_t larger = rows % blocks;
   // All rows are multiplied by a panel while it is in the cache; a single block gains nothing from

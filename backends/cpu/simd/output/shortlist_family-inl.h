@@ -18,6 +18,7 @@
 #include "backends/cpu/simd/gemm/dots-inl.h"
 #include "backends/cpu/simd/output/output_family-inl.h"
 #include "backends/cpu/simd/table.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
