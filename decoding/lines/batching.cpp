@@ -26,9 +26,15 @@ bool counts_words(const BatchOptions& options) { return options.mini_batch_words
 
 BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
-  if (counts_words(options)) return {kNoBound, *options.mini_batch_words};
-  if (options.mini_batch) return {*options.mini_batch, kNoBound};
-  return fastest;
+  BatchBounds bounds{.sentences = kNoBound, .words = kNoBound};
+  if (fastest.firm && !by_content) bounds = fastest;
+  if (counts_words(options))
+    bounds.words = std::min(bounds.words, *options.mini_batch_words);
+  else if (options.mini_batch)
+    bounds.sentences = std::min(bounds.sentences, *options.mini_batch);
+  else
+    bounds = fastest;
+  return bounds;
 }
 
 Workload expected_workload(std::size_t beam_size, const BatchBounds& batches) {

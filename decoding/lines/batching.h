@@ -12,8 +12,9 @@
 
 namespace fuselage {
 
-/// The bounds of batches that the options state, else `fastest`. With `by_content`, options that
-/// are not given have marian-decoder's defaults, batches of one sentence.
+/// The bounds of batches that the options state, else `fastest`, which are not exceeded if they are
+/// firm. With `by_content`, the options alone decide, and those that are not given have
+/// marian-decoder's defaults, batches of one sentence.
 BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content);
 
 /// The workload for which to optimize a model that searches with this beam and these batches.

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "backends/cpu/runtime/isa.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
@@ -62,9 +63,14 @@ TEST(Backends, ShowPlansUnlessTheyInterpret) {
 
 TEST(Backends, BoundBatchesByTheBeam) {
   const Backend& cpu = find_backend("cpu");
-  EXPECT_EQ(cpu.fastest_batches(1).sentences, 16u);
-  EXPECT_EQ(cpu.fastest_batches(6).sentences, 10u);
-  EXPECT_EQ(cpu.fastest_batches(10000).sentences, 1u);
+  for (const std::string& isa : cpu::supported_isas()) {
+    cpu::force_isa(isa);
+    const bool tiles = isa == "avx3_amx";
+    EXPECT_EQ(cpu.fastest_batches(1).sentences, tiles ? 64u : 12u) << isa;
+    EXPECT_EQ(cpu.fastest_batches(6).sentences, tiles ? 64u : 10u) << isa;
+    EXPECT_EQ(cpu.fastest_batches(10000).sentences, 1u) << isa;
+    EXPECT_EQ(cpu.fastest_batches(1).firm, !tiles) << isa;
+  }
   EXPECT_GT(find_backend("cuda").fastest_batches(6).sentences, 100u);
 }
 

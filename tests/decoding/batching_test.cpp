@@ -166,6 +166,17 @@ TEST(BatchBounds, AreThoseThatAreAskedForOrTheFastest) {
   EXPECT_EQ(batch_bounds({}, kFastest, true).sentences, 1u) << "as in marian-decoder";
 }
 
+TEST(BatchBounds, AreNotAboveFirmOnesUnlessBatchesDecideOnContent) {
+  const BatchBounds firm{.sentences = 12, .words = 1024, .firm = true};
+  EXPECT_EQ(batch_bounds({.mini_batch = 64}, firm, false).sentences, 12u);
+  EXPECT_EQ(batch_bounds({.mini_batch = 64}, firm, false).words, 1024u);
+  EXPECT_EQ(batch_bounds({.mini_batch = 3}, firm, false).sentences, 3u);
+  EXPECT_EQ(batch_bounds({.mini_batch_words = 5000}, firm, false).words, 1024u);
+  EXPECT_EQ(batch_bounds({.mini_batch_words = 70}, firm, false).words, 70u);
+  EXPECT_EQ(batch_bounds({.mini_batch_words = 70}, firm, false).sentences, 12u);
+  EXPECT_EQ(batch_bounds({.mini_batch = 64}, firm, true).sentences, 64u) << "lists of a batch";
+}
+
 TEST(ExpectedWorkload, HasTheBeamAndTheSentencesOfABatch) {
   const Workload workload = expected_workload(4, {.sentences = 10, .words = 1024});
   EXPECT_EQ(workload.beam, 4);
