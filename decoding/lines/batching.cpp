@@ -20,6 +20,12 @@ BatchOptions with_defaults_of_marian(BatchOptions options) {
   return options;
 }
 
+/// The size of the largest of as few parts as `most` allows, when `total` is divided evenly.
+std::size_t even_part(std::size_t total, std::size_t most) {
+  const std::size_t parts = (total - 1) / most + 1;
+  return (total - 1) / parts + 1;
+}
+
 bool counts_words(const BatchOptions& options) { return options.mini_batch_words.value_or(0) > 0; }
 
 }  // namespace
@@ -101,11 +107,13 @@ std::size_t BatchFormer::next_batch_size() const {
   const std::size_t share =
       smaller_for_few_ ? (waiting_words_ + workers_ - 1) / workers_ : kNoBound;
   const Window& window = closed_.front();
+  const std::size_t sentences =
+      by_content_ ? bounds_.sentences : even_part(window.size(), bounds_.sentences);
   std::size_t count = 0, words = 0, longest = 0;
   for (const Line& line : window) {
     words += line.length;
     longest = std::max(longest, line.length);
-    const bool fits = count < bounds_.sentences && longest * (count + 1) <= bounds_.words;
+    const bool fits = count < sentences && longest * (count + 1) <= bounds_.words;
     if (count > 0 && (!fits || words > share)) break;
     ++count;
   }

@@ -22,9 +22,10 @@ Workload expected_workload(std::size_t beam_size, const BatchBounds& batches);
 
 /// Gathers numbered lines and forms a batch when a worker is idle. Lines are sorted within windows,
 /// which are processed in order. A window is closed when it is full. For an idle worker it is also
-/// closed when the input pauses or ends, or when its first line has waited for `kMaxWait`. Unless
-/// sizes are given, batches are smaller when few lines wait, so that each worker gets a share. The
-/// class uses neither clocks nor threads.
+/// closed when the input pauses or ends, or when its first line has waited for `kMaxWait`. A
+/// window is divided evenly, as small batches are the slowest. Unless sizes are given, batches are
+/// smaller when few lines wait, so that each worker gets a share. The class uses neither clocks nor
+/// threads.
 class BatchFormer {
  public:
   using Time = std::chrono::steady_clock::time_point;

@@ -67,10 +67,16 @@ TEST(BatchFormer, GivesALineThatIsTooLongABatchOfItsOwn) {
 }
 
 TEST(BatchFormer, BoundsBatchesWithoutOptions) {
-  EXPECT_THAT(batches_of({1, 1, 1, 1, 1, 1}, {}),
-              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5)));
+  EXPECT_THAT(batches_of({1, 1, 1, 1, 1, 1, 1, 1}, {}),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7)));
   EXPECT_THAT(batches_of({60, 50, 50, 200}, {}),
               ElementsAre(ElementsAre(3), ElementsAre(0), ElementsAre(1, 2)));
+}
+
+TEST(BatchFormer, DividesAWindowEvenly) {
+  EXPECT_THAT(batches_of({1, 1, 1, 1, 1}, {}),
+              ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4)));
+  EXPECT_THAT(batches_of({1, 1, 1, 1, 1, 1}, {}), ElementsAre(SizeIs(3), SizeIs(3)));
 }
 
 TEST(BatchFormer, GivesEachWorkerAPartOfFewLines) {
