@@ -65,7 +65,7 @@ void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, 
   const Heads all{.count = heads, .width = cols / heads, .scale = scale};
   if (rows == 0) return;
   if (out.stride == heads) return dots_of_rows(q, k, all, rows, out.data);
-  HeadDots dots(q, k, all, rows);
+  HeadDots<0> dots(q, k, all, rows);
   HWY_ALIGN float products[kLanes];
   for (std::size_t i = 0; i < rows * heads; ++i) {
     if (i % kLanes == 0) store(hn::Mul(broadcast(scale), dots.next()), products);
@@ -315,7 +315,7 @@ HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsI
   }
   weights += pairs.begin * heads + head;
   for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
-    if (head == 0 && p + kRowsAhead < end) prefetch(row_of(x, p + kRowsAhead, cols), cols);
+    if (head == 0) prefetch_ahead(x, p, end, cols, /*whole=*/heads == kHeads);
     const float* from = row_of(x, p, cols) + column;
     HWY_UNROLL(16)
     for (std::size_t h = 0; h < kHeads; ++h) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "backends/cpu/simd/rows/lanes-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
@@ -22,12 +23,21 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// Keys and values of hypotheses are scattered rows, which hardware does not prefetch.
+// Rows ahead at which scattered keys and values are prefetched.
 inline constexpr std::size_t kRowsAhead = 8;
 
 HWY_INLINE void prefetch(const float* row, std::size_t n) {
   constexpr std::size_t kCacheLine = 64 / sizeof(float);
   for (std::size_t i = 0; i < n; i += kCacheLine) hwy::Prefetch(row + i);
+}
+
+/// Prefetches the row that is kRowsAhead after row r, if it is before row `end`. If rows are read
+/// `whole`, those that follow row r in memory are left to the hardware, which is faster.
+HWY_INLINE void prefetch_ahead(const RowsIn& x, std::size_t r, std::size_t end, std::size_t cols,
+                               bool whole) {
+  if (r + kRowsAhead >= end) return;
+  const float* ahead = row_of(x, r + kRowsAhead, cols);
+  if (!whole || ahead != row_of(x, r, cols) + kRowsAhead * cols) prefetch(ahead, cols);
 }
 
 /// Heads of `width` columns, and the factor of their dot products.
@@ -39,20 +49,44 @@ struct Heads {
   std::size_t cols() const { return count * width; }
 };
 
+/// Heads whose products are stored together.
+inline constexpr std::size_t kHeadsTogether = 4;
+
 // --- Pairs one after another ---
 
+/// The sums of the products of kParts * kSumLanes columns, or of n if kParts is 0.
+template <std::size_t kParts>
 HWY_INLINE LaneSum dot(const float* a, const float* b, std::size_t n) {
   LaneSum sum;
-  sum.add(n, [&](std::size_t i, auto lanes, Vector part)
-                 HWY_ATTR { return mul_add(read(a + i, lanes), read(b + i, lanes), part); });
+  if constexpr (kParts == 0) {
+    sum.add(n, [&](std::size_t i, auto lanes, Vector part)
+                   HWY_ATTR { return mul_add(read(a + i, lanes), read(b + i, lanes), part); });
+  } else {
+    HWY_UNROLL(4)
+    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) {
+      const std::size_t at = v * kLanes;
+      Vector part = hn::Mul(load(a + at), load(b + at));
+      HWY_UNROLL(8)
+      for (std::size_t i = 1; i < kParts; ++i)
+        part = mul_add(load(a + at + i * kSumLanes), load(b + at + i * kSumLanes), part);
+      sum.parts[v] = part;
+    }
+  }
   return sum;
 }
 
-/// The dot products of slices of the rows of q and k, row after row, kLanes of them at a time.
+/// The dot products of slices of the rows of q and k, row after row, kLanes of them at a time. The
+/// slices have kParts * kSumLanes columns and their number is a multiple of kHeadsTogether; or, if
+/// kParts is 0, any width and number.
+template <std::size_t kParts>
 class HeadDots {
  public:
   HeadDots(const RowsIn& q, const RowsIn& k, const Heads& heads, std::size_t rows)
-      : q_(q), k_(k), width_(heads.width), cols_(heads.cols()), rows_(rows) {
+      : q_(q),
+        k_(k),
+        width_(kParts ? kParts * kSumLanes : heads.width),
+        cols_(heads.cols()),
+        rows_(rows) {
     enter(0);
   }
 
@@ -60,14 +94,18 @@ class HeadDots {
     Vector sums[kLanes];
     HWY_UNROLL(16)
     for (std::size_t i = 0; i < kLanes; ++i) {
-      sums[place_of_lane(i)] = dot(left_ + head_, right_ + head_, width_).folded();
+      sums[place_of_lane(i)] = dot<kParts>(left_ + head_, right_ + head_, width_).folded();
       head_ += width_;
-      if (head_ == cols_) enter(row_ + 1);
+      if ((i + 1) % kTogether == 0 && head_ == cols_) enter(row_ + 1);
     }
-    return totals_of(sums);
+    // A sum that begins with 0 is never -0.
+    return kParts ? hn::Add(totals_of(sums), hn::Zero(Tag())) : totals_of(sums);
   }
 
  private:
+  /// Rows end only after multiples of as many products.
+  static constexpr std::size_t kTogether = kParts ? std::min(kHeadsTogether, kLanes) : 1;
+
   // Stays in the last row.
   HWY_INLINE void enter(std::size_t row) {
     head_ = 0;
@@ -75,7 +113,7 @@ class HeadDots {
     row_ = row;
     left_ = row_of(q_, row, cols_);
     right_ = row_of(k_, row, cols_);
-    if (row + kRowsAhead < rows_) prefetch(row_of(k_, row + kRowsAhead, cols_), cols_);
+    prefetch_ahead(k_, row, rows_, cols_, /*whole=*/true);
   }
 
   const RowsIn &q_, &k_;
@@ -84,14 +122,25 @@ class HeadDots {
   const float *left_ = nullptr, *right_ = nullptr;
 };
 
+/// Calls f with the template argument of HeadDots for these heads.
+template <class F>
+HWY_INLINE void with_parts(const Heads& heads, const F& f) {
+  const bool together = heads.count % kHeadsTogether == 0;
+  if (together && heads.width == 2 * kSumLanes) return f(std::integral_constant<std::size_t, 2>());
+  if (together && heads.width == 4 * kSumLanes) return f(std::integral_constant<std::size_t, 4>());
+  f(std::integral_constant<std::size_t, 0>());
+}
+
 /// The products of rows of q and k; rows of out have heads.count elements, one after another.
 inline void dots_of_rows(const RowsIn& q, const RowsIn& k, const Heads& heads, std::size_t rows,
                          float* out) {
   if (rows == 0) return;
-  HeadDots dots(q, k, heads, rows);
   const Vector factor = broadcast(heads.scale);
-  for_each_vector(rows * heads.count, [&](std::size_t i, auto lanes) HWY_ATTR {
-    write(hn::Mul(factor, dots.next()), out + i, lanes);
+  with_parts(heads, [&](auto parts) HWY_ATTR {
+    HeadDots<decltype(parts)::value> dots(q, k, heads, rows);
+    for_each_vector(rows * heads.count, [&](std::size_t i, auto lanes) HWY_ATTR {
+      write(hn::Mul(factor, dots.next()), out + i, lanes);
+    });
   });
 }
 
@@ -103,8 +152,6 @@ inline void dots_of_rows(const RowsIn& q, const RowsIn& k, const Heads& heads, s
 inline constexpr std::size_t kQueries = HWY_CAP_GE512 ? 4 : 2;
 /// Fewer queries are not worth the transposition of keys.
 inline constexpr std::size_t kFewestQueries = 4;
-/// Heads whose products are stored together.
-inline constexpr std::size_t kHeadsTogether = 4;
 
 /// The rows of 4 vectors' blocks of 4 lanes become columns: lane r of block b of vector m was lane
 /// m of block b of vector r.
