@@ -10,6 +10,7 @@
 #include "backends/cpu/kernels/expression_operands.h"
 #include "backends/cpu/kernels/kernel_families.h"
 #include "backends/cpu/kernels/quantized_results.h"
+#include "backends/cpu/runtime/parts.h"
 #include "backends/cpu/simd/table.h"
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
@@ -65,29 +66,45 @@ class BinaryKernel final : public Kernel {
 class Pointwise final : public Kernel {
  public:
   Pointwise(const PlannedInstruction& in, const Binding& binding)
-      : tiles_(expression_of(binding.node), scalar_operands(in, 0)), quantized_(in, binding) {}
+      : Pointwise(in, binding, expression_of(binding.node)) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
+    // Multiply-adds that take the time of a step, on average.
+    constexpr std::size_t kWorkOfAStep = 8;
+    const std::size_t rows = rows_of(in, run);
+    in_parts(run, rows, rows * cols_of(in) * steps_ * kWorkOfAStep,
+             [&](std::size_t first, std::size_t last) { run_rows(in, run, first, last); });
+  }
+
+ private:
+  Pointwise(const PlannedInstruction& in, const Binding& binding,
+            const ElementwiseExpression& expression)
+      : tiles_(expression, scalar_operands(in, 0)),
+        quantized_(in, binding),
+        steps_(expression.steps.size()) {}
+
+  void run_rows(const PlannedInstruction& in, const Run& run, std::size_t first,
+                std::size_t last) const {
     std::array<RowsIn, kMaxExpressionOperands> operands;
     std::array<RowsOut, kMaxExpressionResults> all, results;
-    for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
+    for (std::size_t i = 0; i < in.operands.size(); ++i)
+      operands[i] = rows_from(rows_in(in, run, i), first);
     for (std::size_t i = 0; i < tiles_.result_count(); ++i) all[i] = rows_out(in, run, i);
-    const std::size_t rows = rows_of(in, run);
     // A block of 8 rows is still in the L1 cache when it is quantized.
-    const std::size_t step = quantized_.empty() ? rows : 8;
-    for (std::size_t r = 0; r < rows; r += step) {
-      const std::size_t n = std::min(step, rows - r);
+    const std::size_t step = quantized_.empty() ? last - first : 8;
+    for (std::size_t r = first; r < last; r += step) {
+      const std::size_t n = std::min(step, last - r);
       for (std::size_t i = 0; i < tiles_.result_count(); ++i)
-        results[i] = {all[i].data + quantized_.place(i, 0, r) * all[i].stride, all[i].stride};
+        results[i] = {all[i].data + quantized_.place(i, first, r) * all[i].stride, all[i].stride};
       tiles_.run(operands.data(), n, cols_of(in), results.data());
-      quantized_.quantize_block(in, run, 0, r, r + n);
+      quantized_.quantize_block(in, run, first, r, r + n);
       for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_from(operands[i], n);
     }
   }
 
- private:
   ElementwiseTiles tiles_;
   QuantizedResults quantized_;
+  std::size_t steps_;
 };
 
 std::string refuse_pointwise(const Graph& graph, const Node& node) {
