@@ -1,6 +1,5 @@
 #include "backends/cpu/kernels/packed_lists.h"
 
-#include <cstring>
 #include <new>
 
 #include "base/mapped_memory.h"
@@ -48,15 +47,10 @@ void PackedLists::copy(const MatrixColumns& matrix, const float* bias,
     biases_[i] = bias[static_cast<std::size_t>(columns[i])];
   std::size_t at = 0;
   for (List& list : lists_) {
-    const std::size_t n = list.matrix.n();
-    gathered_.resize(n * matrix.stride);
-    for (std::size_t c = 0; c < n; ++c) {
-      const auto column = static_cast<std::size_t>(columns[list.first + c]);
-      std::memcpy(&gathered_[c * matrix.stride], matrix.data + column * matrix.stride,
-                  matrix.stride);
-    }
     const PackedMatrix::Bytes to(bytes_, bytes_.get() + at);
-    list.matrix = PackedMatrix::pack_quantized(matrix.dtype, gathered_.data(), matrix.k, n, to);
+    list.matrix = PackedMatrix::pack_quantized(
+        matrix.dtype, {matrix.data, matrix.stride, columns.data() + list.first}, matrix.k,
+        list.matrix.n(), to);
     at += list.matrix.size_bytes();
   }
 }

@@ -42,7 +42,6 @@ class PackedLists final : public BatchState {
   std::vector<float> biases_;
   PackedMatrix::Bytes bytes_;  ///< of all matrices
   std::size_t size_ = 0;
-  std::vector<std::byte> gathered_;  ///< the columns of a list
 };
 
 }  // namespace fuselage::cpu

@@ -79,6 +79,23 @@ TEST_P(PackedMatrixTest, PlacesEachIntegerAmongZeros) {
       }
 }
 
+TEST_P(PackedMatrixTest, TakesColumnsByTheirNumbers) {
+  const std::int32_t numbers[] = {4, 0, 8, 8, 3, 1};
+  for (const DType dtype : kQuantized) {
+    constexpr std::size_t kDepth = 37;
+    const auto w = QuantizedVectors::random(dtype, 9, kDepth, largest_of(dtype), 1, 0);
+    const std::size_t stride = vector_bytes(dtype, kDepth);
+    std::vector<std::byte> taken;
+    for (const std::int32_t number : numbers) {
+      const std::byte* column = w.data() + static_cast<std::size_t>(number) * stride;
+      taken.insert(taken.end(), column, column + stride);
+    }
+    const auto want = PackedMatrix::pack_quantized(dtype, taken.data(), kDepth, 6);
+    const auto packed = PackedMatrix::pack_quantized(dtype, {w.data(), stride, numbers}, kDepth, 6);
+    EXPECT_EQ(std::memcmp(packed.bytes(), want.bytes(), want.size_bytes()), 0) << to_string(dtype);
+  }
+}
+
 TEST_P(PackedMatrixTest, IsMadeInTheMemoryThatIsGiven) {
   const auto w = QuantizedVectors::random(DType::qint8, 70, 9, 127, 1, 0);
   const auto alone = PackedMatrix::pack_quantized(DType::qint8, w.data(), 9, 70);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "backends/cpu/simd/table.h"
@@ -60,6 +62,49 @@ std::uint32_t correction_of(DType dtype, const std::byte* vector, std::size_t k)
   return 0u - 128u * sum;
 }
 
+using Words [[gnu::vector_size(16)]] = std::uint32_t;
+using Halves [[gnu::vector_size(16)]] = std::uint16_t;
+
+/// Columns and bytes of each that are placed together.
+constexpr std::size_t kBlockColumns = 4, kBlockBytes = sizeof(Words);
+
+/// Places the groups of kBlockBytes of columns; those of a row of groups are adjacent, and rows are
+/// `stride` groups apart.
+template <class Group>
+void place_block(const std::byte* const (&columns)[kBlockColumns], Group* to, std::size_t stride) {
+  Words x[kBlockColumns];
+  for (std::size_t j = 0; j < kBlockColumns; ++j) std::memcpy(&x[j], columns[j], kBlockBytes);
+  const Words lower01 = __builtin_shufflevector(x[0], x[1], 0, 4, 1, 5);
+  const Words upper01 = __builtin_shufflevector(x[0], x[1], 2, 6, 3, 7);
+  const Words lower23 = __builtin_shufflevector(x[2], x[3], 0, 4, 1, 5);
+  const Words upper23 = __builtin_shufflevector(x[2], x[3], 2, 6, 3, 7);
+  const Words words[] = {__builtin_shufflevector(lower01, lower23, 0, 1, 4, 5),
+                         __builtin_shufflevector(lower01, lower23, 2, 3, 6, 7),
+                         __builtin_shufflevector(upper01, upper23, 0, 1, 4, 5),
+                         __builtin_shufflevector(upper01, upper23, 2, 3, 6, 7)};
+  for (const Words& word : words) {
+    if constexpr (sizeof(Group) == sizeof(std::uint32_t)) {
+      std::memcpy(to, &word, sizeof word);
+      to += stride;
+    } else {
+      const auto halves = reinterpret_cast<Halves>(word);
+      const Halves rows = __builtin_shufflevector(halves, halves, 0, 2, 4, 6, 1, 3, 5, 7);
+      std::memcpy(to, &rows, sizeof rows / 2);
+      std::memcpy(to + stride, reinterpret_cast<const std::byte*>(&rows) + sizeof rows / 2,
+                  sizeof rows / 2);
+      to += 2 * stride;
+    }
+  }
+}
+
+/// Prefetches scattered columns, into the second-level cache.
+void prefetch(const QuantizedColumns& columns, std::size_t first, std::size_t last) {
+  constexpr std::size_t kCacheLine = 64;
+  for (std::size_t i = first; i < last; ++i)
+    for (std::size_t line = 0; line < columns.stride; line += kCacheLine)
+      __builtin_prefetch(columns[i] + line, 0, 2);
+}
+
 }  // namespace
 
 PackedMatrix::PackedMatrix(DType dtype, std::size_t k, std::size_t n)
@@ -111,53 +156,77 @@ PackedMatrix PackedMatrix::pack_bf16(const std::uint16_t* w, std::size_t k, std:
 }
 
 template <class Group, class Order>
-void PackedMatrix::place_groups(const std::byte* vectors, std::size_t p, Order order) {
-  const std::size_t stride = vector_bytes(dtype_, static_cast<std::int64_t>(k_));
+void PackedMatrix::place_groups(const QuantizedColumns& columns, std::size_t p, Order order) {
   const std::size_t first = p * panel();
   const std::size_t width = std::min(panel(), n_ - first);
-  const std::byte* from = vectors + first * stride + sizeof(float);
-  auto* to = reinterpret_cast<Group*>(bytes_.get() + p * panel_size_);
   const std::size_t missing = (groups_ * group_ - k_) * 8 * sizeof(Group) / group_;
-  for (std::size_t g = 0; g < groups_; ++g, from += sizeof(Group), to += panel()) {
+  const std::size_t whole = missing > 0 ? groups_ - 1 : groups_;
+  auto* to = reinterpret_cast<Group*>(bytes_.get() + p * panel_size_);
+  const auto group_at = [&](std::size_t j, std::size_t g) {
+    return columns[first + j] + sizeof(float) + g * sizeof(Group);
+  };
+  constexpr bool kInOrder = std::is_same_v<Order, std::identity>;
+  constexpr std::size_t kStep = kInOrder ? kBlockBytes / sizeof(Group) : 1;
+  std::size_t g = 0;
+  for (; g + kStep <= whole; g += kStep, to += kStep * panel()) {
+    std::size_t j = 0;
+    if constexpr (kInOrder)
+      for (; j + kBlockColumns <= width; j += kBlockColumns)
+        place_block<Group>(
+            {group_at(j, g), group_at(j + 1, g), group_at(j + 2, g), group_at(j + 3, g)}, to + j,
+            panel());
+    for (; j < panel(); ++j)
+      for (std::size_t i = 0; i < kStep; ++i) {
+        Group group = 0;
+        if (j < width) std::memcpy(&group, group_at(j, g + i), sizeof group);
+        to[i * panel() + j] = order(group);
+      }
+  }
+  for (; g < groups_; ++g, to += panel()) {
     // Behind the last integer are zeros, whatever the vector has there.
     const auto used =
-        static_cast<Group>(static_cast<Group>(~Group{0}) >> (g + 1 < groups_ ? 0 : missing));
-    for (std::size_t j = 0; j < width; ++j) {
+        static_cast<Group>(static_cast<Group>(~Group{0}) >> (g < whole ? 0 : missing));
+    for (std::size_t j = 0; j < panel(); ++j) {
       Group group = 0;
-      std::memcpy(&group, from + j * stride, sizeof group);
+      if (j < width) std::memcpy(&group, group_at(j, g), sizeof group);
       to[j] = order(static_cast<Group>(group & used));
     }
-    std::fill(to + width, to + panel(), Group{0});
   }
 }
 
-void PackedMatrix::place_vectors(const std::byte* vectors) {
-  const auto same = [](auto group) { return group; };
-  const std::size_t stride = vector_bytes(dtype_, static_cast<std::int64_t>(k_));
+void PackedMatrix::place_columns(const QuantizedColumns& columns) {
+  if (columns.numbers) prefetch(columns, 0, std::min(panel(), n_));
   for (std::size_t p = 0; p < panel_count(); ++p) {
+    if (columns.numbers && p + 1 < panel_count())
+      prefetch(columns, (p + 1) * panel(), std::min((p + 2) * panel(), n_));
     if (dtype_ == DType::qlog4)
-      place_groups<std::uint32_t>(vectors, p, log4_group);
+      place_groups<std::uint32_t>(columns, p, log4_group);
     else if (group_bytes_ == sizeof(std::uint32_t))
-      place_groups<std::uint32_t>(vectors, p, same);
+      place_groups<std::uint32_t>(columns, p, std::identity());
     else
-      place_groups<std::uint16_t>(vectors, p, same);
-    for (std::size_t column = p * panel(); column < (p + 1) * panel(); ++column) {
-      const std::byte* vector = column < n_ ? vectors + column * stride : nullptr;
-      all_scales()[column] = vector ? scale_of(vector) : 0.0f;
-      all_corrections()[column] =
-          vector ? static_cast<std::int32_t>(correction_of(dtype_, vector, k_)) : 0;
+      place_groups<std::uint16_t>(columns, p, std::identity());
+    for (std::size_t i = p * panel(); i < (p + 1) * panel(); ++i) {
+      all_scales()[i] = i < n_ ? scale_of(columns[i]) : 0.0f;
+      all_corrections()[i] =
+          i < n_ ? static_cast<std::int32_t>(correction_of(dtype_, columns[i], k_)) : 0;
     }
   }
 }
 
 PackedMatrix PackedMatrix::pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
                                           std::size_t n, Bytes to) {
+  const QuantizedColumns columns{vectors, vector_bytes(dtype, static_cast<std::int64_t>(k))};
+  return pack_quantized(dtype, columns, k, n, std::move(to));
+}
+
+PackedMatrix PackedMatrix::pack_quantized(DType dtype, const QuantizedColumns& columns,
+                                          std::size_t k, std::size_t n, Bytes to) {
   check(is_quantized(dtype), "packed matrix: the type is not a quantized one");
   PackedMatrix packed(dtype, k, n);
   check(packed.group_bytes_ == 2 || packed.group_bytes_ == 4,
         "packed matrix: a group of integers has 2 or 4 bytes");
   packed.set_or_allocate(std::move(to));
-  packed.place_vectors(vectors);
+  packed.place_columns(columns);
   return packed;
 }
 

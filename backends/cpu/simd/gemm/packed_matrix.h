@@ -19,6 +19,18 @@ struct PanelLayout {
   bool operator==(const PanelLayout&) const = default;
 };
 
+/// Quantized vectors `stride` bytes apart: those of these numbers, or all of them if there are
+/// none.
+struct QuantizedColumns {
+  const std::byte* data = nullptr;
+  std::size_t stride = 0;
+  const std::int32_t* numbers = nullptr;
+
+  const std::byte* operator[](std::size_t i) const {
+    return data + (numbers ? static_cast<std::size_t>(numbers[i]) : i) * stride;
+  }
+};
+
 /// An immutable [k, n] right operand of gemm of type f32, bf16, qint8, qint16 or qlog4. Stored as
 /// panels of panel() columns, divided into groups of rows: the first group of each column in order,
 /// then the second group of each column, and so on. The last group and the last panel are padded
@@ -46,6 +58,8 @@ class PackedMatrix {
 
   /// Packs a matrix quantized by column (base/quantized.h): n vectors of k integers.
   static PackedMatrix pack_quantized(DType dtype, const std::byte* vectors, std::size_t k,
+                                     std::size_t n, Bytes to = nullptr);
+  static PackedMatrix pack_quantized(DType dtype, const QuantizedColumns& columns, std::size_t k,
                                      std::size_t n, Bytes to = nullptr);
 
   DType dtype() const { return dtype_; }
@@ -87,11 +101,10 @@ class PackedMatrix {
 
   template <class Element>
   void place_elements(const Element* w, std::size_t ld, bool transposed);
-  /// Places panel p of the quantized vectors, a group of each column at a time; `order` gives a
-  /// group's integers the matrix's order.
+  /// Places panel p of the quantized columns; `order` gives a group's integers the matrix's order.
   template <class Group, class Order>
-  void place_groups(const std::byte* vectors, std::size_t p, Order order);
-  void place_vectors(const std::byte* vectors);
+  void place_groups(const QuantizedColumns& columns, std::size_t p, Order order);
+  void place_columns(const QuantizedColumns& columns);
 
   DType dtype_;
   std::size_t k_;
