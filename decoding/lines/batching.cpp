@@ -32,14 +32,13 @@ bool counts_words(const BatchOptions& options) { return options.mini_batch_words
 
 BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, bool by_content) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
-  BatchBounds bounds{.sentences = kNoBound, .words = kNoBound};
-  if (fastest.firm && !by_content) bounds = fastest;
+  if (!counts_words(options) && !options.mini_batch) return fastest;
+  const bool firm = fastest.firm && !by_content;
+  BatchBounds bounds = firm ? fastest : BatchBounds{.sentences = kNoBound, .words = kNoBound};
   if (counts_words(options))
     bounds.words = std::min(bounds.words, *options.mini_batch_words);
-  else if (options.mini_batch)
-    bounds.sentences = std::min(bounds.sentences, *options.mini_batch);
   else
-    bounds = fastest;
+    bounds.sentences = std::min(bounds.sentences, *options.mini_batch);
   return bounds;
 }
 

@@ -67,7 +67,7 @@ TEST(Backends, BoundBatchesByTheBeam) {
     cpu::force_isa(isa);
     const bool tiles = isa == "avx3_amx";
     EXPECT_EQ(cpu.fastest_batches(1).sentences, tiles ? 64u : 12u) << isa;
-    EXPECT_EQ(cpu.fastest_batches(6).sentences, tiles ? 64u : 10u) << isa;
+    EXPECT_EQ(cpu.fastest_batches(6).sentences, tiles ? 16u : 10u) << isa;
     EXPECT_EQ(cpu.fastest_batches(10000).sentences, 1u) << isa;
     EXPECT_EQ(cpu.fastest_batches(1).firm, !tiles) << isa;
   }

@@ -66,23 +66,17 @@ class BinaryKernel final : public Kernel {
 class Pointwise final : public Kernel {
  public:
   Pointwise(const PlannedInstruction& in, const Binding& binding)
-      : Pointwise(in, binding, expression_of(binding.node)) {}
+      : tiles_(expression_of(binding.node), scalar_operands(in, 0)), quantized_(in, binding) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
-    // Multiply-adds that take the time of a step, on average.
+    // A step counts as many multiply-adds as an exponential.
     constexpr std::size_t kWorkOfAStep = 8;
     const std::size_t rows = rows_of(in, run);
-    in_parts(run, rows, rows * cols_of(in) * steps_ * kWorkOfAStep,
+    in_parts(run, rows, rows * cols_of(in) * tiles_.step_count() * kWorkOfAStep,
              [&](std::size_t first, std::size_t last) { run_rows(in, run, first, last); });
   }
 
  private:
-  Pointwise(const PlannedInstruction& in, const Binding& binding,
-            const ElementwiseExpression& expression)
-      : tiles_(expression, scalar_operands(in, 0)),
-        quantized_(in, binding),
-        steps_(expression.steps.size()) {}
-
   void run_rows(const PlannedInstruction& in, const Run& run, std::size_t first,
                 std::size_t last) const {
     std::array<RowsIn, kMaxExpressionOperands> operands;
@@ -104,7 +98,6 @@ class Pointwise final : public Kernel {
 
   ElementwiseTiles tiles_;
   QuantizedResults quantized_;
-  std::size_t steps_;
 };
 
 std::string refuse_pointwise(const Graph& graph, const Node& node) {

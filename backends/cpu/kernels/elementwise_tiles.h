@@ -36,6 +36,7 @@ class ElementwiseTiles {
                    const RowsOut* results) const;
 
   std::size_t result_count() const { return results_.size(); }
+  std::size_t step_count() const { return steps_.size(); }
 
  private:
   struct Source {

@@ -43,7 +43,7 @@ struct Capabilities {
 struct BatchBounds {
   std::size_t sentences;
   std::size_t words;  ///< sentences times words of the longest
-  bool firm = false;  ///< larger batches are slower, so that a user can only lower the bounds
+  bool firm = false;  ///< larger batches gain little or lose: options can only lower the bounds
 };
 
 /// A back-end: compiles graphs to executables. Each is a singleton that lives as long as the

@@ -65,11 +65,11 @@ std::uint32_t correction_of(DType dtype, const std::byte* vector, std::size_t k)
 using Words [[gnu::vector_size(16)]] = std::uint32_t;
 using Halves [[gnu::vector_size(16)]] = std::uint16_t;
 
-/// Columns and bytes of each that are placed together.
+/// The number of columns, and of bytes of each, that are placed together.
 constexpr std::size_t kBlockColumns = 4, kBlockBytes = sizeof(Words);
 
-/// Places the groups of kBlockBytes of columns; those of a row of groups are adjacent, and rows are
-/// `stride` groups apart.
+/// Places kBlockBytes of each of kBlockColumns columns: a row of groups for each group of a column,
+/// rows `stride` groups apart.
 template <class Group>
 void place_block(const std::byte* const (&columns)[kBlockColumns], Group* to, std::size_t stride) {
   Words x[kBlockColumns];
@@ -161,36 +161,27 @@ void PackedMatrix::place_groups(const QuantizedColumns& columns, std::size_t p, 
   const std::size_t width = std::min(panel(), n_ - first);
   const std::size_t missing = (groups_ * group_ - k_) * 8 * sizeof(Group) / group_;
   const std::size_t whole = missing > 0 ? groups_ - 1 : groups_;
+  const auto used = static_cast<Group>(static_cast<Group>(~Group{0}) >> missing);
   auto* to = reinterpret_cast<Group*>(bytes_.get() + p * panel_size_);
-  const auto group_at = [&](std::size_t j, std::size_t g) {
+  const auto address = [&](std::size_t j, std::size_t g) {
     return columns[first + j] + sizeof(float) + g * sizeof(Group);
   };
-  constexpr bool kInOrder = std::is_same_v<Order, std::identity>;
-  constexpr std::size_t kStep = kInOrder ? kBlockBytes / sizeof(Group) : 1;
-  std::size_t g = 0;
-  for (; g + kStep <= whole; g += kStep, to += kStep * panel()) {
-    std::size_t j = 0;
-    if constexpr (kInOrder)
-      for (; j + kBlockColumns <= width; j += kBlockColumns)
-        place_block<Group>(
-            {group_at(j, g), group_at(j + 1, g), group_at(j + 2, g), group_at(j + 3, g)}, to + j,
-            panel());
-    for (; j < panel(); ++j)
-      for (std::size_t i = 0; i < kStep; ++i) {
-        Group group = 0;
-        if (j < width) std::memcpy(&group, group_at(j, g + i), sizeof group);
-        to[i * panel() + j] = order(group);
-      }
-  }
-  for (; g < groups_; ++g, to += panel()) {
-    // Behind the last integer are zeros, whatever the vector has there.
-    const auto used =
-        static_cast<Group>(static_cast<Group>(~Group{0}) >> (g < whole ? 0 : missing));
-    for (std::size_t j = 0; j < panel(); ++j) {
-      Group group = 0;
-      if (j < width) std::memcpy(&group, group_at(j, g), sizeof group);
-      to[j] = order(static_cast<Group>(group & used));
-    }
+  // Behind the last integer are zeros, whatever the vector has there.
+  const auto group = [&](std::size_t j, std::size_t g) {
+    Group integers = 0;
+    if (j < width) std::memcpy(&integers, address(j, g), sizeof integers);
+    return order(static_cast<Group>(g < whole ? integers : integers & used));
+  };
+  constexpr std::size_t kGroups = kBlockBytes / sizeof(Group);
+  const std::size_t columns_of_blocks = width - width % kBlockColumns;
+  for (std::size_t g = 0; g < groups_;) {
+    const bool block = std::is_same_v<Order, std::identity> && g + kGroups <= whole;
+    const std::size_t placed = block ? columns_of_blocks : 0;
+    for (std::size_t j = 0; j < placed; j += kBlockColumns)
+      place_block<Group>({address(j, g), address(j + 1, g), address(j + 2, g), address(j + 3, g)},
+                         to + g * panel() + j, panel());
+    for (const std::size_t end = block ? g + kGroups : g + 1; g < end; ++g)
+      for (std::size_t j = placed; j < panel(); ++j) to[g * panel() + j] = group(j, g);
   }
 }
 

@@ -19,8 +19,8 @@ struct PanelLayout {
   bool operator==(const PanelLayout&) const = default;
 };
 
-/// Quantized vectors `stride` bytes apart: those of these numbers, or all of them if there are
-/// none.
+/// The columns of a matrix: quantized vectors `stride` bytes apart. With `numbers`, column i is
+/// vector numbers[i], else vector i.
 struct QuantizedColumns {
   const std::byte* data = nullptr;
   std::size_t stride = 0;
