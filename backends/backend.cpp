@@ -28,6 +28,8 @@ constexpr OptionUse kOptions[] = {
      [](const CompileOptions& o) { return !o.weights_cache.empty(); }},
     {BackendOption::threads_per_sentence, "threads-per-sentence",
      [](const CompileOptions& o) { return o.threads_per_sentence > 1; }},
+    {BackendOption::kv_cache, "kv-cache",
+     [](const CompileOptions& o) { return o.kv_cache.value_or(KvCache::fp32) != KvCache::fp32; }},
     {BackendOption::profile, "profile",
      [](const CompileOptions& o) { return o.profile != nullptr; }},
     {BackendOption::observer, "observer",

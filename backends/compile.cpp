@@ -16,6 +16,7 @@ Optimizer make_optimizer(const CompileOptions& options) {
   backend.check(options);
   const Precision precision = options.precision.value_or(Precision::fp32);
   const Activations activations = options.activations.value_or(Activations::exact);
+  const KvCache kv_cache = options.kv_cache.value_or(KvCache::fp32);
   if (options.exact && activations != Activations::exact)
     throw Error(fmt::format(
         "activations are '{}', which changes results, but exact ones are asked for; drop one "
@@ -29,12 +30,13 @@ Optimizer make_optimizer(const CompileOptions& options) {
   pipeline.precision = precision;
   pipeline.products = backend.capabilities().precisions;
   pipeline.activations = activations;
+  pipeline.kv_cache = kv_cache;
   pipeline.quantizing_kernels = backend.capabilities().quantizing_kernels;
   pipeline.recurrent_kernels = backend.has_recurrent_kernels(options);
   return {select_passes(options.passes, pipeline),
           {.allow_reassociation = !options.exact,
            .allow_approximation = activations != Activations::exact,
-           .allow_quantization = precision != Precision::fp32}};
+           .allow_quantization = precision != Precision::fp32 || kv_cache != KvCache::fp32}};
 }
 
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {

@@ -45,6 +45,7 @@ std::vector<ProductRange> measure_products(const Model& model,
                                               .passes = "none",
                                               .precision = Precision::fp32,
                                               .activations = Activations::exact,
+                                              .kv_cache = KvCache::fp32,
                                               .observer = observe}};
   Translator(model, options).translate(lines);
   return ranges;

@@ -35,7 +35,8 @@ DecodeDefaults stated_by(const Options& options) {
           .maxi_batch = options.batches.maxi_batch,
           .maxi_batch_sort = options.batches.maxi_batch_sort,
           .precision = options.compile.precision,
-          .activations = options.compile.activations};
+          .activations = options.compile.activations,
+          .kv_cache = options.compile.kv_cache};
 }
 
 /// Sets the members of stated_by to their values.
@@ -51,6 +52,7 @@ void set_common(Options& options, const DecodeDefaults& values) {
                      .maxi_batch_sort = values.maxi_batch_sort};
   options.compile.precision = values.precision.value_or(Precision::fp32);
   options.compile.activations = values.activations.value_or(Activations::exact);
+  options.compile.kv_cache = values.kv_cache.value_or(KvCache::fp32);
   if (options.threads == 0) options.threads = default_threads(options.compile);
 }
 

@@ -127,6 +127,7 @@ CheckLimits check_limits(const Model& model, const CompileOptions& compile) {
   // Rational functions, tables, TF32 and halves of weights round as little as 16 bits do.
   if (*compile.activations != Activations::exact || compile.cuda.tf32 || model.probes.rounded)
     drift = std::max(drift, drift_by(Precision::bf16));
+  if (compile.kv_cache == KvCache::int8) drift = std::max(drift, drift_by(Precision::int8));
   if (quantizes_itself(model.graph)) drift = std::max(drift, drift_by(Precision::int8));
   // In fp32 the numbers that stored integers stand for are used as they are.
   if (model.probes.rounded || *compile.precision != Precision::fp32)
@@ -143,9 +144,11 @@ Probes make_probes(const Model& model, std::vector<std::string> lines,
     throw Error(
         fmt::format("there are {} probe sentences; give at most {}", lines.size(), kMaxProbeLines));
   // Precomputed tables take longer to make than they save here.
-  const ProbeModel runner(
-      model, vocabularies,
-      {.precision = Precision::fp32, .activations = Activations::exact, .precompute_memory = 0});
+  const ProbeModel runner(model, vocabularies,
+                          {.precision = Precision::fp32,
+                           .activations = Activations::exact,
+                           .kv_cache = KvCache::fp32,
+                           .precompute_memory = 0});
   Probes probes;
   if (lines.empty()) lines = random_lines(runner.vocabularies(), kRandomLines);
   for (std::string& line : lines) line = valid_text(line);
@@ -168,6 +171,7 @@ double gain_from_source(const Model& model, const std::vector<std::string>& sour
   const Scorer scorer(model, {.vocabularies = vocabularies,
                               .compile = {.precision = Precision::fp32,
                                           .activations = Activations::exact,
+                                          .kv_cache = KvCache::fp32,
                                           .precompute_memory = 0}});
   const auto mean = [&](const std::vector<std::string>& read) {
     ScoreTotals totals;

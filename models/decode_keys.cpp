@@ -17,9 +17,9 @@ namespace {
 
 template <typename T>
 using MemberOf = std::optional<T> DecodeDefaults::*;
-using Member =
-    std::variant<MemberOf<std::int32_t>, MemberOf<std::size_t>, MemberOf<float>, MemberOf<bool>,
-                 MemberOf<MaxiBatchSort>, MemberOf<Precision>, MemberOf<Activations>>;
+using Member = std::variant<MemberOf<std::int32_t>, MemberOf<std::size_t>, MemberOf<float>,
+                            MemberOf<bool>, MemberOf<MaxiBatchSort>, MemberOf<Precision>,
+                            MemberOf<Activations>, MemberOf<KvCache>>;
 
 struct Entry {
   std::string_view key;
@@ -28,10 +28,11 @@ struct Entry {
 };
 
 using Defaults = DecodeDefaults;
-constexpr std::array<Entry, 12> kEntries{{
+constexpr std::array<Entry, 13> kEntries{{
     {"activations", &Defaults::activations, {}},
     {"allow-unk", &Defaults::allow_unk, {}},
     {"beam-size", &Defaults::beam_size, {1, 1024}},
+    {"kv-cache", &Defaults::kv_cache, {}},
     {"max-length", &Defaults::max_length, {1, 1000000}},
     {"max-length-factor", &Defaults::max_length_factor, {0, 1000, false, true}},
     {"maxi-batch", &Defaults::maxi_batch, {1, 1000000}},
@@ -75,6 +76,7 @@ std::span<const std::string_view> names_of() {
   if constexpr (std::is_same_v<T, MaxiBatchSort>) return kSortOrders;
   if constexpr (std::is_same_v<T, Precision>) return precision_names();
   if constexpr (std::is_same_v<T, Activations>) return activations_names();
+  if constexpr (std::is_same_v<T, KvCache>) return kv_cache_names();
 }
 
 template <typename T>

@@ -11,7 +11,9 @@
 #include "fuselage/ops/leaf.h"
 #include "fuselage/ops/matmul.h"
 #include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/quantize.h"
 #include "fuselage/ops/rows.h"
+#include "fuselage/ops/shape.h"
 
 namespace fuselage {
 namespace {
@@ -65,14 +67,24 @@ std::vector<ValueId> decompose_additive_attention(Decomposition& in) {
   return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, in.operands()[3]})};
 }
 
+/// An operand's rows as f32 vectors. Quantized rows may have a vector for each head.
+ValueId real_vectors(Decomposition& in, std::size_t operand) {
+  const ValueId value = in.operands()[operand];
+  const Type& type = in.type(operand);
+  if (!is_quantized(type.dtype)) return value;
+  const std::int64_t width = row_size(type);
+  const ValueId numbers = in.add(op::Dequantize{}, {value});
+  return in.add(op::Reshape{.dims = {width}}, {numbers});
+}
+
 std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
   const auto [left, right] = in.as<op::PairMembers>();
   const auto [heads, scale] = in.as<op::Heads>();
-  const ValueId query = in.add(op::SelectRows{.via = left}, {in.operands()[0]});
-  const ValueId key = in.add(op::SelectRows{.via = right}, {in.operands()[1]});
+  const ValueId query = in.add(op::SelectRows{.via = left}, {real_vectors(in, 0)});
+  const ValueId key = in.add(op::SelectRows{.via = right}, {real_vectors(in, 1)});
   const ValueId score = in.add(op::HeadDot{.heads = heads, .scale = scale}, {query, key});
   const ValueId weights = in.add(op::SegmentSoftmax{.to = left}, {score});
-  return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, in.operands()[2]})};
+  return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, real_vectors(in, 2)})};
 }
 
 }  // namespace
@@ -89,7 +101,8 @@ std::span<const OpDef> attention_ops() {
            .evaluate_f64 = evaluate_head_dot<double>}),
       define<op::DotAttention>(
           {.summary = "w = softmax over the pairs of a left row of scale × (query · key), for each "
-                      "head; results: w, and the sum of w × value over these pairs.",
+                      "head; results: w, and the sum of w × value over these pairs. Operands may "
+                      "be quantized, with a vector for each head.",
            .operands = {{.name = "query", .through = "left"},
                         {.name = "keys", .through = "right"},
                         {"values"}},

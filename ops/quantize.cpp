@@ -24,10 +24,23 @@ Quantizer quantizer_from(const op::Quantization& quantization) {
           .logarithmic = quantization.logarithmic};
 }
 
+/// The type of x in quantized vectors; throws Error if x cannot be divided into them.
+Type quantized_type(const InferContext& in, Type x) {
+  const auto vectors = in.as<op::Quantize>().vectors;
+  if (x.dims.empty()) in.fail(fmt::format("it takes vectors, not {}", in.show(x)));
+  if (vectors < 1 || x.dims.back() % vectors != 0)
+    in.fail(fmt::format("{} cannot be divided into {} vectors", in.show(x), vectors));
+  if (vectors > 1) {
+    x.dims.back() /= vectors;
+    x.dims.insert(x.dims.end() - 1, vectors);
+  }
+  x.dtype = in.as<op::Quantize>().to;
+  return x;
+}
+
 std::vector<Type> infer_quantize(const InferContext& in) {
   expect_f32(in, 0);
-  Type type = in.operand(0);
-  if (type.dims.empty()) in.fail(fmt::format("it takes vectors, not {}", in.show(type)));
+  const Type type = quantized_type(in, in.operand(0));
   const Quantizer quantizer = quantizer_from(in.as<op::Quantize>());
   try {
     quantizer.verify();
@@ -43,15 +56,13 @@ std::vector<Type> infer_quantize(const InferContext& in) {
     if (scale.dtype != DType::f32 || scale.domain != in.none() || row_size(scale) != 1)
       in.fail(fmt::format("its scale must be one number for all rows, not {}", in.show(scale)));
   }
-  type.dtype = quantizer.to;
   return {type};
 }
 
 Cost cost_quantize(const InferContext& in) {
   const auto size = static_cast<double>(row_size(in.operand(0)));
-  Type result = in.operand(0);
-  result.dtype = in.as<op::Quantize>().to;
-  return {.flop = 4 * size, .bytes = 4 * size + static_cast<double>(row_bytes(result))};
+  const auto bytes = static_cast<double>(row_bytes(quantized_type(in, in.operand(0))));
+  return {.flop = 4 * size, .bytes = 4 * size + bytes};
 }
 
 /// Computed in float even if the rest is evaluated in double, so that the integers are the same.
@@ -60,7 +71,8 @@ void evaluate_quantize(EvalContext<T>& context) {
   Quantizer quantizer = quantizer_of(context.node);
   if (context.operands.size() > 1)
     quantizer.scale = static_cast<float>(context.operands[1]->data[0]);
-  const std::int64_t k = context.operand_type(0).dims.back();
+  const std::int64_t k =
+      context.operand_type(0).dims.back() / context.node.template as<op::Quantization>().vectors;
   const auto& x = context.operands[0]->data;
   auto& out = context.results[0].data;
   std::vector<float> vector(static_cast<std::size_t>(k));
@@ -174,12 +186,14 @@ Dims quantized_results(const Node& node) {
 std::span<const OpDef> quantize_ops() {
   static const OpDef ops[] = {
       define<op::Quantize>(
-          {.summary = "round(x / scale) and the scale, for each vector. The integers are at most "
-                      "`largest` in magnitude, and `largest_sum` in the sum of magnitudes (0: "
-                      "any); the scale is the operand or else `given_scale`, if that is positive, "
-                      "otherwise the smallest possible. "
-                      "Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
-                      "integers of qint8 are powers of two or 0.",
+          {.summary =
+               "round(x / scale) and the scale, for each of the `vectors` equal parts of x's "
+               "last dimension. The integers are at most "
+               "`largest` in magnitude, and `largest_sum` in the sum of magnitudes (0: "
+               "any); the scale is the operand or else `given_scale`, if that is positive, "
+               "otherwise the smallest possible. "
+               "Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
+               "integers of qint8 are powers of two or 0.",
            .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_quantize,

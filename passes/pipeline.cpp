@@ -32,6 +32,7 @@
 #include "passes/motion/narrow_slices.h"
 #include "passes/motion/select_stored_rows.h"
 #include "passes/motion/split_products.h"
+#include "passes/precision/quantize_attention.h"
 
 namespace fuselage {
 namespace {
@@ -80,6 +81,7 @@ std::vector<Step> moving_steps(const PipelineOptions& options) {
 }
 
 std::vector<Step> fusing_steps(const PipelineOptions& options) {
+  const bool int8_cache = options.kv_cache == KvCache::int8;
   return {
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
@@ -88,6 +90,8 @@ std::vector<Step> fusing_steps(const PipelineOptions& options) {
       {fuse_ensemble(), "before products and chains take its members apart"},
       {fuse_attention(), "before chains hide the tanh that it takes apart"},
       {merge_attention(options.commute.workload), "the law for what has just become one node"},
+      {quantize_attention(), "keys and values for which that has found the rows", int8_cache},
+      {merge_common_subexpressions(), "and each of them once", int8_cache},
       {approximate_activations(options.activations),
        "what attention left of them, before they are parts of chains"},
       {fuse_norm(), "before chains and products take the sums"},
@@ -261,12 +265,17 @@ std::vector<std::string> names_of(const std::vector<Pass>& pipeline) {
   return names;
 }
 
-/// Whether the pipeline of a back-end with all capabilities contains a pass or rule of that name.
+/// Whether a pipeline with other options contains a pass or rule of that name.
 bool runs_elsewhere(const std::string& name) {
-  const std::vector<Pass> pipeline =
-      default_pipeline({.recurrent_kernels = true, .quantizing_kernels = true});
-  const std::vector<std::string> names = names_of(pipeline);
-  return std::find(names.begin(), names.end(), name) != names.end();
+  for (const Precision precision : {Precision::fp32, Precision::int8}) {
+    const std::vector<Pass> pipeline = default_pipeline({.precision = precision,
+                                                         .kv_cache = KvCache::int8,
+                                                         .recurrent_kernels = true,
+                                                         .quantizing_kernels = true});
+    const std::vector<std::string> names = names_of(pipeline);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return true;
+  }
+  return false;
 }
 
 /// Appends the pass named `name`, or the pass of the rule `name` with only this rule; false if

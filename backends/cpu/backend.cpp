@@ -19,7 +19,7 @@ class CpuBackend : public Backend {
         .precisions = {Precision::fp32, Precision::bf16, Precision::int16, Precision::int8,
                        Precision::int4, Precision::int4_log, Precision::stored},
         .options = {BackendOption::weights_cache, BackendOption::threads_per_sentence,
-                    BackendOption::profile},
+                    BackendOption::kv_cache, BackendOption::profile},
         .plans = true,
         .target = {}};
     return capabilities;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/quantized.h"
+#include "fuselage/ops/attention.h"
 #include "fuselage/ops/output.h"
 #include "fuselage/ops/quantize.h"
 #include "fuselage/ops/repetition.h"
@@ -31,6 +33,13 @@ bool has_one_column(const Graph& graph, const Node& product) {
 bool is_bias_of(const Graph& graph, ValueId bias, ValueId matrix, std::int64_t k) {
   const Type& type = graph.value(bias).type;
   return type.domain == graph.none() && row_size(type) == matrix_columns(graph, matrix, k);
+}
+
+std::string refuse_quantized_weights(const Node& attention) {
+  const Dims quantized = quantized_results(attention);
+  const bool mixture_alone =
+      std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
+  return mixture_alone ? "" : "of its results it quantizes the mixture alone";
 }
 
 std::string refuse_member(const Graph& graph, const Node& node, const MemberOperands& member) {
@@ -70,8 +79,9 @@ std::string refuse_elements(const Graph& graph, const Node& node, std::size_t ma
   if (node.operands.size() > kMaxExpressionOperands || node.results.size() > kMaxExpressionResults)
     return fmt::format("it takes {} operands and gives {} results at most", kMaxExpressionOperands,
                        kMaxExpressionResults);
-  for (const ValueId result : node.results)
-    if (graph.value(result).type.dims != graph.value(node.results[0]).type.dims)
+  const std::size_t own = node.results.size() - quantized_results(node).size();
+  for (std::size_t i = 1; i < own; ++i)
+    if (graph.value(node.results[i]).type.dims != graph.value(node.results[0]).type.dims)
       return "it gives results of one width";
   if (matrix == node.operands.size()) return "";
   for (std::size_t i = 0; i < node.operands.size(); ++i)
@@ -156,14 +166,26 @@ std::string refuse_quantize(const Graph&, const Node& node) {
 
 std::string refuse_additive_attention(const Graph& graph, const Node& node) {
   if (!is_stored(graph, graph.producer(node.operands[2]))) return "its vector v is not stored";
-  return refuse_dot_attention(graph, node);
+  return refuse_quantized_weights(node);
 }
 
-std::string refuse_dot_attention(const Graph&, const Node& node) {
-  const Dims quantized = quantized_results(node);
-  const bool mixture_alone =
-      std::count(quantized.begin(), quantized.end(), 1) == std::ssize(quantized);
-  return mixture_alone ? "" : "of its results it quantizes the mixture alone";
+std::string refuse_dot_attention(const Graph& graph, const Node& node) {
+  for (const ValueId operand : node.operands)
+    if (graph.value(operand).type.dtype != DType::f32) return "it reads f32";
+  return refuse_quantized_weights(node);
+}
+
+std::string refuse_quantized_attention(const Graph& graph, const Node& node) {
+  constexpr std::array kTypes{DType::qint16, DType::qint8, DType::qint8};
+  const std::int64_t heads = node.as<op::Heads>().heads;
+  for (std::size_t i = 0; i < kTypes.size(); ++i) {
+    const Type& type = graph.value(node.operands[i]).type;
+    if (type.dtype != kTypes.at(i) || row_size(type) != heads * type.dims.back())
+      return "it reads queries of qint16 and keys and values of qint8, a vector for each head";
+  }
+  if (graph.value(node.operands[0]).type.dims.back() > kMostInt16Int8Products)
+    return "a sum of its products may not fit 32 bits";
+  return refuse_quantized_weights(node);
 }
 
 }  // namespace fuselage

@@ -80,7 +80,7 @@ class ReferenceBackend : public Backend {
     static const Capabilities capabilities{
         .precisions = {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int16,
                        Precision::int8, Precision::int4, Precision::int4_log, Precision::stored},
-        .options = {BackendOption::observer},
+        .options = {BackendOption::kv_cache, BackendOption::observer},
         .target = {}};
     return capabilities;
   }

@@ -30,9 +30,12 @@ void make_attribute(Rewriter& rewriter, const Match& match) {
 
 std::optional<std::string> other_integers(const Match& match) {
   const Node& producer = match.node(kX);
-  if (quantized_results(producer).empty() ||
-      quantizer_of(producer) == quantizer_of(match.root_node()))
-    return std::nullopt;
+  const auto same_vectors = [&] {
+    return quantizer_of(producer) == quantizer_of(match.root_node()) &&
+           producer.as<op::Quantization>().vectors ==
+               match.root_node().as<op::Quantization>().vectors;
+  };
+  if (quantized_results(producer).empty() || same_vectors()) return std::nullopt;
   return fmt::format("{} quantizes to other integers already", match.graph().describe(producer));
 }
 

@@ -222,6 +222,8 @@ Quantizer weight_quantizer(Precision precision) {
 }
 
 Pass quantize(Precision precision, const EnumSet<Precision>& products) {
+  if (precision == Precision::fp32)
+    return {.name = "quantize", .run = [](Rewriter&) { return false; }};
   if (precision == Precision::stored)
     return {.name = "quantize",
             .rules = {stored_products(products), stored_integers(precision), stored_vectors(),

@@ -162,6 +162,7 @@ TEST(Backends, RefuseOptionsThatTheyWouldIgnore) {
        "threads-per-sentence",
        "the cpu back-end"},
       {{.backend = "cuda", .threads_per_sentence = 2}, "threads-per-sentence", "the cpu back-end"},
+      {{.backend = "cuda", .kv_cache = KvCache::int8}, "kv-cache", "the cpu or reference back-end"},
       {{.backend = "cuda", .profile = &profile}, "profile", "the cpu back-end"},
       {{.backend = "cpu", .observer = observer}, "observer", "the reference back-end"},
       {{.backend = "cpu", .cuda = {.device = 1}}, "a device number", "the cuda back-end"},
@@ -223,6 +224,7 @@ TEST(Backends, TakeOptionsThatHold) {
   EXPECT_NO_THROW(find_backend("cpu").check({.cuda = {.deterministic = true}}));
   EXPECT_NO_THROW(find_backend("reference").check({.cuda = {.deterministic = true}}));
   EXPECT_NO_THROW(find_backend("cpu").check({.threads_per_sentence = 3}));
+  EXPECT_NO_THROW(find_backend("cuda").check({.kv_cache = KvCache::fp32}));
 }
 
 }  // namespace

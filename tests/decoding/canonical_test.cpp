@@ -23,6 +23,7 @@ struct Case {
   Precision precision;
   int beam;
   Activations activations = Activations::exact;
+  KvCache kv_cache = KvCache::fp32;
 };
 
 /// Embeddings in 8 bits, recurrent and self-attention matrices in 16, and others in 3.
@@ -64,12 +65,13 @@ class Canonical : public ::testing::TestWithParam<Case> {
 
   std::string model_;
   std::vector<std::string> lines_;
-  TranslatorOptions options_{
-      .beam_size = GetParam().beam,
-      .normalize = 0.6f,
-      .max_length_factor = 2,
-      .alignment = true,
-      .compile = {.precision = GetParam().precision, .activations = GetParam().activations}};
+  TranslatorOptions options_{.beam_size = GetParam().beam,
+                             .normalize = 0.6f,
+                             .max_length_factor = 2,
+                             .alignment = true,
+                             .compile = {.precision = GetParam().precision,
+                                         .activations = GetParam().activations,
+                                         .kv_cache = GetParam().kv_cache}};
 };
 
 /// Equal floats are equal bits: there are neither NaNs nor negative zeros among scores.
@@ -116,6 +118,9 @@ std::vector<Case> cases() {
   for (const char* model : {"en-de", "nematus"})
     for (const Activations activations : {Activations::fast, Activations::table})
       cases.push_back({model, Precision::int8, 6, activations});
+  for (const char* model : {"transformer-post", "transformer-ssru"})
+    for (const int beam : {1, 6})
+      cases.push_back({model, Precision::int8, beam, Activations::exact, KvCache::int8});
   return cases;
 }
 
@@ -125,6 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Canonical, ::testing::ValuesIn(cases()), [](con
       fmt::format("{}_{}_beam_{}", param.model, to_string(param.precision), param.beam);
   if (param.activations != Activations::exact)
     name += fmt::format("_{}", to_string(param.activations));
+  if (param.kv_cache != KvCache::fp32) name += fmt::format("_{}_keys", to_string(param.kv_cache));
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });

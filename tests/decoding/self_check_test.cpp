@@ -162,6 +162,11 @@ TEST(SelfCheck, LimitsFollowTheFewestBits) {
   EXPECT_EQ(mean(Precision::fp32), 1e-3);
   EXPECT_EQ(mean(Precision::fp32, Activations::table), 0.05);
   EXPECT_EQ(mean(Precision::int8, Activations::table), 0.2);
+  EXPECT_EQ(check_limits(model, {.precision = Precision::fp32,
+                                 .activations = Activations::exact,
+                                 .kv_cache = KvCache::int8})
+                .mean_drift,
+            0.2);
   EXPECT_LT(mean(Precision::bf16), mean(Precision::int8));
   EXPECT_LT(mean(Precision::int8), mean(Precision::int4_log));
   model.probes.rounded = true;

@@ -26,7 +26,8 @@ DecodeDefaults all_stated() {
           .maxi_batch = 10,
           .maxi_batch_sort = MaxiBatchSort::src,
           .precision = Precision::int4_log,
-          .activations = Activations::fast};
+          .activations = Activations::fast,
+          .kv_cache = KvCache::int8};
 }
 
 TEST(DecodeDefaults, AreTextByKey) {
@@ -57,6 +58,7 @@ TEST(DecodeDefaults, RefuseOtherValuesByFileKeyAndBothValues) {
   EXPECT_THAT(set("maxi-batch-sort", "trg"), ThrowsMessage<Error>(HasSubstr("none, src, not")));
   EXPECT_THAT(set("precision", "int7"), ThrowsMessage<Error>(HasSubstr("int8, int4, int4-log")));
   EXPECT_THAT(set("activations", "slow"), ThrowsMessage<Error>(HasSubstr("exact, fast, table")));
+  EXPECT_THAT(set("kv-cache", "int4"), ThrowsMessage<Error>(HasSubstr("fp32, int8, not 'int4'")));
   EXPECT_THAT(set("beam-sise", "1"),
               ThrowsMessage<Error>(HasSubstr("unknown key 'beam-sise'; did you mean 'beam-size'")));
   DecodeDefaults marian;
@@ -92,6 +94,7 @@ TEST(ModelConfig, PrintsDefaultsAsBefore) {
     "activations": "fast",
     "allow-unk": true,
     "beam-size": 6,
+    "kv-cache": "int8",
     "max-length": 200,
     "max-length-factor": 3,
     "maxi-batch": 10,

@@ -278,6 +278,7 @@ const std::vector<Case>& cases() {
       {"slice_leading", "%y = slice_leading(%m) {begin = 1, end = 2}", {{4, 5, 6}}},
       // 2 / 127 and 3 / 127 are no floats.
       {"quantize", "%y = quantize(%h)", {{64 * 2 / 127., -2, 21 * 3 / 127., 3, -1, 0, 2, 2}}, 1e-7},
+      {"quantize", "%y = quantize(%h) {vectors = 2}", {{1, -2, 0.5, 3, -1, 0, 2, 2}}, 1e-7},
       {"quantize",
        "%y = quantize(%h4) {largest = 1}",
        {{3, 0, 3, 3, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, -4, -4}}},

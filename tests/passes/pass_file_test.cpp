@@ -41,6 +41,7 @@ std::vector<Pass> steps_for(const PassCase& test) {
   PipelineOptions options{.commute = test.commute,
                           .precision = test.precision,
                           .activations = test.activations,
+                          .kv_cache = KvCache::int8,
                           .recurrent_kernels = true};
   std::vector<Pass> steps = default_pipeline(options);
   options.precision = Precision::fp32;

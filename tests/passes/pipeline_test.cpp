@@ -115,6 +115,26 @@ TEST(ActivationsFromString, KnowsItsNamesAndRefusesOthers) {
 }
 
 // They run only when somebody asks for them.
+TEST(KvCacheFromString, KnowsItsNamesAndRefusesOthers) {
+  for (const std::string_view name : kv_cache_names())
+    EXPECT_EQ(to_string(kv_cache_from_string(name)), name);
+  EXPECT_EQ(kv_cache_from_string("int8"), KvCache::int8);
+  EXPECT_THAT(
+      [] { kv_cache_from_string("int4"); },
+      ThrowsMessage<Error>(AllOf(HasSubstr("there is no type of the key/value cache 'int4'"),
+                                 HasSubstr("fp32, int8"))));
+}
+
+TEST(QuantizeAttention, StaysOutOfThePipelineUnlessAskedFor) {
+  const auto has_pass = [](const PipelineOptions& options) {
+    const std::vector<Pass> pipeline = default_pipeline(options);
+    return std::any_of(pipeline.begin(), pipeline.end(),
+                       [](const Pass& pass) { return pass.name == "quantize_attention"; });
+  };
+  EXPECT_FALSE(has_pass({.precision = Precision::int8}));
+  EXPECT_TRUE(has_pass({.kv_cache = KvCache::int8}));
+}
+
 TEST(ApproximateActivations, StayOutOfThePipelineUnlessAskedFor) {
   for (const Rule& rule : approximate_activations().rules)
     EXPECT_FALSE(PassOptions{}.allows(rule.numerics.kind)) << rule.name;

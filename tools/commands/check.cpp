@@ -78,6 +78,7 @@ void CheckCommand::add_numbers() {
       ->type_name("KIND")
       ->check(one_of(activations_names()))
       ->default_str("the model's, or exact");
+  add_kv_cache_option(app, check_.compile);
   add_backend_option(app, check_.compile);
   add_gpu_options(app, check_.compile);
 }

@@ -177,6 +177,7 @@ void DumpOptions::apply(const DecodeDefaults& defaults) {
   if (!mini_batch) mini_batch = defaults.mini_batch;
   if (!compile.precision) compile.precision = defaults.precision;
   if (!compile.activations) compile.activations = defaults.activations;
+  if (!compile.kv_cache) compile.kv_cache = defaults.kv_cache;
 }
 
 /// One run of the command.

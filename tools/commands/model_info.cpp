@@ -93,7 +93,8 @@ void add_decode(const Model& model, ModelInfo& info) {
                                     .max_length = resolved_options.max_length,
                                     .allow_unk = resolved_options.allow_unk,
                                     .precision = resolved_options.compile.precision,
-                                    .activations = resolved_options.compile.activations};
+                                    .activations = resolved_options.compile.activations,
+                                    .kv_cache = resolved_options.compile.kv_cache};
   for (const std::string_view key : decode_keys()) {
     if (const auto text = decode_text(model.decode, key))
       info.stated.emplace_back(key, *text);

@@ -138,6 +138,7 @@ RunCommand::Loaded RunCommand::load() {
     loaded = {std::move(model.graph), std::move(model.weights)};
     if (!compile_.precision) compile_.precision = model.decode.precision;
     if (!compile_.activations) compile_.activations = model.decode.activations;
+    if (!compile_.kv_cache) compile_.kv_cache = model.decode.kv_cache;
   } else {
     loaded.graph = parse_graph(read_file(path_, kMaxGraphTextBytes), path_, all_ops());
     verify(loaded.graph);

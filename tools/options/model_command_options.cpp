@@ -224,8 +224,22 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile) {
       ->type_name("KIND")
       ->check(one_of(activations_names()))
       ->default_str(std::string(to_string(Activations::exact)));
+  add_kv_cache_option(app, compile);
   app.add_flag("--exact", compile.exact, "Only optimizations that keep every bit of a result");
   add_memory_option(app, compile);
+}
+
+void add_kv_cache_option(CLI::App& app, CompileOptions& compile) {
+  const auto set = [&compile](const std::string& name) {
+    compile.kv_cache = kv_cache_from_string(name);
+  };
+  app.add_option_function<std::string>(
+         "--kv-cache", set,
+         "Numbers in which a transformer's decoder keeps keys and values; int8 takes a quarter of "
+         "the memory, and less time for long texts and large batches; not on a GPU")
+      ->type_name("FORMAT")
+      ->check(one_of(kv_cache_names()))
+      ->default_str(std::string(to_string(KvCache::fp32)));
 }
 
 void add_precision_option(CLI::App& app, CompileOptions& compile) {

@@ -89,6 +89,9 @@ void add_optimizer_options(CLI::App& app, CompileOptions& compile);
 /// Registers the option for the precision of products.
 void add_precision_option(CLI::App& app, CompileOptions& compile);
 
+/// Registers the option for the type of keys and values.
+void add_kv_cache_option(CLI::App& app, CompileOptions& compile);
+
 /// Registers the option for the memory limit of precomputed tables.
 void add_memory_option(CLI::App& app, CompileOptions& compile);
 

@@ -37,10 +37,12 @@ class Attention : public Kernel {
       : map_(binding.node.as<op::PairMembers>().left.front()), quantized_(in, binding) {}
 
  protected:
-  /// For blocks of left rows: f(all segments, first, last) writes the scores of left rows first …
-  /// last - 1 into the weights' buffer; then mixes the values of operand `values`.
-  template <typename F>
-  void attend(const PlannedInstruction& in, const Run& run, std::size_t values, const F& f) const {
+  /// For blocks of left rows: score(all segments, first, last) writes the scores of left rows first
+  /// … last - 1 into the weights' buffer; then mix(weights, segments, out) writes the mixtures of
+  /// these rows.
+  template <typename Score, typename Mix>
+  void attend(const PlannedInstruction& in, const Run& run, const Score& score,
+              const Mix& mix) const {
     // Multiply-adds per column of a pair, the cost of about one exponential.
     constexpr std::size_t kWorkOfAColumn = 8;
     // The left rows of a block; their scores stay in the L2 cache.
@@ -52,41 +54,39 @@ class Attention : public Kernel {
              [&](std::size_t first, std::size_t last) {
                for (std::size_t begin = first; begin < last; begin += kBlock) {
                  const std::size_t end = std::min(begin + kBlock, last);
-                 f(segments, begin, end);
+                 score(segments, begin, end);
                  soften(in, run, share_of(segments, begin, end));
-                 mix(in, run, values, {first, begin, end});
+                 mix(result_at(in, run, 0), share_of(segments, begin, end),
+                     mixtures(in, run, quantized_.place(1, first, begin)));
+                 quantized_.quantize_block(in, run, first, begin, end);
                }
              });
   }
 
- private:
-  /// Left rows begin … end - 1 of the share that begins with left row `first`.
-  struct Block {
-    std::size_t first, begin, end;
-  };
+  static std::size_t heads_of(const PlannedInstruction& in) {
+    return static_cast<std::size_t>(in.results[0].cols);
+  }
 
+  /// Mixes the values of operand `values`, rows of floats.
+  static auto mix_floats(const PlannedInstruction& in, const Run& run, std::size_t values) {
+    return [&in, &run, values](const float* weights, const Segments& segments, const RowsOut& out) {
+      run.kernels.mix_rows(weights, heads_of(in), through_index(in, run, values, 1),
+                           static_cast<std::size_t>(in.results[1].cols), segments, out);
+    };
+  }
+
+ private:
   /// Converts scores into weights in place.
   static void soften(const PlannedInstruction& in, const Run& run, const Segments& rows) {
     float* weights = result_at(in, run, 0);
     run.kernels.segment_softmax(weights, heads_of(in), rows, weights);
   }
 
-  /// Mixes the values of operand `values`, and quantizes the mixtures if the node has quantized
-  /// results.
-  void mix(const PlannedInstruction& in, const Run& run, std::size_t values,
-           const Block& block) const {
+  /// The mixtures from `row` on.
+  static RowsOut mixtures(const PlannedInstruction& in, const Run& run, std::size_t row) {
     const BufferView& mixture = in.results[1];
-    const std::size_t place = quantized_.place(1, block.first, block.begin);
-    run.kernels.mix_rows(result_at(in, run, 0), heads_of(in), through_index(in, run, values, 1),
-                         static_cast<std::size_t>(mixture.cols),
-                         share_of(segments_of(map_, run), block.begin, block.end),
-                         {data_at<float>(mixture, run, static_cast<std::int64_t>(place)),
-                          static_cast<std::size_t>(mixture.stride)});
-    quantized_.quantize_block(in, run, block.first, block.begin, block.end);
-  }
-
-  static std::size_t heads_of(const PlannedInstruction& in) {
-    return static_cast<std::size_t>(in.results[0].cols);
+    return {data_at<float>(mixture, run, static_cast<std::int64_t>(row)),
+            static_cast<std::size_t>(mixture.stride)};
   }
 
   MapId map_;  ///< groups pairs by left row
@@ -97,13 +97,14 @@ class AdditiveAttention final : public Attention {
  public:
   using Attention::Attention;
   void run(const PlannedInstruction& in, const Run& run) const override {
-    attend(in, run, 3, [&](const Segments& segments, std::size_t first, std::size_t last) {
+    const auto score = [&](const Segments& segments, std::size_t first, std::size_t last) {
       run.kernels.factored_scores(rows_from(all_rows(in, run, 0), first),
                                   through_index(in, run, 1, 1),
                                   data_at<const float>(in.operands[2], run, 0),
                                   static_cast<std::size_t>(in.operands[0].cols),
                                   share_of(segments, first, last), result_at(in, run, 0));
-    });
+    };
+    attend(in, run, score, mix_floats(in, run, 3));
   }
 };
 
@@ -123,16 +124,48 @@ class DotAttention final : public Attention {
       : Attention(in, binding), scores_(binding.node) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
-    attend(in, run, 2, [&](const Segments& segments, std::size_t first, std::size_t last) {
+    const auto score = [&](const Segments& segments, std::size_t first, std::size_t last) {
       run.kernels.dot_scores(through_index(in, run, 0, 0), through_index(in, run, 1, 1),
                              scores_.heads, scores_.scale,
                              static_cast<std::size_t>(in.operands[0].cols),
                              share_of(segments, first, last), result_at(in, run, 0));
-    });
+    };
+    attend(in, run, score, mix_floats(in, run, 2));
   }
 
  private:
   DotScores scores_;
+};
+
+/// The same with queries of type qint16, and keys and values of type qint8.
+class QuantizedDotAttention final : public Attention {
+ public:
+  QuantizedDotAttention(const PlannedInstruction& in, const Binding& binding)
+      : Attention(in, binding), of_keys_(heads_of(binding, 1)), of_values_(heads_of(binding, 2)) {}
+
+  void run(const PlannedInstruction& in, const Run& run) const override {
+    const auto score = [&](const Segments& segments, std::size_t first, std::size_t last) {
+      run.kernels.quantized_dot_scores(through_index(in, run, 0, 0), through_index(in, run, 1, 1),
+                                       of_keys_, share_of(segments, first, last),
+                                       result_at(in, run, 0));
+    };
+    const auto mix = [&](const float* weights, const Segments& segments, const RowsOut& out) {
+      run.kernels.mix_quantized_rows(weights, of_values_, through_index(in, run, 2, 1), segments,
+                                     out);
+    };
+    attend(in, run, score, mix);
+  }
+
+ private:
+  static QuantizedHeads heads_of(const Binding& binding, std::size_t operand) {
+    const DotScores scores(binding.node);
+    const Type& type = binding.graph.value(binding.node.operands[operand]).type;
+    return {.count = scores.heads,
+            .width = static_cast<std::size_t>(type.dims.back()),
+            .scale = scores.scale};
+  }
+
+  QuantizedHeads of_keys_, of_values_;
 };
 
 class HeadDot final : public Kernel {
@@ -214,6 +247,12 @@ constexpr KernelEntry kKernels[] = {
       .refuse = refuse_dot_attention,
       .quantizes = true},
      make_kernel<DotAttention>},
+    {{.op = op::DotAttention::kName,
+      .name = "quantized_dot_attention",
+      .reads = {slice, slice, slice},
+      .refuse = refuse_quantized_attention,
+      .quantizes = true},
+     make_kernel<QuantizedDotAttention>},
     {{.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
     {{.op = op::SegmentSoftmax::kName, .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
     {{.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}}, make_kernel<MixRows>},

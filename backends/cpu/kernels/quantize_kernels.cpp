@@ -15,34 +15,36 @@
 namespace fuselage::cpu {
 namespace {
 
-/// The rows of an instruction as vectors.
+/// Vectors one after another.
 struct Vectors {
   RowsIn x;
   RowsOut out;
   std::size_t count = 0;
 };
 
-Vectors as_vectors(const PlannedInstruction& in, const Run& run, std::size_t vectors) {
-  Vectors all{
-      .x = rows_in(in, run, 0), .out = rows_out(in, run), .count = rows_of(in, run) * vectors};
-  if (vectors > 1) {
-    all.x.columns = all.x.stride = all.x.columns / vectors;
-    all.out.stride = cols_of(in) / vectors;
-  }
-  return all;
+/// Calls f for all vectors of an instruction's rows, or for those of each row if there are several.
+template <typename F>
+void for_vectors(const PlannedInstruction& in, const Run& run, std::size_t vectors, const F& f) {
+  const RowsIn x = rows_in(in, run, 0);
+  const RowsOut out = rows_out(in, run);
+  const std::size_t rows = rows_of(in, run);
+  if (vectors == 1) return f(Vectors{x, out, rows});
+  const std::size_t columns = x.columns / vectors;
+  for (std::size_t r = 0; r < rows; ++r)
+    f(Vectors{{.data = row_of(x, r, x.columns), .stride = columns, .columns = columns},
+              {out.data + r * out.stride, cols_of(in) / vectors},
+              vectors});
 }
 
 /// quantize: base of the kernels below.
 class Quantize : public Kernel {
  public:
   Quantize(const PlannedInstruction&, const Binding& binding)
-      : vectors_(vectors_in(binding.graph.value(binding.node.operands[0]).type)),
+      : vectors_(vectors_in(binding.graph.value(binding.node.results[0]).type)),
         quantizer_(quantizer_of(binding.node)) {}
 
  protected:
-  Vectors vectors(const PlannedInstruction& in, const Run& run) const {
-    return as_vectors(in, run, vectors_);
-  }
+  std::size_t vectors() const { return vectors_; }
 
   /// The node's quantizer, with the scale of operand 1 if there is one.
   Quantizer quantizer(const PlannedInstruction& in, const Run& run) const {
@@ -61,8 +63,10 @@ class QuantizeRows final : public Quantize {
  public:
   using Quantize::Quantize;
   void run(const PlannedInstruction& in, const Run& run) const override {
-    const Vectors all = vectors(in, run);
-    run.kernels.quantize_rows(quantizer(in, run), all.x, all.count, all.x.columns, all.out);
+    const Quantizer by = quantizer(in, run);
+    for_vectors(in, run, vectors(), [&](const Vectors& all) {
+      run.kernels.quantize_rows(by, all.x, all.count, all.x.columns, all.out);
+    });
   }
 };
 
@@ -71,8 +75,10 @@ class QuantizeEach final : public Quantize {
  public:
   using Quantize::Quantize;
   void run(const PlannedInstruction& in, const Run& run) const override {
-    const Vectors all = vectors(in, run);
-    quantize_each(quantizer(in, run), all.x, all.count, all.x.columns, all.out);
+    const Quantizer by = quantizer(in, run);
+    for_vectors(in, run, vectors(), [&](const Vectors& all) {
+      quantize_each(by, all.x, all.count, all.x.columns, all.out);
+    });
   }
 };
 
@@ -82,11 +88,13 @@ class Dequantize final : public Kernel {
       : Dequantize(binding.graph.value(binding.node.operands[0]).type) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
-    const Vectors all = as_vectors(in, run, vectors_);
     const auto k = static_cast<std::int64_t>(cols_of(in) / vectors_);
-    for (std::size_t r = 0; r < all.count; ++r)
-      dequantize_vector(dtype_, reinterpret_cast<const std::byte*>(row_of(all.x, r, all.x.columns)),
-                        k, all.out.data + r * all.out.stride);
+    for_vectors(in, run, vectors_, [&](const Vectors& all) {
+      for (std::size_t r = 0; r < all.count; ++r)
+        dequantize_vector(dtype_,
+                          reinterpret_cast<const std::byte*>(row_of(all.x, r, all.x.columns)), k,
+                          all.out.data + r * all.out.stride);
+    });
   }
 
  private:

@@ -88,6 +88,14 @@ struct ListedRows {
 inline constexpr std::size_t kListedRows = 64;
 inline constexpr std::size_t kListedProducts = std::size_t{1} << 17;
 
+/// Rows of quantized vectors, one for each head: `count` of them, of `width` integers. `scale` is
+/// the factor of scores.
+struct QuantizedHeads {
+  std::size_t count = 0;
+  std::size_t width = 0;
+  float scale = 1;
+};
+
 /// Maximum number of members of ensemble_k_best.
 inline constexpr std::size_t kMaxEnsemble = 32;
 
@@ -177,6 +185,17 @@ struct KernelTable {
   void (*mix_rows)(const float* weights, size_t heads, const RowsIn& x, size_t cols,
                    const Segments& segments, const RowsOut& out) = nullptr;
 
+  /// dot_scores of queries of type qint16 and keys of type qint8: the integer dot product of two
+  /// vectors, which must fit 32 bits, as a float, times the product of their scales, times
+  /// heads.scale.
+  void (*quantized_dot_scores)(const RowsIn& q, const RowsIn& k, const QuantizedHeads& heads,
+                               const Segments& segments, float* out) = nullptr;
+
+  /// mix_rows of rows of type qint8: a weight is multiplied by the scale of its vector, then by the
+  /// integers.
+  void (*mix_quantized_rows)(const float* weights, const QuantizedHeads& heads, const RowsIn& x,
+                             const Segments& segments, const RowsOut& out) = nullptr;
+
   /// out [segments.count, cols]: the sum of rows p of x in order, divided by their number; zeros
   /// for an empty segment. out must not overlap x.
   void (*mean_rows)(const RowsIn& x, size_t cols, const Segments& segments,
@@ -250,14 +269,16 @@ std::int64_t fill_quantize(KernelTable& table);
 std::int64_t fill_pointwise(KernelTable& table);
 std::int64_t fill_normalize(KernelTable& table);
 std::int64_t fill_attention(KernelTable& table);
+std::int64_t fill_quantized_attention(KernelTable& table);
 std::int64_t fill_k_best(KernelTable& table);
 std::int64_t fill_output(KernelTable& table);
 std::int64_t fill_ensemble_output(KernelTable& table);
 std::int64_t fill_shortlist(KernelTable& table);
 
 inline constexpr FillFamily kFillFamilies[] = {
-    fill_gemm,      fill_batch_matmul, fill_quantize, fill_pointwise,       fill_normalize,
-    fill_attention, fill_k_best,       fill_output,   fill_ensemble_output, fill_shortlist};
+    fill_gemm,      fill_batch_matmul,        fill_quantize, fill_pointwise, fill_normalize,
+    fill_attention, fill_quantized_attention, fill_k_best,   fill_output,    fill_ensemble_output,
+    fill_shortlist};
 
 /// Replaces entries of a Highway target's table by kernels that use VNNI instructions on its
 /// vectors; false if the binary has none.

@@ -21,6 +21,7 @@ namespace FUSELAGE_API fuselage {
 enum class BackendOption : std::uint8_t {
   weights_cache,
   threads_per_sentence,
+  kv_cache,  ///< other than fp32
   profile,
   observer,
   device,  ///< cuda.device

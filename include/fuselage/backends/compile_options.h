@@ -8,6 +8,7 @@
 #include "fuselage/backends/cuda/cuda_options.h"
 #include "fuselage/base/activations.h"
 #include "fuselage/base/api.h"
+#include "fuselage/base/kv_cache.h"
 #include "fuselage/base/precision.h"
 #include "fuselage/passes/motion/rank_weights.h"
 #include "fuselage/passes/workload.h"
@@ -33,6 +34,9 @@ struct CompileOptions {
   std::optional<Precision> precision = {};
   /// Of sigmoid and tanh. Unset: the model's, as for `precision`, else exact.
   std::optional<Activations> activations = {};
+  /// Of the keys and values of a decoder's dot-product attention. Unset: the model's, as for
+  /// `precision`, else fp32. Not all back-ends have others.
+  std::optional<KvCache> kv_cache = {};
   /// Maximum memory for products precomputed per vocabulary entry at load, in 10^6 bytes.
   double precompute_memory = 64;
   RankWeights ranks = {};  ///< weights that sort vocabularies by frequency

@@ -6,6 +6,7 @@
 
 #include "fuselage/base/activations.h"
 #include "fuselage/base/api.h"
+#include "fuselage/base/kv_cache.h"
 #include "fuselage/base/precision.h"
 
 namespace FUSELAGE_API fuselage {
@@ -32,6 +33,7 @@ struct DecodeDefaults {
   std::optional<MaxiBatchSort> maxi_batch_sort = {};
   std::optional<Precision> precision = {};
   std::optional<Activations> activations = {};
+  std::optional<KvCache> kv_cache = {};
 
   bool operator==(const DecodeDefaults&) const = default;
 };

@@ -24,7 +24,8 @@ struct HeadDot {
 };
 
 /// Dot-product attention, per head: weights are the softmax of scale × (query · key) over the pairs
-/// of a left row, and mix the values. Operands query, keys, values.
+/// of a left row, and mix the values. Operands query, keys, values; they may be quantized, with a
+/// vector for each head.
 struct DotAttention : QuantizedResults {
   static constexpr std::string_view kName = "dot_attention";
   MapPath left;

@@ -13,19 +13,22 @@ namespace FUSELAGE_API fuselage {
 
 namespace op {
 
-/// Parameters of quantization; see Quantizer.
+/// Parameters of quantization; see Quantizer. The last dimension is divided into `vectors` equal
+/// parts, each of which is a quantized vector: f32[512] in 8 vectors becomes qint8[8, 64].
 struct Quantization {
   DType to = DType::qint8;
   std::int64_t largest = 127;
   std::int64_t largest_sum = 0;
   bool logarithmic = false;
   double given_scale = 0;
+  std::int64_t vectors = 1;
   static constexpr auto attributes() {
     return std::tuple(defaulted("to", &Quantization::to),
                       defaulted("largest", &Quantization::largest),
                       defaulted("largest_sum", &Quantization::largest_sum),
                       defaulted("logarithmic", &Quantization::logarithmic),
-                      defaulted("given_scale", &Quantization::given_scale));
+                      defaulted("given_scale", &Quantization::given_scale),
+                      defaulted("vectors", &Quantization::vectors));
   }
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuselage/base/api.h"
+#include "fuselage/base/kv_cache.h"
 #include "fuselage/passes/motion/commute_rows.h"
 #include "fuselage/passes/motion/frequent_rows.h"
 #include "fuselage/passes/precision/approximate_activations.h"
@@ -22,6 +23,7 @@ struct PipelineOptions {
   Precision precision = Precision::fp32;
   EnumSet<Precision> products = all_precisions();  ///< of the back-end, for Precision::stored
   Activations activations = Activations::exact;
+  KvCache kv_cache = KvCache::fp32;
   bool recurrent_kernels = false;  ///< the back-end has kernels for whole recurrent layers
   bool quantizing_kernels = true;  ///< the back-end's kernels can quantize their results
 };

@@ -15,48 +15,12 @@
 #include "backends/cpu/simd/elementwise/math-inl.h"
 #include "backends/cpu/simd/rows/head_dots-inl.h"
 #include "backends/cpu/simd/rows/lanes-inl.h"
+#include "backends/cpu/simd/rows/mixtures-inl.h"
+#include "backends/cpu/simd/rows/paired_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 namespace {
-
-struct Pairs {
-  std::size_t begin;
-  std::size_t end;
-};
-
-Pairs pairs_of(const Segments& segments, std::size_t i) {
-  return {static_cast<std::size_t>(segments.begin[i]),
-          static_cast<std::size_t>(segments.begin[i + 1])};
-}
-
-// Maximum number of left rows processed together: their mixtures fill the registers.
-constexpr std::size_t kSiblings = HWY_CAP_GE512 ? 6 : 2;
-
-// Calls f with the number of siblings as a compile-time constant.
-template <class F>
-HWY_INLINE void with_siblings(std::size_t count, const F& f) {
-  const auto call = [&]<std::size_t... kI>(std::index_sequence<kI...>) HWY_ATTR {
-    ((count == kI + 1 ? f(std::integral_constant<std::size_t, kI + 1>()) : void()), ...);
-  };
-  call(std::make_index_sequence<kSiblings>());
-}
-
-// The number of left rows from row i on, at most `most`, that are paired with the same right rows,
-// as the hypotheses of a sentence are. They share the loads of right rows.
-std::size_t siblings(const RowsIn& right, const Segments& segments, std::size_t i,
-                     std::size_t most) {
-  std::size_t count = 1;
-  if (!right.rows) return count;
-  const Pairs first = pairs_of(segments, i);
-  for (; count < most && i + count < segments.count; ++count) {
-    const Pairs next = pairs_of(segments, i + count);
-    if (!std::equal(right.rows + first.begin, right.rows + first.end, right.rows + next.begin,
-                    right.rows + next.end))
-      break;
-  }
-  return count;
-}
 
 void head_dot(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale, std::size_t rows,
               std::size_t cols, const RowsOut& out) {
@@ -230,154 +194,27 @@ void segment_softmax(const float* e, std::size_t heads, const Segments& segments
   }
 }
 
-// The weights of a head for the first pair of kRows siblings, and the destinations of their
-// mixtures.
-template <std::size_t kRows>
-struct Mixtures {
-  const float* weights[kRows];
-  float* out[kRows];
+// A head of a row of floats.
+class FloatHead {
+ public:
+  HWY_INLINE FloatHead(const float* row, std::size_t head, std::size_t width)
+      : columns_(row + head * width) {}
+
+  static HWY_INLINE Vector weight(float w) { return broadcast(w); }
+  HWY_INLINE Vector load(std::size_t c) const { return cpu::HWY_NAMESPACE::load(columns_ + c); }
+  HWY_INLINE Vector load_n(std::size_t c, std::size_t n) const {
+    return cpu::HWY_NAMESPACE::load_n(columns_ + c, n, 0.0f);
+  }
+
+ private:
+  const float* columns_;
 };
-
-// kCount vectors of the weighted sums of the right rows of some pairs, from `column` on.
-template <std::size_t kRows, std::size_t kCount>
-HWY_INLINE void mix_block(const Mixtures<kRows>& mixtures, std::size_t heads, const RowsIn& x,
-                          std::size_t cols, std::size_t column, Pairs pairs) {
-  Vector sums[kRows][kCount];
-  HWY_UNROLL(6)
-  for (std::size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kCount; ++v) sums[r][v] = hn::Zero(Tag());
-  }
-  for (std::size_t p = 0; p < pairs.end - pairs.begin; ++p) {
-    const float* from = row_of(x, pairs.begin + p, cols) + column;
-    HWY_UNROLL(6)
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const Vector weight = broadcast(mixtures.weights[r][p * heads]);
-      HWY_UNROLL(4)
-      for (std::size_t v = 0; v < kCount; ++v)
-        sums[r][v] = mul_add(weight, load(from + v * kLanes), sums[r][v]);
-    }
-  }
-  HWY_UNROLL(6)
-  for (std::size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(4)
-    for (std::size_t v = 0; v < kCount; ++v)
-      store(sums[r][v], mixtures.out[r] + column + v * kLanes);
-  }
-}
-
-void mix_last(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
-              std::size_t column, std::size_t n, Pairs pairs, float* out) {
-  Vector sum = hn::Zero(Tag());
-  for (std::size_t p = 0; p < pairs.end - pairs.begin; ++p) {
-    const Vector from = load_n(row_of(x, pairs.begin + p, cols) + column, n, 0.0f);
-    sum = mul_add(broadcast(weights[p * heads]), from, sum);
-  }
-  store_n(sum, out + column, n);
-}
-
-template <std::size_t kRows>
-HWY_NOINLINE void mix_head(const Mixtures<kRows>& mixtures, std::size_t heads, const RowsIn& x,
-                           std::size_t cols, std::size_t begin, std::size_t end, Pairs pairs) {
-  std::size_t c = begin;
-  for (; c + 4 * kLanes <= end; c += 4 * kLanes)
-    mix_block<kRows, 4>(mixtures, heads, x, cols, c, pairs);
-  if (c + 2 * kLanes <= end) {
-    mix_block<kRows, 2>(mixtures, heads, x, cols, c, pairs);
-    c += 2 * kLanes;
-  }
-  if (c + kLanes <= end) {
-    mix_block<kRows, 1>(mixtures, heads, x, cols, c, pairs);
-    c += kLanes;
-  }
-  if (c == end) return;
-  for (std::size_t r = 0; r < kRows; ++r)
-    mix_last(mixtures.weights[r], heads, x, cols, c, end - c, pairs, mixtures.out[r]);
-}
-
-// Vectors of the sums of a single left row, of one or more heads.
-constexpr std::size_t kLoneSums = HWY_CAP_GE512 ? 16 : 8;
-
-// The mixtures of a single left row from head `head` on, of kVectors vectors each: as many as have
-// kLoneSums together, so that long contiguous pieces of the right rows are read. The call for head
-// 0 prefetches whole right rows up to pair `end`, which include the right rows of later left rows.
-template <std::size_t kVectors>
-HWY_NOINLINE void mix_heads(const float* weights, std::size_t heads, const RowsIn& x,
-                            std::size_t cols, std::size_t head, Pairs pairs, std::size_t end,
-                            float* out) {
-  constexpr std::size_t kHeads = kLoneSums / kVectors;
-  const std::size_t column = head * kVectors * kLanes;
-  Vector sums[kHeads][kVectors];
-  HWY_UNROLL(16)
-  for (std::size_t h = 0; h < kHeads; ++h) {
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v) sums[h][v] = hn::Zero(Tag());
-  }
-  weights += pairs.begin * heads + head;
-  for (std::size_t p = pairs.begin; p < pairs.end; ++p, weights += heads) {
-    if (head == 0) prefetch_ahead(x, p, end, cols, /*whole=*/heads == kHeads);
-    const float* from = row_of(x, p, cols) + column;
-    HWY_UNROLL(16)
-    for (std::size_t h = 0; h < kHeads; ++h) {
-      const Vector weight = broadcast(weights[h]);
-      HWY_UNROLL(8)
-      for (std::size_t v = 0; v < kVectors; ++v, from += kLanes)
-        sums[h][v] = mul_add(weight, load(from), sums[h][v]);
-    }
-  }
-  out += column;
-  HWY_UNROLL(16)
-  for (std::size_t h = 0; h < kHeads; ++h) {
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kVectors; ++v, out += kLanes) store(sums[h][v], out);
-  }
-}
-
-// The mixtures of a single left row, if its heads have kVectors vectors, or a half, a quarter or an
-// eighth of that; else false.
-template <std::size_t kVectors = 8>
-bool mix_lone(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
-              Pairs pairs, std::size_t end, float* out) {
-  constexpr std::size_t kHeads = kLoneSums / kVectors;
-  if (cols == heads * kVectors * kLanes && heads % kHeads == 0) {
-    for (std::size_t h = 0; h < heads; h += kHeads)
-      mix_heads<kVectors>(weights, heads, x, cols, h, pairs, end, out);
-    return true;
-  }
-  if constexpr (kVectors > 1)
-    return mix_lone<kVectors / 2>(weights, heads, x, cols, pairs, end, out);
-  return false;
-}
-
-// The mixtures of kRows left rows from row i on, which are siblings.
-template <std::size_t kRows>
-void mix_siblings(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
-                  const Segments& segments, std::size_t i, const RowsOut& out) {
-  const std::size_t width = cols / heads;
-  if (kRows == 1 && mix_lone(weights, heads, x, cols, pairs_of(segments, i),
-                             pairs_of(segments, segments.count - 1).end, out.data + i * out.stride))
-    return;
-  for (std::size_t h = 0; h < heads; ++h) {
-    Mixtures<kRows> mixtures;
-    for (std::size_t r = 0; r < kRows; ++r) {
-      mixtures.weights[r] = weights + pairs_of(segments, i + r).begin * heads + h;
-      mixtures.out[r] = out.data + (i + r) * out.stride;
-    }
-    mix_head(mixtures, heads, x, cols, h * width, (h + 1) * width, pairs_of(segments, i));
-  }
-}
 
 void mix_rows(const float* weights, std::size_t heads, const RowsIn& x, std::size_t cols,
               const Segments& segments, const RowsOut& out) {
   check(heads > 0 && cols % heads == 0, "mix_rows: the heads do not divide the columns");
   check(x.columns == cols, "mix_rows: column counts differ");
-  for (std::size_t i = 0; i < segments.count;) {
-    const std::size_t rows = siblings(x, segments, i, kSiblings);
-    with_siblings(rows, [&](auto n) {
-      mix_siblings<decltype(n)::value>(weights, heads, x, cols, segments, i, out);
-    });
-    i += rows;
-  }
+  mix_all<FloatHead>({weights, x, heads, cols / heads}, segments, out);
 }
 
 template <class Lanes>

@@ -14,31 +14,14 @@
 #include <type_traits>
 
 #include "backends/cpu/simd/rows/lanes-inl.h"
+#include "backends/cpu/simd/rows/paired_rows-inl.h"
 #include "backends/cpu/simd/vector-inl.h"
 #include "fuselage/backends/cpu/simd/rows.h"
 #include "hwy/aligned_allocator.h"
-#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
-
-// Rows ahead at which scattered keys and values are prefetched.
-inline constexpr std::size_t kRowsAhead = 8;
-
-HWY_INLINE void prefetch(const float* row, std::size_t n) {
-  constexpr std::size_t kCacheLine = 64 / sizeof(float);
-  for (std::size_t i = 0; i < n; i += kCacheLine) hwy::Prefetch(row + i);
-}
-
-/// Prefetches the row that is kRowsAhead after row r, if it is before row `end`. If rows are read
-/// `whole`, those that follow row r in memory are left to the hardware, which is faster.
-HWY_INLINE void prefetch_ahead(const RowsIn& x, std::size_t r, std::size_t end, std::size_t cols,
-                               bool whole) {
-  if (r + kRowsAhead >= end) return;
-  const float* ahead = row_of(x, r + kRowsAhead, cols);
-  if (!whole || ahead != row_of(x, r, cols) + kRowsAhead * cols) prefetch(ahead, cols);
-}
 
 /// Heads of `width` columns, and the factor of their dot products.
 struct Heads {
@@ -113,7 +96,7 @@ class HeadDots {
     row_ = row;
     left_ = row_of(q_, row, cols_);
     right_ = row_of(k_, row, cols_);
-    prefetch_ahead(k_, row, rows_, cols_, /*whole=*/true);
+    prefetch_ahead(k_, row, rows_, /*whole=*/true);
   }
 
   const RowsIn &q_, &k_;

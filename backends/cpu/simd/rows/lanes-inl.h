@@ -27,26 +27,30 @@ constexpr std::size_t place_of_lane(std::size_t lane) {
 
 #if HWY_TARGET == HWY_SCALAR
 
-HWY_INLINE Vector totals_of(const Vector (&sums)[kLanes]) { return sums[0]; }
+template <class V>
+HWY_INLINE V totals_of(const V (&sums)[kLanes]) {
+  return sums[0];
+}
 
 #else
 
 /// Half the vectors: the lower half of each is added to the upper half, and two share a vector.
-template <std::size_t kCount>
-HWY_INLINE void add_halves(const Vector (&x)[kCount], Vector (&sums)[kCount / 2]) {
+template <class V, std::size_t kCount>
+HWY_INLINE void add_halves(const V (&x)[kCount], V (&sums)[kCount / 2]) {
+  const hn::DFromV<V> d;
   HWY_UNROLL(8)
   for (std::size_t i = 0; i < kCount / 2; ++i)
-    sums[i] = hn::Add(hn::ConcatLowerLower(Tag(), x[2 * i + 1], x[2 * i]),
-                      hn::ConcatUpperUpper(Tag(), x[2 * i + 1], x[2 * i]));
+    sums[i] = hn::Add(hn::ConcatLowerLower(d, x[2 * i + 1], x[2 * i]),
+                      hn::ConcatUpperUpper(d, x[2 * i + 1], x[2 * i]));
 }
 
 #if HWY_CAP_GE512
 /// The same for the halves of halves, blocks of four lanes.
-template <std::size_t kCount>
-HWY_INLINE void add_blocks(const Vector (&x)[kCount], Vector (&sums)[kCount / 2]) {
+template <class V, std::size_t kCount>
+HWY_INLINE void add_blocks(const V (&x)[kCount], V (&sums)[kCount / 2]) {
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kCount / 2; ++i) {
-    const Vector a = x[2 * i], b = x[2 * i + 1];
+    const V a = x[2 * i], b = x[2 * i + 1];
     sums[i] = hn::Add(hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a),
                       hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a)));
   }
@@ -54,26 +58,30 @@ HWY_INLINE void add_blocks(const Vector (&x)[kCount], Vector (&sums)[kCount / 2]
 #endif
 
 /// The same within blocks of four lanes, down to one vector.
-HWY_INLINE Vector add_within_blocks(const Vector (&x)[4]) {
-  const hn::Repartition<std::uint64_t, Tag> pairs;
-  const auto halved = [&](Vector a, Vector b) HWY_ATTR {
+template <class V>
+HWY_INLINE V add_within_blocks(const V (&x)[4]) {
+  const hn::DFromV<V> d;
+  const hn::Repartition<std::uint64_t, decltype(d)> pairs;
+  const auto halved = [&](V a, V b) HWY_ATTR {
     const auto p = hn::BitCast(pairs, a), q = hn::BitCast(pairs, b);
-    return hn::Add(hn::BitCast(Tag(), hn::InterleaveLower(pairs, p, q)),
-                   hn::BitCast(Tag(), hn::InterleaveUpper(pairs, p, q)));
+    return hn::Add(hn::BitCast(d, hn::InterleaveLower(pairs, p, q)),
+                   hn::BitCast(d, hn::InterleaveUpper(pairs, p, q)));
   };
-  const Vector a = halved(x[0], x[1]), b = halved(x[2], x[3]);
+  const V a = halved(x[0], x[1]), b = halved(x[2], x[3]);
   return hn::Add(hn::OddEven(hn::DupEven(b), a), hn::OddEven(b, hn::DupOdd(a)));
 }
 
-/// The totals of kLanes folded sums in the lanes of a vector; sum place_of_lane(i) in lane i.
-HWY_INLINE Vector totals_of(const Vector (&sums)[kLanes]) {
+/// The totals of kLanes folded sums, of floats or of 32-bit integers, in the lanes of a vector; sum
+/// place_of_lane(i) in lane i.
+template <class V>
+HWY_INLINE V totals_of(const V (&sums)[kLanes]) {
 #if HWY_CAP_GE512
-  Vector halves[8], blocks[4];
+  V halves[8], blocks[4];
   add_halves(sums, halves);
   add_blocks(halves, blocks);
   return add_within_blocks(blocks);
 #elif HWY_CAP_GE256
-  Vector halves[4];
+  V halves[4];
   add_halves(sums, halves);
   return add_within_blocks(halves);
 #else

@@ -7,14 +7,16 @@
 namespace fuselage::cuda {
 namespace {
 
-/// A kernel on vectors: the operand's last dimension. Leading dimensions give several per row.
+/// A kernel on vectors: the result's last dimension. Leading dimensions give several per row.
 class VectorKernel : public Kernel {
  public:
   VectorKernel(const PlannedInstruction&, const Binding& binding)
-      : type_(binding.graph.value(binding.node.operands[0]).type) {}
+      : dtype_(binding.graph.value(binding.node.operands[0]).type.dtype),
+        type_(binding.graph.value(binding.node.results[0]).type) {}
 
  protected:
-  const Type& type() const { return type_; }
+  /// The type of the operand's elements.
+  DType dtype() const { return dtype_; }
 
   RowVectors vectors(const PlannedInstruction& in, const Run& run) const {
     const std::int64_t k = type_.dims.back();
@@ -22,6 +24,7 @@ class VectorKernel : public Kernel {
   }
 
  private:
+  DType dtype_;
   Type type_;
 };
 
@@ -47,12 +50,11 @@ class QuantizeRows final : public VectorKernel {
 class DequantizeRows final : public VectorKernel {
  public:
   DequantizeRows(const PlannedInstruction& in, const Binding& binding) : VectorKernel(in, binding) {
-    check(type().dtype != DType::qlog4, "dequantize_rows: integers of 4 bits");
+    check(dtype() != DType::qlog4, "dequantize_rows: integers of 4 bits");
   }
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    dequantize_rows(run.stream, type().dtype, rows_in(in, run, 0), vectors(in, run),
-                    rows_out(in, run));
+    dequantize_rows(run.stream, dtype(), rows_in(in, run, 0), vectors(in, run), rows_out(in, run));
   }
 };
 

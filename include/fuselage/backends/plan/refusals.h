@@ -64,8 +64,12 @@ std::string refuse_ensemble(const Graph& graph, const Node& node, std::size_t mo
 /// Quantization without a bound on sums and without fitted scales.
 std::string refuse_quantize(const Graph& graph, const Node& node);
 
-/// Additive attention; of its results only the mixture may be quantized.
+/// Attention with operands of type f32; of its results only the mixture may be quantized.
 std::string refuse_additive_attention(const Graph& graph, const Node& node);
 std::string refuse_dot_attention(const Graph& graph, const Node& node);
+
+/// Dot-product attention with queries of type qint16, and keys and values of type qint8, that have
+/// a vector for each head; of its results only the mixture may be quantized.
+std::string refuse_quantized_attention(const Graph& graph, const Node& node);
 
 }  // namespace fuselage
