@@ -5,8 +5,8 @@
 //
 // SOURCE and REFERENCE have a sentence per line. The model is run on its own translations of SOURCE
 // in float32, beam 6, and on REFERENCE. A contestant is a precision that may be followed by
-// activations: int8, or int8:table. The loss of a MODEL that is stored in integers is not counted:
-// its float32 products use the dequantized weights.
+// activations and a type of keys and values: int8, int8:table, fp32:kv-int8. The loss of a MODEL
+// that is stored in integers is not counted: its float32 products use the dequantized weights.
 
 #include <fmt/format.h>
 

@@ -4,9 +4,9 @@
 //
 //   passes_bench MODEL TEXT [beam] [mini-batch] [pairs] [baseline passes] [candidate passes]
 //
-// Passes may be followed by a precision and activations: all@int8, all@int8:table. Without a
-// precision, products are in fp32, whatever the model's default. The floor uses the peak of the
-// type in which products are computed.
+// Passes may be followed by a precision, activations and a type of keys and values: all@int8,
+// all@int8:table, all@int8:kv-int8. Without a precision, products are in fp32, whatever the model's
+// default. The floor uses the peak of the type in which products are computed.
 
 #include <fmt/format.h>
 

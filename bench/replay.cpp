@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "bench/measure.h"
@@ -11,10 +13,18 @@
 namespace fuselage {
 
 CompileOptions numbers_from_string(const std::string& text) {
-  const std::size_t colon = text.find(':');
+  constexpr std::string_view kKvCache = "kv-";
+  std::size_t colon = std::min(text.find(':'), text.size());
   CompileOptions options{.precision = precision_from_string(text.substr(0, colon))};
-  if (colon != std::string::npos)
-    options.activations = activations_from_string(text.substr(colon + 1));
+  while (colon < text.size()) {
+    const std::size_t begin = colon + 1;
+    colon = std::min(text.find(':', begin), text.size());
+    const std::string_view numbers = std::string_view(text).substr(begin, colon - begin);
+    if (numbers.starts_with(kKvCache))
+      options.kv_cache = kv_cache_from_string(numbers.substr(kKvCache.size()));
+    else
+      options.activations = activations_from_string(numbers);
+  }
   return options;
 }
 

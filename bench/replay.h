@@ -14,7 +14,8 @@
 
 namespace fuselage {
 
-/// Options for a precision, "int8", which may be followed by activations, "int8:table".
+/// Options for a precision, "int8", which may be followed by activations, "int8:table", and by a
+/// type of keys and values, "int8:kv-int8".
 CompileOptions numbers_from_string(const std::string& text);
 
 /// The trace of a search that translates the task's text.

@@ -64,7 +64,7 @@ struct ProbeCheck {
 
 /// The check of a model with one set of options.
 struct CheckResult {
-  CompileOptions compile;  ///< precision and activations have values
+  CompileOptions compile;  ///< precision, activations and kv_cache have values
   CheckLimits limits;
   std::vector<ProbeCheck> probes;
   double mean_drift = 0, largest_drift = 0;  ///< per word, of all probes

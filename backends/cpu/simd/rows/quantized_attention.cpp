@@ -55,11 +55,13 @@ HWY_INLINE IntVector dot(const std::int16_t* a, const std::int8_t* b, std::size_
   return as_vector(sums);
 }
 
-// The scores of the pairs of one left row, head by head, kLanes of them at a time.
+// The scores of the pairs of one left row, head by head, kLanes of them at a time. Prefetches keys
+// up to pair `end`, which include those of later left rows.
 template <std::size_t kWidth>
 class QuantizedDots {
  public:
-  QuantizedDots(const RowsIn& q, const RowsIn& k, const QuantizedHeads& heads, Pairs pairs)
+  QuantizedDots(const RowsIn& q, const RowsIn& k, const QuantizedHeads& heads, Pairs pairs,
+                std::size_t end)
       : k_(k),
         query_(row_of(q, pairs.begin, q.columns)),
         width_(heads.width),
@@ -67,7 +69,8 @@ class QuantizedDots {
         key_vector_(k.columns / heads.count),
         heads_(heads.count),
         scale_(broadcast(heads.scale)),
-        pairs_(pairs) {
+        pairs_(pairs),
+        end_(end) {
     enter();
   }
 
@@ -98,13 +101,15 @@ class QuantizedDots {
     head_ = 0;
     q_ = query_;
     key_ = row_of(k_, pairs_.begin, k_.columns);
+    prefetch_ahead(k_, pairs_.begin, end_, /*whole=*/true);
   }
 
   const RowsIn& k_;
   const float* query_;
   std::size_t width_, query_vector_, key_vector_, heads_;  // vectors in floats
   Vector scale_;
-  Pairs pairs_;                                // those that remain
+  Pairs pairs_;  // those that remain
+  std::size_t end_;
   std::size_t head_ = 0;                       // the next product
   const float *q_ = nullptr, *key_ = nullptr;  // its vectors
 };
@@ -128,11 +133,13 @@ void quantized_dot_scores(const RowsIn& q, const RowsIn& k, const QuantizedHeads
                           const Segments& segments, float* out) {
   check_heads(q, DType::qint16, heads);
   check_heads(k, DType::qint8, heads);
+  if (segments.count == 0) return;
+  const std::size_t end = pairs_of(segments, segments.count - 1).end;
   for (std::size_t i = 0; i < segments.count; ++i) {
     const Pairs pairs = pairs_of(segments, i);
     if (pairs.begin == pairs.end) continue;
     with_width(heads.width, [&](auto width) HWY_ATTR {
-      QuantizedDots<decltype(width)::value> dots(q, k, heads, pairs);
+      QuantizedDots<decltype(width)::value> dots(q, k, heads, pairs, end);
       float* to = out + pairs.begin * heads.count;
       for_each_vector((pairs.end - pairs.begin) * heads.count,
                       [&](std::size_t n, auto lanes)

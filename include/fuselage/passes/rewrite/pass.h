@@ -51,7 +51,7 @@ struct PassOptions {
 struct PassRecord {
   std::string name;
   std::size_t occurrence = 1;
-  double seconds = 0;  ///< duration, checks included
+  double seconds = 0;  ///< duration with checks, without PassOptions::on_rewrite
   bool changed = false;
   std::map<std::string, std::size_t> rewrites;  ///< number of applications by rule
   std::vector<Refusal> refusals;                ///< of nodes that still exist
