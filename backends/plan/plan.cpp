@@ -94,7 +94,8 @@ class Planner {
                             fmt::join(nodes_without_kernel(graph(), kernels_), "; ")));
   }
 
-  /// A prefix value is kept for all tokens only if nodes read it other than row by row.
+  /// A prefix value is kept for all tokens only if nodes read it other than row by row, itself or
+  /// as a slice, which may be a view of it.
   void mark_history(NodeId id) {
     const Node& node = graph().node(id);
     for (const ValueId result : node.results) {
@@ -103,8 +104,8 @@ class Planner {
         const Node& user = graph().node(use.node);
         const bool same_rows = !user.results.empty() &&
                                graph().value(user.results[0]).type.domain == value.type.domain;
-        if (!same_rows || keeps_history_[user.results[0].index])
-          keeps_history_[result.index] = true;
+        const bool seen_through = user.has(Trait::slices) && keeps_history_[user.results[0].index];
+        if (!same_rows || seen_through) keeps_history_[result.index] = true;
       }
       if (graph().is_output(result)) keeps_history_[result.index] = true;
     }

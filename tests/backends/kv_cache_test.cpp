@@ -141,6 +141,25 @@ TEST(KvCache, TakesKernelsForEachAttentionOfTheDecoder) {
               ::testing::ElementsAre("quantized_dot_attention", "quantized_dot_attention"));
 }
 
+TEST(KvCache, IsAllThatIsKeptOfAPrefix) {
+  for (const KvCache type : {KvCache::fp32, KvCache::int8}) {
+    Graph graph = parse_graph(kGraph, "test.ir", all_ops());
+    optimize(graph, {.kv_cache = type});
+    const Programs programs = split_by_binding_time(graph);
+    const ProgramPlan plan = plan_program(program(programs, BindingTime::step),
+                                          find_backend("cpu").kernels(BindingTime::step));
+    std::vector<std::int64_t> kept;
+    for (const Buffer& buffer : plan.buffers)
+      if (plan.graph.domain(buffer.domain).kind == DomainKind::prefix && !buffer.newest_only)
+        kept.push_back(buffer.row_elements);
+    // The product has further columns. In 8 bits a head has a scale, and 12 keys or 17 values.
+    if (type == KvCache::fp32)
+      EXPECT_THAT(kept, ::testing::ElementsAre(153));
+    else
+      EXPECT_THAT(kept, ::testing::ElementsAre(3 * (1 + 12 / 4), 3 * (1 + 20 / 4)));
+  }
+}
+
 TEST(KvCache, OfOtherTypesRunsByTheReferenceEvaluation) {
   std::string text(kGraph);
   const std::string_view attention = "dot_attention(%query, %keys";

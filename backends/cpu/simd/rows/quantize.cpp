@@ -83,11 +83,11 @@ struct NearestPower {
   Vector inverse;
 };
 
-// The integers of a row, from `to` on; returns its largest magnitude.
-template <class T, class Integer>
-float quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to) {
+// The integers of a row, from `to` on. `largest` takes its numbers.
+template <class T, class Integer, class Largest>
+HWY_INLINE void quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to,
+                             Largest& largest) {
   const hn::Rebind<T, Tag> narrow;
-  LargestMagnitude largest;
   const auto integers = [&](Vector part) HWY_ATTR {
     largest.take(part);
     return hn::DemoteTo(narrow, nearest(part));
@@ -99,18 +99,35 @@ float quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* 
     hn::Store(integers(load_n(x + i, cols - i, 0)), narrow, rest);
     std::memcpy(to + i, rest, (cols - i) * sizeof(T));
   }
-  return largest.get();
 }
 
-float quantize_row(const Quantizer& quantizer, const float* x, std::size_t cols, float scale,
-                   float* integers) {
+template <class Largest>
+HWY_INLINE void quantize_row(const Quantizer& quantizer, const float* x, std::size_t cols,
+                             float scale, float* integers, Largest& largest) {
+  auto* bytes = reinterpret_cast<std::int8_t*>(integers);
   if (quantizer.logarithmic)
-    return quantize_row(x, cols, NearestPower{broadcast(1 / scale)},
-                        reinterpret_cast<std::int8_t*>(integers));
+    return quantize_row(x, cols, NearestPower{broadcast(1 / scale)}, bytes, largest);
   const Nearest nearest{broadcast(1 / scale), broadcast(static_cast<float>(quantizer.largest))};
-  if (quantizer.to == DType::qint8)
-    return quantize_row(x, cols, nearest, reinterpret_cast<std::int8_t*>(integers));
-  return quantize_row(x, cols, nearest, reinterpret_cast<std::int16_t*>(integers));
+  if (quantizer.to == DType::qint8) return quantize_row(x, cols, nearest, bytes, largest);
+  quantize_row(x, cols, nearest, reinterpret_cast<std::int16_t*>(integers), largest);
+}
+
+// Quantizes a row by a given scale; returns the scale, or NaN if the row has an infinity or a NaN.
+float quantize_by(const Quantizer& quantizer, const float* x, std::size_t cols, float* integers) {
+  LargestMagnitude largest;
+  quantize_row(quantizer, x, cols, quantizer.scale, integers, largest);
+  return std::isfinite(largest.get()) ? quantizer.scale : std::numeric_limits<float>::quiet_NaN();
+}
+
+// Quantizes a row by its own scale, which needs its largest magnitude first; returns the scale.
+float quantize_by_own_scale(const Quantizer& quantizer, const float* x, std::size_t cols,
+                            float* integers) {
+  struct Known {
+    static HWY_INLINE void take(Vector) {}
+  } known;
+  const float scale = quantization_scale(quantizer, largest_magnitude(x, cols));
+  if (scale > 0) quantize_row(quantizer, x, cols, scale, integers, known);
+  return scale;
 }
 
 void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows, std::size_t cols,
@@ -124,16 +141,10 @@ void quantize_rows(const Quantizer& quantizer, const RowsIn& x, std::size_t rows
     const float* row = row_of(x, r, cols);
     float* vector = out.data + r * out.stride;
     float* integers = vector + 1;
-    // A row's own scale needs its largest magnitude first; a given one needs to know of infinities
-    // and NaN only.
-    float scale = quantizer.scale > 0 ? quantizer.scale
-                                      : quantization_scale(quantizer, largest_magnitude(row, cols));
     // The padding is among the last 4 bytes.
     vector[elements - 1] = 0;
-    if (scale > 0)
-      scale = std::isfinite(quantize_row(quantizer, row, cols, scale, integers))
-                  ? scale
-                  : std::numeric_limits<float>::quiet_NaN();
+    const float scale = quantizer.scale > 0 ? quantize_by(quantizer, row, cols, integers)
+                                            : quantize_by_own_scale(quantizer, row, cols, integers);
     if (!(scale > 0)) std::fill_n(integers, elements - 1, 0.0f);
     vector[0] = scale;
   }
