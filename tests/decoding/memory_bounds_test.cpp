@@ -27,15 +27,15 @@ struct Architecture {
   std::int64_t d;       ///< the largest of the sizes of embeddings and states
   std::int64_t f;       ///< of the inner layer of a transformer; 0: a recurrent model
   std::int64_t layers;  ///< of the decoder
-  bool keeps_words;     ///< the decoder attends to its own words
+  std::int64_t heads;   ///< of a decoder that attends to its own words; 0 if it does not
 };
 
 std::vector<Architecture> architectures() {
   const std::string data = FUSELAGE_TEST_DATA;
-  return {{data + "/transformer-ssru/model.npz", 32, 64, 2, false},
-          {data + "/transformer-post/model.npz", 32, 64, 2, true},
-          {data + "/nematus/model.npz", 48, 0, 1, false},
-          {std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de", 256, 0, 1, false}};
+  return {{data + "/transformer-ssru/model.npz", 32, 64, 2, 0},
+          {data + "/transformer-post/model.npz", 32, 64, 2, 4},
+          {data + "/nematus/model.npz", 48, 0, 1, 0},
+          {std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de", 256, 0, 1, 0}};
 }
 
 struct Batch {
@@ -47,12 +47,14 @@ struct Batch {
 };
 
 /// Most bytes that the values of a batch take in one worker.
-std::int64_t batch_bound(const Architecture& model, const Batch& batch) {
+std::int64_t batch_bound(const Architecture& model, KvCache kv_cache, const Batch& batch) {
   const bool recurrent = model.f == 0;
   const std::int64_t token =
       recurrent ? 80 * model.d : 8 * model.layers * model.d + 24 * model.d + 12 * model.f;
   const std::int64_t hypothesis = 120 * model.d + 16 * model.f + 16 * batch.beam;
-  const std::int64_t word = model.keeps_words ? 24 * model.layers * model.d : 0;
+  const std::int64_t keys_and_values =
+      kv_cache == KvCache::int8 ? 2 * model.d + 8 * model.heads : 8 * model.d;
+  const std::int64_t word = model.heads > 0 ? model.layers * keys_and_values : 0;
   return token * batch.tokens() + hypothesis * batch.hypotheses() +
          4 * batch.beam * batch.tokens() + word * batch.words();
 }
@@ -72,22 +74,25 @@ std::size_t values_of(const Executable& executable, const Batch& batch) {
   return worker->arena_bytes(BindingTime::source) + worker->arena_bytes(BindingTime::step);
 }
 
-std::unique_ptr<Executable> compiled(const Model& model, Precision precision, std::int64_t beam) {
+std::unique_ptr<Executable> compiled(const Model& model, Precision precision, KvCache kv_cache,
+                                     std::int64_t beam) {
   return compile(with_search_head(model.graph, SearchHead::k_best, {.k = beam}), model.weights,
-                 {.precision = precision});
+                 {.precision = precision, .kv_cache = kv_cache});
 }
 
 TEST(MemoryBounds, HoldForTheValuesOfABatch) {
   for (const Architecture& one : architectures())
-    for (const Precision precision : {Precision::fp32, Precision::int8})
+    for (const auto& [precision, kv_cache] : {std::pair{Precision::fp32, KvCache::fp32},
+                                              {Precision::int8, KvCache::fp32},
+                                              {Precision::int8, KvCache::int8}})
       for (const std::int64_t beam : {1, 6, 12}) {
         const Model model = load_model(one.path);
-        const auto executable = compiled(model, precision, beam);
+        const auto executable = compiled(model, precision, kv_cache, beam);
         for (const std::int64_t sentences : {1, 16, 64})
           for (const std::int64_t length : {1, 10, 30}) {
             const Batch batch{sentences, length, beam};
             const std::size_t taken = values_of(*executable, batch);
-            EXPECT_LE(taken, static_cast<std::size_t>(batch_bound(one, batch)))
+            EXPECT_LE(taken, static_cast<std::size_t>(batch_bound(one, kv_cache, batch)))
                 << one.path << ' ' << to_string(precision) << " beam " << beam << ", " << sentences
                 << " sentences of " << length;
           }
@@ -98,7 +103,8 @@ TEST(MemoryBounds, OfAnImpossibleBatchAreSaid) {
 #ifdef FUSELAGE_SANITIZED
   GTEST_SKIP() << "a sanitizer's allocator ends the process instead";
 #endif
-  const auto executable = compiled(load_model(architectures()[1].path), Precision::fp32, 1);
+  const auto executable =
+      compiled(load_model(architectures()[1].path), Precision::fp32, KvCache::fp32, 1);
   const auto worker = executable->make_worker();
   const auto message = [&](std::int64_t beam, std::int32_t words) -> std::string {
     try {
@@ -129,7 +135,7 @@ TEST(MemoryBounds, HoldForLoadingTheBundledModel) {
         {
           // A process begins with the peak that its parent has at that time.
           const std::uint64_t before = process_memory().resident;
-          compiled(load_model(path), precision, 6);
+          compiled(load_model(path), precision, KvCache::fp32, 6);
           const std::uint64_t taken = process_memory().peak - before;
           const std::uint64_t bound = 40'000'000 + 12 * parameters + 64'000'000;
           fmt::print(stderr, "{} of {} bytes\n", taken, bound);
