@@ -24,6 +24,7 @@ def parse_arguments():
     parser.add_argument("vocabulary", type=pathlib.Path, help="of both sides, a .yml file")
     parser.add_argument("--text", type=pathlib.Path, help="for Marian")
     parser.add_argument("--precision", choices=["fp32", "int8"], default="fp32")
+    parser.add_argument("--kv-cache", choices=["fp32", "int8"], default="fp32", help="of Fuselage")
     parser.add_argument("--beam-size", type=int, default=1)
     parser.add_argument("--mini-batch", type=int, default=1)
     parser.add_argument("--max-length-factor", type=float, default=1)
@@ -44,7 +45,8 @@ class Fuselage:
         command = [options.program, "translate", "-m", options.model]
         command += ["-v", options.vocabulary, options.vocabulary, "--quiet", "--cpu-threads", 1]
         command += ["--maxi-batch", 1, "--mini-batch", options.mini_batch, "--normalize", 0.6]
-        command += ["--precision", options.precision, "--beam-size", options.beam_size]
+        command += ["--precision", options.precision, "--kv-cache", options.kv_cache]
+        command += ["--beam-size", options.beam_size]
         command += ["--max-length-factor", options.max_length_factor]
         command += ["--skip-cost"] if options.beam_size == 1 else []
         self.process = subprocess.Popen(
