@@ -89,8 +89,8 @@ TEST_P(QuantizedAttentionTest, ScoresAreExactIntegersTimesTheirScales) {
 }
 
 TEST_P(QuantizedAttentionTest, SumsFit32BitsUpToTheGreatestWidth) {
-  const auto width = static_cast<std::size_t>(kMostInt16Int8Products);
-  const auto all = [width](DType dtype, std::int32_t integer) {
+  constexpr auto width = static_cast<std::size_t>(kMostInt16Int8Products);
+  const auto all = [](DType dtype, std::int32_t integer) {
     return QuantizedVectors(
         dtype, 1, width, 0, [](std::size_t) { return 1.0f; },
         [integer](std::size_t, std::size_t) { return integer; });
