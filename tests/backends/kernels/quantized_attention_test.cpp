@@ -89,10 +89,10 @@ TEST_P(QuantizedAttentionTest, ScoresAreExactIntegersTimesTheirScales) {
 }
 
 TEST_P(QuantizedAttentionTest, SumsFit32BitsUpToTheGreatestWidth) {
-  constexpr auto width = static_cast<std::size_t>(kMostInt16Int8Products);
+  constexpr auto kWidth = static_cast<std::size_t>(kMostInt16Int8Products);
   const auto all = [](DType dtype, std::int32_t integer) {
     return QuantizedVectors(
-        dtype, 1, width, 0, [](std::size_t) { return 1.0f; },
+        dtype, 1, kWidth, 0, [](std::size_t) { return 1.0f; },
         [integer](std::size_t, std::size_t) { return integer; });
   };
   const std::vector<std::int32_t> begin = {0, 1};
@@ -100,10 +100,10 @@ TEST_P(QuantizedAttentionTest, SumsFit32BitsUpToTheGreatestWidth) {
     const QuantizedVectors q = all(DType::qint16, kLargestOfInt16Rows),
                            k = all(DType::qint8, largest);
     float score = 0;
-    kernels().quantized_dot_scores(q.matrix().in(), k.matrix().in(), {1, width, 1.0f},
+    kernels().quantized_dot_scores(q.matrix().in(), k.matrix().in(), {1, kWidth, 1.0f},
                                    {begin.data(), 1}, &score);
     EXPECT_EQ(score, static_cast<float>(std::int64_t{kLargestOfInt16Rows} * largest *
-                                        static_cast<std::int64_t>(width)));
+                                        static_cast<std::int64_t>(kWidth)));
   }
 }
 
