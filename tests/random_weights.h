@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <random>
 
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"
@@ -28,6 +29,15 @@ Tensor tensor_of(const Dims& shape, Draw draw) {
   Tensor tensor(DType::f32, shape);
   std::generate_n(tensor.mutable_data<float>(), tensor.size(), draw);
   return tensor;
+}
+
+/// Weights of f32, uniform within ±largest.
+inline TensorMap uniform_weights(const Graph& graph, unsigned seed, float largest) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-largest, largest);
+  return weights_for(graph, [&](const Type&, const Dims& shape) {
+    return tensor_of(shape, [&] { return uniform(random); });
+  });
 }
 
 }  // namespace fuselage

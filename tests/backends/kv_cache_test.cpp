@@ -2,7 +2,6 @@
 // interpreter, and beside floats.
 
 #include <algorithm>
-#include <random>
 
 #include "backends/cpu/runtime/isa.h"
 #include "fuselage/backends/compile.h"
@@ -55,14 +54,6 @@ map hyp.word : hyp -> words partial
 return logits = %y
 )ir";
 
-TensorMap weights_of(const Graph& graph) {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<float> uniform(-0.5, 0.5);
-  return weights_for(graph, [&](const Type&, const Dims& shape) {
-    return tensor_of(shape, [&] { return uniform(random); });
-  });
-}
-
 class KvCacheInt8 : public ::testing::TestWithParam<std::string> {
  protected:
   KvCacheInt8() { cpu::force_isa(GetParam()); }
@@ -74,7 +65,7 @@ class KvCacheInt8 : public ::testing::TestWithParam<std::string> {
     std::vector<WordIds> sentences = random_sentences(2, 5, 19);
     sentences = {sentences.begin() + static_cast<std::ptrdiff_t>(first),
                  sentences.begin() + static_cast<std::ptrdiff_t>(first + count)};
-    const auto executable = compile(graph_, weights_of(graph_), options);
+    const auto executable = compile(graph_, uniform_weights(graph_, 7, 0.5f), options);
     const auto worker = executable->make_worker();
     std::vector<std::vector<float>> rows;
     for (const Trace& trace : run_trace(*worker, *executable, sentences, 3, 9))

@@ -2,7 +2,6 @@
 // the reference interpreter.
 
 #include <algorithm>
-#include <random>
 
 #include "backends/cpu/runtime/isa.h"
 #include "fuselage/backends/compile.h"
@@ -90,19 +89,11 @@ next(%state, %new)
 return logits = %all, entries = %entries
 )ir";
 
-TensorMap weights_of(const Graph& graph) {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<float> uniform(-1, 1);
-  return weights_for(graph, [&](const Type&, const Dims& shape) {
-    return tensor_of(shape, [&] { return uniform(random); });
-  });
-}
-
 /// What all hypotheses saw in some steps of a batch, and the other output after the last step.
 std::vector<std::vector<float>> rows_of(const Graph& graph, const CompileOptions& options) {
   // Rows of more than one tile of a linear layer.
   const auto sentences = random_sentences(2, 41, 6);
-  const auto executable = compile(graph, weights_of(graph), options);
+  const auto executable = compile(graph, uniform_weights(graph, 7, 1), options);
   const auto worker = executable->make_worker();
   std::vector<std::vector<float>> rows;
   for (const Trace& trace : run_trace(*worker, *executable, sentences, 3, 5))

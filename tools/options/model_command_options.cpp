@@ -235,8 +235,8 @@ void add_kv_cache_option(CLI::App& app, CompileOptions& compile) {
   };
   app.add_option_function<std::string>(
          "--kv-cache", set,
-         "Numbers in which a transformer's decoder keeps keys and values; int8 takes a quarter of "
-         "the memory, and less time for long texts and large batches; not on a GPU")
+         "Numbers in which a transformer's decoder keeps keys and values; int8 takes about a "
+         "quarter of their memory, and less time, most for long texts; not on a GPU")
       ->type_name("FORMAT")
       ->check(one_of(kv_cache_names()))
       ->default_str(std::string(to_string(KvCache::fp32)));

@@ -22,7 +22,7 @@ struct Vectors {
   std::size_t count = 0;
 };
 
-/// Calls f for all vectors of an instruction's rows, or for those of each row if there are several.
+/// Calls f once for all rows of an instruction if a row is one vector, else once for each row.
 template <typename F>
 void for_vectors(const PlannedInstruction& in, const Run& run, std::size_t vectors, const F& f) {
   const RowsIn x = rows_in(in, run, 0);

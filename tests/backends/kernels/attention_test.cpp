@@ -90,7 +90,7 @@ TEST_P(AttentionTest, DotScoresAreTheDotProductsOfPairs) {
       k(20, 0) = kNaN;
       k(30, cols - 1) = kInf;
       const std::size_t count = pairs.left.size();
-      // Products whose rows are not adjacent are those of the general loop.
+      // Where results have gaps between rows, the general loop multiplies.
       Matrix want = Matrix::result(count, heads), got = Matrix::result(count, heads, 0);
       kernels().head_dot(q.in(pairs.left, nullptr), k.in(pairs.right, nullptr), heads, 0.3f, count,
                          cols, want.out());

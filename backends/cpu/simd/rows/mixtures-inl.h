@@ -2,7 +2,7 @@
 // reads one head of a row:
 //
 //   Head(row, head, width)     the numbers of head `head` in the row at `row`
-//   weight(w)                  the factor of what it loads, for the weight w
+//   weight(w)                  the factor of the loaded numbers, for the weight w
 //   load(c), load_n(c, n)      kLanes numbers from column c of the head on, or n and zeros
 //
 // Compiled once per target, hence the unusual guard.

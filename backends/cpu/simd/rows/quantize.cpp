@@ -83,7 +83,7 @@ struct NearestPower {
   Vector inverse;
 };
 
-// The integers of a row, from `to` on. `largest` takes its numbers.
+// Writes the integers of a row to `to`, and passes its numbers to `largest`.
 template <class T, class Integer, class Largest>
 HWY_INLINE void quantize_row(const float* x, std::size_t cols, const Integer& nearest, T* to,
                              Largest& largest) {
@@ -122,7 +122,7 @@ float quantize_by(const Quantizer& quantizer, const float* x, std::size_t cols, 
 // Quantizes a row by its own scale, which needs its largest magnitude first; returns the scale.
 float quantize_by_own_scale(const Quantizer& quantizer, const float* x, std::size_t cols,
                             float* integers) {
-  struct Known {
+  struct AlreadyKnown {
     static HWY_INLINE void take(Vector) {}
   } known;
   const float scale = quantization_scale(quantizer, largest_magnitude(x, cols));

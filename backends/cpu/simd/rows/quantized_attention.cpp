@@ -55,8 +55,8 @@ HWY_INLINE IntVector dot(const std::int16_t* a, const std::int8_t* b, std::size_
   return as_vector(sums);
 }
 
-// The scores of the pairs of one left row, head by head, kLanes of them at a time. Prefetches keys
-// up to pair `end`, which include those of later left rows.
+// The scores of the pairs of one left row, head by head, kLanes of them at a time. It prefetches
+// the keys of the pairs before `end`, some of which belong to later left rows.
 template <std::size_t kWidth>
 class QuantizedDots {
  public:
@@ -153,6 +153,8 @@ void quantized_dot_scores(const RowsIn& q, const RowsIn& k, const QuantizedHeads
 // A head of a row of quantized vectors. The scale is part of the weight.
 class QuantizedHead {
  public:
+  // A vector is its scale and its integers, four to a float; check_heads compares with
+  // vector_bytes.
   HWY_INLINE QuantizedHead(const float* row, std::size_t head, std::size_t width)
       : QuantizedHead(row + head * (1 + (width + 3) / 4)) {}
 
