@@ -22,39 +22,39 @@ namespace {
 constexpr int kChains = 12;
 
 // Independent chains of multiply-adds, enough to hide their latency: %0 is a sum, %1 a register for
-// a product, %2 a factor. `load` is done as often as a tile of 6 rows loads vectors of a matrix.
-#define FUSELAGE_CHAINS(name, features, Vector, Half, multiply_add, load)         \
-  [[gnu::target(features), gnu::noinline]] void name(std::int64_t steps) {        \
-    Vector sums[kChains] = {};                                                    \
-    Vector product, loaded;                                                       \
-    const Vector factor = {};                                                     \
-    const Half bytes = {};                                                        \
-    for (std::int64_t i = 0; i < steps; ++i) {                                    \
-      _Pragma("GCC unroll 12") for (int c = 0; c < kChains; ++c) {                \
-        if (c % 6 == 0) asm volatile(load : "=v"(loaded) : "m"(bytes));           \
-        asm volatile(multiply_add : "+v"(sums[c]), "=&v"(product) : "v"(factor)); \
-      }                                                                           \
-    }                                                                             \
+// a product, %2 a factor, %3 signs.
+#define FUSELAGE_CHAINS(name, features, Vector, multiply_add)                  \
+  [[gnu::target(features), gnu::noinline]] void name(std::int64_t steps) {     \
+    Vector sums[kChains] = {};                                                 \
+    Vector product;                                                            \
+    Vector factor = {}, signs = {};                                            \
+    asm volatile("" : "+v"(factor), "+v"(signs));                              \
+    for (std::int64_t i = 0; i < steps; ++i)                                   \
+      _Pragma("GCC unroll 12") for (Vector & sum : sums) asm volatile(         \
+          multiply_add : "+v"(sum), "=&v"(product) : "v"(factor), "v"(signs)); \
   }
-#define FUSELAGE_CHAINS_256(name, features, multiply_add, load) \
-  FUSELAGE_CHAINS(name##_256, features, __m256i, __m128i, multiply_add, load)
-#define FUSELAGE_CHAINS_512(name, features, multiply_add, load) \
-  FUSELAGE_CHAINS(name##_512, features, __m512i, __m256i, multiply_add, load)
+#define FUSELAGE_CHAINS_256(name, features, multiply_add) \
+  FUSELAGE_CHAINS(name##_256, features, __m256i, multiply_add)
+#define FUSELAGE_CHAINS_512(name, features, multiply_add) \
+  FUSELAGE_CHAINS(name##_512, features, __m512i, multiply_add)
 
 #define FUSELAGE_FLOATS "vfmadd231ps %2, %2, %0"
 #define FUSELAGE_SHORTS "vpmaddwd %2, %2, %1\n\tvpaddd %1, %0, %0"
-#define FUSELAGE_WIDEN "vpmovsxbw %1, %0"
+// Two words of a row, magnitudes times columns with the row's signs, as kernels multiply them.
+#define FUSELAGE_WORD(flip) flip " %2, %3, %1\n\tvpmaddubsw %1, %2, %1\n\t"
+#define FUSELAGE_BYTES(flip) \
+  FUSELAGE_WORD(flip) FUSELAGE_WORD(flip) "vpaddw %1, %1, %1\n\t" FUSELAGE_SHORTS
 
-FUSELAGE_CHAINS_256(floats, "avx2,fma", FUSELAGE_FLOATS, "")
-FUSELAGE_CHAINS_256(shorts, "avx2", FUSELAGE_SHORTS, "")
-FUSELAGE_CHAINS_256(widened_bytes, "avx2", FUSELAGE_SHORTS, FUSELAGE_WIDEN)
-FUSELAGE_CHAINS_256(vnni_shorts, "avx2", "%{vex%} vpdpwssd %2, %2, %0", "")
-FUSELAGE_CHAINS_256(vnni_bytes, "avx2", "%{vex%} vpdpbusd %2, %2, %0", "")
-FUSELAGE_CHAINS_512(floats, "avx512f", FUSELAGE_FLOATS, "")
-FUSELAGE_CHAINS_512(shorts, "avx512f", FUSELAGE_SHORTS, "")
-FUSELAGE_CHAINS_512(widened_bytes, "avx512f", FUSELAGE_SHORTS, FUSELAGE_WIDEN)
-FUSELAGE_CHAINS_512(vnni_shorts, "avx512f", "vpdpwssd %2, %2, %0", "")
-FUSELAGE_CHAINS_512(vnni_bytes, "avx512f", "vpdpbusd %2, %2, %0", "")
+FUSELAGE_CHAINS_256(floats, "avx2,fma", FUSELAGE_FLOATS)
+FUSELAGE_CHAINS_256(shorts, "avx2", FUSELAGE_SHORTS)
+FUSELAGE_CHAINS_256(bytes, "avx2", FUSELAGE_BYTES("vpxor"))
+FUSELAGE_CHAINS_256(vnni_shorts, "avx2", "%{vex%} vpdpwssd %2, %2, %0")
+FUSELAGE_CHAINS_256(vnni_bytes, "avx2", "%{vex%} vpdpbusd %2, %2, %0")
+FUSELAGE_CHAINS_512(floats, "avx512f", FUSELAGE_FLOATS)
+FUSELAGE_CHAINS_512(shorts, "avx512f", FUSELAGE_SHORTS)
+FUSELAGE_CHAINS_512(bytes, "avx512f", FUSELAGE_BYTES("vpxord"))
+FUSELAGE_CHAINS_512(vnni_shorts, "avx512f", "vpdpwssd %2, %2, %0")
+FUSELAGE_CHAINS_512(vnni_bytes, "avx512f", "vpdpbusd %2, %2, %0")
 
 /// The same in AMX's tile registers: two tiles of rows by two of columns, which are loaded.
 [[gnu::noinline]] void amx_bytes(std::int64_t steps) {
@@ -79,7 +79,8 @@ FUSELAGE_CHAINS_512(vnni_bytes, "avx512f", "vpdpbusd %2, %2, %0", "")
   asm volatile("tilerelease");
 }
 
-#undef FUSELAGE_WIDEN
+#undef FUSELAGE_BYTES
+#undef FUSELAGE_WORD
 #undef FUSELAGE_SHORTS
 #undef FUSELAGE_FLOATS
 #undef FUSELAGE_CHAINS_512
@@ -97,9 +98,9 @@ struct Level {
 };
 
 constexpr Level kLevels[] = {
-    {"avx2", {floats_256, 8}, {shorts_256, 16}, {widened_bytes_256, 16}},
+    {"avx2", {floats_256, 8}, {shorts_256, 16}, {bytes_256, 64}},
     {"avx2_vnni", {floats_256, 8}, {vnni_shorts_256, 16}, {vnni_bytes_256, 32}},
-    {"avx3", {floats_512, 16}, {shorts_512, 32}, {widened_bytes_512, 32}},
+    {"avx3", {floats_512, 16}, {shorts_512, 32}, {bytes_512, 128}},
     {"avx3_vnni", {floats_512, 16}, {vnni_shorts_512, 32}, {vnni_bytes_512, 64}},
     {"avx3_amx", {floats_512, 16}, {vnni_shorts_512, 32}, {amx_bytes, 16 * 16 * 64}},
 };

@@ -5,8 +5,8 @@
 namespace fuselage {
 
 /// Peak rates of one core of this machine with the instructions of the active instruction-set
-/// level, measured in registers: a level without VNNI multiplies shorts in pairs and adds the sums,
-/// and widens bytes when it loads them. 0 if not measurable: that needs AVX2.
+/// level, measured in registers: without VNNI, shorts are multiplied in pairs and the sums added,
+/// and bytes with 7 operations for two vectors of products. 0 if not measurable: that needs AVX2.
 struct Peaks {
   double f32 = 0, i16 = 0, i8 = 0;  ///< multiply-adds per second
 };

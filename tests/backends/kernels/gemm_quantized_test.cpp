@@ -119,6 +119,22 @@ TEST_P(GemmQuantizedTest, LargestIntegersDoNotSaturate) {
   }
 }
 
+// Kernels add products in 16 bits while 4 magnitudes of the row add up to at most 256.
+TEST_P(GemmQuantizedTest, SumsAreExactAroundTheRangeOfShorts) {
+  const auto scale = [](std::size_t) { return 1.0f; };
+  for (const std::size_t k : {8, 21, 64}) {
+    // They add up to an even number from 252 to 260.
+    const QuantizedVectors a(DType::qint8, 36, k, 3, scale, [](std::size_t r, std::size_t i) {
+      const auto magnitude = static_cast<std::int32_t>(63 + (r % 9 + i % 4) / 4);
+      return r / 9 % 2 != 0 && (r < 27 || i % 3 == 0) ? -magnitude : magnitude;
+    });
+    const QuantizedVectors w(DType::qint8, 35, k, 0, scale, [](std::size_t c, std::size_t i) {
+      return std::vector<std::int32_t>{-128, -127, 127, i % 2 != 0 ? 127 : -128}[c % 4];
+    });
+    expect_exact(DType::qint8, a, w);
+  }
+}
+
 TEST_P(GemmQuantizedTest, MoreRowsThanArePreparedAtOnce) {
   for (const DType dtype : kQuantized)
     expect_exact(dtype, random_rows(dtype, 211, 37, 5), random_weights(dtype, 130, 37, 6));

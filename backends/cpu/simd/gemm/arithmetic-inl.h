@@ -9,6 +9,7 @@
 
 #include <cstddef>
 
+#include "backends/cpu/simd/gemm/byte_pairs-inl.h"
 #include "backends/cpu/simd/gemm/float_arithmetic-inl.h"
 #include "backends/cpu/simd/gemm/integer_arithmetic-inl.h"
 #include "backends/cpu/simd/gemm/log4_arithmetic-inl.h"
@@ -23,6 +24,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // sum are divided into groups; a step multiplies a group of a row by the same group of each column.
 //
 //     kGroupBytes         bytes of a column's group in the matrix
+//     kTileRows           rows whose sums are computed together
 //     kDecodes            whether `right` is more than a load
 //     skip(vectors)       makes a run that begins with a panel begin with a later vector
 //     start(v)            the first value of the sums of the run's vector v of columns
@@ -30,6 +32,9 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 //     left(row, i)        group i of a row, in every lane
 //     multiply_add        left * right + sum
 //     finish(sum, row, v) the products
+//
+// One that shares work between the columns of a row has multiply_add_row instead of left and
+// multiply_add. One whose steps leave terms out adds them to a row's sums in multiply_add_rest.
 //
 // Some need rows in another form (prepare), of prepared_elements(k) units of 4 bytes.
 

@@ -21,13 +21,17 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 template <std::size_t kBytes>
 struct RealArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
+  static constexpr std::size_t kTileRows = kMostTileRows;
   static constexpr bool kPrepares = false;
   static constexpr bool kDecodes = false;
 
   RealArithmetic(const PackedMatrix& b, std::size_t panel)
       : data(b.panel_bytes(panel)), groups(b.groups()) {}
 
-  void skip(std::size_t vectors) { data += groups_before(vectors, groups) * kGroupBytes; }
+  static constexpr std::size_t bytes_before(std::size_t v, std::size_t groups) {
+    return groups_before(v, groups) * kGroupBytes;
+  }
+  void skip(std::size_t vectors) { data += bytes_before(vectors, groups); }
 
   static HWY_INLINE Vector start(std::size_t) { return hn::Zero(Tag()); }
   static HWY_INLINE Vector left(const float* row, std::size_t i) { return broadcast(row[i]); }

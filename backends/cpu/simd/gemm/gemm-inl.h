@@ -18,26 +18,33 @@
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
-// 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
-inline constexpr std::size_t kTileRows = 6;
 // The fewest rows of a tile that shares its panel with others: more rows than a tile has are split
 // evenly.
-inline constexpr std::size_t kFewestSharingRows = (kTileRows + 1) / 2;
+template <class Arithmetic>
+inline constexpr std::size_t kFewestSharingRows = (Arithmetic::kTileRows + 1) / 2;
 
 inline constexpr std::size_t kCacheLine = 64;
 
+/// Whether an arithmetic multiplies a row by several vectors of columns at a time.
+template <class Arithmetic>
+inline constexpr bool kHasRowSteps = requires {
+  &Arithmetic::template multiply_add_row<1>;
+};
+
 // Few rows have too few chains to hide the latency of a multiply-add, so they use several panels at
-// a time, unless one panel saturates the cache bandwidth. Results do not depend on it: each output
-// has its own chain.
+// a time, unless one panel saturates the cache bandwidth. Row steps are for 4 vectors of columns.
+// Results do not depend on it: each output has its own chain.
+template <class Arithmetic>
 constexpr std::size_t panels_together(std::size_t rows) {
+  if (kHasRowSteps<Arithmetic>) return 4 / kPanelVectors;
   if (kPanelVectors == 4 || rows > 2) return 1;  // of 16 registers, 3 rows by two would take 17
   return rows == 1 ? 4 : 2;
 }
 
 /// Rows of the left operand and the destination of their products.
 struct Block {
-  const float* a[kTileRows];
-  float* c[kTileRows];
+  const float* a[kMostTileRows];
+  float* c[kMostTileRows];
   // The numbers of the first row and of the first column that has no product.
   std::size_t row = 0, end = 0;
   // The bytes from the panel to what the first step prefetches, and from a step to the next.
@@ -93,12 +100,12 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
   }
 }
 
-// The steps of two blocks that share a panel prefetch all lines of the next one, into the
+// The steps of two blocks that share columns prefetch all lines of the next ones, into the
 // second-level cache, which can wait for more lines at a time than the first level.
-template <std::size_t kRows, class Arithmetic>
+template <std::size_t kRows, std::size_t kCount, class Arithmetic>
 HWY_INLINE void prefetch_step(const std::byte* group) {
-  constexpr std::size_t kSize = kPanel * Arithmetic::kGroupBytes / 2;
-  if constexpr (kRows >= kFewestSharingRows) {
+  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / 2;
+  if constexpr (kRows >= kFewestSharingRows<Arithmetic>) {
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < kSize; i += kCacheLine) __builtin_prefetch(group + i, 0, 2);
   }
@@ -107,11 +114,11 @@ HWY_INLINE void prefetch_step(const std::byte* group) {
 /// The groups of vector v of columns, in panels that start at b.
 template <class Arithmetic>
 HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size_t v) {
-  return Arithmetic::right(b + groups_before(v, panels.groups) * Arithmetic::kGroupBytes);
+  return Arithmetic::right(b + Arithmetic::bytes_before(v, panels.groups));
 }
 
 /// One step of all sums: group i of the rows at `a` times group i of the panels' columns at b. All
-/// the columns stay in registers while the rows go over them.
+/// the columns are loaded before the rows go over them.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                 const std::byte* b, const std::byte* next,
@@ -120,16 +127,20 @@ HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arit
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
     auto columns = right_at(panels, b, v);
-    if constexpr (kRows > 1) hold(columns);
+    if constexpr (kRows > 1 && !kHasRowSteps<Arithmetic>) hold(columns);
     right[v] = columns;
   }
-  prefetch_step<kRows, Arithmetic>(next);
+  prefetch_step<kRows, kCount, Arithmetic>(next);
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) {
-    const auto left = Arithmetic::left(a[r], i);
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v)
-      sums[r][v] = Arithmetic::multiply_add(left, right[v], sums[r][v]);
+    if constexpr (kHasRowSteps<Arithmetic>) {
+      Arithmetic::multiply_add_row(a[r], i, right, sums[r]);
+    } else {
+      const auto left = Arithmetic::left(a[r], i);
+      HWY_UNROLL(8)
+      for (std::size_t v = 0; v < kCount; ++v)
+        sums[r][v] = Arithmetic::multiply_add(left, right[v], sums[r][v]);
+    }
   }
 }
 
@@ -139,7 +150,7 @@ template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_decoded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                  const std::byte* b, const std::byte* next,
                                  Sum (&sums)[kRows][kCount]) {
-  prefetch_step<kRows, Arithmetic>(next);
+  prefetch_step<kRows, kCount, Arithmetic>(next);
   HWY_UNROLL(8)
   for (std::size_t v = 0; v < kCount; ++v) {
     const auto right = right_at(panels, b, v);
@@ -153,7 +164,7 @@ template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_group(const float* const* a, std::size_t i, const Arithmetic& panels,
                                const std::byte* b, const std::byte* next,
                                Sum (&sums)[kRows][kCount]) {
-  if constexpr (Arithmetic::kDecodes || kRows == 1)
+  if constexpr (Arithmetic::kDecodes || (kRows == 1 && !kHasRowSteps<Arithmetic>))
     multiply_decoded<kRows, kCount>(a, i, panels, b, next, sums);
   else
     multiply_loaded<kRows, kCount>(a, i, panels, b, next, sums);
@@ -206,6 +217,10 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   const float* a[kRows];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
+  if constexpr (requires { &Arithmetic::template multiply_add_rest<kCount>; }) {
+    HWY_UNROLL(8)
+    for (std::size_t r = 0; r < kRows; ++r) panels.multiply_add_rest(a[r], sums[r]);
+  }
   const std::byte* b = panels.data;
   const std::byte* next = b + block.ahead;
   constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
@@ -220,23 +235,13 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   }
 }
 
-/// Calls f with the number of rows of a tile as a compile-time constant.
-template <class F>
+/// Calls f with the number of rows of a tile, at most kRows, as a compile-time constant.
+template <std::size_t kRows, class F>
 HWY_INLINE void with_tile_rows(std::size_t rows, const F& f) {
-  switch (rows) {
-    case 1:
-      return f(std::integral_constant<std::size_t, 1>());
-    case 2:
-      return f(std::integral_constant<std::size_t, 2>());
-    case 3:
-      return f(std::integral_constant<std::size_t, 3>());
-    case 4:
-      return f(std::integral_constant<std::size_t, 4>());
-    case 5:
-      return f(std::integral_constant<std::size_t, 5>());
-    default:
-      return f(std::integral_constant<std::size_t, kTileRows>());
+  if constexpr (kRows > 1) {
+    if (rows < kRows) return with_tile_rows<kRows - 1>(rows, f);
   }
+  f(std::integral_constant<std::size_t, kRows>());
 }
 
 }  // namespace fuselage::cpu::HWY_NAMESPACE

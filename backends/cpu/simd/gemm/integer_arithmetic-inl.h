@@ -71,13 +71,17 @@ HWY_INLINE IntSums add_shorts(RawVector left, RawVector right, IntSums sums) {
 template <std::size_t kBytes>
 struct QuantizedArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
+  static constexpr std::size_t kTileRows = kMostTileRows;
   static constexpr bool kDecodes = false;
 
   QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)
       : data(b.panel_bytes(panel)), groups(b.groups()), scales(b.scales(panel)) {}
 
+  static constexpr std::size_t bytes_before(std::size_t v, std::size_t groups) {
+    return groups_before(v, groups) * kGroupBytes;
+  }
   void skip(std::size_t vectors) {
-    data += groups_before(vectors, groups) * kGroupBytes;
+    data += bytes_before(vectors, groups);
     scales += vectors * kLanes;
   }
 
@@ -158,6 +162,35 @@ HWY_INLINE IntSums add_pairs(IntVector left, PairVector right, IntSums sums) {
 #endif
 }
 
+using ByteTag = hn::Repartition<std::uint8_t, Tag>;
+using ByteVector = hn::Vec<ByteTag>;
+
+#endif
+
+#ifdef FUSELAGE_BYTE_PAIRS
+
+/// Sums in 16 bits, which saturate, of pairs of products of unsigned and of signed bytes.
+template <class Bytes>
+HWY_INLINE auto multiply_pairs(Bytes magnitudes, Bytes right) {
+  using Shorts = hn::Vec<hn::Repartition<std::int16_t, hn::DFromV<Bytes>>>;
+#if HWY_CAP_GE512
+  if constexpr (sizeof(right) == 64)
+    return Shorts{_mm512_maddubs_epi16(magnitudes.raw, right.raw)};
+  else
+#endif
+#if HWY_CAP_GE256
+      if constexpr (sizeof(right) == 32)
+    return Shorts{_mm256_maddubs_epi16(magnitudes.raw, right.raw)};
+  else
+#endif
+    return Shorts{_mm_maddubs_epi16(magnitudes.raw, right.raw)};
+}
+
+/// Adds pairs of shorts to each sum.
+HWY_INLINE IntSums add_pair_sums(PairVector pairs, IntSums sums) {
+  return add_pairs(hn::Set(IntTag(), 0x00010001), pairs, sums);
+}
+
 #endif
 
 struct Int16Arithmetic : QuantizedArithmetic<4> {
@@ -199,7 +232,7 @@ struct Int8Arithmetic : CorrectedArithmetic<4> {
   }
 };
 
-#else
+#elif !defined(FUSELAGE_BYTE_PAIRS)
 
 /// Both sides are widened, rows in advance and the matrix when it is loaded: byte instructions
 /// saturate their sums.

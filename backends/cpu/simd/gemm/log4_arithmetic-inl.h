@@ -50,23 +50,13 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
 
 #else
 
-using ByteTag = hn::Repartition<std::uint8_t, Tag>;
-using ByteVector = hn::Vec<ByteTag>;
-
 /// Adds the products of unsigned and of signed bytes, four per sum. Intermediate sums of two
 /// products fit in shorts, since the unsigned bytes are at most 128.
 HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
 #if defined(FUSELAGE_VNNI)
   return add_bytes(magnitudes.raw, row.raw, sums);
-#elif HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
-#if HWY_CAP_GE512
-  const PairVector pairs{_mm512_maddubs_epi16(magnitudes.raw, row.raw)};
-#elif HWY_CAP_GE256
-  const PairVector pairs{_mm256_maddubs_epi16(magnitudes.raw, row.raw)};
-#else
-  const PairVector pairs{_mm_maddubs_epi16(magnitudes.raw, row.raw)};
-#endif
-  return add_pairs(hn::Set(IntTag(), 0x00010001), pairs, sums);
+#elif defined(FUSELAGE_BYTE_PAIRS)
+  return add_pair_sums(multiply_pairs(magnitudes, row), sums);
 #else
   const PairVector left = hn::BitCast(ShortTag(), magnitudes);
   const PairVector right = hn::BitCast(ShortTag(), row);

@@ -21,6 +21,13 @@ std::size_t group_of(DType dtype, const PanelLayout& layout) {
   return dtype == DType::qint16 ? 2 : 1;
 }
 
+/// The number of groups of a column.
+std::size_t groups_of(DType dtype, const PanelLayout& layout, std::size_t k) {
+  const std::size_t group = group_of(dtype, layout);
+  const std::size_t step = dtype == DType::qint8 ? layout.qint8_step : group;
+  return (k + step - 1) / step * (step / group);
+}
+
 std::size_t group_bytes_of(DType dtype, std::size_t group) {
   return dtype == DType::qlog4 ? group / 2 : group * size_of(dtype);
 }
@@ -114,7 +121,7 @@ PackedMatrix::PackedMatrix(DType dtype, std::size_t k, std::size_t n)
       layout_(kernels().panel_layout),
       group_(group_of(dtype, layout_)),
       group_bytes_(group_bytes_of(dtype, group_)),
-      groups_((k + group_ - 1) / group_),
+      groups_(groups_of(dtype, layout_, k)),
       panel_size_(groups_ * group_bytes_ * panel()) {}
 
 void PackedMatrix::set_or_allocate(Bytes bytes) {
@@ -159,9 +166,9 @@ template <class Group, class Order>
 void PackedMatrix::place_groups(const QuantizedColumns& columns, std::size_t p, Order order) {
   const std::size_t first = p * panel();
   const std::size_t width = std::min(panel(), n_ - first);
-  const std::size_t missing = (groups_ * group_ - k_) * 8 * sizeof(Group) / group_;
-  const std::size_t whole = missing > 0 ? groups_ - 1 : groups_;
-  const auto used = static_cast<Group>(static_cast<Group>(~Group{0}) >> missing);
+  const std::size_t whole = k_ / group_;
+  const std::size_t rest = k_ % group_ * 8 * sizeof(Group) / group_;
+  const auto used = static_cast<Group>((std::uint64_t{1} << rest) - 1);
   auto* to = reinterpret_cast<Group*>(bytes_.get() + p * panel_size_);
   const auto address = [&](std::size_t j, std::size_t g) {
     return columns[first + j] + sizeof(float) + g * sizeof(Group);
@@ -169,7 +176,7 @@ void PackedMatrix::place_groups(const QuantizedColumns& columns, std::size_t p, 
   // Behind the last integer are zeros, whatever the vector has there.
   const auto group = [&](std::size_t j, std::size_t g) {
     Group integers = 0;
-    if (j < width) std::memcpy(&integers, address(j, g), sizeof integers);
+    if (j < width && g * group_ < k_) std::memcpy(&integers, address(j, g), sizeof integers);
     return order(static_cast<Group>(g < whole ? integers : integers & used));
   };
   constexpr std::size_t kGroups = kBlockBytes / sizeof(Group);

@@ -15,6 +15,8 @@ struct PanelLayout {
   std::size_t panel = 0;
   /// Consecutive rows of a column that are stored together in a qint8 matrix.
   std::size_t qint8_group = 0;
+  /// Rows that are multiplied together: a qint8 matrix has groups of zeros up to a multiple of it.
+  std::size_t qint8_step = 0;
 
   bool operator==(const PanelLayout&) const = default;
 };
@@ -33,7 +35,7 @@ struct QuantizedColumns {
 
 /// An immutable [k, n] right operand of gemm of type f32, bf16, qint8, qint16 or qlog4. Stored as
 /// panels of panel() columns, divided into groups of rows: the first group of each column in order,
-/// then the second group of each column, and so on. The last group and the last panel are padded
+/// then the second group of each column, and so on. The last groups and the last panel are padded
 /// with zeros. The layout is of the level active at packing; only levels with the same layout can
 /// read it.
 class PackedMatrix {
@@ -69,7 +71,7 @@ class PackedMatrix {
   /// Columns per panel.
   std::size_t panel() const { return layout_.panel; }
   std::size_t panel_count() const { return (n_ + panel() - 1) / panel(); }
-  /// Groups per panel; the last one may be partial.
+  /// Groups per panel; the last ones may be partial, or zeros.
   std::size_t groups() const { return groups_; }
   /// Size of a row of the left operand in units of 4 bytes: k floats, or a quantized vector (of
   /// type qint8 for qlog4).

@@ -18,10 +18,22 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 inline constexpr std::size_t kPanelVectors = HWY_CAP_GE512 ? 4 : 2;
 inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
 
-#ifdef FUSELAGE_VNNI
-inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4};
+// 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
+inline constexpr std::size_t kMostTileRows = 6;
+
+// Whether the target multiplies unsigned by signed bytes and adds up pairs of products in 16 bits,
+// and does nothing better.
+#undef FUSELAGE_BYTE_PAIRS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3 && !defined(FUSELAGE_VNNI)
+#define FUSELAGE_BYTE_PAIRS
+#endif
+
+#if defined(FUSELAGE_VNNI)
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 4};
+#elif defined(FUSELAGE_BYTE_PAIRS)
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 8};
 #else
-inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2};
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2, .qint8_step = 2};
 #endif
 
 /// Offset, in column groups, from the beginning of a panel with `groups` groups per column to the

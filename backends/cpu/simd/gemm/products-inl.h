@@ -38,12 +38,12 @@ struct Tiles {
 };
 
 // Block i of `tiles`.
-template <std::size_t kRows, class Arithmetic>
+template <std::size_t kRows, std::size_t kVectors, class Arithmetic>
 HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size_t i) {
-  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
+  constexpr std::size_t kStep = kVectors * kLanes * Arithmetic::kGroupBytes;
   const std::size_t row = tiles.row + i * kRows;
   Block block{.row = row, .end = tiles.end};
-  // Each prefetches its share of the next panel: one block that fetched all would wait for memory.
+  // Each prefetches its share of the next panels: one block that fetched all would wait for memory.
   // A single block reads the matrix in one sequence, which hardware prefetches.
   if (tiles.blocks > 1) {
     block.stride = kStep / tiles.blocks;
@@ -63,7 +63,7 @@ HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::siz
                                  const Epilogue& epilogue) {
   const Arithmetic first(tiles.b, tiles.first);
   for (std::size_t i = 0; i < tiles.count; ++i) {
-    const Block block = block_of<kRows>(tiles, first, i);
+    const Block block = block_of<kRows, kVectors>(tiles, first, i);
     for (std::size_t v = begin; v < end; v += kVectors) {
       Arithmetic panels = first;
       panels.skip(v);
@@ -72,14 +72,14 @@ HWY_NOINLINE void multiply_tiles(const Tiles& tiles, std::size_t begin, std::siz
   }
 }
 
-// The same for all columns and blocks of at most kTileRows rows.
+// The same for all columns and blocks of at most as many rows as a tile has.
 template <class Arithmetic, class Epilogue>
 void multiply_blocks(const Tiles& tiles, std::size_t rows, const Epilogue& epilogue) {
   const std::size_t panels = (tiles.end - tiles.column + kPanel - 1) / kPanel;
   const std::size_t end = (tiles.end - tiles.column + kLanes - 1) / kLanes;
-  with_tile_rows(rows, [&](auto n) {
+  with_tile_rows<Arithmetic::kTileRows>(rows, [&](auto n) {
     constexpr std::size_t kRows = decltype(n)::value;
-    constexpr std::size_t kTogether = panels_together(kRows);
+    constexpr std::size_t kTogether = panels_together<Arithmetic>(kRows);
     const std::size_t together = panels / kTogether * kTogether * kPanelVectors;
     multiply_tiles<Arithmetic, kRows, kTogether * kPanelVectors>(tiles, 0, together, epilogue);
     if constexpr (kTogether > 1)
@@ -95,13 +95,14 @@ void multiply_rows(const RowsIn& a, std::size_t rows, const PackedMatrix& b, std
     if (rows >= kFewestAmxRows && b.k() > 0)
       return multiply_amx_rows(a, rows, b, first, columns, c, epilogue);
 #endif
-  // Even shares: 10 rows are 5 and 5, 64 are 9 times 6 and twice 5.
+  // Even shares: of tiles of 6 rows, 10 are 5 and 5, 64 are 9 times 6 and twice 5.
+  constexpr std::size_t kTileRows = Arithmetic::kTileRows;
   const std::size_t blocks = rows <= kTileRows ? 1 : (rows + kTileRows - 1) / kTileRows;
   const std::size_t less = rows / blocks;
   const std::size_t larger = rows % blocks;
-  // All rows are multiplied by a panel while it is in the cache; a single block gains nothing from
-  // that.
-  const std::size_t step = blocks == 1 ? columns : kPanel;
+  // All rows are multiplied by panels while they are in the cache; a single block gains nothing
+  // from that.
+  const std::size_t step = blocks == 1 ? columns : kPanel * panels_together<Arithmetic>(kTileRows);
   for (std::size_t column = 0; column < columns; column += step) {
     Tiles tiles{.a = a,
                 .b = b,
