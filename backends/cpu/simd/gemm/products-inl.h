@@ -46,7 +46,7 @@ HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size
   // Each prefetches its share of the next panels: one block that fetched all would wait for memory.
   // A single block reads the matrix in one sequence, which hardware prefetches.
   if (tiles.blocks > 1) {
-    block.stride = kStep / tiles.blocks;
+    block.stride = (kStep + tiles.blocks - 1) / tiles.blocks;
     block.ahead = panel.groups * (kStep + (tiles.block + i) * block.stride);
   }
   for (std::size_t r = 0; r < kRows; ++r) {
