@@ -32,11 +32,12 @@ inline constexpr bool kHasRowSteps = requires {
 };
 
 // Few rows have too few chains to hide the latency of a multiply-add, so they use several panels at
-// a time, unless one panel saturates the cache bandwidth. Row steps are for 4 vectors of columns.
-// Results do not depend on it: each output has its own chain.
+// a time, unless one panel saturates the cache bandwidth. Row steps are for 4 vectors of columns;
+// they have short chains, so that one row reads the matrix in one sequence, which hardware
+// prefetches. Results do not depend on it: each output has its own chain.
 template <class Arithmetic>
 constexpr std::size_t panels_together(std::size_t rows) {
-  if (kHasRowSteps<Arithmetic>) return 4 / kPanelVectors;
+  if (kHasRowSteps<Arithmetic>) return rows == 1 ? 1 : 4 / kPanelVectors;
   if (kPanelVectors == 4 || rows > 2) return 1;  // of 16 registers, 3 rows by two would take 17
   return rows == 1 ? 4 : 2;
 }
@@ -100,11 +101,18 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
   }
 }
 
-// The steps of two blocks that share columns prefetch all lines of the next ones, into the
-// second-level cache, which can wait for more lines at a time than the first level.
+/// Whether a block of rows prefetches the next columns also if it shares them with no other. Else
+/// hardware does, and better, if the steps are short: a single block reads the matrix in one
+/// sequence.
+template <class Arithmetic>
+inline constexpr bool kPrefetchesAlone = kHasRowSteps<Arithmetic>;
+
+// The steps of one block, or of two that share columns, prefetch all lines of the next ones, into
+// the second-level cache, which can wait for more lines at a time than the first level.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic>
 HWY_INLINE void prefetch_step(const std::byte* group) {
-  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / 2;
+  constexpr std::size_t kBlocks = kPrefetchesAlone<Arithmetic> ? 1 : 2;
+  constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / kBlocks;
   if constexpr (kRows >= kFewestSharingRows<Arithmetic>) {
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < kSize; i += kCacheLine) __builtin_prefetch(group + i, 0, 2);
