@@ -34,7 +34,8 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 //     finish(sum, row, v) the products
 //
 // One that shares work between the columns of a row has multiply_add_row instead of left and
-// multiply_add. One whose steps leave terms out adds them to a row's sums in multiply_add_rest.
+// multiply_add. Its steps may leave terms of a row out, which multiply_add_rest adds; rows that
+// need other steps (needs_wide) have them in the arithmetic Wide.
 //
 // Some need rows in another form (prepare), of prepared_elements(k) units of 4 bytes.
 

@@ -10,6 +10,7 @@
 #include "backends/cpu/simd/gemm/panel-inl.h"
 #ifdef FUSELAGE_BYTE_PAIRS
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,10 +30,10 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // of a word's products; the sums of both words are added in 16 bits, and all of them in 32. Where 4
 // magnitudes whose products are added in 16 bits exceed 256, the second word is left out of the
 // step and multiplied after all steps: in 2 to 5 % of the steps if numbers are normally
-// distributed.
+// distributed. If a row has many such steps, the sums of each word are added in 32 bits instead.
 
 /// Makes a row of that form: kStepWords words for each step, those of a block of two always; what
-/// the sums lack; the number of words that were left out; kLateWords words for each of them.
+/// the sums lack; the number of words that were left out, or kMany; kLateWords words for each.
 class BytePairRow {
  public:
   static constexpr std::size_t kStepBytes = 8;
@@ -40,6 +41,9 @@ class BytePairRow {
   static constexpr std::size_t kStepWords = 4;
   /// The number of the step, and magnitudes and signs of the word that was left out.
   static constexpr std::size_t kLateWords = 3;
+
+  /// For a row that leaves no words out although sums exceed 16 bits.
+  static constexpr std::int32_t kMany = -1;
 
   /// The size of all steps.
   static constexpr std::size_t step_words(std::size_t steps) {
@@ -52,7 +56,8 @@ class BytePairRow {
 
   /// Makes words(k) words of k bytes.
   BytePairRow(const std::byte* bytes, std::size_t k, std::int32_t* words) : words_(words) {
-    std::int32_t* const lacking = words + step_words((k + kStepBytes - 1) / kStepBytes);
+    const std::size_t steps = (k + kStepBytes - 1) / kStepBytes;
+    std::int32_t* const lacking = words + step_words(steps);
     late_ = lacking + 2;
     std::size_t i = 0;
     for (; i + kBlockBytes <= k; i += kBlockBytes) add(i / kStepBytes, bytes + i);
@@ -63,6 +68,10 @@ class BytePairRow {
     }
     lacking[0] = -hn::GetLane(hn::SumOfLanes(Words(), negative_));
     lacking[1] = static_cast<std::int32_t>((late_ - lacking - 2) / kLateWords);
+    if (lacking[1] > most_late(steps)) {
+      put_back(lacking + 2);
+      lacking[1] = kMany;
+    }
   }
 
  private:
@@ -97,7 +106,7 @@ class BytePairRow {
   }
 
   void leave_out(std::size_t step) {
-    std::int32_t* const second = words_ + step * kStepWords + 2;
+    std::int32_t* const second = second_word(step);
     *late_++ = static_cast<std::int32_t>(step);
     for (std::size_t i = 0; i < 2; ++i) {
       *late_++ = second[i];
@@ -105,10 +114,25 @@ class BytePairRow {
     }
   }
 
+  /// More words take longer after all steps than sums in 32 bits take in them. A quarter or a
+  /// sixteenth of the steps would do as well.
+  static constexpr std::int32_t most_late(std::size_t steps) {
+    return static_cast<std::int32_t>(steps / 8);
+  }
+
+  void put_back(const std::int32_t* late) {
+    for (; late != late_; late += kLateWords)
+      std::copy_n(late + 1, 2, second_word(static_cast<std::size_t>(late[0])));
+  }
+
+  std::int32_t* second_word(std::size_t step) { return words_ + step * kStepWords + 2; }
+
   std::int32_t* words_;
   std::int32_t* late_;
   hn::Vec<Words> negative_ = hn::Zero(Words());  // sums of the negative numbers
 };
+
+struct WideInt8Arithmetic;
 
 /// Exact sums of bytes, for rows of that form.
 struct Int8Arithmetic : QuantizedArithmetic<BytePairRow::kStepBytes> {
@@ -158,6 +182,16 @@ struct Int8Arithmetic : QuantizedArithmetic<BytePairRow::kStepBytes> {
     }
   }
 
+  /// The arithmetic for rows some of which leave no words out, although sums exceed 16 bits.
+  using Wide = WideInt8Arithmetic;
+  template <std::size_t kRows>
+  HWY_INLINE bool needs_wide(const float* const (&rows)[kRows]) const {
+    std::int32_t least = 0;
+    for (const float* row : rows)
+      least = std::min(least, words_of(row)[BytePairRow::step_words(groups) + 1]);
+    return least == BytePairRow::kMany;
+  }
+
   /// Adds the products of the words that were left out.
   template <std::size_t kCount>
   HWY_INLINE void multiply_add_rest(const float* row, IntSums (&sums)[kCount]) const {
@@ -177,7 +211,7 @@ struct Int8Arithmetic : QuantizedArithmetic<BytePairRow::kStepBytes> {
     return QuantizedArithmetic::finish(as_sums(all), row, v);
   }
 
- private:
+ protected:
   /// A row's word, in every lane.
   struct Word {
     explicit HWY_INLINE Word(const std::int32_t* word)
@@ -200,6 +234,23 @@ struct Int8Arithmetic : QuantizedArithmetic<BytePairRow::kStepBytes> {
 
   static HWY_INLINE ByteVector load_bytes(const std::byte* p) {
     return hn::Load(ByteTag(), reinterpret_cast<const std::uint8_t*>(p));
+  }
+};
+
+/// The same with the sums of each word added in 32 bits.
+struct WideInt8Arithmetic : Int8Arithmetic {
+  explicit WideInt8Arithmetic(const Int8Arithmetic& panels) : Int8Arithmetic(panels) {}
+
+  template <std::size_t kCount>
+  static HWY_INLINE void multiply_add_row(const float* row, std::size_t i,
+                                          const Right (&right)[kCount], IntSums (&sums)[kCount]) {
+    const std::int32_t* const words = words_of(row) + i * BytePairRow::kStepWords;
+    const Word first(words), second(words + 2);
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v) {
+      sums[v] = add_pair_sums(first.multiply(right[v].words[0]), sums[v]);
+      sums[v] = add_pair_sums(second.multiply(right[v].words[1]), sums[v]);
+    }
   }
 };
 

@@ -211,6 +211,17 @@ HWY_INLINE void finish_sums(const Block& block, const Arithmetic& panels, std::s
   }
 }
 
+/// All steps of the sums of a tile's rows.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_groups(const Block& block, const float* const (&a)[kRows],
+                                const Arithmetic& panels, Sum (&sums)[kRows][kCount]) {
+  const std::byte* b = panels.data;
+  const std::byte* next = b + block.ahead;
+  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
+  for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += block.stride)
+    multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
+}
+
 /// Computes kRows rows of the block's columns from `column` on with the first kCount vectors of an
 /// arithmetic.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Epilogue>
@@ -225,15 +236,16 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   const float* a[kRows];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
-  if constexpr (requires { &Arithmetic::template multiply_add_rest<kCount>; }) {
+  if constexpr (kHasRowSteps<Arithmetic>) {
     HWY_UNROLL(8)
     for (std::size_t r = 0; r < kRows; ++r) panels.multiply_add_rest(a[r], sums[r]);
+    if (panels.needs_wide(a))
+      multiply_groups(block, a, typename Arithmetic::Wide(panels), sums);
+    else
+      multiply_groups(block, a, panels, sums);
+  } else {
+    multiply_groups(block, a, panels, sums);
   }
-  const std::byte* b = panels.data;
-  const std::byte* next = b + block.ahead;
-  constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
-  for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += block.stride)
-    multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
   if constexpr (kFillsRegisters<kRows, kCount>) {
     decltype(panels.start(0)) finished[kRows][kCount];
     copy_to_memory(sums, finished);

@@ -167,7 +167,7 @@ using ByteVector = hn::Vec<ByteTag>;
 
 #endif
 
-#ifdef FUSELAGE_BYTE_PAIRS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
 
 /// Sums in 16 bits, which saturate, of pairs of products of unsigned and of signed bytes.
 template <class Bytes>

@@ -55,7 +55,7 @@ HWY_INLINE IntSums multiply_log4(const IntVector (&row)[kLog4Words], const Log4C
 HWY_INLINE IntSums add_products(ByteVector magnitudes, ByteVector row, IntSums sums) {
 #if defined(FUSELAGE_VNNI)
   return add_bytes(magnitudes.raw, row.raw, sums);
-#elif defined(FUSELAGE_BYTE_PAIRS)
+#elif HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
   return add_pair_sums(multiply_pairs(magnitudes, row), sums);
 #else
   const PairVector left = hn::BitCast(ShortTag(), magnitudes);

@@ -21,10 +21,10 @@ inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
 // 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
 inline constexpr std::size_t kMostTileRows = 6;
 
-// Whether the target multiplies unsigned by signed bytes and adds up pairs of products in 16 bits,
-// and does nothing better.
+// Whether bytes are multiplied as byte_pairs-inl.h says. Registers of 16 bytes gain nothing from
+// it.
 #undef FUSELAGE_BYTE_PAIRS
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3 && !defined(FUSELAGE_VNNI)
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2 && !defined(FUSELAGE_VNNI)
 #define FUSELAGE_BYTE_PAIRS
 #endif
 
