@@ -138,15 +138,15 @@ TEST_P(GemmQuantizedTest, SumsAreExactAroundTheRangeOfShorts) {
 // Where few of a row's sums exceed 16 bits, their terms are multiplied apart from the others.
 TEST_P(GemmQuantizedTest, RowsWithFewAndManyLargeNumbersAreExact) {
   const auto scale = [](std::size_t) { return 1.0f; };
-  constexpr std::size_t k = 260;
+  constexpr std::size_t kTerms = 260;
   // Row r has r % 7 groups of 8 large integers.
-  const QuantizedVectors a(DType::qint8, 31, k, 3, scale, [](std::size_t r, std::size_t i) {
+  const QuantizedVectors a(DType::qint8, 31, kTerms, 3, scale, [](std::size_t r, std::size_t i) {
     const std::size_t group = i / 8;
     const auto integer = static_cast<std::int32_t>(i * 7 % 11) - 5;
     if (group % 5 != 0 || group / 5 >= r % 7) return integer;
     return integer < 0 ? -127 : 127;
   });
-  expect_exact(DType::qint8, a, random_weights(DType::qint8, 75, k, 9));
+  expect_exact(DType::qint8, a, random_weights(DType::qint8, 75, kTerms, 9));
 }
 
 TEST_P(GemmQuantizedTest, MoreRowsThanArePreparedAtOnce) {
