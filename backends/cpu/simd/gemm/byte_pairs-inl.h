@@ -32,7 +32,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 // step and multiplied after all steps: in 2 to 5 % of the steps if numbers are normally
 // distributed. If a row has many such steps, the sums of each word are added in 32 bits instead.
 
-/// Makes a row of that form: kStepWords words for each step, those of a block of two always; what
+/// Makes a row of that form: kStepWords words for each step, of which there is an even number; what
 /// the sums lack; the number of words that were left out, or kMany; kLateWords words for each.
 class BytePairRow {
  public:
@@ -45,7 +45,7 @@ class BytePairRow {
   /// For a row that leaves no words out although sums exceed 16 bits.
   static constexpr std::int32_t kMany = -1;
 
-  /// The size of all steps.
+  /// The words of all steps.
   static constexpr std::size_t step_words(std::size_t steps) {
     return (steps + 1) / 2 * 2 * kStepWords;
   }
@@ -172,14 +172,9 @@ struct Int8Arithmetic : QuantizedArithmetic<BytePairRow::kStepBytes> {
   template <std::size_t kCount>
   static HWY_INLINE void multiply_add_row(const float* row, std::size_t i,
                                           const Right (&right)[kCount], IntSums (&sums)[kCount]) {
-    const std::int32_t* const words = words_of(row) + i * BytePairRow::kStepWords;
-    const Word first(words), second(words + 2);
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v) {
-      const PairVector pairs =
-          hn::Add(first.multiply(right[v].words[0]), second.multiply(right[v].words[1]));
-      sums[v] = add_pair_sums(pairs, sums[v]);
-    }
+    multiply_step(row, i, right, sums, [](PairVector first, PairVector second, IntSums sum) {
+      return add_pair_sums(hn::Add(first, second), sum);
+    });
   }
 
   /// The arithmetic for rows some of which leave no words out, although sums exceed 16 bits.
@@ -225,6 +220,18 @@ struct Int8Arithmetic : QuantizedArithmetic<BytePairRow::kStepBytes> {
     ByteVector magnitudes, signs;
   };
 
+  /// Adds the products of both words of step i, with `add`.
+  template <std::size_t kCount, class Add>
+  static HWY_INLINE void multiply_step(const float* row, std::size_t i,
+                                       const Right (&right)[kCount], IntSums (&sums)[kCount],
+                                       const Add& add) {
+    const std::int32_t* const words = words_of(row) + i * BytePairRow::kStepWords;
+    const Word first(words), second(words + 2);
+    HWY_UNROLL(8)
+    for (std::size_t v = 0; v < kCount; ++v)
+      sums[v] = add(first.multiply(right[v].words[0]), second.multiply(right[v].words[1]), sums[v]);
+  }
+
   static HWY_INLINE std::int32_t* words_of(float* row) {
     return reinterpret_cast<std::int32_t*>(row + 1);
   }
@@ -244,13 +251,9 @@ struct WideInt8Arithmetic : Int8Arithmetic {
   template <std::size_t kCount>
   static HWY_INLINE void multiply_add_row(const float* row, std::size_t i,
                                           const Right (&right)[kCount], IntSums (&sums)[kCount]) {
-    const std::int32_t* const words = words_of(row) + i * BytePairRow::kStepWords;
-    const Word first(words), second(words + 2);
-    HWY_UNROLL(8)
-    for (std::size_t v = 0; v < kCount; ++v) {
-      sums[v] = add_pair_sums(first.multiply(right[v].words[0]), sums[v]);
-      sums[v] = add_pair_sums(second.multiply(right[v].words[1]), sums[v]);
-    }
+    multiply_step(row, i, right, sums, [](PairVector first, PairVector second, IntSums sum) {
+      return add_pair_sums(second, add_pair_sums(first, sum));
+    });
   }
 };
 
