@@ -101,17 +101,12 @@ HWY_INLINE void store_panels(const Vector* products, float* c, std::size_t width
   }
 }
 
-/// Whether a block of rows prefetches the next columns also if it shares them with no other. Else
-/// hardware does, and better, if the steps are short: a single block reads the matrix in one
-/// sequence.
-template <class Arithmetic>
-inline constexpr bool kPrefetchesAlone = kHasRowSteps<Arithmetic>;
-
-// The steps of one block, or of two that share columns, prefetch all lines of the next ones, into
-// the second-level cache, which can wait for more lines at a time than the first level.
+// The steps of two blocks that share columns, or of one block if it has row steps, prefetch all
+// lines of the next columns, into the second-level cache, which can wait for more lines at a time
+// than the first level.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic>
 HWY_INLINE void prefetch_step(const std::byte* group) {
-  constexpr std::size_t kBlocks = kPrefetchesAlone<Arithmetic> ? 1 : 2;
+  constexpr std::size_t kBlocks = kHasRowSteps<Arithmetic> ? 1 : 2;
   constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / kBlocks;
   if constexpr (kRows >= kFewestSharingRows<Arithmetic>) {
     HWY_UNROLL(4)

@@ -44,7 +44,8 @@ HWY_INLINE Block block_of(const Tiles& tiles, const Arithmetic& panel, std::size
   const std::size_t row = tiles.row + i * kRows;
   Block block{.row = row, .end = tiles.end};
   // Each prefetches its share of the next panels: one block that fetched all would wait for memory.
-  if (tiles.blocks > 1 || (kPrefetchesAlone<Arithmetic> && kRows > 1)) {
+  // Of a single block hardware prefetches the panels, unless it reads two of them at a time.
+  if (tiles.blocks > 1 || (kHasRowSteps<Arithmetic> && kRows > 1)) {
     block.stride = (kStep + tiles.blocks - 1) / tiles.blocks;
     block.ahead = panel.groups * (kStep + (tiles.block + i) * block.stride);
   }
