@@ -170,21 +170,22 @@ using ByteVector = hn::Vec<ByteTag>;
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
 
 /// Sums in 16 bits, which saturate, of pairs of products of unsigned and of signed bytes.
-template <class Bytes>
-HWY_INLINE auto multiply_pairs(Bytes magnitudes, Bytes right) {
-  using Shorts = hn::Vec<hn::Repartition<std::int16_t, hn::DFromV<Bytes>>>;
-#if HWY_CAP_GE512
-  if constexpr (sizeof(right) == 64)
-    return Shorts{_mm512_maddubs_epi16(magnitudes.raw, right.raw)};
-  else
-#endif
-#if HWY_CAP_GE256
-      if constexpr (sizeof(right) == 32)
-    return Shorts{_mm256_maddubs_epi16(magnitudes.raw, right.raw)};
-  else
-#endif
-    return Shorts{_mm_maddubs_epi16(magnitudes.raw, right.raw)};
+template <class T, class U>
+HWY_INLINE auto multiply_pairs(hn::Vec128<T> magnitudes, hn::Vec128<U> right) {
+  return hn::Vec128<std::int16_t>{_mm_maddubs_epi16(magnitudes.raw, right.raw)};
 }
+#if HWY_CAP_GE256
+template <class T, class U>
+HWY_INLINE auto multiply_pairs(hn::Vec256<T> magnitudes, hn::Vec256<U> right) {
+  return hn::Vec256<std::int16_t>{_mm256_maddubs_epi16(magnitudes.raw, right.raw)};
+}
+#endif
+#if HWY_CAP_GE512
+template <class T, class U>
+HWY_INLINE auto multiply_pairs(hn::Vec512<T> magnitudes, hn::Vec512<U> right) {
+  return hn::Vec512<std::int16_t>{_mm512_maddubs_epi16(magnitudes.raw, right.raw)};
+}
+#endif
 
 /// Adds pairs of shorts to each sum.
 HWY_INLINE IntSums add_pair_sums(PairVector pairs, IntSums sums) {
