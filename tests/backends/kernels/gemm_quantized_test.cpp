@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "fuselage/base/error.h"
 #include "tests/backends/kernels/quantized_vectors.h"
 
@@ -119,19 +121,26 @@ TEST_P(GemmQuantizedTest, LargestIntegersDoNotSaturate) {
   }
 }
 
-// Kernels add products in 16 bits while 4 magnitudes of the row add up to at most 256.
+// Kernels add products in 16 bits while 4 magnitudes of the row, or 8 of a row without negative
+// numbers, add up to at most 256.
 TEST_P(GemmQuantizedTest, SumsAreExactAroundTheRangeOfShorts) {
   const auto scale = [](std::size_t) { return 1.0f; };
   for (const std::size_t k : {8, 21, 64}) {
-    // They add up to an even number from 252 to 260.
-    const QuantizedVectors a(DType::qint8, 36, k, 3, scale, [](std::size_t r, std::size_t i) {
-      const auto magnitude = static_cast<std::int32_t>(63 + (r % 9 + i % 4) / 4);
-      return r / 9 % 2 != 0 && (r < 27 || i % 3 == 0) ? -magnitude : magnitude;
-    });
     const QuantizedVectors w(DType::qint8, 35, k, 0, scale, [](std::size_t c, std::size_t i) {
       return std::vector<std::int32_t>{-128, -127, 127, i % 2 != 0 ? 127 : -128}[c % 4];
     });
-    expect_exact(DType::qint8, a, w);
+    // They add up to an even number from 252 to 260.
+    const QuantizedVectors four(DType::qint8, 36, k, 3, scale, [](std::size_t r, std::size_t i) {
+      const auto magnitude = static_cast<std::int32_t>(63 + (r % 9 + i % 4) / 4);
+      return r / 9 % 2 != 0 && (r < 27 || i % 3 == 0) ? -magnitude : magnitude;
+    });
+    expect_exact(DType::qint8, four, w);
+    // From 248 to 264.
+    const QuantizedVectors eight(DType::qint8, 51, k, 3, scale, [](std::size_t r, std::size_t i) {
+      const std::size_t number = i % 2 + i % 16 / 4 * 2;
+      return static_cast<std::int32_t>(31 + (r % 17 + number) / 8);
+    });
+    expect_exact(DType::qint8, eight, w);
   }
 }
 
@@ -139,14 +148,19 @@ TEST_P(GemmQuantizedTest, SumsAreExactAroundTheRangeOfShorts) {
 TEST_P(GemmQuantizedTest, RowsWithFewAndManyLargeNumbersAreExact) {
   const auto scale = [](std::size_t) { return 1.0f; };
   constexpr std::size_t kTerms = 260;
-  // Row r has r % 7 groups of 8 large integers.
-  const QuantizedVectors a(DType::qint8, 31, kTerms, 3, scale, [](std::size_t r, std::size_t i) {
-    const std::size_t group = i / 8;
-    const auto integer = static_cast<std::int32_t>(i * 7 % 11) - 5;
-    if (group % 5 != 0 || group / 5 >= r % 7) return integer;
-    return integer < 0 ? -127 : 127;
-  });
-  expect_exact(DType::qint8, a, random_weights(DType::qint8, 75, kTerms, 9));
+  for (const std::size_t positive_terms : {0, 140, 260})
+    for (const std::size_t of_rows : {1, 2}) {  // all, or every second one
+      // Row r has r % 7 groups of 8 large integers; some end with the least byte.
+      const auto integer = [&](std::size_t r, std::size_t i) {
+        if (i + 1 == kTerms && r % 3 == 0) return -128;
+        const std::size_t group = i / 8;
+        auto x = static_cast<std::int32_t>(i * 7 % 11) - 5;
+        if (group % 5 == 0 && group / 5 < r % 7) x = x < 0 ? -127 : 127;
+        return i < positive_terms && r % of_rows == 0 ? std::abs(x) : x;
+      };
+      const QuantizedVectors a(DType::qint8, 31, kTerms, 3, scale, integer);
+      expect_exact(DType::qint8, a, random_weights(DType::qint8, 75, kTerms, 9));
+    }
 }
 
 TEST_P(GemmQuantizedTest, MoreRowsThanArePreparedAtOnce) {

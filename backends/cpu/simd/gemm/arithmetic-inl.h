@@ -34,8 +34,9 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 //     finish(sum, row, v) the products
 //
 // One that shares work between the columns of a row has multiply_add_row instead of left and
-// multiply_add. Its steps may leave terms of a row out, which multiply_add_rest adds; rows that
-// need other steps (needs_wide) have them in the arithmetic Wide.
+// multiply_add. Its steps may leave terms of a row out, which multiply_add_rest adds. Rows that
+// need other steps (needs_wide), or may have faster ones (are_unsigned), have them in the
+// arithmetics Wide and Unsigned.
 //
 // Some need rows in another form (prepare), of prepared_elements(k) units of 4 bytes.
 

@@ -109,7 +109,7 @@ HWY_INLINE void prefetch_step(const std::byte* group) {
   constexpr std::size_t kBlocks = kHasRowSteps<Arithmetic> ? 1 : 2;
   constexpr std::size_t kSize = kCount * kLanes * Arithmetic::kGroupBytes / kBlocks;
   if constexpr (kRows >= kFewestSharingRows<Arithmetic>) {
-    HWY_UNROLL(4)
+    HWY_UNROLL(16)
     for (std::size_t i = 0; i < kSize; i += kCacheLine) __builtin_prefetch(group + i, 0, 2);
   }
 }
@@ -121,7 +121,7 @@ HWY_INLINE auto right_at(const Arithmetic& panels, const std::byte* b, std::size
 }
 
 /// One step of all sums: group i of the rows at `a` times group i of the panels' columns at b. All
-/// the columns are loaded before the rows go over them.
+/// the columns are loaded before the rows go over them; row steps read them by themselves.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
 HWY_INLINE void multiply_loaded(const float* const* a, std::size_t i, const Arithmetic& panels,
                                 const std::byte* b, const std::byte* next,
@@ -206,15 +206,33 @@ HWY_INLINE void finish_sums(const Block& block, const Arithmetic& panels, std::s
   }
 }
 
-/// All steps of the sums of a tile's rows.
+/// All steps of the sums of a tile's rows; the first one prefetches from `next` on, the others from
+/// `stride` bytes further on each.
 template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
-HWY_INLINE void multiply_groups(const Block& block, const float* const (&a)[kRows],
-                                const Arithmetic& panels, Sum (&sums)[kRows][kCount]) {
+HWY_INLINE void multiply_groups(const float* const (&a)[kRows], const Arithmetic& panels,
+                                const std::byte* next, std::size_t stride,
+                                Sum (&sums)[kRows][kCount]) {
   const std::byte* b = panels.data;
-  const std::byte* next = b + block.ahead;
   constexpr std::size_t kStep = kPanel * Arithmetic::kGroupBytes;
-  for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += block.stride)
+  for (std::size_t i = 0; i < panels.groups; ++i, b += kStep, next += stride)
     multiply_group<kRows, kCount>(a, i, panels, b, next, sums);
+}
+
+/// The same for an arithmetic with row steps.
+template <std::size_t kRows, std::size_t kCount, class Arithmetic, class Sum>
+HWY_INLINE void multiply_row_steps(const float* const (&a)[kRows], const Arithmetic& panels,
+                                   const std::byte* next, std::size_t stride,
+                                   Sum (&sums)[kRows][kCount]) {
+  using Unsigned = typename Arithmetic::Unsigned;
+  HWY_UNROLL(8)
+  for (std::size_t r = 0; r < kRows; ++r) panels.multiply_add_rest(a[r], sums[r]);
+  if (panels.needs_wide(a))
+    multiply_groups(a, typename Arithmetic::Wide(panels), next, stride, sums);
+  else if (panels.are_unsigned(a))
+    multiply_groups(a, Unsigned(panels), next,
+                    stride * (Unsigned::kGroupBytes / Arithmetic::kGroupBytes), sums);
+  else
+    multiply_groups(a, panels, next, stride, sums);
 }
 
 /// Computes kRows rows of the block's columns from `column` on with the first kCount vectors of an
@@ -231,16 +249,11 @@ HWY_INLINE void multiply_vectors(const Block& block, const Arithmetic& panels, s
   const float* a[kRows];
   HWY_UNROLL(8)
   for (std::size_t r = 0; r < kRows; ++r) a[r] = block.a[r];
-  if constexpr (kHasRowSteps<Arithmetic>) {
-    HWY_UNROLL(8)
-    for (std::size_t r = 0; r < kRows; ++r) panels.multiply_add_rest(a[r], sums[r]);
-    if (panels.needs_wide(a))
-      multiply_groups(block, a, typename Arithmetic::Wide(panels), sums);
-    else
-      multiply_groups(block, a, panels, sums);
-  } else {
-    multiply_groups(block, a, panels, sums);
-  }
+  const std::byte* const next = panels.data + block.ahead;
+  if constexpr (kHasRowSteps<Arithmetic>)
+    multiply_row_steps(a, panels, next, block.stride, sums);
+  else
+    multiply_groups(a, panels, next, block.stride, sums);
   if constexpr (kFillsRegisters<kRows, kCount>) {
     decltype(panels.start(0)) finished[kRows][kCount];
     copy_to_memory(sums, finished);

@@ -31,7 +31,7 @@ inline constexpr std::size_t kMostTileRows = 6;
 #if defined(FUSELAGE_VNNI)
 inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 4};
 #elif defined(FUSELAGE_BYTE_PAIRS)
-inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 8};
+inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 4, .qint8_step = 16};
 #else
 inline constexpr PanelLayout kPanelLayout = {.panel = kPanel, .qint8_group = 2, .qint8_step = 2};
 #endif
