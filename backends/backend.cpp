@@ -34,8 +34,8 @@ constexpr OptionUse kOptions[] = {
      [](const CompileOptions& o) { return o.profile != nullptr; }},
     {BackendOption::observer, "observer",
      [](const CompileOptions& o) { return o.observer != nullptr; }},
-    {BackendOption::device, "a device number",
-     [](const CompileOptions& o) { return o.cuda.device != 0; }},
+    {BackendOption::devices, "device numbers",
+     [](const CompileOptions& o) { return o.cuda.devices != CudaOptions().devices; }},
     {BackendOption::tf32, "tf32", [](const CompileOptions& o) { return o.cuda.tf32; }},
     {BackendOption::eager, "eager", [](const CompileOptions& o) { return o.cuda.eager; }},
 };

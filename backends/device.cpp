@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/suggest.h"
@@ -25,7 +27,7 @@ std::vector<const Backend*> device_backends() {
 }
 
 bool has_numbers(const Backend& backend) {
-  return backend.capabilities().options.contains(BackendOption::device);
+  return backend.capabilities().options.contains(BackendOption::devices);
 }
 
 struct Device {
@@ -61,13 +63,37 @@ std::optional<Device> parse_device(std::string_view text) {
                           in_quotes(text), did_you_mean(text, names)));
 }
 
+/// The parts of a list that commas separate.
+std::vector<std::string_view> parts_of(std::string_view list) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 }  // namespace
 
-void set_device(CompileOptions& options, std::string_view device) {
-  const std::optional<Device> found = parse_device(device);
-  if (!found) refuse(device);
-  options.backend = found->backend->name();
-  options.cuda.device = found->number;
+void set_device(CompileOptions& options, std::string_view devices) {
+  const std::vector<std::string_view> names = parts_of(devices);
+  if (names.size() > kMaxDevices)
+    throw Error(fmt::format("at most {} devices are possible, not {}", kMaxDevices, names.size()));
+  const Backend* backend = nullptr;
+  std::vector<int> numbers;
+  for (const std::string_view name : names) {
+    const std::optional<Device> device = parse_device(name);
+    if (!device) refuse(name);
+    if (backend != nullptr && (device->backend != backend || !has_numbers(*backend)))
+      throw Error(
+          fmt::format("several devices are GPUs of one kind, as cuda:0,cuda:1, not {} after {}",
+                      in_quotes(name), in_quotes(names.front())));
+    backend = device->backend;
+    numbers.push_back(device->number);
+  }
+  options.backend = backend->name();
+  options.cuda.devices = std::move(numbers);
 }
 
 }  // namespace fuselage

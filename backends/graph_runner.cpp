@@ -58,6 +58,11 @@ class GatheredRows {
     load_ = {};
   }
 
+  /// Drops the rows of the sentences from `begin` to `end`.
+  void drop(std::size_t begin, std::size_t end) {
+    for (std::size_t s = begin; s < end; ++s) rows_[s].clear();
+  }
+
   /// Adds the current rows of sentences that have the numbers `sentences` in a run.
   void add(const Worker& worker, std::size_t output, const RowTable& table,
            std::span<const std::size_t> sentences) {
@@ -137,6 +142,8 @@ class GraphRunner::Impl {
         frame_(graph_) {
     verify(graph_);
     backend_.check(options);
+    if (const std::size_t devices = options.cuda.devices.size(); devices > 1)
+      throw Error(fmt::format("a graph runs on one device, not on {}; name one", devices));
     for (const Output& output : graph_.outputs()) outputs_.emplace_back(graph_, output);
     executable_ = with_passes ? compile(graph_, std::move(weights), options)
                               : backend_.compile(graph_, std::move(weights), options);
@@ -153,7 +160,7 @@ class GraphRunner::Impl {
     gather(BindingTime::load, {});
     for (std::size_t begin = 0; begin < inputs.sentences();) {
       const std::size_t end = end_of_batch(inputs, begin, mini_batch);
-      run_batch(inputs, begin, end);
+      run_batches(inputs, begin, end);
       begin = end;
     }
     std::vector<NamedRows> results;
@@ -172,6 +179,21 @@ class GraphRunner::Impl {
       if (end > begin && longest * (end - begin + 1) > bounds.words) break;
     }
     return end;
+  }
+
+  /// Runs a batch or, if memory is short for it, its halves.
+  void run_batches(const CheckedInputs& inputs, std::size_t begin, std::size_t end) {
+    try {
+      run_batch(inputs, begin, end);
+      return;
+    } catch (const OutOfMemory&) {
+      if (end - begin < 2) throw;
+    }
+    for (GatheredRows& output : outputs_)
+      if (output.binding() != BindingTime::load) output.drop(begin, end);
+    const std::size_t middle = begin + (end - begin + 1) / 2;
+    run_batches(inputs, begin, middle);
+    run_batches(inputs, middle, end);
   }
 
   void run_batch(const CheckedInputs& inputs, std::size_t begin, std::size_t end) {

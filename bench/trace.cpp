@@ -41,8 +41,8 @@ class RecordingExecutable : public Executable {
  public:
   RecordingExecutable(std::unique_ptr<Executable> executable, Trace& trace)
       : executable_(std::move(executable)), trace_(trace) {}
-  std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<RecordingWorker>(executable_->make_worker(), trace_);
+  std::unique_ptr<Worker> make_worker(std::size_t device) const override {
+    return std::make_unique<RecordingWorker>(executable_->make_worker(device), trace_);
   }
   std::size_t output(std::string_view name) const override { return executable_->output(name); }
 

@@ -66,6 +66,7 @@ class Generator::Impl {
 
  private:
   BatchBounds fastest_batches() const;
+  BatchBounds first_bounds() const;
   Workload workload() const;
   EncodedLine encode(std::string_view prompt, std::size_t number) const;
   std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
@@ -79,6 +80,7 @@ class Generator::Impl {
   std::unique_ptr<const LineEncoder> encoder_;
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
+  std::shared_ptr<BatchTuner> tuner_;
   SharedLog log_;
 };
 
@@ -114,6 +116,7 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
                         std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
+  tuner_ = std::make_shared<BatchTuner>(first_bounds());
   log_.write(notes());
 }
 
@@ -122,10 +125,13 @@ BatchBounds Generator::Impl::fastest_batches() const {
       .fastest_batches(static_cast<std::size_t>(*options_.beam_size));
 }
 
+BatchBounds Generator::Impl::first_bounds() const {
+  return batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false);
+}
+
 Workload Generator::Impl::workload() const {
   Workload workload =
-      expected_workload(static_cast<std::size_t>(search_.beam_size),
-                        batch_bounds(options_.batches, fastest_batches(), /*by_content=*/false));
+      expected_workload(static_cast<std::size_t>(search_.beam_size), first_bounds());
   if (options_.sampling) workload.batch *= static_cast<double>(*options_.beam_size);
   return workload;
 }
@@ -148,7 +154,8 @@ Generation Generator::Impl::generate(std::string_view prompt) const {
 
 void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
                           const InputReady& ready) const {
-  const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
+  const std::size_t threads = std::max<std::size_t>(1, options_.threads) * executable_->devices();
+  const SearchPool::Lease lease(*pool_, threads);
   std::vector<OrderedWorkers<EncodedLine, Generation>::Work> work;
   for (const auto& search : lease.searches())
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
@@ -159,13 +166,15 @@ void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
     notes.add(line, generation.oddities);
     sink(line, std::move(generation));
   };
-  const BatchFormer former(options_.batches, fastest_batches(), work.size());
+  const BatchFormer former(options_.batches, fastest_batches(), work.size(), /*by_content=*/false,
+                           tuner_);
   const auto encode_line = [this](std::string_view line, std::size_t number) {
     return encode(line, number);
   };
   run_lines<Generation>({encode_line, next_line, ready}, former, std::move(work),
                         log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
+  log_.write(tuner_->take_notes());
 }
 
 std::vector<NBest> Generator::Impl::search_batch(BeamSearch& search,

@@ -116,6 +116,7 @@ class Scorer::Impl {
   std::unique_ptr<const LineEncoder> target_encoder_;
   BatchBounds fastest_{};
   std::unique_ptr<const Executable> executable_;
+  std::shared_ptr<BatchTuner> tuner_;
   SharedLog log_;
 };
 
@@ -135,8 +136,9 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
     options_.compile.ranks =
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   fastest_ = find_backend(options_.compile.backend).fastest_batches(1);
-  options_.compile.workload =
-      expected_workload(1, batch_bounds(options_.batches, fastest_, /*by_content=*/false));
+  const BatchBounds bounds = batch_bounds(options_.batches, fastest_, /*by_content=*/false);
+  tuner_ = std::make_shared<BatchTuner>(bounds);
+  options_.compile.workload = expected_workload(1, bounds);
   executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities,
                                          {.alignment = options_.alignment}),
                         std::move(model.weights), options_.compile);
@@ -223,11 +225,13 @@ void Scorer::Impl::score(std::istream& texts, const Sink& sink) const {
 }
 
 void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
-  const std::size_t threads = std::max<std::size_t>(1, options_.threads);
+  const std::size_t devices = executable_->devices();
+  const std::size_t threads = std::max<std::size_t>(1, options_.threads) * devices;
   std::vector<std::unique_ptr<ForcedDecoder>> decoders;
   std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
   for (std::size_t i = 0; i < threads; ++i) {
-    decoders.push_back(std::make_unique<ForcedDecoder>(*executable_, options_.alignment));
+    decoders.push_back(
+        std::make_unique<ForcedDecoder>(*executable_, options_.alignment, i % devices));
     work.emplace_back([this, &decoder = *decoders.back()](std::vector<Pair>& batch) {
       return score_batch(decoder, batch);
     });
@@ -242,7 +246,7 @@ void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
   const auto length = [](const Pair& pair) {
     return pair.source.words.size() + pair.target.words.size();
   };
-  const BatchFormer former(options_.batches, fastest_, threads);
+  const BatchFormer former(options_.batches, fastest_, threads, /*by_content=*/false, tuner_);
   PairNotes notes(*options_.max_length, source_encoder_ != nullptr);
   const Sink noting_sink = [&](std::size_t line, PairScore&& score) {
     notes.add(line, score);
@@ -251,6 +255,7 @@ void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
   run_batches<Pair, PairScore>({next, length}, former, std::move(work),
                                log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
+  log_.write(tuner_->take_notes());
 }
 
 /// As in Translator, a model is not run on an empty line. A language model says how likely it is.

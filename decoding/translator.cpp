@@ -136,6 +136,7 @@ class Translator::Impl {
   EncodedLine encode_guided(std::string_view line, std::size_t number,
                             const LineGuide& guide) const;
   BatchBounds fastest_batches() const;
+  BatchBounds first_bounds() const;
   Workload workload() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
@@ -155,6 +156,7 @@ class Translator::Impl {
   std::unique_ptr<const Shortlist> shortlist_;             ///< null: no shortlist
   std::unique_ptr<const Executable> executable_;
   std::unique_ptr<SearchPool> pool_;
+  std::shared_ptr<BatchTuner> tuner_;
   SharedLog log_;
 };
 
@@ -209,6 +211,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   note_host_search();
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
+  tuner_ = std::make_shared<BatchTuner>(first_bounds());
   log_.write(notes());
 }
 
@@ -288,10 +291,13 @@ BatchBounds Translator::Impl::fastest_batches() const {
       .fastest_batches(static_cast<std::size_t>(*options_.beam_size));
 }
 
+BatchBounds Translator::Impl::first_bounds() const {
+  return batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch);
+}
+
 Workload Translator::Impl::workload() const {
-  Workload workload = expected_workload(
-      static_cast<std::size_t>(search_.beam_size),
-      batch_bounds(options_.batches, fastest_batches(), options_.shortlist->union_of_batch));
+  Workload workload =
+      expected_workload(static_cast<std::size_t>(search_.beam_size), first_bounds());
   if (options_.sampling) workload.batch *= static_cast<double>(*options_.beam_size);
   return workload;
 }
@@ -327,7 +333,8 @@ Translation Translator::Impl::translate(std::string_view line, const LineGuide& 
 }
 
 void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputReady& ready) const {
-  const SearchPool::Lease lease(*pool_, std::max<std::size_t>(1, options_.threads));
+  const std::size_t threads = std::max<std::size_t>(1, options_.threads) * executable_->devices();
+  const SearchPool::Lease lease(*pool_, threads);
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {
@@ -339,7 +346,7 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
     sink(line, std::move(translation));
   };
   const BatchFormer former(options_.batches, fastest_batches(), work.size(),
-                           options_.shortlist->union_of_batch);
+                           options_.shortlist->union_of_batch, tuner_);
   LineGuide guide;
   const auto next_line = [&](std::string& line) {
     guide = {};
@@ -351,6 +358,7 @@ void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputRead
   run_lines<Translation>({encode_line, next_line, ready}, former, std::move(work),
                          log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
+  log_.write(tuner_->take_notes());
 }
 
 /// The results of the lines that have words.

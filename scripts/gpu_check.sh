@@ -1,28 +1,36 @@
 #!/usr/bin/env bash
-# gpu_check.sh [BUILD]: checks the CUDA back-end on this machine's GPU with the programs of a build
-# (build): the tests, translations against the CPU's (gpu_agreement.sh), the tests again under each
-# tool of compute-sanitizer, then the benchmarks. All output is also written to BUILD/gpu_check.log.
-# Without a GPU it exits with 77.
+# gpu_check.sh [BUILD [STEP...]]: checks the CUDA back-end on this machine's GPU with the programs of
+# a build (build). The steps, all of them by default: tests; agreement, of translations with the
+# CPU's (gpu_agreement.sh); memcheck, racecheck, initcheck and synccheck, the tests again under each
+# tool of compute-sanitizer; benchmarks; peers, of bench/peers/compare.py with those of CTranslate2
+# and transformers that python3 has. All output is also written to BUILD/gpu_check.log. Without a GPU
+# it exits with 77.
 # gpu_check.sh --bundle FILE.tar.gz [BUILD]: packs all files for this check, with cuDNN's libraries
 # if installed but without CUDA's, for a machine without the sources: unpack it there and run
 # gpu_check/scripts/gpu_check.sh.
 # Environment: FILTER is a googletest filter of the tests for compute-sanitizer; SECONDS_EACH limits
-# a step; TEXT is a file of English sentences that the bundled model translates, and that a bundle
-# contains.
+# each program's time; TEXT is a file of English sentences that the bundled model translates, and
+# that a bundle contains.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+all_steps=(tests agreement memcheck racecheck initcheck synccheck benchmarks peers)
 
 # These tests provoke errors of CUDA, which compute-sanitizer reports.
 refusals=LaunchTest.ReportsWhatCannotBeLaunched:GraphCacheTest.AStreamSurvivesWhatFailsInACapture
 filter=${FILTER:-*-$refusals}
 seconds_each=${SECONDS_EACH:-1800}
 
-# programs BUILD: lists the tests and the benchmarks.
+# programs BUILD NAME...: lists the programs whose paths in the build match one of the patterns.
 programs() {
-  find "$1" -path '*/CMakeFiles' -prune -o -type f -perm -u+x \
-    \( -name test_cuda -o -path '*/bench/cuda/*_bench' \) -print | sort -r
+  local pattern
+  for pattern in "${@:2}"; do
+    find "$1" -path '*/CMakeFiles' -prune -o -type f -perm -u+x -path "$1/$pattern" -print | sort
+  done
 }
+tests=tests/cuda/test_cuda
+benchmarks='bench/cuda/*_bench'
 
 # libraries PROGRAM...: lists their libraries, except CUDA, the system's runtime and Fuselage itself,
 # which lies beside the program.
@@ -39,7 +47,7 @@ cudnn_libraries() {
 
 bundle() {
   local file=$1 build=$2 files
-  mapfile -t files < <(programs "$build")
+  mapfile -t files < <(programs "$build" "$tests" "$benchmarks")
   if [[ ${#files[@]} -eq 0 ]]; then
     echo "$build has no test_cuda: build everything, and the target benchmarks, where there is a CUDA toolkit"
     exit 1
@@ -50,7 +58,7 @@ bundle() {
   mkdir -p "$work/gpu_check/lib"
   cp -L --parents "${files[@]}" "$work/gpu_check/"
   cp -P --parents "$build"/libfuselage.so.* "$work/gpu_check/"
-  cp -r --parents scripts/gpu_*.sh scripts/help.sh tests/data models "$work/gpu_check/"
+  cp -r --parents scripts/gpu_*.sh scripts/help.sh tests/data models bench/peers "$work/gpu_check/"
   [[ -z ${TEXT-} ]] || cp "$TEXT" "$work/gpu_check/text"
   { libraries "${files[@]}" && cudnn_libraries; } | xargs -I{} cp -L {} "$work/gpu_check/lib/"
   tar -czf "$file" -C "$work" gpu_check
@@ -59,8 +67,8 @@ bundle() {
 
 passed=0 failed=0
 
-# step COMMAND...: runs the command and counts its result.
-step() {
+# check COMMAND...: runs the command and counts its result.
+check() {
   local status=0
   printf '\n== %s\n' "$*"
   timeout "$seconds_each" "$@" </dev/null 2>&1 || status=$?
@@ -72,25 +80,57 @@ step() {
   fi
 }
 
+# sanitize TOOL PROGRAM: runs the tests under a tool of compute-sanitizer.
+sanitize() {
+  if ! command -v compute-sanitizer >/dev/null; then
+    printf '\n== compute-sanitizer is not in PATH: %s is left out\n' "$1"
+    return
+  fi
+  check compute-sanitizer --tool "$1" --error-exitcode 9 "$2" --gtest_brief=1 \
+    "--gtest_filter=$filter"
+}
+
+# compare_with_peers BUILD: a transformer with random weights by both, alone, in batches of 64, and
+# in large ones.
+compare_with_peers() {
+  local peer size batch beam sentences model=$1/peers
+  for peer in ctranslate2 transformers; do
+    if ! python3 -c "import $peer" 2>/dev/null; then
+      printf '\n== python3 has no %s: left out\n' "$peer"
+      continue
+    fi
+    [[ -e $model/model.npz ]] || check python3 bench/peers/make_transformer.py "$model"
+    for size in "1 1 16" "64 1 256" "64 4 256" "512 1 2048"; do
+      read -r batch beam sentences <<<"$size"
+      check python3 bench/peers/compare.py "$1/fuselage" "$peer" "$model/model.npz" \
+        "$model/vocab.yml" --device cuda --precision bf16 --peer-precision fp16 \
+        --mini-batch "$batch" --beam-size "$beam" --sentences "$sentences"
+    done
+  done
+}
+
+# run_step BUILD STEP
+run_step() {
+  local program
+  case $2 in
+    tests) check "$1/$tests" --gtest_brief=1 ;;
+    agreement) check scripts/gpu_agreement.sh "$1" ;;
+    benchmarks)
+      while IFS= read -r program; do check "$program"; done < <(programs "$1" "$benchmarks")
+      ;;
+    peers) compare_with_peers "$1" ;;
+    *) sanitize "$2" "$1/$tests" ;;
+  esac
+}
+
 check_gpu() {
-  local build=$1 program tool
+  local build=$1 step
+  shift
   date --iso-8601=seconds
   uname -a
   nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv
   nvcc --version 2>/dev/null | tail -n 2 || true
-  while IFS= read -r program; do
-    step "$program"
-    [[ $program == */test_cuda ]] || continue
-    step scripts/gpu_agreement.sh "$build"
-    if ! command -v compute-sanitizer >/dev/null; then
-      printf '\n== compute-sanitizer is not in PATH: left out\n'
-      continue
-    fi
-    for tool in memcheck racecheck initcheck synccheck; do
-      step compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" --gtest_brief=1 \
-        "--gtest_filter=$filter"
-    done
-  done < <(programs "$build")
+  for step in "$@"; do run_step "$build" "$step"; done
   printf '\n%d passed, %d failed\n' "$passed" "$failed"
   [[ $failed -eq 0 && $passed -gt 0 ]]
 }
@@ -101,6 +141,14 @@ if [[ ${1-} == --bundle ]]; then
 fi
 
 build=${1:-build}
+steps=("${@:2}")
+[[ ${#steps[@]} -gt 0 ]] || steps=("${all_steps[@]}")
+for step in "${steps[@]}"; do
+  if [[ " ${all_steps[*]} " != *" $step "* ]]; then
+    echo "$step is no step; the steps are: ${all_steps[*]}"
+    exit 2
+  fi
+done
 if ! nvidia-smi --list-gpus 2>/dev/null | grep -q .; then
   echo "There is no NVIDIA GPU here, or no driver for it: nothing was checked."
   exit 77
@@ -108,4 +156,4 @@ fi
 export LD_LIBRARY_PATH=$PWD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 [[ -n ${TEXT-} || ! -e text ]] || export TEXT=text
 export FUSELAGE_CUDA_MODULE=$PWD/$build/libfuselage_cuda.so
-check_gpu "$build" | tee "$build/gpu_check.log"
+check_gpu "$build" "${steps[@]}" | tee "$build/gpu_check.log"

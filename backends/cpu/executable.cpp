@@ -106,7 +106,7 @@ class CpuWorker : public Worker {
       words += static_cast<std::size_t>(
           std::accumulate(input.lengths.begin(), input.lengths.end(), std::int64_t{0}));
     const auto& steps = limits.steps;
-    throw Error(fmt::format(
+    throw OutOfMemory(fmt::format(
         "there is no memory for {:.1f} MB, which a batch of {} sentences of {} words needs with {} "
         "hypotheses of at most {} words; use smaller batches, a smaller beam or shorter sentences",
         static_cast<double>(source_.arena_bytes() + step_.arena_bytes()) / 1e6, batch.size(), words,
@@ -247,7 +247,7 @@ class CpuExecutable : public Executable {
       find_or_make(programs, std::move(weights), options.weights_cache);
   }
 
-  std::unique_ptr<Worker> make_worker() const override {
+  std::unique_ptr<Worker> make_worker(std::size_t) const override {
     const std::lock_guard lock(mutex_);
     return std::make_unique<CpuWorker>(*source_, *step_, outputs_, load_outputs_, kernels_,
                                        profile_, threads_, arenas_.emplace_back(0));

@@ -78,7 +78,7 @@ class CudaBackend : public Backend {
     static const Capabilities capabilities{
         .precisions = {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int16,
                        Precision::int8, Precision::stored},
-        .options = {BackendOption::device, BackendOption::tf32, BackendOption::eager},
+        .options = {BackendOption::devices, BackendOption::tf32, BackendOption::eager},
         .plans = true,
         .needs_gpu = true,
         .quantizing_kernels = false,
@@ -95,9 +95,10 @@ class CudaBackend : public Backend {
     return program == BindingTime::load ? cpu_backend().kernels(program) : cuda::cuda_kernels();
   }
 
-  /// Large ones: a GPU's products are fast from hundreds of rows on.
+  /// Large ones: a GPU's products are fast from hundreds of rows on. How many pay depends on the
+  /// model and the device.
   BatchBounds fastest_batches(std::size_t) const override {
-    return {.sentences = 512, .words = 16384};
+    return {.sentences = 512, .words = 16384, .grows_to = 4096};
   }
 
   std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,

@@ -65,7 +65,7 @@ Layout layout_of(const RowFrame& frame, std::size_t sentences, const StepLimits&
   for (std::uint32_t i = 0; i < graph.domain_count(); ++i) {
     const std::int64_t rows = frame.max_rows(DomainId{i});
     if (rows > kMaxRows)
-      throw Error(fmt::format(
+      throw OutOfMemory(fmt::format(
           "a batch of {} sentences may have {} rows of '{}', more than the {} that a GPU can "
           "count; use a smaller mini-batch, beam-size or max-length-factor",
           sentences, rows, graph.domain(DomainId{i}).name, kMaxRows));

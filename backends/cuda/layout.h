@@ -29,7 +29,7 @@ struct FUSELAGE_EXPORTED Layout {
 };
 
 /// The exact bounds of the batch of `frame`, of `sentences`, after begin_batch() and
-/// reserve_steps(). Throws Error for more than 2^31 - 1 rows.
+/// reserve_steps(). Throws OutOfMemory for more than 2^31 - 1 rows.
 FUSELAGE_EXPORTED Layout layout_of(const RowFrame& frame, std::size_t sentences,
                                    const StepLimits& limits);
 

@@ -56,7 +56,7 @@ class ReferenceExecutable : public Executable {
     verify(graph_);
   }
 
-  std::unique_ptr<Worker> make_worker() const override {
+  std::unique_ptr<Worker> make_worker(std::size_t) const override {
     return std::make_unique<ReferenceWorker>(graph_, weights_, observer_);
   }
 

@@ -35,6 +35,7 @@ BatchBounds batch_bounds(const BatchOptions& given, const BatchBounds& fastest, 
   if (!counts_words(options) && !options.mini_batch) return fastest;
   const bool firm = fastest.firm && !by_content;
   BatchBounds bounds = firm ? fastest : BatchBounds{.sentences = kNoBound, .words = kNoBound};
+  bounds.grows_to = 0;
   if (counts_words(options))
     bounds.words = std::min(bounds.words, *options.mini_batch_words);
   else
@@ -51,10 +52,12 @@ Workload expected_workload(std::size_t beam_size, const BatchBounds& batches) {
 }
 
 BatchFormer::BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
-                         bool by_content)
-    : by_content_(by_content), workers_(std::max<std::size_t>(1, workers)) {
+                         bool by_content, std::shared_ptr<BatchTuner> tuner)
+    : bounds_(batch_bounds(given, fastest, by_content)),
+      by_content_(by_content),
+      workers_(std::max<std::size_t>(1, workers)) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
-  bounds_ = batch_bounds(given, fastest, by_content);
+  if (!by_content) tuner_ = tuner ? std::move(tuner) : std::make_shared<BatchTuner>(bounds_);
   sort_by_length_ = options.maxi_batch_sort.value_or(MaxiBatchSort::src) == MaxiBatchSort::src;
   smaller_for_few_ = !options.mini_batch && !counts_words(options);
   const std::size_t sentences = options.mini_batch.value_or(fastest.sentences);
@@ -101,11 +104,12 @@ void BatchFormer::close_window() {
   open_words_ = 0;
 }
 
-std::size_t BatchFormer::next_batch_size() const {
+std::size_t BatchFormer::next_batch_size() {
   // Rounded up, so that lines of equal length make no more batches than there are workers.
   const std::size_t share =
       smaller_for_few_ ? (waiting_words_ + workers_ - 1) / workers_ : kNoBound;
   const Window& window = closed_.front();
+  if (tuner_) bounds_ = tuner_->next(window.size());
   const std::size_t sentences =
       by_content_ ? bounds_.sentences : even_part(window.size(), bounds_.sentences);
   std::size_t count = 0, words = 0, longest = 0;

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "decoding/lines/batch_tuner.h"
 #include "fuselage/backends/backend.h"
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/passes/workload.h"
@@ -34,10 +36,11 @@ class BatchFormer {
   /// Maximum number of words that wait or are processed. A single line may be longer.
   static constexpr std::size_t kMaxWordsAhead = std::size_t{1} << 20;
 
-  /// Batches have the bounds of batch_bounds(). With `by_content`, batches depend on the lines
-  /// alone: a window is closed only when it is full or the input ends.
+  /// Batches have the bounds of batch_bounds(), or those of a tuner that began with them. With
+  /// `by_content`, batches depend on the lines alone: a window is closed only when it is full or
+  /// the input ends, and bounds stay.
   BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,
-              bool by_content = false);
+              bool by_content = false, std::shared_ptr<BatchTuner> tuner = nullptr);
 
   /// Adds a line of `length` words. Numbers ascend.
   void add(std::size_t number, std::size_t length, Time now);
@@ -55,6 +58,9 @@ class BatchFormer {
   /// The time when take() gives a batch even if no line follows; nullopt: not before end().
   std::optional<Time> due() const;
 
+  /// The tuner that hears of batches; null: bounds stay, and batches must not be divided.
+  BatchTuner* tuner() const { return tuner_.get(); }
+
   /// Maximum number of lines that wait or are processed.
   std::size_t max_lines_ahead() const { return max_lines_ahead_; }
 
@@ -66,9 +72,10 @@ class BatchFormer {
   using Window = std::deque<Line>;
 
   void close_window();
-  std::size_t next_batch_size() const;
+  std::size_t next_batch_size();
 
   BatchBounds bounds_{};
+  std::shared_ptr<BatchTuner> tuner_;
   bool sort_by_length_ = true, smaller_for_few_ = true, by_content_;
   std::size_t workers_;
   std::size_t window_lines_ = 0, max_lines_ahead_ = 0;

@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -20,7 +25,8 @@ namespace fuselage {
 
 /// Threads that process batches of items and hand the results on one by one in the order of the
 /// items, whatever the composition and order of completion of the batches. A batch is formed when a
-/// thread is idle. An error takes the place of the results of its batch: all results before it are
+/// thread is idle. A batch that memory is short for is divided, unless batches depend on their
+/// lines alone. An error takes the place of the results of its batch: all results before it are
 /// handed on, then it ends all work.
 template <typename Item, typename Result>
 class OrderedWorkers {
@@ -137,13 +143,16 @@ class OrderedWorkers {
   void run(const Work& work, const std::vector<std::size_t>& numbers,
            std::unique_lock<std::mutex>& lock) {
     std::vector<Item> items;
-    for (const std::size_t number : numbers) items.push_back(std::move(slot(number).item));
+    std::vector<std::size_t> lengths;
+    for (const std::size_t number : numbers) {
+      items.push_back(std::move(slot(number).item));
+      lengths.push_back(slot(number).length);
+    }
     lock.unlock();
     std::vector<Result> results;
     std::exception_ptr error;
     try {
-      results = work(items);
-      check(results.size() == numbers.size(), "a result for each item");
+      results = results_of(work, std::move(items), lengths);
     } catch (...) {
       error = std::current_exception();
     }
@@ -155,6 +164,44 @@ class OrderedWorkers {
       if (!error) filled.result = std::move(results[i]);
     }
     hand_on(lock);
+  }
+
+  /// Runs a batch, or, if memory is short for it, parts of half its size or less.
+  std::vector<Result> results_of(const Work& work, std::vector<Item> items,
+                                 std::span<const std::size_t> lengths) const {
+    BatchTuner* const tuner = former_.tuner();
+    std::vector<Result> results;
+    std::size_t most = items.size();
+    while (results.size() < items.size()) {
+      const auto own =
+          lengths.subspan(results.size(), std::min(most, items.size() - results.size()));
+      const auto begin = items.begin() + static_cast<std::ptrdiff_t>(results.size());
+      const auto end = begin + std::ssize(own);
+      std::vector<Item> batch(std::make_move_iterator(begin), std::make_move_iterator(end));
+      const BatchTuner::Size size{.sentences = own.size(), .longest = std::ranges::max(own)};
+      try {
+        for (Result& result : timed(work, batch, own)) results.push_back(std::move(result));
+      } catch (const OutOfMemory&) {
+        if (!tuner || own.size() < 2) throw;
+        tuner->out_of_memory(size);
+        most = (own.size() + 1) / 2;
+        std::move(batch.begin(), batch.end(), begin);
+      }
+    }
+    return results;
+  }
+
+  /// Runs a batch and tells the tuner how long it takes.
+  std::vector<Result> timed(const Work& work, std::vector<Item>& batch,
+                            std::span<const std::size_t> lengths) const {
+    const auto start = Clock::now();
+    std::vector<Result> results = work(batch);
+    check(results.size() == batch.size(), "a result for each item");
+    if (BatchTuner* const tuner = former_.tuner())
+      tuner->ran({.sentences = lengths.size(), .longest = std::ranges::max(lengths)},
+                 std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}),
+                 std::chrono::duration<double>(Clock::now() - start).count());
+    return results;
   }
 
   Slot& slot(std::size_t number) { return slots_[number - first_number_]; }

@@ -50,9 +50,9 @@ void verify(const SearchOptions& options) {
         fmt::format("min-length must be from 0 to {}, not {}", kMaxMinLength, options.min_length));
 }
 
-BeamSearch::BeamSearch(const Executable& executable, SearchOptions options)
+BeamSearch::BeamSearch(const Executable& executable, SearchOptions options, std::size_t device)
     : options_(std::move(options)),
-      worker_(executable.make_worker()),
+      worker_(executable.make_worker(device)),
       best_scores_(executable.output(kBestScores)),
       best_words_(executable.output(kBestWords)),
       final_scores_(std::make_unique<FinalScores>(options_.word_penalty, options_.normalize)) {

@@ -8,9 +8,9 @@
 
 namespace fuselage {
 
-ForcedDecoder::ForcedDecoder(const Executable& executable, bool alignment)
+ForcedDecoder::ForcedDecoder(const Executable& executable, bool alignment, std::size_t device)
     : alignment_(alignment),
-      worker_(executable.make_worker()),
+      worker_(executable.make_worker(device)),
       log_probs_(executable.output(kLogProbs)) {
   if (alignment_) alignment_output_ = executable.output(kAlignment);
 }

@@ -20,8 +20,8 @@ struct ForcedScores {
 /// both give the same numbers.
 class ForcedDecoder {
  public:
-  /// `executable` has the outputs of SearchHead::log_probabilities.
-  ForcedDecoder(const Executable& executable, bool alignment);
+  /// `executable` has the outputs of SearchHead::log_probabilities; `device` is one of its devices.
+  ForcedDecoder(const Executable& executable, bool alignment, std::size_t device = 0);
 
   /// Scores a batch of pairs, each text with the end symbol last. Throws Error when a score is not
   /// a number.

@@ -3,20 +3,27 @@
 namespace fuselage {
 
 SearchPool::Lease::Lease(SearchPool& pool, std::size_t count) : pool_(pool) {
+  searches_.resize(count);
   {
     const std::lock_guard lock(pool.mutex_);
-    while (searches_.size() < count && !pool.idle_.empty()) {
-      searches_.push_back(std::move(pool.idle_.back()));
-      pool.idle_.pop_back();
+    first_ = pool.next_device_;
+    pool.next_device_ = device(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto& idle = pool.idle_[device(i)];
+      if (idle.empty()) continue;
+      searches_[i] = std::move(idle.back());
+      idle.pop_back();
     }
   }
-  while (searches_.size() < count)
-    searches_.push_back(std::make_unique<BeamSearch>(pool.executable_, pool.options_));
+  for (std::size_t i = 0; i < count; ++i)
+    if (!searches_[i])
+      searches_[i] = std::make_unique<BeamSearch>(pool.executable_, pool.options_, device(i));
 }
 
 SearchPool::Lease::~Lease() {
   const std::lock_guard lock(pool_.mutex_);
-  for (auto& search : searches_) pool_.idle_.push_back(std::move(search));
+  for (std::size_t i = 0; i < searches_.size(); ++i)
+    pool_.idle_[device(i)].push_back(std::move(searches_[i]));
 }
 
 }  // namespace fuselage

@@ -17,9 +17,11 @@ class SearchPool {
  public:
   /// `executable` must outlive the pool.
   SearchPool(const Executable& executable, SearchOptions options)
-      : executable_(executable), options_(std::move(options)) {}
+      : executable_(executable), options_(std::move(options)), idle_(executable.devices()) {}
 
-  /// Searches of one call, taken from the idle ones and returned to them at the end.
+  /// Searches of one call, taken from the idle ones and returned to them at the end. They are
+  /// divided evenly among the devices; a call begins with the device after the last one of the call
+  /// before.
   class Lease {
    public:
     Lease(SearchPool& pool, std::size_t count);
@@ -30,7 +32,10 @@ class SearchPool {
     const std::vector<std::unique_ptr<BeamSearch>>& searches() const { return searches_; }
 
    private:
+    std::size_t device(std::size_t search) const { return (first_ + search) % pool_.idle_.size(); }
+
     SearchPool& pool_;
+    std::size_t first_;
     std::vector<std::unique_ptr<BeamSearch>> searches_;
   };
 
@@ -38,7 +43,8 @@ class SearchPool {
   const Executable& executable_;
   SearchOptions options_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<BeamSearch>> idle_;
+  std::size_t next_device_ = 0;
+  std::vector<std::vector<std::unique_ptr<BeamSearch>>> idle_;  ///< by device
 };
 
 }  // namespace fuselage

@@ -220,7 +220,10 @@ class Translator:
     model_path: a model as fuselage.Translator reads; vocabs and all other options that CTranslate2
         does not know go there, too.
     compute_type: "default" and "auto" are the model's own number type.
-    inter_threads, intra_threads: their product is the number of threads; 0 is all processors.
+    device_index: with device "cuda", the number of the GPU, or those of several, which share the
+        work.
+    inter_threads, intra_threads: their product is the number of threads, with several GPUs of each;
+        0 is all processors, or one for each GPU.
     """
 
     def __init__(
@@ -242,16 +245,18 @@ class Translator:
             raise Error("flash_attention, tensor_parallel and files are not supported; omit them")
         _choice("device", device, ("cpu", "cuda", "auto"))
         indexes = [device_index] if isinstance(device_index, int) else device_index
-        if len(indexes) != 1:
-            raise Error(f"device_index names {len(indexes)} devices; name one")
+        if not indexes or (device != "cuda" and list(indexes) != [0]):
+            raise Error(f"device_index is {device_index}, but device is {device}; name GPUs by it")
         self._device = "cpu" if device == "auto" else device
         if isinstance(compute_type, dict):
             compute_type = compute_type.get(self._device, "default")
         _choice("compute_type", compute_type, _PRECISIONS)
-        self._compute_type, self._index, self._workers = compute_type, indexes[0], inter_threads
+        self._compute_type, self._workers = compute_type, inter_threads
+        self._indexes = list(indexes)
+        gpus = ",".join(f"cuda:{index}" for index in indexes)
         self._common = {
             "path": model_path,
-            "device": self._device if self._device == "cpu" else f"cuda:{indexes[0]}",
+            "device": self._device if self._device == "cpu" else gpus,
             "precision": _PRECISIONS[compute_type],
             "threads": inter_threads * intra_threads,
             "no_spm_encode": True,
@@ -271,8 +276,8 @@ class Translator:
 
     @property
     def device_index(self) -> list[int]:
-        """The number of the device."""
-        return [self._index]
+        """The numbers of the devices."""
+        return list(self._indexes)
 
     @property
     def compute_type(self) -> str:

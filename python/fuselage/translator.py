@@ -41,7 +41,7 @@ class Translator:
     path: a model: a directory (of Fuselage, Marian, OPUS-MT, Firefox, Nematus, Amun), a .npz or
         .bin file, or a decoder configuration; None is the model that comes with the package, from
         English to German.
-    device: "cpu", "cuda" or "cuda:1".
+    device: "cpu", "cuda", "cuda:1", or several GPUs: "cuda:0,cuda:1".
     precision: of products with weights: "fp32", "bf16", "fp16", "int16", "int8", "int4",
         "int4-log" or "stored"; None is the model's own.
     threads: threads that work on sentences; 0 is one for each processor.

@@ -151,8 +151,10 @@ def test_what_is_not_supported_is_an_error(both, source, keywords, message):
 def test_wrong_arguments(models, both):
     with pytest.raises(fuselage.Error, match="compute_type is one of default"):
         fuselage.ctranslate2.Translator(models["fuselage"], compute_type="int9")
-    with pytest.raises(fuselage.Error, match="name one"):
+    with pytest.raises(fuselage.Error, match=r"device_index is \[0, 1\], but device is cpu"):
         fuselage.ctranslate2.Translator(models["fuselage"], device_index=[0, 1])
+    with pytest.raises(fuselage.Error, match=r"device_index is \[\], but"):
+        fuselage.ctranslate2.Translator(models["fuselage"], device="cuda", device_index=[])
     with pytest.raises(fuselage.Error, match="cannot open model"):
         fuselage.ctranslate2.Translator("/nowhere")
     with pytest.raises(TypeError, match="a list of tokens"):

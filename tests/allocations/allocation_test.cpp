@@ -83,8 +83,8 @@ class CountingExecutable : public Executable {
   CountingExecutable(std::unique_ptr<Executable> executable, std::vector<std::size_t>& counts)
       : executable_(std::move(executable)), counts_(counts) {}
 
-  std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<CountingWorker>(executable_->make_worker(), counts_);
+  std::unique_ptr<Worker> make_worker(std::size_t device) const override {
+    return std::make_unique<CountingWorker>(executable_->make_worker(device), counts_);
   }
   std::size_t output(std::string_view name) const override { return executable_->output(name); }
 

@@ -165,7 +165,7 @@ TEST(Backends, RefuseOptionsThatTheyWouldIgnore) {
       {{.backend = "cuda", .kv_cache = KvCache::int8}, "kv-cache", "the cpu or reference back-end"},
       {{.backend = "cuda", .profile = &profile}, "profile", "the cpu back-end"},
       {{.backend = "cpu", .observer = observer}, "observer", "the reference back-end"},
-      {{.backend = "cpu", .cuda = {.device = 1}}, "a device number", "the cuda back-end"},
+      {{.backend = "cpu", .cuda = {.devices = {1}}}, "device numbers", "the cuda back-end"},
       {{.backend = "reference", .cuda = {.tf32 = true}}, "tf32", "the cuda back-end"},
       {{.backend = "cpu", .cuda = {.eager = true}}, "eager", "the cuda back-end"},
   };

@@ -195,7 +195,7 @@ class DeviceWorker : public HashWorker {
 class FakeExecutable : public Executable {
  public:
   explicit FakeExecutable(std::function<std::unique_ptr<Worker>()> make) : make_(std::move(make)) {}
-  std::unique_ptr<Worker> make_worker() const override { return make_(); }
+  std::unique_ptr<Worker> make_worker(std::size_t) const override { return make_(); }
   std::size_t output(std::string_view) const override { return 0; }
 
  private:

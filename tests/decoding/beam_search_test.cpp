@@ -63,7 +63,7 @@ class ScriptedWorker : public Worker {
 class ScriptedExecutable : public Executable {
  public:
   explicit ScriptedExecutable(Script& script) : script_(script) {}
-  std::unique_ptr<Worker> make_worker() const override {
+  std::unique_ptr<Worker> make_worker(std::size_t) const override {
     return std::make_unique<ScriptedWorker>(script_);
   }
   std::size_t output(std::string_view name) const override {

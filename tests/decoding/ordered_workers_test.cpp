@@ -9,6 +9,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "decoding/lines/batch_pipeline.h"
 
@@ -108,6 +109,57 @@ TEST(OrderedWorkers, ThrowsTheErrorOfASinkWhileTheInputPauses) {
   EXPECT_THROW((run_batches<int, int>(source, threes(2), squaring(2),
                                       [](std::size_t, int&&) { throw Error("disk full"); })),
                Error);
+}
+
+/// Squares in batches of at most `most` items: memory is short for more.
+Workers::Work squaring_at_most(std::size_t most, std::vector<std::size_t>& sizes) {
+  return [most, &sizes](std::vector<int>& items) {
+    sizes.push_back(items.size());
+    if (items.size() > most) throw OutOfMemory(fmt::format("{} items", items.size()));
+    std::vector<int> results;
+    for (const int item : items) results.push_back(item * item);
+    return results;
+  };
+}
+
+TEST(OrderedWorkers, DividesBatchesThatMemoryIsShortFor) {
+  for (const std::size_t most : {1, 2, 3, 5, 100}) {
+    int next = 0;
+    std::size_t count = 0;
+    std::vector<std::size_t> sizes;
+    const BatchFormer former({.mini_batch = 32, .maxi_batch = 4}, kFastest, 1);
+    ItemSource<int> source = counting(next, 500);
+    source.length = [](const int&) { return std::size_t{10}; };
+    run_batches<int, int>(source, former, {squaring_at_most(most, sizes)},
+                          [&](std::size_t number, int&& result) {
+                            EXPECT_EQ(number, count++);
+                            EXPECT_EQ(result, static_cast<int>(number * number));
+                          });
+    EXPECT_EQ(count, 500u);
+    const auto failed = [most](std::size_t size) { return size > most; };
+    const auto failures = std::ranges::count_if(sizes, failed);
+    EXPECT_LE(failures, most < 32 ? 5 : 0) << "of the first batch: later ones are smaller";
+    EXPECT_GE(failures, most < 32 ? 1 : 0);
+  }
+}
+
+TEST(OrderedWorkers, ThrowsTheErrorOfAnItemThatMemoryIsShortFor) {
+  int next = 0;
+  std::vector<std::size_t> sizes;
+  const BatchFormer former({.mini_batch = 4, .maxi_batch = 1}, kFastest, 1);
+  EXPECT_THROW((run_batches<int, int>(counting(next, 10), former, {squaring_at_most(0, sizes)},
+                                      [](std::size_t, int&&) {})),
+               OutOfMemory);
+}
+
+TEST(OrderedWorkers, DoesNotDivideBatchesThatDependOnTheirLines) {
+  int next = 0;
+  std::vector<std::size_t> sizes;
+  const BatchFormer former({.mini_batch = 4, .maxi_batch = 1}, kFastest, 1, /*by_content=*/true);
+  EXPECT_THROW((run_batches<int, int>(counting(next, 10), former, {squaring_at_most(3, sizes)},
+                                      [](std::size_t, int&&) {})),
+               OutOfMemory);
+  EXPECT_EQ(sizes.size(), 1u);
 }
 
 /// Items that were read while a worker waits, and in the end.

@@ -5,13 +5,17 @@
 #include <cstdio>
 #include <utility>
 
+#include "device_memory.h"
 #include "emulated_cuda/control.h"
 #include "stream.h"
 
 namespace emulated_cuda {
 namespace {
 
+constexpr int kDevices = 2;
+
 thread_local cudaError_t last_error = cudaSuccess;
+thread_local int current_device = 0;
 
 std::atomic<int> driver_version{CUDART_VERSION};
 
@@ -21,6 +25,8 @@ cudaError_t refuse_driver() {
 }
 
 }  // namespace
+
+int device_of_thread() { return current_device; }
 
 void set_driver_version(int version) { driver_version = version; }
 
@@ -61,22 +67,24 @@ const char* cudaGetErrorString(cudaError_t error) { return cudaGetErrorName(erro
 
 cudaError_t cudaGetDeviceCount(int* count) {
   if (const cudaError_t refused = refuse_driver()) return refused;
-  *count = 1;
+  *count = emulated_cuda::kDevices;
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = emulated_cuda::current_device;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
   if (const cudaError_t refused = refuse_driver()) return refused;
-  return device == 0 ? cudaSuccess : report(cudaErrorInvalidDevice);
+  if (device < 0 || device >= emulated_cuda::kDevices) return report(cudaErrorInvalidDevice);
+  emulated_cuda::current_device = device;
+  return cudaSuccess;
 }
 
 // The attributes of an H200, but few multiprocessors, so that kernels that depend on the number
 // need several waves of blocks.
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
-  if (device != 0) return report(cudaErrorInvalidDevice);
+  if (device < 0 || device >= emulated_cuda::kDevices) return report(cudaErrorInvalidDevice);
   *properties = {};
   std::snprintf(properties->name, sizeof properties->name, "emulated CUDA");
   properties->major = 9;
@@ -88,7 +96,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   properties->sharedMemPerBlock = 48 << 10;
   properties->sharedMemPerBlockOptin = 227 << 10;
   properties->sharedMemPerMultiprocessor = 228 << 10;
-  properties->totalGlobalMem = std::size_t{4} << 30;
+  properties->totalGlobalMem = emulated_cuda::memory_of_device();
   properties->l2CacheSize = 50 << 20;
   return cudaSuccess;
 }

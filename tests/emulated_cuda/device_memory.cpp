@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <utility>
 
 #include "emulated_cuda/control.h"
 #include "failure.h"
+#include "stream.h"
 
 namespace emulated_cuda {
 namespace {
@@ -28,6 +30,7 @@ constexpr int kSeldom = 64;
 
 std::atomic<std::int64_t> taken{0};
 std::atomic<std::int64_t> left_to_failure{0};
+std::atomic<std::size_t> set_bytes{0};
 
 std::size_t size_with_guards(std::size_t bytes) {
   return (bytes + 3 * kGuardBytes - 1) / kGuardBytes * kGuardBytes;
@@ -109,17 +112,25 @@ void DeviceMemory::give_back(std::uint8_t* start, std::size_t whole) {
   gaps_.erase(gap);
 }
 
-void* DeviceMemory::allocate(std::size_t bytes) {
+std::size_t DeviceMemory::used(int device) const {
+  std::size_t bytes = 0;
+  for (const auto& [data, piece] : pieces_)
+    if (piece.device == device) bytes += piece.bytes;
+  return bytes;
+}
+
+void* DeviceMemory::allocate(std::size_t bytes, int device) {
   const DeviceAccess access;
   const std::size_t whole = size_with_guards(bytes);
   const std::lock_guard lock(mutex_);
+  if (bytes > memory_of_device() || used(device) > memory_of_device() - bytes) return nullptr;
   std::uint8_t* memory = take(whole);
   if (!memory) return nullptr;
   std::uint8_t* data = memory + kGuardBytes;
   std::memset(memory, kGuard, kGuardBytes);
   std::memset(data + bytes, kGuard, whole - kGuardBytes - bytes);
   fill(data, bytes);
-  pieces_.emplace(data, bytes);
+  pieces_.emplace(data, Piece{bytes, device});
   size_bytes_ += bytes;
   return data;
 }
@@ -129,7 +140,8 @@ bool DeviceMemory::free(void* data) {
   const std::lock_guard lock(mutex_);
   const auto piece = pieces_.find(static_cast<std::uint8_t*>(data));
   if (piece == pieces_.end()) return false;
-  const auto [start, bytes] = *piece;
+  std::uint8_t* const start = piece->first;
+  const std::size_t bytes = piece->second.bytes;
   check_piece(start, bytes);
   size_bytes_ -= bytes;
   pieces_.erase(piece);
@@ -142,21 +154,29 @@ bool DeviceMemory::holds(const void* data, std::size_t bytes) {
   auto* start = static_cast<std::uint8_t*>(const_cast<void*>(data));
   const auto after = pieces_.upper_bound(start);
   if (after == pieces_.begin()) return false;
-  const auto& [first, size] = *std::prev(after);
+  const auto& [first, piece] = *std::prev(after);
+  const std::size_t size = piece.bytes;
   if (start >= first + size && (start > first || bytes > 0)) return false;
   if (start + bytes <= first + size) return true;
   fail(fmt::format("{} bytes from byte {} of a piece of {}", bytes, start - first, size));
 }
 
+bool DeviceMemory::is_on(const void* data, int device) {
+  const std::lock_guard lock(mutex_);
+  auto* start = static_cast<std::uint8_t*>(const_cast<void*>(data));
+  const auto after = pieces_.upper_bound(start);
+  return after != pieces_.begin() && std::prev(after)->second.device == device;
+}
+
 void DeviceMemory::check() {
   const DeviceAccess access;
   const std::lock_guard lock(mutex_);
-  for (const auto& [data, bytes] : pieces_) check_piece(data, bytes);
+  for (const auto& [data, piece] : pieces_) check_piece(data, piece.bytes);
 }
 
-std::size_t DeviceMemory::size_bytes() {
+std::size_t DeviceMemory::size_bytes(int device) {
   const std::lock_guard lock(mutex_);
-  return size_bytes_;
+  return used(device);
 }
 
 DeviceMemory& device_memory() {
@@ -179,6 +199,14 @@ DeviceAccess::~DeviceAccess() {
   memory.protect(PROT_NONE);
   memory.protected_ = true;
 }
+
+std::size_t memory_of_device() {
+  if (set_bytes > 0) return set_bytes;
+  const char* const kilobytes = std::getenv("FUSELAGE_EMULATION_MEMORY");
+  return kilobytes ? std::strtoull(kilobytes, nullptr, 10) * 1000 : std::size_t{4} << 30;
+}
+std::size_t memory_in_use() { return device_memory().size_bytes(device_of_thread()); }
+void set_memory(std::size_t bytes) { set_bytes = bytes; }
 
 bool count_allocation() {
   ++taken;

@@ -302,6 +302,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
   if (scratch > 0 && (workspace_bytes < scratch ||
                       !emulated_cuda::device_memory().holds(workspace, workspace_bytes)))
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (emulated_cuda::refuse_other_device(stream) != cudaSuccess ||
+      !emulated_cuda::device_memory().is_on(a, emulated_cuda::device_of_thread()) ||
+      !emulated_cuda::device_memory().is_on(d, emulated_cuda::device_of_thread()))
+    return CUBLAS_STATUS_EXECUTION_FAILED;
   const cudaError_t status = emulated_cuda::perform(stream, [product, workspace, scratch] {
     // Shows reads of the workspace by others.
     if (scratch > 0) std::memset(workspace, 0xff, scratch);

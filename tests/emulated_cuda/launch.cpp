@@ -92,6 +92,7 @@ void* dynamic_shared_memory() { return shared_memory.bytes; }
 
 cudaError_t enqueue(const cudaLaunchConfig_t& config, const void* kernel,
                     std::function<void()> thread) {
+  if (const cudaError_t refused = refuse_other_device(config.stream)) return refused;
   if (!possible(config.gridDim, config.blockDim)) return report(cudaErrorInvalidConfiguration);
   if (config.dynamicSmemBytes > allowed_shared(kernel)) return report(cudaErrorInvalidValue);
   return perform(config.stream,

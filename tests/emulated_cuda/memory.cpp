@@ -1,6 +1,7 @@
 // The runtime's functions for allocation, copies and fills.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 
 using emulated_cuda::count_allocation;
 using emulated_cuda::device_memory;
+using emulated_cuda::device_of_thread;
 using emulated_cuda::is_default;
 using emulated_cuda::perform;
 using emulated_cuda::refuse_in_capture;
@@ -86,7 +88,7 @@ cudaError_t cudaMalloc(void** data, size_t bytes) {
   *data = nullptr;
   if (const cudaError_t refused = refuse_in_capture()) return refused;
   if (bytes == 0) return cudaSuccess;
-  if (count_allocation()) *data = device_memory().allocate(bytes);
+  if (count_allocation()) *data = device_memory().allocate(bytes, device_of_thread());
   return *data ? cudaSuccess : report(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaMallocAsync(void** data, size_t bytes, cudaStream_t stream) {
@@ -130,8 +132,8 @@ cudaError_t cudaHostUnregister(void* data) {
 }
 
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  *total = std::size_t{4} << 30;
-  *free = *total - device_memory().size_bytes();
+  *total = emulated_cuda::memory_of_device();
+  *free = *total - std::min(*total, device_memory().size_bytes(device_of_thread()));
   return cudaSuccess;
 }
 

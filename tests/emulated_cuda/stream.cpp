@@ -35,6 +35,11 @@ bool is_default(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
+cudaError_t refuse_other_device(cudaStream_t stream) {
+  const bool is_other = !is_default(stream) && stream->device != device_of_thread();
+  return is_other ? report(cudaErrorInvalidResourceHandle) : cudaSuccess;
+}
+
 cudaError_t perform(cudaStream_t stream, Operation operation) {
   if (!is_default(stream) && stream->capture) {
     stream->capture->operations.push_back(std::move(operation));

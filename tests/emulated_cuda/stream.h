@@ -24,6 +24,7 @@ struct CUgraphExec_st {
 
 /// A stream executes operations in order, but late: when a caller waits, or at random.
 struct CUstream_st {
+  int device = 0;
   bool non_blocking = false;  ///< the default stream does not wait for it
   std::deque<emulated_cuda::Operation> pending;
   std::uint64_t given = 0, done = 0;  ///< numbers of operations
@@ -35,6 +36,12 @@ struct CUstream_st {
 namespace emulated_cuda {
 
 bool is_default(cudaStream_t stream);
+
+/// The current device of this thread.
+int device_of_thread();
+
+/// The error of a launch into a stream of another device than the current one; else success.
+cudaError_t refuse_other_device(cudaStream_t stream);
 
 /// Enqueues the operation, or adds it to the stream's capture. The default stream executes it at
 /// once.

@@ -27,6 +27,7 @@ extern "C" {
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   *stream = new CUstream_st;
+  (*stream)->device = emulated_cuda::device_of_thread();
   (*stream)->non_blocking = (flags & cudaStreamNonBlocking) != 0;
   emulated_cuda::add_stream(*stream);
   return cudaSuccess;
@@ -95,6 +96,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsig
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
+  if (const cudaError_t refused = emulated_cuda::refuse_other_device(stream)) return refused;
   return perform(stream, [operations = exec->operations] {
     for (const Operation& operation : *operations) operation();
   });

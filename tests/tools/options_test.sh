@@ -35,7 +35,7 @@ YAML
 works score -c config/dumped.yml -t one one
 works translate -c config/dumped.yml -i one
 echo 'devices: [0, 1]' >bad.yml
-refuses "bad.yml: marian-decoder's --devices is not supported; name a GPU" translate -c bad.yml
+refuses "bad.yml: marian-decoder's --devices is not supported; name GPUs" translate -c bad.yml
 echo 'max-length-factor: .inf' >bad.yml
 refuses "bad.yml: --max-length-factor" translate -c bad.yml
 echo 'word-penalty: 1e7' >bad.yml
@@ -93,7 +93,7 @@ for seed in -1 1.5 18446744073709551616; do
 done
 refuses "marian-decoder's --output-sampling is not supported here: words are given" score --output-sampling x
 refuses "skip-cost cannot go with output-sampling" translate "${usual[@]}" -b 1 --skip-cost --output-sampling
-refuses "marian-decoder's --devices is not supported; name a GPU with --device" translate -d 0
+refuses "marian-decoder's --devices is not supported; name GPUs with --device cuda:0,cuda:1" translate -d 0
 refuses "unknown option '--beam-siz'; did you mean '--beam-size'?" translate --beam_siz 6
 refuses "unknown option '--beam'; did you mean '--beam-size'?" translate --beam 6
 refuses "vocabularies are two files, source and target, not 3" translate "${usual[@]}" one

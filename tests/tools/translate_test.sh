@@ -34,14 +34,15 @@ works "${drawn[@]}" --seed 11 -b 3 --n-best -i "$input"
 works translate "${usual[@]}" --output-sampling -i "$input"
 works translate "${usual[@]}" --output-sampling topk -i "$input"
 
-# A GPU is one device, by a module that is loaded; errors of the module are the command's.
+# A GPU is a device, by a module that is loaded; errors of the module are the command's.
 gpu=(translate "${usual[@]}" -i "$input" -b 2 --n-best --word-scores --device)
 export FUSELAGE_CUDA_MODULE=$module
-for device in cuda cuda:0; do
+for device in cuda cuda:0 cuda:1 cuda:0,cuda:1 cuda,cuda; do
   works "${gpu[@]}" "$device" --deterministic
   same out expected "--device $device"
 done
-refuses "there is no GPU 1" "${gpu[@]}" cuda:1
+refuses "there is no GPU 2" "${gpu[@]}" cuda:2
+refuses "there is no GPU 3" "${gpu[@]}" cuda:0,cuda:3
 works "${gpu[@]}" cuda --precision fp16
 refuses "the cpu back-end has no products in fp16; use fp32, bf16, int16" "${gpu[@]}" cpu --precision fp16
 refuses "no kernel for 1 node: linear_k_best" "${gpu[@]}" cuda -b 70
@@ -49,6 +50,10 @@ refuses "the best 64 at most, not 71" "${gpu[@]}" cuda -b 70
 refuses "the cuda back-end has no products in int4; use fp32, bf16" "${gpu[@]}" cuda --precision int4
 refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:x'" "${gpu[@]}" cuda:x
 refuses "--device: cpu, cuda or cuda:N is needed, not 'cuda:-1'" "${gpu[@]}" cuda:-1
+refuses "is needed, not ''" "${gpu[@]}" cuda:0,
+refuses "several devices are GPUs of one kind, as cuda:0,cuda:1, not 'cpu' after 'cuda:0'" "${gpu[@]}" cuda:0,cpu
+refuses "several devices are GPUs of one kind, as cuda:0,cuda:1, not 'cpu' after 'cpu'" "${gpu[@]}" cpu,cpu
+refuses "at most 64 devices are possible, not 65" "${gpu[@]}" "cuda$(printf ',cuda%.0s' {1..64})"
 refuses "the cuda back-end has no use for threads-per-sentence; leave it out, or take the cpu back-end" "${gpu[@]}" cuda --threads-per-sentence 2
 refuses "the cuda back-end has no use for weights-cache" "${gpu[@]}" cuda --weights-cache cache
 refuses "the cpu back-end has no use for tf32; leave it out, or take the cuda back-end" "${gpu[@]}" cpu --tf32

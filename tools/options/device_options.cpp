@@ -44,8 +44,10 @@ CLI::Option* add_option(CLI::App& app, CompileOptions& compile, SetDevice set_in
 }  // namespace
 
 CLI::Option* add_device_option(CLI::App& app, CompileOptions& compile) {
-  return add_option(app, compile, set_device,
-                    "The device that runs the model: cpu, cuda (the first GPU) or cuda:N");
+  return add_option(
+      app, compile, set_device,
+      "The device that runs the model: cpu, cuda (the first GPU) or cuda:N; several GPUs as "
+      "cuda:0,cuda:1");
 }
 
 CLI::Option* add_backend_option(CLI::App& app, CompileOptions& compile) {

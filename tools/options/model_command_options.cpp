@@ -157,8 +157,9 @@ void ModelCommandOptions::add_speed_options(CLI::App& app) {
       ->check(sort_orders())
       ->default_str("src");
   app.add_option("--cpu-threads", threads,
-                 "Threads that work on sentences; 0: one for each processor that the process may "
-                 "use, as far as its control group grants their time, and one for a GPU")
+                 "Threads that work on sentences, for each GPU if there are several; 0: one for "
+                 "each processor that the process may use, as far as its control group grants "
+                 "their time, and one for a GPU")
       ->check(number_in({0, kMaxThreads}))
       ->capture_default_str();
   app.add_option("--threads-per-sentence", compile.threads_per_sentence,

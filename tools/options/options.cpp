@@ -89,7 +89,8 @@ bool Options::known_short(char name) {
 void Options::refuse(const std::string& name, const std::string& where) {
   if (name == "devices")
     throw Error(fmt::format(
-        "{}marian-decoder's --devices is not supported; name a GPU with --device cuda:N", where));
+        "{}marian-decoder's --devices is not supported; name GPUs with --device cuda:0,cuda:1",
+        where));
   if (known_to_marian(name))
     throw Error(
         fmt::format("{}marian-decoder's --{} is not supported here{}{}; leave it out{}", where,

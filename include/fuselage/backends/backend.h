@@ -24,9 +24,9 @@ enum class BackendOption : std::uint8_t {
   kv_cache,  ///< other than fp32
   profile,
   observer,
-  device,  ///< cuda.device
-  tf32,    ///< cuda.tf32
-  eager,   ///< cuda.eager
+  devices,  ///< cuda.devices
+  tf32,     ///< cuda.tf32
+  eager,    ///< cuda.eager
 };
 
 /// Properties of a back-end. The optimizer, the command and the inspector test these, never a
@@ -45,6 +45,9 @@ struct BatchBounds {
   std::size_t sentences;
   std::size_t words;  ///< sentences times words of the longest
   bool firm = false;  ///< larger batches gain little or lose: options can only lower the bounds
+  /// Sentences of the largest batches that may be faster, for a measurement to tell (BatchTuner);
+  /// 0: none are.
+  std::size_t grows_to = 0;
 };
 
 /// A back-end: compiles graphs to executables. Each is a singleton that lives as long as the

@@ -88,7 +88,12 @@ class Executable {
  public:
   virtual ~Executable() = default;
 
-  virtual std::unique_ptr<Worker> make_worker() const = 0;
+  /// The number of devices that workers are divided among.
+  virtual std::size_t devices() const { return 1; }
+
+  /// A worker on one of the devices, numbered from 0.
+  virtual std::unique_ptr<Worker> make_worker(std::size_t device) const = 0;
+  std::unique_ptr<Worker> make_worker() const { return make_worker(0); }
 
   /// The number of the output `name`, for Worker. Throws Error if the graph has none.
   virtual std::size_t output(std::string_view name) const = 0;

@@ -23,6 +23,12 @@ class LocatedError : public Error {
   using Error::Error;
 };
 
+/// An Error for want of memory for a batch: a smaller one may fit.
+class OutOfMemory : public Error {
+ public:
+  using Error::Error;
+};
+
 /// A broken invariant of Fuselage itself; the message carries the source location.
 class InternalError : public std::logic_error {
  public:

@@ -88,8 +88,9 @@ using NBest = std::vector<Hypothesis>;
 /// same.
 class BeamSearch {
  public:
-  /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options).
-  BeamSearch(const Executable& executable, SearchOptions options);
+  /// `executable` has the outputs of SearchHead::k_best with k = candidates_per_row(options);
+  /// `device` is the number of one of its devices.
+  BeamSearch(const Executable& executable, SearchOptions options, std::size_t device = 0);
 
   BeamSearch(BeamSearch&&) noexcept;
   BeamSearch& operator=(BeamSearch&&) noexcept;

@@ -82,8 +82,9 @@ struct TranslatorOptions {
   /// Of sampling. A call numbers its lines from 0; the samples of line i follow from seed + i, the
   /// line and the options alone, so they are those of line 0 with that seed.
   std::uint64_t seed = 0;
-  /// Number of threads that translate batches; 0: one for each processor that the process may use,
-  /// divided by CompileOptions::threads_per_sentence, and one for a GPU.
+  /// Number of threads that translate batches, for each GPU if there are several; 0: one for each
+  /// processor that the process may use, divided by CompileOptions::threads_per_sentence, and one
+  /// for a GPU.
   std::size_t threads = 1;
   BatchOptions batches = {};
   VocabularyPairOptions vocabularies = {};

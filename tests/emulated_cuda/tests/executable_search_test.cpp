@@ -31,9 +31,10 @@ struct SearchModel {
             {.k = BeamSearch::candidates_per_row(options), .alignment = options.alignment})) {}
 
   std::unique_ptr<Executable> on_reference() const { return compile_reference(graph, toy.weights); }
-  std::unique_ptr<Executable> on_cuda(bool eager = false) const {
+  std::unique_ptr<Executable> on_cuda(bool eager = false,
+                                      const std::vector<int>& devices = {0}) const {
     return make_cuda_executable(split_by_binding_time(graph), toy.weights, {.eager = eager},
-                                reference_kernels(), reference_registry());
+                                reference_kernels(), reference_registry(), devices);
   }
 
   ToyModel toy;
@@ -115,6 +116,50 @@ TEST(CudaExecutableSearch, AWorkerSurvivesThatMemoryIsShort) {
     for (int i = 0; i < 2; ++i) expect_same(search.search(few), expected);
   }
   EXPECT_GT(failures, 10) << "allocations of the larger batch";
+}
+
+TEST(CudaExecutableSearch, DividesWorkersAmongDevices) {
+  const SearchOptions options = options_with(4);
+  const SearchModel model(options);
+  const auto sentences = random_sentences(6, 5, 8);
+  const auto expected = BeamSearch(*model.on_reference(), options).search(sentences);
+  for (const std::vector<int>& devices : {std::vector<int>{0, 1}, {1, 0}, {1, 1}}) {
+    const auto cuda = model.on_cuda(false, devices);
+    EXPECT_EQ(cuda->devices(), 2u);
+    EXPECT_EQ(cuda->notes().size(), 2u);
+    BeamSearch first(*cuda, options, 0), second(*cuda, options, 1);
+    for (int i = 0; i < 4; ++i)
+      for (BeamSearch* search : {&first, &second}) expect_same(search->search(sentences), expected);
+  }
+  EXPECT_EQ(model.on_cuda(false, {0, 1})->memory().rows, 2 * model.on_cuda()->memory().rows);
+  EXPECT_THROW(model.on_cuda(false, {0, 2}), Error);
+}
+
+TEST(CudaExecutableSearch, GivesMemoryBackThatABatchCannotUse) {
+  const SearchOptions options = options_with(4);
+  const SearchModel model(options);
+  const auto reference = model.on_reference();
+  const auto sentences = random_sentences(6, 64, 8);
+  const auto few = random_sentences(6, 32, 8);
+  const auto expected = BeamSearch(*reference, options).search(few);
+  const auto cuda = model.on_cuda();
+  std::size_t needed = 0;
+  {
+    BeamSearch search(*cuda, options);
+    const std::size_t before = emulated_cuda::memory_in_use();
+    search.search(sentences);
+    needed = emulated_cuda::memory_in_use() - before;
+  }
+  BeamSearch search(*cuda, options);
+  // Nearly enough: most of it is taken before an allocation fails.
+  for (const std::size_t percent : {95, 75, 60}) {
+    const std::size_t before = emulated_cuda::memory_in_use();
+    emulated_cuda::set_memory(before + needed * percent / 100);
+    EXPECT_THROW(search.search(sentences), OutOfMemory) << percent;
+    EXPECT_NO_FATAL_FAILURE(expect_same(search.search(few), expected)) << percent;
+    emulated_cuda::set_memory(0);
+    search = BeamSearch(*cuda, options);
+  }
 }
 
 std::string error_of(BeamSearch& search, const std::vector<WordIds>& sentences) {

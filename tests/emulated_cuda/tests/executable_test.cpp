@@ -90,7 +90,7 @@ TEST(CudaExecutable, TellsOfItself) {
 
 TEST(CudaExecutable, SaysWhichDevicesThereAre) {
   EXPECT_THAT([] { use_device(99); },
-              ThrowsMessage<Error>(HasSubstr("no CUDA device 99: this machine has 1")));
+              ThrowsMessage<Error>(HasSubstr("no CUDA device 99: this machine has 2")));
 }
 
 TEST(CudaExecutable, SaysWhetherThereIsADriver) {

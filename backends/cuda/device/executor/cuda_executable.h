@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "backends/cuda/device/executor/worker.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
@@ -12,13 +13,14 @@
 
 namespace fuselage::cuda {
 
-/// Lowers the three programs of a model to a GPU: computes the load program on the CPU, plans the
-/// source and step programs with `kernels`, makes their kernels by `registry`, and uploads weights.
-/// Throws Error for a node without a kernel, for a weight of the wrong type or shape, and when the
-/// device or its memory fails.
+/// Lowers the three programs of a model to GPUs: computes the load program on the CPU, plans the
+/// source and step programs with `kernels`, and for each of `devices` makes their kernels by
+/// `registry` and uploads the weights. Throws Error for a node without a kernel, for a weight of
+/// the wrong type or shape, and when a device or its memory fails.
 std::unique_ptr<Executable> make_cuda_executable(const Programs& programs, const TensorMap& weights,
                                                  const WorkerOptions& options,
                                                  const KernelSet& kernels,
-                                                 std::span<const KernelEntry> registry);
+                                                 std::span<const KernelEntry> registry,
+                                                 const std::vector<int>& devices = {0});
 
 }  // namespace fuselage::cuda

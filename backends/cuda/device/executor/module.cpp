@@ -9,10 +9,9 @@ extern "C" fuselage::Executable* fuselage_compile_cuda(const fuselage::Programs&
                                                        const fuselage::CudaOptions& options) {
   namespace cuda = fuselage::cuda;
   const cuda::WorkerOptions worker{
-      .device = options.device,
       .eager = options.eager,
       .blas = {.tf32 = options.tf32, .deterministic = options.deterministic}};
   return cuda::make_cuda_executable(programs, weights, worker, cuda::cuda_kernels(),
-                                    cuda::kernel_registry())
+                                    cuda::kernel_registry(), options.devices)
       .release();
 }

@@ -61,6 +61,11 @@ void ProgramRunner::place(const Layout& layout) {
   indexes_.place(layout, stream_);
 }
 
+void ProgramRunner::release() {
+  arena_ = {};
+  workspace_ = {};
+}
+
 void ProgramRunner::set_import(std::string_view name, std::byte* data) {
   const auto& buffers = program_.plan().buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i)

@@ -30,6 +30,9 @@ class ProgramRunner {
   /// layout. The stream must be idle.
   void place(const Layout& layout);
 
+  /// Frees the memory of values and workspace, until place(). The stream must be idle.
+  void release();
+
   /// Sets the address of a result of an earlier program, by name.
   void set_import(std::string_view name, std::byte* data);
 

@@ -58,10 +58,11 @@ struct OnDevice {
 class CudaWorker : public Worker {
  public:
   CudaWorker(const DeviceProgram& source, const DeviceProgram& step, const OutputPlaces& places,
-             const TensorMap& load_outputs, const WorkerOptions& options,
+             const TensorMap& load_outputs, int device, const WorkerOptions& options,
              std::atomic<std::size_t>& arena)
       : options_(options),
-        on_device_(options.device),
+        device_(device),
+        on_device_(device),
         graph_(step.plan().graph),
         source_graph_(source.plan().graph),
         places_(places),
@@ -81,39 +82,28 @@ class CudaWorker : public Worker {
   ~CudaWorker() override { static_cast<void>(cudaStreamSynchronize(stream_.get())); }
 
   void begin(const Batch& batch, const StepLimits& limits) override {
-    use_device(options_.device);
+    use_device(device_);
     frame_.begin_batch(batch);
     frame_.reserve_steps(limits);
-    const Layout layout = layout_of(frame_, batch.size(), limits);
-    if (!layout_.holds(layout)) grow_to(layout);
-    rows_.upload_source(frame_, stream_);
-    source_rows_ = rows_.rows(
-        live_bounds(graph_, common(layout_, rounded(graph_, layout, kBucketsPerOctave)), 0));
-    source_.reserve_workspace(source_rows_);
-    source_.run(source_rows_);
-    report_memory();
+    or_release([&] { run_source(layout_of(frame_, batch.size(), limits)); });
     source_outputs_.invalidate();
     outputs_.invalidate();
   }
 
   void step(const StepInput& input) override {
-    use_device(options_.device);
+    use_device(device_);
     frame_.begin_step(input);
     rows_.upload_step(frame_.table(), stream_);
-    run_step(SearchOn::host, static_cast<std::int32_t>(input.hypothesis_parent.size()));
+    or_release([&] {
+      run_step(SearchOn::host, static_cast<std::int32_t>(input.hypothesis_parent.size()));
+    });
     outputs_.invalidate();
   }
 
   bool search(const SearchSettings& settings, SearchRecord& record) override {
     if (!best_ || settings.beam_size > DeviceSearch::kMaxBeam) return false;
-    use_device(options_.device);
-    begin_search(settings);
-    const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
-    const SearchStatus status = search_->loop.run(
-        sentences, sentences * settings.beam_size, longest(settings),
-        [this](std::int32_t, std::int32_t hypotheses) { run_step(SearchOn::device, hypotheses); });
-    if (status.error_step >= 0) report_numbers(settings, status.error_step);
-    search_->steps.read(stream_.get(), record);
+    use_device(device_);
+    or_release([&] { run_search(settings, record); });
     return true;
   }
 
@@ -129,6 +119,37 @@ class CudaWorker : public Worker {
   }
 
  private:
+  /// Runs `f`. If memory is short, gives back that of the batch, of which parts may have grown
+  /// already: a smaller batch needs less.
+  template <typename F>
+  void or_release(const F& f) {
+    try {
+      f();
+    } catch (const OutOfMemory&) {
+      release();
+      throw;
+    }
+  }
+
+  void release() {
+    stream_.synchronize();
+    graphs_.clear();
+    layout_ = {};
+    source_.release();
+    step_.release();
+    search_.reset();
+  }
+
+  void run_source(const Layout& batch) {
+    if (!layout_.holds(batch)) grow_to(batch);
+    rows_.upload_source(frame_, stream_);
+    source_rows_ = rows_.rows(
+        live_bounds(graph_, common(layout_, rounded(graph_, batch, kBucketsPerOctave)), 0));
+    source_.reserve_workspace(source_rows_);
+    source_.run(source_rows_);
+    report_memory();
+  }
+
   /// Grows all memory for this batch and all earlier ones. All addresses change.
   void grow_to(const Layout& batch) {
     stream_.synchronize();
@@ -202,6 +223,16 @@ class CudaWorker : public Worker {
     return limits.empty() ? 0 : *std::max_element(limits.begin(), limits.end());
   }
 
+  void run_search(const SearchSettings& settings, SearchRecord& record) {
+    begin_search(settings);
+    const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
+    const SearchStatus status = search_->loop.run(
+        sentences, sentences * settings.beam_size, longest(settings),
+        [this](std::int32_t, std::int32_t hypotheses) { run_step(SearchOn::device, hypotheses); });
+    if (status.error_step >= 0) report_numbers(settings, status.error_step);
+    search_->steps.read(stream_.get(), record);
+  }
+
   void begin_search(const SearchSettings& settings) {
     const auto sentences = static_cast<std::int32_t>(settings.length_limits.size());
     check(std::int64_t{sentences} * settings.beam_size <= max_hypotheses(graph_, layout_),
@@ -252,7 +283,7 @@ class CudaWorker : public Worker {
 
   template <typename T>
   OutputRows<T> fetch(std::size_t output) const {
-    use_device(options_.device);
+    use_device(device_);
     const OutputPlace& place = places_[output];
     const std::int64_t count = frame_.table().rows(place.domain);
     if (place.program == BindingTime::load) {
@@ -266,6 +297,7 @@ class CudaWorker : public Worker {
   }
 
   const WorkerOptions options_;
+  const int device_;
   OnDevice on_device_;
   const Graph& graph_;
   const Graph& source_graph_;
@@ -290,9 +322,9 @@ class CudaWorker : public Worker {
 
 std::unique_ptr<Worker> make_cuda_worker(const DeviceProgram& source, const DeviceProgram& step,
                                          const OutputPlaces& outputs, const TensorMap& load_outputs,
-                                         const WorkerOptions& options,
+                                         int device, const WorkerOptions& options,
                                          std::atomic<std::size_t>& arena) {
-  return std::make_unique<CudaWorker>(source, step, outputs, load_outputs, options, arena);
+  return std::make_unique<CudaWorker>(source, step, outputs, load_outputs, device, options, arena);
 }
 
 }  // namespace fuselage::cuda

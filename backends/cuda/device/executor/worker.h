@@ -11,17 +11,17 @@
 namespace fuselage::cuda {
 
 struct WorkerOptions {
-  int device = 0;
   bool eager = false;  ///< launch kernels one by one, without captured graphs: for comparisons
   BlasOptions blas;
 };
 
-/// A worker with its own stream and memory. The arguments must outlive it; `arena` receives the
-/// bytes of its values and workspace. Steps run as captured graphs, one for each bucket of sizes.
-/// After the largest batch, with all sizes of its steps, a worker allocates no more device memory.
+/// A worker with its own stream and memory on a device, where the programs are. The arguments must
+/// outlive it; `arena` receives the bytes of its values and workspace. Steps run as captured
+/// graphs, one for each bucket of sizes. After the largest batch, with all sizes of its steps, a
+/// worker allocates no more device memory.
 std::unique_ptr<Worker> make_cuda_worker(const DeviceProgram& source, const DeviceProgram& step,
                                          const OutputPlaces& outputs, const TensorMap& load_outputs,
-                                         const WorkerOptions& options,
+                                         int device, const WorkerOptions& options,
                                          std::atomic<std::size_t>& arena);
 
 }  // namespace fuselage::cuda

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 #include "fuselage/base/error.h"
 
 namespace fuselage::cuda {
@@ -9,8 +11,10 @@ namespace fuselage::cuda {
 void expect_success(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // clears the error for the next call
-  throw Error(fmt::format("CUDA: {} failed: {} ({})", what, cudaGetErrorString(status),
-                          cudaGetErrorName(status)));
+  const std::string message = fmt::format("CUDA: {} failed: {} ({})", what,
+                                          cudaGetErrorString(status), cudaGetErrorName(status));
+  if (status == cudaErrorMemoryAllocation) throw OutOfMemory(message);
+  throw Error(message);
 }
 
 void allow_max_shared(const void* kernel) {

@@ -9,7 +9,8 @@
 
 namespace fuselage::cuda {
 
-/// Throws Error with CUDA's message unless `status` is success. `what` names the attempted call.
+/// Throws Error with CUDA's message unless `status` is success, and OutOfMemory if memory is short.
+/// `what` names the attempted call.
 void expect_success(cudaError_t status, std::string_view what);
 
 /// Threads of a warp.

@@ -19,9 +19,9 @@ constexpr int kUnwritten = 0xff;
   std::size_t free = 0;
   std::size_t total = 0;
   static_cast<void>(cudaMemGetInfo(&free, &total));
-  throw Error(fmt::format("out of GPU memory for {}: {} MB are needed, {} MB of {} MB are free; {}",
-                          purpose.what, bytes / 1000000 + 1, free / 1000000, total / 1000000,
-                          purpose.advice));
+  throw OutOfMemory(fmt::format(
+      "out of GPU memory for {}: {} MB are needed, {} MB of {} MB are free; {}", purpose.what,
+      bytes / 1000000 + 1, free / 1000000, total / 1000000, purpose.advice));
 }
 
 }  // namespace

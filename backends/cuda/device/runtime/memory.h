@@ -16,7 +16,7 @@ struct Purpose {
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  /// Throws Error when memory is short.
+  /// Throws OutOfMemory when memory is short.
   DeviceMemory(std::size_t bytes, const Purpose& purpose);
 
   std::byte* data() const { return data_.get(); }
@@ -35,7 +35,7 @@ template <typename T>
 class GrowingArray {
  public:
   /// Makes room for `count` elements. Returns true if the array moved; its contents are then lost.
-  /// Throws Error when memory is short.
+  /// Throws OutOfMemory when memory is short.
   bool reserve(std::size_t count, const Purpose& purpose) {
     const std::size_t bytes = count * sizeof(T);
     const bool moves = bytes > memory_.size_bytes();

@@ -1,12 +1,16 @@
 #pragma once
 
+#include <vector>
+
 #include "fuselage/base/api.h"
 
 namespace FUSELAGE_API fuselage {
 
 /// How a GPU computes.
 struct CudaOptions {
-  int device = 0;  ///< number of the GPU, as CUDA counts them
+  /// Numbers of the GPUs, as CUDA counts them. Each has the weights, and workers are divided among
+  /// them; a number that occurs twice counts as two.
+  std::vector<int> devices = {0};
   /// A row's products have the same bits in any batch.
   bool deterministic = false;
   /// Products of f32 by TF32: numbers with 10 bits behind the point.

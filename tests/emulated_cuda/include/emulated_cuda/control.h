@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 
@@ -13,8 +14,17 @@ void check_guards();
 /// The number of allocations of device and page-locked memory since the program began.
 std::int64_t allocations();
 
+/// The number of launches of kernels and products since the program began, captured ones included.
+std::int64_t launches();
+
 /// Makes the n-th allocation from now on fail as out of memory, counted from 1. 0: none.
 void fail_allocation(std::int64_t number);
+
+/// Allocated memory of the current device, in bytes.
+std::size_t memory_in_use();
+
+/// Sets the memory of each device, in bytes. 0: FUSELAGE_EMULATION_MEMORY in kB, or 4 GiB.
+void set_memory(std::size_t bytes);
 
 /// Sets the driver's version of CUDA, in the form of CUDART_VERSION. 0: no driver.
 void set_driver_version(int version);
