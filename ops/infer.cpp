@@ -40,6 +40,13 @@ void expect_weights_if_half(const InferContext& in, DType dtype, DomainId domain
                         in.graph().domain(domain).name));
 }
 
+void expect_even_if_half(const InferContext& in, const Type& type) {
+  if (is_half(type.dtype) && in.graph().domain(type.domain).binding != BindingTime::load &&
+      row_size(type) % 2 != 0)
+    in.fail(fmt::format("rows of {} have an even number of elements, not {}", to_string(type.dtype),
+                        row_size(type)));
+}
+
 std::int64_t expect_vector(const InferContext& in, std::size_t i) {
   expect_f32(in, i);
   if (in.operand(i).dims.size() != 1)

@@ -29,7 +29,7 @@ struct ExternalType {
 std::vector<Type> infer_external(const InferContext& in) {
   const auto type = in.as<ExternalType>();
   expect_dims(in, type.dims);
-  expect_weights_if_half(in, type.dtype, type.domain);
+  expect_even_if_half(in, {type.dtype, type.domain, type.dims});
   return {{type.dtype, type.domain, type.dims}};
 }
 

@@ -32,8 +32,16 @@ WeightShape weight_shape(const InferContext& in) {
   return {dims[0], dims[1]};
 }
 
+void expect_rows(const InferContext& in) {
+  const DType x = in.operand(0).dtype;
+  if (!is_half(x)) return expect_real(in, 0);
+  if (in.operand(1).dtype != x)
+    in.fail(fmt::format("rows of {} are multiplied with a matrix of {}, not of {}", to_string(x),
+                        to_string(x), to_string(in.operand(1).dtype)));
+}
+
 std::vector<Type> infer_matmul(const InferContext& in) {
-  expect_real(in, 0);
+  expect_rows(in);
   const WeightShape weight = weight_shape(in);
   Type result = in.operand(0);
   if (result.dims.empty() || result.dims.back() != weight.in)
@@ -85,7 +93,7 @@ std::span<const OpDef> matmul_ops() {
   static const OpDef ops[] = {
       define<op::Matmul>(
           {.summary = "x W, or x Wᵀ if transposed; W is known at load time. The product is f32, "
-                      "also of quantized operands and of W in bf16 or f16.",
+                      "also of quantized operands and of W, or both, in bf16 or f16.",
            .operands = {{"x"}, {"w"}},
            .traits = Trait::row_wise | Trait::linear,
            .infer = infer_matmul,

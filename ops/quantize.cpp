@@ -38,9 +38,23 @@ Type quantized_type(const InferContext& in, Type x) {
   return x;
 }
 
+void expect_rounding(const InferContext& in, const Type& type) {
+  const op::Quantization defaults{.to = type.dtype};
+  if (in.operand_count() > 1 ||
+      attribute_values(in.as<op::Quantization>()) != attribute_values(defaults))
+    in.fail(
+        fmt::format("{} numbers have neither a scale nor bounds, and are no vectors of their own",
+                    to_string(type.dtype)));
+  expect_even_if_half(in, type);
+}
+
 std::vector<Type> infer_quantize(const InferContext& in) {
   expect_f32(in, 0);
   const Type type = quantized_type(in, in.operand(0));
+  if (is_half(type.dtype)) {
+    expect_rounding(in, type);
+    return {type};
+  }
   const Quantizer quantizer = quantizer_from(in.as<op::Quantize>());
   try {
     quantizer.verify();
@@ -65,10 +79,26 @@ Cost cost_quantize(const InferContext& in) {
   return {.flop = 4 * size, .bytes = 4 * size + bytes};
 }
 
+/// x rounded to the type `to`, as a float.
+float rounded_to(DType to, float x) {
+  if (to == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
+  return to == DType::f16 ? half_to_float(float_to_half(x)) : x;
+}
+
+/// Double values are converted to float before they are rounded to 16 bits.
+template <typename T>
+void round_to(DType to, const std::vector<T>& x, std::vector<T>& out) {
+  std::transform(x.begin(), x.end(), out.begin(), [to](T value) {
+    return static_cast<T>(rounded_to(to, static_cast<float>(value)));
+  });
+}
+
 /// Computed in float even if the rest is evaluated in double, so that the integers are the same.
 template <typename T>
 void evaluate_quantize(EvalContext<T>& context) {
   Quantizer quantizer = quantizer_of(context.node);
+  if (is_half(quantizer.to))
+    return round_to(quantizer.to, context.operands[0]->data, context.results[0].data);
   if (context.operands.size() > 1)
     quantizer.scale = static_cast<float>(context.operands[1]->data[0]);
   const std::int64_t k =
@@ -129,20 +159,13 @@ Cost cost_cast(const InferContext& in) {
   return {.flop = size, .bytes = 6 * size};
 }
 
-/// x rounded to the type `to`, as a float.
-float rounded_to(DType to, float x) {
-  if (to == DType::bf16) return bfloat16_to_float(float_to_bfloat16(x));
-  return to == DType::f16 ? half_to_float(float_to_half(x)) : x;
-}
-
-/// As in quantize, double values are converted to float before they are rounded to 16 bits.
 template <typename T>
 void evaluate_cast(EvalContext<T>& context) {
-  const auto& x = context.operands[0]->data;
   const auto to = context.node.template as<op::Cast>().to;
-  std::transform(x.begin(), x.end(), context.results[0].data.begin(), [&](T value) {
-    return is_half(to) ? static_cast<T>(rounded_to(to, static_cast<float>(value))) : value;
-  });
+  if (is_half(to))
+    round_to(to, context.operands[0]->data, context.results[0].data);
+  else
+    context.results[0].data = context.operands[0]->data;
 }
 
 std::vector<Type> infer_transpose(const InferContext& in) {
@@ -193,7 +216,8 @@ std::span<const OpDef> quantize_ops() {
                "any); the scale is the operand or else `given_scale`, if that is positive, "
                "otherwise the smallest possible. "
                "Integers of qlog4 are powers of two, with a fitted scale; `logarithmic` "
-               "integers of qint8 are powers of two or 0.",
+               "integers of qint8 are powers of two or 0. To bf16 or f16, x is rounded, ties to "
+               "even, without a scale.",
            .operands = {{"x"}, {"scale", OperandSpec::Arity::optional}},
            .traits = Trait::row_wise,
            .infer = infer_quantize,

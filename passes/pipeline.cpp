@@ -33,6 +33,7 @@
 #include "passes/motion/select_stored_rows.h"
 #include "passes/motion/split_products.h"
 #include "passes/precision/quantize_attention.h"
+#include "passes/precision/round_rows.h"
 
 namespace fuselage {
 namespace {
@@ -82,6 +83,7 @@ std::vector<Step> moving_steps(const PipelineOptions& options) {
 
 std::vector<Step> fusing_steps(const PipelineOptions& options) {
   const bool int8_cache = options.kv_cache == KvCache::int8;
+  const bool rounds = options.rounding_kernels && options.precision != Precision::fp32;
   return {
       {simplify(), "parts of merged products that go on together are one part"},
       {fuse_output(), "before products take up their bias for themselves"},
@@ -103,8 +105,11 @@ std::vector<Step> fusing_steps(const PipelineOptions& options) {
       {fuse_linear(), "a chain that belongs to one product runs on its tiles"},
       {merge_chains(), "chains that belong to none share what they read"},
       {fuse_linear(), "of a product whose readers are one chain now"},
-      {fuse_quantize(), "what computes a row has it at hand, fused as it now is",
-       options.quantizing_kernels},
+      {round_rows(), "rows of products with 16-bit matrices, of products as they now are", rounds},
+      {merge_common_subexpressions(), "and each of them once", rounds},
+      {fuse_quantize(options.quantizing_kernels, options.rounding_kernels),
+       "what computes a row has it at hand, fused as it now is",
+       options.quantizing_kernels || options.rounding_kernels},
   };
 }
 
@@ -271,7 +276,8 @@ bool runs_elsewhere(const std::string& name) {
     const std::vector<Pass> pipeline = default_pipeline({.precision = precision,
                                                          .kv_cache = KvCache::int8,
                                                          .recurrent_kernels = true,
-                                                         .quantizing_kernels = true});
+                                                         .quantizing_kernels = true,
+                                                         .rounding_kernels = true});
     const std::vector<std::string> names = names_of(pipeline);
     if (std::find(names.begin(), names.end(), name) != names.end()) return true;
   }

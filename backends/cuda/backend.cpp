@@ -82,6 +82,7 @@ class CudaBackend : public Backend {
         .plans = true,
         .needs_gpu = true,
         .quantizing_kernels = false,
+        .rounding_kernels = true,
         .target = kH100};
     return capabilities;
   }

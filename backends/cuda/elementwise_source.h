@@ -15,9 +15,9 @@ namespace fuselage::cuda {
 inline constexpr std::size_t kMaxElementOperands = 64;
 inline constexpr std::size_t kMaxElementResults = 16;
 
-// The parameters of a generated kernel: rows, operands and results, without gaps, in one struct
-// that is passed by value. The generated source declares the same structs. The members are those of
-// device/runtime/rows.h.
+// The parameters of a generated kernel: rows, operands, results and then rounded results, those
+// that are stored, without gaps, in one struct that is passed by value. The generated source
+// declares the same structs. The members are those of device/runtime/rows.h.
 
 struct ElementRows {
   const std::int32_t* live = nullptr;
@@ -41,6 +41,19 @@ struct ElementResult {
   const std::int32_t* first = nullptr;
 };
 
+struct RoundedElementResult {
+  std::uint16_t* data = nullptr;
+  std::int64_t stride = 0;
+  const std::int32_t* first = nullptr;
+};
+
+/// The form in which a result of an expression is stored.
+struct ElementForm {
+  bool floats = true;
+  bool rounded = false;  ///< to 16 bits, behind all floats
+  bool is_bf16 = true;   ///< else f16
+};
+
 /// The names of the generated kernels: a thread for each element, or for each float4, with rows
 /// aligned to 16 bytes. Both are launched with config_for_elements().
 inline constexpr const char* kScalarKernel = "elements";
@@ -50,10 +63,12 @@ inline constexpr const char* kFloat4Kernel = "elements4";
 FUSELAGE_EXPORTED ElementwiseExpression elementwise_expression(const Node& node);
 
 /// The CUDA C++ source of an expression's kernels, without includes. Where scalar[i], operand i has
-/// one element per row, which is broadcast to all columns. Both kernels use the same operations for
-/// an element. An element's operands are read before its results are written.
+/// one element per row, which is broadcast to all columns. `forms` has the form of each result;
+/// empty: floats. Both kernels use the same operations for an element. An element's operands are
+/// read before its results are written.
 FUSELAGE_EXPORTED std::string elementwise_source(const ElementwiseExpression& expression,
-                                                 const std::vector<bool>& scalar);
+                                                 const std::vector<bool>& scalar,
+                                                 const std::vector<ElementForm>& forms = {});
 
 /// Why an expression has no source; empty if it has one.
 std::string refuse_elementwise_source(const ElementwiseExpression& expression);

@@ -54,8 +54,15 @@ std::string refuse_matrix(const Graph& graph, ValueId w) {
   return is_taken ? "" : "it multiplies with no matrices of qlog4";
 }
 
+/// Rows of 16-bit floats are read where they are, in units of 16 bytes.
+std::string refuse_rows(const Graph& graph, const Node& node) {
+  const Type& x = graph.value(node.operands[0]).type;
+  if (!is_half(x.dtype)) return refuse_types(graph, node);
+  return x.dims.back() % 16 == 0 ? "" : "its rows of 16-bit floats are no multiple of 16 elements";
+}
+
 std::string refuse_product(const Graph& graph, const Node& node) {
-  if (std::string reason = refuse_types(graph, node); !reason.empty()) return reason;
+  if (std::string reason = refuse_rows(graph, node); !reason.empty()) return reason;
   return refuse_matrix(graph, node.operands[1]);
 }
 
@@ -128,6 +135,10 @@ std::string refuse_view(const Graph& graph, const Node& node) {
              : "";
 }
 
+std::string needs_floats(const Graph& graph, const Node& node) {
+  return is_half(graph.value(node.operands[0]).type.dtype) ? "" : needs_f32(graph, node);
+}
+
 // --- Recurrent layers ---
 
 /// A layer's parameters are converted to cuDNN's layout when the executable is made.
@@ -150,7 +161,8 @@ constexpr KernelInfo kRows[] = {
     {.op = op::Linear::kName,
      .name = "gemm_elements",
      .reads = OperandReads{view, whole}.then_all(view),
-     .refuse = refuse_gemm_elements},
+     .refuse = refuse_gemm_elements,
+     .rounds = true},
     {.op = op::LookupMatmul::kName,
      .name = "lookup_gemm",
      .reads = {slice},
@@ -165,7 +177,8 @@ constexpr KernelInfo kRows[] = {
     {.op = op::Pointwise::kName,
      .name = "elements",
      .reads = all_operands(view),
-     .refuse = refuse_expression},
+     .refuse = refuse_expression,
+     .rounds = true},
     {.op = op::Softmax::kName, .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
     {.op = op::LogSoftmax::kName,
      .name = "log_softmax",
@@ -179,8 +192,11 @@ constexpr KernelInfo kRows[] = {
     {.op = op::ReduceMax::kName, .name = "reduce_max", .reads = {view}},
     {.op = op::ReduceMean::kName, .name = "reduce_mean", .reads = {view}},
     {.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
-    {.op = op::AddLayerNorm::kName, .name = "add_layer_norm", .reads = {view, view}},
-    {.op = op::AddRmsNorm::kName, .name = "add_rms_norm", .reads = {view, view}},
+    {.op = op::AddLayerNorm::kName,
+     .name = "add_layer_norm",
+     .reads = {view, view},
+     .rounds = true},
+    {.op = op::AddRmsNorm::kName, .name = "add_rms_norm", .reads = {view, view}, .rounds = true},
     {.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}},
     {.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}},
     {.op = op::SegmentSoftmax::kName, .name = "segment_softmax"},
@@ -188,11 +204,13 @@ constexpr KernelInfo kRows[] = {
     {.op = op::AdditiveAttention::kName,
      .name = "additive_attention",
      .reads = {slice, slice, whole, slice},
-     .refuse = refuse_additive_attention},
+     .refuse = refuse_additive_attention,
+     .rounds = true},
     {.op = op::DotAttention::kName,
      .name = "dot_attention",
      .reads = {slice, slice, slice},
-     .refuse = refuse_dot_attention},
+     .refuse = refuse_dot_attention,
+     .rounds = true},
     {.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},
     {.op = op::MeanRows::kName, .name = "mean_rows"},
     {.op = op::SumRows::kName, .name = "sum_rows"},
@@ -253,7 +271,7 @@ constexpr KernelInfo kRows[] = {
      .name = "recurrent_layer",
      .reads = {slice},
      .refuse = refuse_recurrent_layer},
-    {.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
+    {.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_floats},
 };
 
 /// A row for each elementwise op: alone, it is an expression of one step.

@@ -14,7 +14,11 @@ namespace {
 
 /// The reason why a kernel cannot run a node; empty: it can.
 std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& node) {
-  if (!kernel.quantizes && !quantized_results(node).empty()) return "it does not quantize results";
+  if (!quantized_results(node).empty()) {
+    const bool rounds = is_half(node.as<op::Quantization>().to);
+    if (!(rounds ? kernel.rounds : kernel.quantizes))
+      return rounds ? "it does not round results" : "it does not quantize results";
+  }
   return kernel.refuse ? kernel.refuse(graph, node) : "";
 }
 

@@ -94,8 +94,12 @@ bool is_mixed(const Type& x, const Type& w) {
 }
 
 std::string refuse_types(const Type& x, const Type& w) {
-  if (!is_quantized(x.dtype) || x.dtype == row_type_of(w.dtype)) return "";
-  return "its operands are quantized differently";
+  const char* reason = "";
+  if (is_half(x.dtype))
+    reason = "it takes no rows of 16-bit floats";
+  else if (is_quantized(x.dtype) && x.dtype != row_type_of(w.dtype))
+    reason = "its operands are quantized differently";
+  return reason;
 }
 
 std::string refuse_types(const Graph& graph, const Node& node) {

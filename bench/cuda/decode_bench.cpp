@@ -1,10 +1,11 @@
 // The gain of the CUDA back-end's searches by batching, captured steps, fewer live rows, narrower
-// numbers, fusion and cuDNN's recurrent layers: ratios in one run. See docs/benchmarks/README.md.
+// numbers, fusion, cuDNN's recurrent layers and rounded results: ratios in one run. See
+// docs/benchmarks/README.md.
 //
 //   cuda_decode_bench [pairs]
 //
 // The model has random weights and the sizes of Amun's models (WNMT 2018): states of 1024, a
-// vocabulary of 30,000.
+// vocabulary of 30,000. A second model is a transformer of the shape of opus-mt.
 
 #include <fmt/format.h>
 
@@ -39,6 +40,21 @@ Model model() {
                              {"encoder", "[bi-gru 1024]"},
                              {"decoder", "[gru+gru 1024]"},
                              {"readout", "512"}},
+                            1);
+}
+
+/// A transformer of the shape of opus-mt.
+Model transformer() {
+  return build_random_model("transformer",
+                            {{"dim-vocabs", "[58101, 58101]"},
+                             {"dim-emb", "512"},
+                             {"enc-depth", "6"},
+                             {"dec-depth", "6"},
+                             {"transformer-heads", "8"},
+                             {"transformer-dim-ffn", "2048"},
+                             {"transformer-ffn-activation", "swish"},
+                             {"transformer-postprocess", "dan"},
+                             {"tied-embeddings-all", "true"}},
                             1);
 }
 
@@ -141,6 +157,15 @@ class Decoding {
           compare_on(apart, text, fused, text));
   }
 
+  void compare_rounding(std::size_t batch) const {
+    const auto text = sentences(batch);
+    Contestant apart =
+        contestant({.backend = "cuda", .passes = "all,-round_rows", .precision = Precision::bf16});
+    Contestant fused = contestant({.backend = "cuda", .precision = Precision::bf16});
+    print(fmt::format("rows rounded where computed, bf16, batch {}", batch),
+          compare_on(apart, text, fused, text));
+  }
+
   /// Loops of our kernels against cuDNN's layers: with a single decoder step, and in whole
   /// searches.
   void compare_encoders(std::size_t batch) const {
@@ -209,6 +234,8 @@ void run(const std::vector<std::string>& arguments) {
     fmt::print("cuDNN's encoder is left out: there is no cuDNN\n");
   else
     for (const std::size_t batch : {1, 64, 1280}) decoding.compare_encoders(batch);
+  const Decoding layers(transformer(), arguments.empty() ? 15 : std::stoi(arguments[0]));
+  for (const std::size_t batch : {1, 64}) layers.compare_rounding(batch);
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ void make_attribute(Rewriter& rewriter, const Match& match) {
 
 // --- Results ---
 
+bool rounds(const Graph&, const Node& node) { return is_half(node.as<op::Quantization>().to); }
+bool quantizes(const Graph& graph, const Node& node) { return !rounds(graph, node); }
+
 std::optional<std::string> other_integers(const Match& match) {
   const Node& producer = match.node(kX);
   const auto same_vectors = [&] {
@@ -58,22 +61,32 @@ void fuse(Rewriter& rewriter, const Match& match) {
   rewriter.replace(match.result(), graph.result(fused, producer.results.size()));
 }
 
-}  // namespace
-
-Pass fuse_quantize() {
+/// The rule `name` for nodes that `gives` holds for.
+Rule results(std::string name, NodePredicate gives) {
   const auto may_quantize = [](const Graph&, const Node& node) {
     return node.has<op::QuantizedResults>();
   };
-  return {
-      .name = "fuse_quantize",
-      .rules = {{.name = "constant_scale",
-                 .pattern = match::op<op::Quantize>({match::any(kX), match::constant(kScale)}),
-                 .guards = {{"one_number", not_one_scale}},
-                 .build = make_attribute},
-                {.name = "quantized_results",
-                 .pattern = match::op<op::Quantize>({match::node(may_quantize).named(kX).shared()}),
-                 .guards = {{"same_integers", other_integers}},
-                 .build = fuse}}};
+  return {.name = std::move(name),
+          .pattern = match::op<op::Quantize>({match::node(may_quantize).named(kX).shared()})
+                         .where(std::move(gives)),
+          .guards = {{"same_integers", other_integers}},
+          .build = fuse};
+}
+
+}  // namespace
+
+Pass fuse_quantize(bool to_integers, bool to_halves) {
+  Pass pass{.name = "fuse_quantize"};
+  if (to_integers) {
+    pass.rules.push_back(
+        {.name = "constant_scale",
+         .pattern = match::op<op::Quantize>({match::any(kX), match::constant(kScale)}),
+         .guards = {{"one_number", not_one_scale}},
+         .build = make_attribute});
+    pass.rules.push_back(results("quantized_results", quantizes));
+  }
+  if (to_halves) pass.rules.push_back(results("rounded_results", rounds));
+  return pass;
 }
 
 }  // namespace fuselage

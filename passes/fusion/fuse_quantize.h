@@ -4,8 +4,8 @@
 
 namespace fuselage {
 
-/// Fuses `quantize` with the producer of its operand, if the producer's op supports it: each vector
-/// is quantized while it is in the cache.
-Pass fuse_quantize();
+/// Fuses `quantize` to integers, to 16-bit floats or to both with the producer of its operand, if
+/// the producer's op supports it: each vector is quantized while it is at hand.
+Pass fuse_quantize(bool to_integers, bool to_halves);
 
 }  // namespace fuselage

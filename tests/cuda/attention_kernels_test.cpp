@@ -101,7 +101,7 @@ TEST_F(AttentionKernelsTest, LongSources) {
                             .segments = {source.begin.data()},
                             .left = source.left()};
   dot_attention(stream(), attention, 1, 0.5f, {.data = weights.data(), .stride = 1},
-                {.data = mixtures.data(), .stride = kColumns});
+                {.floats = {.data = mixtures.data(), .stride = kColumns}, .rounded = {}});
   std::vector<double> want(source.pairs), mixture(kColumns);
   for (std::size_t p = 0; p < source.pairs; ++p) {
     const float* key = keys.data() + static_cast<std::size_t>(source.index[p]) * kColumns;
@@ -143,7 +143,7 @@ TEST_F(AttentionKernelsTest, FactorsOfLargeNumbers) {
                       .segments = {begin.data()},
                       .left = {live.data(), 1}},
                      v.data(), {.data = weights.data(), .stride = 1},
-                     {.data = mixtures.data(), .stride = kColumns});
+                     {.floats = {.data = mixtures.data(), .stride = kColumns}, .rounded = {}});
   const std::vector<float> got = weights.to_host();
   // tanh(87 + 87) = 1 beside tanh(0) = 0, in all columns but one.
   EXPECT_FLOAT_EQ(got[0], 1.0f);

@@ -117,9 +117,9 @@ TEST_F(ElementKernelsTest, SpecialNumbersOneByOneAndInFours) {
     const CompiledExpression kernel(expression_of(ops), {false, false});
     for (const std::int32_t columns : {stride, stride - 1}) {
       DeviceArray<float> y(ops.size() * x.size(), -1);
-      std::vector<RowsOut> results;
+      std::vector<FloatsOut> results;
       for (std::size_t i = 0; i < ops.size(); ++i)
-        results.push_back({.data = y.data() + i * x.size(), .stride = stride});
+        results.push_back({.floats = {.data = y.data() + i * x.size(), .stride = stride}});
       const RowsIn operands[] = {{.data = a.data(), .stride = stride, .columns = columns},
                                  {.data = b.data(), .stride = stride, .columns = columns}};
       kernel.launch(stream(), {live.data(), 1}, columns, operands, results);
@@ -127,6 +127,43 @@ TEST_F(ElementKernelsTest, SpecialNumbersOneByOneAndInFours) {
       for (std::size_t i = 0; i < ops.size(); ++i)
         for (std::size_t c = 0; c < static_cast<std::size_t>(columns); ++c)
           expect_as_defined(*ops[i], x[c], z[c], got[i * x.size() + c]);
+    }
+  }
+}
+
+/// Halves between two numbers, subnormal ones and those of no range, in 16 bits.
+TEST_F(ElementKernelsTest, ResultsMayBeRoundedOneByOneAndInFours) {
+  std::vector<float> x = special_numbers();
+  for (int exponent = -30; exponent <= 17; ++exponent)
+    for (const float factor : {1.0f, 1 + 0x1p-11f, 1 + 0x3p-11f, 1 + 0x1p-8f, 1 + 0x3p-8f,
+                               1 + 0x1p-10f + 0x1p-23f, 2 - 0x1p-11f, 2 - 0x1p-12f})
+      x.push_back((exponent % 2 == 0 ? factor : -factor) * std::ldexp(1.0f, exponent));
+  while (x.size() % 4 != 0) x.push_back(0);
+  const auto stride = static_cast<std::int32_t>(x.size());
+  DeviceArray<float> a(x);
+  DeviceArray<std::int32_t> live(1, 1);
+  for (const bool is_bf16 : {true, false}) {
+    const CompiledExpression kernel(
+        parse_expression("t0 = neg(x0); neg(t0); t0"), {false},
+        {{.floats = false, .rounded = true, .is_bf16 = is_bf16}, {.is_bf16 = is_bf16}});
+    for (const std::int32_t columns : {stride, stride - 1}) {
+      DeviceArray<std::uint16_t> y(x.size());
+      DeviceArray<float> z(x.size());
+      const RowsIn operands[] = {{.data = a.data(), .stride = stride, .columns = columns}};
+      const FloatsOut results[] = {{.rounded = {.data = y.data(), .stride = stride}},
+                                   {.floats = {.data = z.data(), .stride = stride}}};
+      kernel.launch(stream(), {live.data(), 1}, columns, operands, results);
+      const std::vector<std::uint16_t> got = y.to_host();
+      const std::vector<float> floats = z.to_host();
+      for (std::size_t c = 0; c < static_cast<std::size_t>(columns); ++c) {
+        const std::uint16_t want = is_bf16 ? float_to_bfloat16(x[c]) : float_to_half(x[c]);
+        if (std::isnan(x[c])) {
+          EXPECT_TRUE(std::isnan(is_bf16 ? bfloat16_to_float(got[c]) : half_to_float(got[c])));
+          continue;
+        }
+        EXPECT_EQ(got[c], want) << x[c];
+        EXPECT_EQ(floats[c], -x[c]);
+      }
     }
   }
 }
@@ -191,8 +228,8 @@ TEST_F(ElementKernelsTest, ResultsMayLieWhereOperandsDo) {
     DeviceArray<std::int32_t> live(1, kRows - 1);
     const RowsIn operands[] = {{.data = x.data(), .stride = columns, .columns = columns},
                                {.data = bias.data(), .stride = 0, .columns = 1}};
-    const RowsOut results[] = {{.data = x.data(), .stride = columns},
-                               {.data = sums.data(), .stride = columns}};
+    const FloatsOut results[] = {{.floats = {.data = x.data(), .stride = columns}},
+                                 {.floats = {.data = sums.data(), .stride = columns}}};
     kernel.launch(stream(), {live.data(), kRows}, columns, operands, results);
     const std::vector<float> got = x.to_host(), sum = sums.to_host();
     for (std::size_t i = 0; i < got.size(); ++i) {

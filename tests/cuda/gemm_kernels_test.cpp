@@ -187,6 +187,74 @@ return y = %y
 )IR");
 }
 
+/// Rows of 16-bit floats, in place, of earlier steps, and through an index.
+TEST_F(GemmKernelsTest, RowsMayBeRounded) {
+  constexpr std::string_view kInputs = R"IR(%x = import() {{name = "x", domain = hyp, dims = [48]}}
+%s = import() {{name = "s", domain = source, dims = [2, 16]}}
+%w = param() {{name = "W", dims = [48, 18], dtype = {0}}}
+%v = param() {{name = "V", dims = [18, 16], dtype = {0}}}
+%b = param() {{name = "b", dims = [18]}}
+%r = quantize(%x) {{to = {0}}}
+%p = import() {{name = "p", domain = prefix, dims = [48]}}
+%h = quantize(%p) {{to = {0}}}
+%t = quantize(%s) {{to = {0}}}
+)IR";
+  for (const std::string_view type : {"bf16", "f16"})
+    for (const std::string_view product :
+         {"matmul(%r, %w)", "linear(%h, %w, %b) {expression = \"add(x0, x1)\"}",
+          "linear(%r, %w, %b) {expression = \"tanh(add(x0, x1))\"}",
+          "matmul(%t, %v) {transposed = true}"})
+      expect_as_reference(fmt::format(fmt::runtime(kInputs), type) +
+                          fmt::format("%y = {}\nreturn y = %y\n", product));
+}
+
+/// Nodes that round their results, with floats that others read and without.
+TEST_F(GemmKernelsTest, ResultsMayBeRounded) {
+  for (const std::string_view type : {"bf16", "f16"})
+    for (const std::string_view domain : {"hyp", "prefix"})
+      expect_as_reference(fmt::format(
+          R"IR(%x = import() {{name = "x", domain = {1}, dims = [32]}}
+%z = import() {{name = "z", domain = {1}, dims = [32]}}
+%g = param() {{name = "g", dims = [32]}}
+%f = param() {{name = "f", dims = [32, 32]}}
+%w = param() {{name = "W", dims = [32, 18], dtype = {0}}}
+%p, %p16 = pointwise(%x, %z) {{expression = "tanh(add(x0, x1))", quantized = [0], to = {0}}}
+%q, %r, %r16 = pointwise(%x, %z) {{expression = "t0 = add(x0, x1); t1 = mul(t0, x0); t0; t1", quantized = [1], to = {0}}}
+%n, %s, %s16, %n16 = add_layer_norm(%x, %z, %g) {{epsilon = 0.01, quantized = [1, 0], to = {0}}}
+%m, %t, %m16 = add_rms_norm(%x, %z, %g) {{epsilon = 0.01, quantized = [0], to = {0}}}
+%l, %l16 = linear(%x, %f, %g) {{expression = "relu(add(x0, x1))", quantized = [0], to = {0}}}
+%k, %k16 = linear(%x, %f, %g) {{expression = "sigmoid(add(x0, x1))", quantized = [0], to = {0}}}
+%a = matmul(%p16, %w)
+%b = matmul(%r16, %w)
+%c = matmul(%s16, %w)
+%d = matmul(%n16, %w)
+%e = matmul(%m16, %w)
+%h = matmul(%l16, %w)
+%i = matmul(%k16, %w)
+return a = %a, b = %b, c = %c, d = %d, e = %e, h = %h, i = %i, q = %q, s = %s, l = %l
+)IR",
+          type, domain));
+}
+
+TEST_F(GemmKernelsTest, MixturesMayBeRounded) {
+  for (const std::string_view type : {"bf16", "f16"})
+    expect_as_reference(fmt::format(R"IR(%q = import() {{name = "pos_q", domain = hyp, dims = [48]}}
+%k = import() {{name = "pos_k", domain = source, dims = [48]}}
+%x = import() {{name = "x", domain = source, dims = [32]}}
+%v = param() {{name = "v", dims = [48, 1]}}
+%w = param() {{name = "W", dims = [32, 18], dtype = {0}}}
+%a, %b, %c = dot_attention(%q, %k, %x) {{left = [cross.left], right = [cross.right], heads = 4, scale = 0.25, quantized = [1], to = {0}}}
+%d, %e, %f = additive_attention(%q, %k, %v, %x) {{left = [cross.left], right = [cross.right], quantized = [1], to = {0}}}
+%y = matmul(%c, %w)
+%z = matmul(%f, %w)
+return y = %y, z = %z, e = %e
+)IR",
+                                    type),
+                        // A number between two of 16 bits may be rounded up as a float and down as
+                        // a double.
+                        0.02);
+}
+
 TEST_F(GemmKernelsTest, LinearMakesWiderRowsOfAProductOfOneColumn) {
   expect_as_reference(R"IR(%x = import() {name = "x", domain = hyp, dims = [10]}
 %w = param() {name = "W", dims = [10, 1]}

@@ -34,6 +34,7 @@ inline Tensor stored(const Type& type, std::int64_t rows, const std::vector<doub
   std::transform(numbers.begin(), numbers.end(), tensor.mutable_data<float>(),
                  [](double x) { return static_cast<float>(x); });
   if (type.dtype == DType::bf16) return tensor.to_bf16();
+  if (type.dtype == DType::f16) return tensor.to_f16();
   if (type.dtype == DType::qint16) return quantized({.to = DType::qint16, .largest = 99}, tensor);
   return type.dtype == DType::qint8 ? quantized({}, tensor) : tensor;
 }

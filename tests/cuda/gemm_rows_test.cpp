@@ -33,7 +33,8 @@ TEST_F(GemmRowsTest, AreRoundedAndPaddedWithZeros) {
       x.through({6, -1, 0, 2, 1, 3});
       const LiveRows rows(kLive, kMaxLive);
       DeviceArray<std::uint16_t> out(static_cast<std::size_t>(kMaxLive * stride), kBefore);
-      round_rows(stream(), {x.rows(), rows.rows(), 1, k}, to, stride, out.data());
+      round_rows(stream(), {x.rows(), rows.rows(), 1, k}, to, stride,
+                 {out.data(), stride, nullptr});
       const std::vector<float> got = to_floats(to, out.to_host());
       for (std::int32_t r = 0; r < kMaxLive; ++r)
         for (std::int64_t c = 0; c < stride; ++c) {
@@ -54,7 +55,7 @@ TEST_F(GemmRowsTest, KeepTheUpperBitsOfNaNsInBfloat16) {
   const LiveRows rows(1, 1);
   DeviceArray<std::uint16_t> out(16);
   round_rows(stream(), {operand.rows(), rows.rows(), 1, std::ssize(x)}, DType::bf16, 16,
-             out.data());
+             {out.data(), 16, nullptr});
   const std::vector<std::uint16_t> got = out.to_host();
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(got[i], float_to_bfloat16(x[i])) << i;
 }
@@ -64,7 +65,8 @@ TEST_F(GemmRowsTest, SeveralVectorsARowAreRowsOfTheirOwn) {
   const Operand x(random_floats(4 * 3 * k, 2), 3 * k);
   const LiveRows rows(4, 4);
   DeviceArray<std::uint16_t> out(12 * stride);
-  round_rows(stream(), {x.rows(), rows.rows(), 3, k}, DType::bf16, stride, out.data());
+  round_rows(stream(), {x.rows(), rows.rows(), 3, k}, DType::bf16, stride,
+             {out.data(), stride, nullptr});
   const std::vector<float> got = to_floats(DType::bf16, out.to_host());
   const TestMatrix type(DType::bf16, 1, 1, 0);
   for (std::int64_t v = 0; v < 12; ++v)

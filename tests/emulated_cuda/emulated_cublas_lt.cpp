@@ -306,6 +306,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation, 
       !emulated_cuda::device_memory().is_on(a, emulated_cuda::device_of_thread()) ||
       !emulated_cuda::device_memory().is_on(d, emulated_cuda::device_of_thread()))
     return CUBLAS_STATUS_EXECUTION_FAILED;
+  emulated_cuda::count_launch();
   const cudaError_t status = emulated_cuda::perform(stream, [product, workspace, scratch] {
     // Shows reads of the workspace by others.
     if (scratch > 0) std::memset(workspace, 0xff, scratch);

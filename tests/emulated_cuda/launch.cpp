@@ -95,6 +95,7 @@ cudaError_t enqueue(const cudaLaunchConfig_t& config, const void* kernel,
   if (const cudaError_t refused = refuse_other_device(config.stream)) return refused;
   if (!possible(config.gridDim, config.blockDim)) return report(cudaErrorInvalidConfiguration);
   if (config.dynamicSmemBytes > allowed_shared(kernel)) return report(cudaErrorInvalidValue);
+  count_launch();
   return perform(config.stream,
                  [grid = config.gridDim, block = config.blockDim, bytes = config.dynamicSmemBytes,
                   thread = std::move(thread)] { run_grid(grid, block, bytes, thread); });

@@ -1,6 +1,7 @@
 #include "stream.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <random>
 #include <set>
@@ -15,6 +16,8 @@ namespace {
 // One device for all host threads, which executes one operation at a time.
 std::recursive_mutex device;
 std::set<cudaStream_t> streams;
+
+std::atomic<std::int64_t> launch_count{0};
 
 // Streams with captures that forbid some calls to this thread.
 thread_local std::vector<cudaStream_t> captures;
@@ -34,6 +37,9 @@ void run(const Operation& operation) {
 bool is_default(cudaStream_t stream) {
   return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
+
+void count_launch() { ++launch_count; }
+std::int64_t launches() { return launch_count; }
 
 cudaError_t refuse_other_device(cudaStream_t stream) {
   const bool is_other = !is_default(stream) && stream->device != device_of_thread();

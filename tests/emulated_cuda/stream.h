@@ -43,6 +43,9 @@ int device_of_thread();
 /// The error of a launch into a stream of another device than the current one; else success.
 cudaError_t refuse_other_device(cudaStream_t stream);
 
+/// Counts a launch for launches().
+void count_launch();
+
 /// Enqueues the operation, or adds it to the stream's capture. The default stream executes it at
 /// once.
 cudaError_t perform(cudaStream_t stream, Operation operation);

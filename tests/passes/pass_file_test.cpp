@@ -42,7 +42,8 @@ std::vector<Pass> steps_for(const PassCase& test) {
                           .precision = test.precision,
                           .activations = test.activations,
                           .kv_cache = KvCache::int8,
-                          .recurrent_kernels = true};
+                          .recurrent_kernels = true,
+                          .rounding_kernels = true};
   std::vector<Pass> steps = default_pipeline(options);
   options.precision = Precision::fp32;
   for (Pass& pass : default_pipeline(options)) steps.push_back(std::move(pass));

@@ -36,8 +36,10 @@ struct Capabilities {
   EnumSet<BackendOption> options;  ///< supported options
   bool plans = false;              ///< programs are run by plans, which are made without a device
   bool needs_gpu = false;          ///< for running, not for planning
-  bool quantizing_kernels = true;  ///< kernels can quantize their results
-  Target target;                   ///< for the cost model
+  bool quantizing_kernels = true;  ///< kernels can quantize their results to integers
+  /// Products with 16-bit matrices round their rows, and kernels can round their results.
+  bool rounding_kernels = false;
+  Target target;  ///< for the cost model
 };
 
 /// Bounds of a batch. A sentence longer than `words` is a batch of its own.

@@ -33,7 +33,7 @@ enum class DType : std::uint8_t {
 /// of quantized vectors use vector_bytes (quantized.h).
 std::size_t size_of(DType dtype);
 
-/// Whether the type is f16 or bf16, which only weights have.
+/// Whether the type is f16 or bf16, which only weights and rounded rows have.
 constexpr bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 /// "f32", "i8", …

@@ -20,8 +20,12 @@ void expect_f32(const InferContext& in, std::size_t i);
 /// Throws unless operand i holds f32 or quantized numbers.
 void expect_real(const InferContext& in, std::size_t i);
 
-/// Throws for a 16-bit float type in a run-time domain: only weights have such types.
+/// Throws for a 16-bit float type in a run-time domain: the op is for weights of such types.
 void expect_weights_if_half(const InferContext& in, DType dtype, DomainId domain);
+
+/// Throws for rows of a run-time domain with an odd number of 16-bit floats: such rows lie in units
+/// of 4 bytes.
+void expect_even_if_half(const InferContext& in, const Type& type);
 
 /// Throws unless operand i has one f32 vector per row; returns its length.
 std::int64_t expect_vector(const InferContext& in, std::size_t i);

@@ -14,7 +14,8 @@ namespace FUSELAGE_API fuselage {
 namespace op {
 
 /// Parameters of quantization; see Quantizer. The last dimension is divided into `vectors` equal
-/// parts, each of which is a quantized vector: f32[512] in 8 vectors becomes qint8[8, 64].
+/// parts, each of which is a quantized vector: f32[512] in 8 vectors becomes qint8[8, 64]. `to`
+/// bf16 or f16 rounds each element, without a scale.
 struct Quantization {
   DType to = DType::qint8;
   std::int64_t largest = 127;
@@ -33,7 +34,7 @@ struct Quantization {
 };
 
 /// Quantizes each vector to integers with a scale: operand 1 or else `given_scale`, if that
-/// is positive, otherwise the minimum possible.
+/// is positive, otherwise the minimum possible. Or rounds it to 16-bit floats, ties to even.
 struct Quantize : Quantization {
   static constexpr std::string_view kName = "quantize";
 };

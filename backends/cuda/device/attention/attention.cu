@@ -3,6 +3,7 @@
 #include "backends/cuda/device/normalization/online_softmax.h"
 #include "backends/cuda/device/runtime/dot_products.h"
 #include "backends/cuda/device/runtime/launch_config.h"
+#include "backends/cuda/device/runtime/put_floats.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 
@@ -40,13 +41,50 @@ __device__ void attend(const Attention& in, std::int64_t head_width, Score score
   softmax_of<kThreads>({out, weights.stride}, end - begin, out, weights.stride);
 }
 
+/// The mixture of head blockIdx.y of left row blockIdx.x, by the weights that the block has stored:
+/// each warp sums a slice of the pairs for 32 columns at a time, and the first one adds the slices.
+__device__ void mix_head(const Attention& in, std::int64_t width, const RowsOut& weights,
+                         const FloatsOut& mixtures) {
+  constexpr int kSlices = kThreads / kWarpSize;
+  const std::int64_t i = blockIdx.x;
+  const std::int64_t begin = in.segments.begin[i];
+  const std::int64_t end = in.segments.begin[i + 1];
+  const float* weight = row_of(weights, begin) + blockIdx.y;
+  const std::int64_t first_column = blockIdx.y * width;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  const int slice = static_cast<int>(threadIdx.x) / kWarpSize;
+  const FloatRow out = row_of(mixtures, i);
+  __shared__ float sums[kSlices][kWarpSize];
+  for (std::int64_t tile = 0; tile < width; tile += kWarpSize) {
+    const std::int64_t c = tile + lane;
+    float sum = 0;
+    if (c < width) {
+#pragma unroll 4
+      for (std::int64_t p = begin + slice; p < end; p += kSlices)
+        sum +=
+            weight[(p - begin) * weights.stride] * element(row_of(in.values, p), first_column + c);
+    }
+    __syncthreads();  // The first warp may still read the sums of the last tile.
+    sums[slice][lane] = sum;
+    __syncthreads();
+    if (slice != 0 || c >= width) continue;
+#pragma unroll
+    for (int s = 1; s < kSlices; ++s) sum += sums[s][lane];
+    out.put(first_column + c, sum);
+  }
+}
+
 template <int kLanes>
-__global__ void dot_weights_kernel(Attention in, std::int64_t head_width, float scale,
-                                   RowsOut weights) {
+__global__ void dot_attention_kernel(Attention in, std::int64_t head_width,
+                                     std::int64_t value_width, float scale, RowsOut weights,
+                                     FloatsOut mixtures) {
+  if (static_cast<std::int64_t>(blockIdx.x) >= *in.left.live) return;
   const auto score = [&](const StridedVector& query, const StridedVector& key, std::int64_t width) {
     return scale * dot<kLanes>(query, key, width);
   };
   attend<kLanes>(in, head_width, score, weights);
+  __syncthreads();
+  mix_head(in, value_width, weights, mixtures);
 }
 
 /// 1 + (q k)². q k is clamped where tanh is 1 to the last bit, so that the product of four
@@ -118,22 +156,16 @@ LaunchConfig config_for_heads(const Rows& left, std::int64_t heads) {
 }  // namespace
 
 void dot_attention(cudaStream_t stream, const Attention& in, std::int64_t heads, float scale,
-                   const RowsOut& weights, const RowsOut& mixtures) {
+                   const RowsOut& weights, const FloatsOut& mixtures) {
   const std::int64_t head_width = in.queries.columns / heads;
   with_lanes(head_width, [&](auto lanes) {
-    launch(stream, dot_weights_kernel<lanes>, config_for_heads(in.left, heads), in, head_width,
-           scale, weights);
+    launch(stream, dot_attention_kernel<lanes>, config_for_heads(in.left, heads), in, head_width,
+           in.values.columns / heads, scale, weights, mixtures);
   });
-  mix_rows(stream,
-           {.data = weights.data,
-            .stride = weights.stride,
-            .first = weights.first,
-            .columns = static_cast<std::int32_t>(heads)},
-           in.values, in.values.columns, in.segments, in.left, mixtures);
 }
 
 void additive_attention(cudaStream_t stream, const Attention& in, const float* v,
-                        const RowsOut& weights, const RowsOut& mixtures) {
+                        const RowsOut& weights, const FloatsOut& mixtures) {
   launch(stream, additive_weights_kernel, config_for_heads(in.left, 1), in, v,
          std::int64_t{in.queries.columns}, weights);
   mix_rows(stream,

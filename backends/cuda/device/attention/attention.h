@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/runtime/floats_out.h"
 #include "backends/cuda/device/runtime/rows.h"
 
 namespace fuselage::cuda {
@@ -21,12 +22,12 @@ struct Attention {
 /// over the pairs of left row i of scale * (query · key); mixtures[i] is the weighted sum of the
 /// values.
 void dot_attention(cudaStream_t stream, const Attention& in, std::int64_t heads, float scale,
-                   const RowsOut& weights, const RowsOut& mixtures);
+                   const RowsOut& weights, const FloatsOut& mixtures);
 
 /// Additive attention: one head with the score v · tanh(q + k). Queries are exp(q) and keys exp(k),
 /// since tanh(q + k) = 1 - 2 / (1 + (exp(q) exp(k))²).
 void additive_attention(cudaStream_t stream, const Attention& in, const float* v,
-                        const RowsOut& weights, const RowsOut& mixtures);
+                        const RowsOut& weights, const FloatsOut& mixtures);
 
 /// out[r], with `heads` columns: scale * (a[r] · b[r]) for each head.
 void head_dot(cudaStream_t stream, const RowsIn& a, const RowsIn& b, std::int64_t heads,

@@ -2,6 +2,7 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/kernel/rounded_results.h"
 #include "fuselage/ops/attention.h"
 #include "fuselage/ops/rows.h"
 
@@ -29,10 +30,16 @@ class SegmentSoftmax final : public Kernel {
 /// pair, mixtures by left row.
 class AttentionKernel : public Kernel {
  public:
-  AttentionKernel(const PlannedInstruction&, const Binding& binding)
-      : map_(binding.node.as<op::PairMembers>().left.front()), left_(binding.graph.map(map_).to) {}
+  AttentionKernel(const PlannedInstruction& in, const Binding& binding)
+      : map_(binding.node.as<op::PairMembers>().left.front()),
+        left_(binding.graph.map(map_).to),
+        rounded_(in, binding) {}
 
  protected:
+  FloatsOut mixtures(const PlannedInstruction& in, const Run& run) const {
+    return rounded_.out(in, run, 1);
+  }
+
   Attention attention(const PlannedInstruction& in, const Run& run, std::size_t values) const {
     const std::int32_t* right = run.indexes[static_cast<std::size_t>(in.operands[1].index)];
     Attention attention{.queries = all_rows(in, run, 0),
@@ -47,6 +54,7 @@ class AttentionKernel : public Kernel {
  private:
   MapId map_;
   DomainId left_;
+  RoundedResults rounded_;
 };
 
 class AdditiveAttention final : public AttentionKernel {
@@ -55,7 +63,7 @@ class AdditiveAttention final : public AttentionKernel {
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     additive_attention(run.stream, attention(in, run, 3), data_at<const float>(in.operands[2], run),
-                       rows_out(in, run, 0), rows_out(in, run, 1));
+                       rows_out(in, run, 0), mixtures(in, run));
   }
 };
 
@@ -68,7 +76,7 @@ class DotAttention final : public AttentionKernel {
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     dot_attention(run.stream, attention(in, run, 2), heads_, scale_, rows_out(in, run, 0),
-                  rows_out(in, run, 1));
+                  mixtures(in, run));
   }
 
  private:

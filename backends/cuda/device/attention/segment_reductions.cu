@@ -1,6 +1,7 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
 #include "backends/cuda/device/runtime/launch_config.h"
+#include "backends/cuda/device/runtime/put_floats.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 
 namespace fuselage::cuda {
@@ -56,14 +57,14 @@ __device__ void sum_over_pairs(const Segments& segments, const Rows& left, std::
 }
 
 __global__ void mix_kernel(RowsIn weights, RowsIn x, std::int64_t head_width, std::int64_t columns,
-                           Segments segments, Rows left, RowsOut out) {
+                           Segments segments, Rows left, FloatsOut out) {
   sum_over_pairs(
       segments, left, columns,
       [&](std::int64_t p, std::int64_t c) {
         const float* row = row_of(x, p);
         return row ? row_of(weights, p)[c / head_width] * row[c] : 0.0f;
       },
-      [&](std::int64_t i, std::int64_t c, float sum, std::int64_t) { row_of(out, i)[c] = sum; });
+      [&](std::int64_t i, std::int64_t c, float sum, std::int64_t) { row_of(out, i).put(c, sum); });
 }
 
 __global__ void mean_kernel(RowsIn x, std::int64_t columns, Segments segments, Rows left,
@@ -130,7 +131,7 @@ void segment_log_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t head
 }
 
 void mix_rows(cudaStream_t stream, const RowsIn& weights, const RowsIn& x, std::int64_t columns,
-              const Segments& segments, const Rows& left, const RowsOut& out) {
+              const Segments& segments, const Rows& left, const FloatsOut& out) {
   launch(stream, mix_kernel, config_for_sums(left, columns), weights, x, columns / weights.columns,
          columns, segments, left, out);
 }

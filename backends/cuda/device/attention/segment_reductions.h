@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/runtime/floats_out.h"
 #include "backends/cuda/device/runtime/rows.h"
 
 namespace fuselage::cuda {
@@ -22,7 +23,7 @@ void segment_log_softmax(cudaStream_t stream, const RowsIn& x, std::int64_t head
 /// out[i] is the sum of weights[p] * x[p] over the pairs p of left row i. `weights` has a column
 /// for each head. x is read through its index; pairs with a negative index are left out.
 void mix_rows(cudaStream_t stream, const RowsIn& weights, const RowsIn& x, std::int64_t columns,
-              const Segments& segments, const Rows& left, const RowsOut& out);
+              const Segments& segments, const Rows& left, const FloatsOut& out);
 
 /// The mean of the rows of x in each segment; zeros for an empty segment.
 void mean_rows(cudaStream_t stream, const RowsIn& x, std::int64_t columns, const Segments& segments,

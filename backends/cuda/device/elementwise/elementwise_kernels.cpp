@@ -20,6 +20,7 @@ static_assert(sizeof(ElementOperand) == sizeof(RowsIn) &&
               offsetof(ElementOperand, columns) == offsetof(RowsIn, columns));
 static_assert(sizeof(ElementResult) == sizeof(RowsOut) &&
               offsetof(ElementResult, first) == offsetof(RowsOut, first));
+static_assert(sizeof(RoundedElementResult) == sizeof(ResultOf<std::uint16_t>));
 
 /// The single parameter of a generated kernel, assembled at run time.
 class Parameters {
@@ -34,7 +35,7 @@ class Parameters {
  private:
   static constexpr std::size_t kCapacity = sizeof(ElementRows) +
                                            kMaxElementOperands * sizeof(ElementOperand) +
-                                           kMaxElementResults * sizeof(ElementResult);
+                                           2 * kMaxElementResults * sizeof(ElementResult);
   static_assert(kCapacity <= 4096, "CUDA's limit of kernel parameters");
   alignas(16) std::array<std::byte, kCapacity> bytes_;
   std::size_t size_ = 0;
@@ -50,19 +51,21 @@ std::vector<bool> scalar_operands(const PlannedInstruction& in) {
 class ElementwiseKernel final : public Kernel {
  public:
   ElementwiseKernel(const PlannedInstruction& in, const Binding& binding)
-      : kernel_(elementwise_expression(binding.node), scalar_operands(in)) {}
+      : rounded_(in, binding),
+        kernel_(elementwise_expression(binding.node), scalar_operands(in), forms_of(rounded_)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     std::array<RowsIn, kMaxElementOperands> operands;
-    std::array<RowsOut, kMaxElementResults> results;
+    std::array<FloatsOut, kMaxElementResults> results;
     for (std::size_t i = 0; i < in.operands.size(); ++i) operands[i] = rows_in(in, run, i);
-    for (std::size_t i = 0; i < in.results.size(); ++i) results[i] = rows_out(in, run, i);
+    for (std::size_t i = 0; i < rounded_.own(); ++i) results[i] = rounded_.out(in, run, i);
     kernel_.launch(run.stream, rows_of(in, run), cols_of(in),
                    std::span(operands).first(in.operands.size()),
-                   std::span(results).first(in.results.size()));
+                   std::span(results).first(rounded_.own()));
   }
 
  private:
+  RoundedResults rounded_;
   CompiledExpression kernel_;
 };
 
@@ -70,27 +73,40 @@ const RegisterKernels kKernels({{"elements", make_kernel<ElementwiseKernel>}});
 
 }  // namespace
 
+std::vector<ElementForm> forms_of(const RoundedResults& results) {
+  std::vector<ElementForm> forms;
+  for (std::size_t i = 0; i < results.own(); ++i)
+    forms.push_back({.floats = results.is_read(i),
+                     .rounded = results.rounding_of(i) != kNone,
+                     .is_bf16 = results.is_bf16()});
+  return forms;
+}
+
 CompiledExpression::CompiledExpression(const ElementwiseExpression& expression,
-                                       const std::vector<bool>& scalar)
+                                       const std::vector<bool>& scalar,
+                                       const std::vector<ElementForm>& forms)
     : scalar_(scalar),
-      result_count_(expression.results.size()),
-      library_(load_kernels(elementwise_source(expression, scalar))),
+      forms_(forms),
+      library_(load_kernels(elementwise_source(expression, scalar, forms))),
       scalar_kernel_(library_->kernel(kScalarKernel)),
-      float4_kernel_(library_->kernel(kFloat4Kernel)) {}
+      float4_kernel_(library_->kernel(kFloat4Kernel)) {
+  forms_.resize(expression.results.size());
+}
 
 bool CompiledExpression::vectorizes(std::int64_t columns, std::span<const RowsIn> operands,
-                                    std::span<const RowsOut> results) const {
+                                    std::span<const FloatsOut> results) const {
   if (columns % 4 != 0) return false;
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (!scalar_[i] && !is_float4_aligned(operands[i])) return false;
-  return std::all_of(results.begin(), results.end(),
-                     [](const RowsOut& r) { return is_float4_aligned(r); });
+  return std::all_of(results.begin(), results.end(), [](const FloatsOut& out) {
+    return is_float4_aligned(out.floats) && is_float4_aligned(out.rounded.data, out.rounded.stride);
+  });
 }
 
 void CompiledExpression::launch(cudaStream_t stream, const Rows& rows, std::int64_t columns,
                                 std::span<const RowsIn> operands,
-                                std::span<const RowsOut> results) const {
-  check(operands.size() == scalar_.size() && results.size() == result_count_,
+                                std::span<const FloatsOut> results) const {
+  check(operands.size() == scalar_.size() && results.size() == forms_.size(),
         "elements: another number of operands or results");
   const bool vectorized = vectorizes(columns, operands, results);
   const std::int64_t packs = vectorized ? columns / 4 : columns;
@@ -99,7 +115,10 @@ void CompiledExpression::launch(cudaStream_t stream, const Rows& rows, std::int6
   Parameters parameters;
   parameters.add(ElementRows{rows.live, rows.max_live, static_cast<std::int32_t>(packs)});
   for (const RowsIn& operand : operands) parameters.add(operand);
-  for (const RowsOut& result : results) parameters.add(result);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (forms_[i].floats) parameters.add(results[i].floats);
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (forms_[i].rounded) parameters.add(results[i].rounded);
   cudaLaunchConfig_t native{};
   native.gridDim = config.grid;
   native.blockDim = config.block;

@@ -172,7 +172,7 @@ class MixRows final : public SegmentReduction {
   using SegmentReduction::SegmentReduction;
   void launch(const PlannedInstruction& in, const Run& run) const override {
     mix_rows(run.stream, all_rows(in, run, 0), rows_in(in, run, 1), cols_of(in), segments(run),
-             rows_of(in, run), rows_out(in, run));
+             rows_of(in, run), {.floats = rows_out(in, run), .rounded = {}});
   }
 };
 

@@ -22,7 +22,7 @@ DType quantized_type(DType integers) {
 
 /// The workspace of a launch. Unused arrays are null.
 struct Gemm::Memory {
-  float* gathered = nullptr;         ///< x [rows, vectors * k]
+  float* gathered = nullptr;         ///< x [rows, vectors * vector_words()]
   std::uint16_t* rounded = nullptr;  ///< x [rows * vectors, stride], of the matrix's type
   float* results = nullptr;          ///< [rows, vectors * n]
   std::byte* integers = nullptr;     ///< x [rows * vectors, stride]
@@ -32,9 +32,11 @@ struct Gemm::Memory {
 };
 
 Gemm::Gemm(std::shared_ptr<const DeviceMatrix> matrix, DType x_type, std::int64_t vectors)
-    : matrix_(std::move(matrix)), vectors_(vectors) {
+    : matrix_(std::move(matrix)), x_type_(x_type), vectors_(vectors) {
   if (is_integer() && x_type == DType::f32) matrix_ = dequantized(*matrix_);
-  check(x_type == (is_integer() ? quantized_type(matrix_->dtype) : DType::f32),
+  const bool is_rounded =
+      is_half(x_type) && x_type == matrix_->dtype && matrix_->k % kMatrixTile == 0;
+  check(is_rounded || x_type == (is_integer() ? quantized_type(matrix_->dtype) : DType::f32),
         "Gemm: rows of another type than the matrix");
 }
 
@@ -55,7 +57,7 @@ Gemm::Memory Gemm::memory_for(std::int64_t rows, const Staging& staging,
   if (rounds_x())
     memory.rounded = allocator.allocate<std::uint16_t>(vectors * matrix_->stride);
   else if (!is_integer() && staging.x)
-    memory.gathered = allocator.allocate<float>(vectors * matrix_->k);
+    memory.gathered = allocator.allocate<float>(vectors * vector_words());
   if (!is_integer() && staging.out)
     memory.results = allocator.allocate<float>(vectors * matrix_->n);
   if (uses_integer_blas(vectors)) {
@@ -86,9 +88,9 @@ void Gemm::launch(const Call& call) const {
 
 void Gemm::multiply_reals(const Call& call, const Memory& memory, const Staging& staging) const {
   const std::int64_t k = matrix_->k, n = matrix_->n;
-  const auto columns = static_cast<std::int32_t>(vectors_ * k);
+  const auto words = static_cast<std::int32_t>(vectors_ * vector_words());
   Product product{.x = call.x.data,
-                  .x_stride = vectors_ > 1 ? k : call.x.stride,
+                  .x_stride = vectors_ > 1 ? k : call.x.stride * k / vector_words(),
                   .rows = call.rows.max_live * vectors_,
                   .out = staging.out ? memory.results : call.out.data,
                   .out_stride = vectors_ > 1 || staging.out ? n : call.out.stride,
@@ -96,15 +98,17 @@ void Gemm::multiply_reals(const Call& call, const Memory& memory, const Staging&
                   .relu = call.relu};
   if (memory.rounded) {
     const VectorsIn in{call.x, call.rows, static_cast<std::int32_t>(vectors_), k};
-    round_rows(call.stream, in, matrix_->dtype, matrix_->stride, memory.rounded);
+    round_rows(call.stream, in, matrix_->dtype, matrix_->stride,
+               {memory.rounded, matrix_->stride, nullptr});
     product.x = memory.rounded;
     product.x_stride = matrix_->stride;
     product.padded = true;
   } else if (staging.x) {
-    copy_rows(call.stream, call.x, call.rows, columns, {memory.gathered, columns});
+    copy_rows(call.stream, call.x, call.rows, words, {memory.gathered, words});
     product.x = memory.gathered;
     product.x_stride = k;
   }
+  if (is_half(x_type_)) product.padded = true;
   call.blas.product(call.stream, *matrix_, product);
   if (staging.out)
     copy_rows(call.stream, {.data = memory.results, .stride = vectors_ * n}, call.rows,

@@ -28,7 +28,7 @@ class Gemm {
     cudaStream_t stream = nullptr;
     Blas& blas;
     Workspace workspace;
-    RowsIn x;  ///< f32, or quantized vectors as elements of 4 bytes
+    RowsIn x;  ///< f32, or quantized vectors and 16-bit floats as elements of 4 bytes
     Rows rows;
     RowsOut out;
     const float* bias = nullptr;  ///< only with fuses_bias_relu()
@@ -36,8 +36,9 @@ class Gemm {
   };
 
   /// Each row of x and of the result has `vectors` vectors, one after the other without gaps.
-  /// x_type is f32 for any matrix, and x is rounded for matrices of bf16 and f16; or qint8 for
-  /// matrices of i8, and qint16 for i16.
+  /// x_type is f32 for any matrix, and x is rounded for matrices of bf16 and f16; or the type of
+  /// these, in vectors of a multiple of kMatrixTile; or qint8 for matrices of i8, and qint16 for
+  /// i16.
   Gemm(std::shared_ptr<const DeviceMatrix> matrix, DType x_type, std::int64_t vectors = 1);
 
   const DeviceMatrix& matrix() const { return *matrix_; }
@@ -58,13 +59,16 @@ class Gemm {
   struct Memory;
 
   bool is_integer() const;
-  bool rounds_x() const { return !is_integer() && matrix_->dtype != DType::f32; }
+  bool rounds_x() const { return !is_integer() && matrix_->dtype != x_type_; }
+  /// Elements of 4 bytes of a vector of x.
+  std::int64_t vector_words() const { return is_half(x_type_) ? matrix_->k / 2 : matrix_->k; }
   bool uses_integer_blas(std::int64_t vectors) const;
   Memory memory_for(std::int64_t rows, const Staging& staging, Workspace workspace) const;
   void multiply_reals(const Call& call, const Memory& memory, const Staging& staging) const;
   void multiply_integers(const Call& call, const Memory& memory) const;
 
   std::shared_ptr<const DeviceMatrix> matrix_;
+  DType x_type_;
   std::int64_t vectors_;
 };
 

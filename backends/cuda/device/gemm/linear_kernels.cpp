@@ -4,9 +4,11 @@
 
 #include "backends/cuda/device/elementwise/elementwise_kernels.h"
 #include "backends/cuda/device/gemm/gemm_operands.h"
+#include "backends/cuda/device/gemm/round_rows.h"
 #include "backends/cuda/device/kernel/bump_allocator.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/kernel/rounded_results.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/fused.h"
 #include "fuselage/ops/pointwise.h"
@@ -51,17 +53,27 @@ std::optional<Epilogue> epilogue_of(const ElementwiseExpression& expression) {
   return std::nullopt;
 }
 
-/// A GEMM with the expression as its epilogue.
+/// A GEMM with the expression as its epilogue, and a kernel to round the result if needed.
 class LinearWithEpilogue : public Kernel {
  public:
-  LinearWithEpilogue(GemmOperands operands, const Epilogue& epilogue)
-      : operands_(std::move(operands)), epilogue_(epilogue) {}
+  LinearWithEpilogue(GemmOperands operands, const Epilogue& epilogue, RoundedResults rounded)
+      : operands_(std::move(operands)), epilogue_(epilogue), rounded_(std::move(rounded)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     Gemm::Call call = operands_.call(in, run);
     if (epilogue_.bias) call.bias = data_at<const float>(in.operands[2], run);
     call.relu = epilogue_.relu;
     operands_.gemm().launch(call);
+    if (rounded_.rounding_of(0) == kNone) return;
+    const RowsOut wide = rows_out(in, run);
+    const VectorsIn vectors{.x = {.data = wide.data,
+                                  .stride = wide.stride,
+                                  .first = wide.first,
+                                  .columns = cols_of(in)},
+                            .rows = rows_of(in, run),
+                            .elements = cols_of(in)};
+    round_rows(run.stream, vectors, rounded_.is_bf16() ? DType::bf16 : DType::f16, cols_of(in),
+               rounded_.rounded_out(in, run, 0));
   }
 
   std::size_t workspace_bytes(const PlannedInstruction& in,
@@ -72,6 +84,7 @@ class LinearWithEpilogue : public Kernel {
  private:
   GemmOperands operands_;
   Epilogue epilogue_;
+  RoundedResults rounded_;
 };
 
 /// A GEMM, then a kernel for the expression. The GEMM writes to the result's memory if rows have
@@ -79,10 +92,11 @@ class LinearWithEpilogue : public Kernel {
 class LinearThenElements : public Kernel {
  public:
   LinearThenElements(GemmOperands operands, const ElementwiseExpression& expression,
-                     const PlannedInstruction& in)
+                     RoundedResults rounded, const PlannedInstruction& in)
       : operands_(std::move(operands)),
         in_place_(!operands_.stages_out() && operands_.gemm().n() == in.results[0].cols),
-        elements_(expression, scalars(in, operands_.gemm().n())) {}
+        rounded_(std::move(rounded)),
+        elements_(expression, scalars(in, operands_.gemm().n()), forms_of(rounded_)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
     Gemm::Call call = operands_.call(in, run);
@@ -98,8 +112,8 @@ class LinearThenElements : public Kernel {
                                    .stride = call.out.stride,
                                    .columns = static_cast<std::int32_t>(n)}};
     for (std::size_t i = 2; i < in.operands.size(); ++i) arguments.push_back(rows_in(in, run, i));
-    std::vector<RowsOut> results;
-    for (std::size_t i = 0; i < in.results.size(); ++i) results.push_back(rows_out(in, run, i));
+    std::vector<FloatsOut> results;
+    for (std::size_t i = 0; i < rounded_.own(); ++i) results.push_back(rounded_.out(in, run, i));
     elements_.launch(run.stream, call.rows, cols_of(in), arguments, results);
   }
 
@@ -123,6 +137,7 @@ class LinearThenElements : public Kernel {
 
   GemmOperands operands_;
   bool in_place_;
+  RoundedResults rounded_;
   CompiledExpression elements_;
 };
 
@@ -132,13 +147,14 @@ std::unique_ptr<Kernel> make_linear(const PlannedInstruction& in, const Binding&
   const ElementwiseExpression expression =
       parse_expression(binding.node.as<op::Expression>().expression);
   const std::optional<Epilogue> epilogue = epilogue_of(expression);
+  const RoundedResults rounded(in, binding);
   const auto is_vector = [&](const BufferView& view) {
     return view.stride == 0 && view.index == kNone && view.cols == operands.gemm().n();
   };
   if (epilogue && operands.gemm().fuses_bias_relu() && operands.gemm().n() == in.results[0].cols &&
       (!epilogue->bias || is_vector(in.operands[2])))
-    return std::make_unique<LinearWithEpilogue>(std::move(operands), *epilogue);
-  return std::make_unique<LinearThenElements>(std::move(operands), expression, in);
+    return std::make_unique<LinearWithEpilogue>(std::move(operands), *epilogue, rounded);
+  return std::make_unique<LinearThenElements>(std::move(operands), expression, rounded, in);
 }
 
 const RegisterKernels kKernels({{"gemm_elements", make_linear}});

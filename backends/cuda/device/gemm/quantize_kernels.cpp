@@ -1,6 +1,10 @@
+#include <memory>
+
 #include "backends/cuda/device/gemm/quantize.h"
+#include "backends/cuda/device/gemm/round_rows.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/kernel/rounded_results.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/quantize.h"
 
@@ -47,6 +51,29 @@ class QuantizeRows final : public VectorKernel {
   Quantizer quantizer_;
 };
 
+/// quantize to 16-bit floats.
+class RoundRows final : public Kernel {
+ public:
+  RoundRows(const PlannedInstruction&, const Binding& binding)
+      : to_(binding.node.as<op::Quantization>().to) {}
+
+  void launch(const PlannedInstruction& in, const Run& run) const override {
+    const std::int64_t columns = 2 * in.results[0].cols;
+    const VectorsIn vectors{
+        .x = rows_in(in, run, 0), .rows = rows_of(in, run), .elements = columns};
+    round_rows(run.stream, vectors, to_, columns, halves_out(in, run, 0));
+  }
+
+ private:
+  DType to_;
+};
+
+std::unique_ptr<Kernel> make_quantize(const PlannedInstruction& in, const Binding& binding) {
+  if (is_half(binding.node.as<op::Quantization>().to))
+    return std::make_unique<RoundRows>(in, binding);
+  return std::make_unique<QuantizeRows>(in, binding);
+}
+
 class DequantizeRows final : public VectorKernel {
  public:
   DequantizeRows(const PlannedInstruction& in, const Binding& binding) : VectorKernel(in, binding) {
@@ -83,7 +110,7 @@ class CastKernel final : public Kernel {
 };
 
 const RegisterKernels kKernels({
-    {"quantize_rows", make_kernel<QuantizeRows>},
+    {"quantize_rows", make_quantize},
     {"dequantize_rows", make_kernel<DequantizeRows>},
     {"cast", make_kernel<CastKernel>},
 });

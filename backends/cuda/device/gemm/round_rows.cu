@@ -1,20 +1,20 @@
 #include "backends/cuda/device/gemm/round_rows.h"
-#include "backends/cuda/device/runtime/conversions.h"
 #include "backends/cuda/device/runtime/launch.h"
+#include "backends/cuda/device/runtime/put_floats.h"
 
 namespace fuselage::cuda {
 namespace {
 
 constexpr int kThreads = 128;
 
-template <typename T>
-__global__ void round_kernel(VectorsIn in, std::int64_t stride, T* out) {
+__global__ void round_kernel(VectorsIn in, std::int64_t width, FloatsOut out) {
   const std::int64_t i = blockIdx.x;
   if (i >= live_vectors(in)) return;
   const float* vector = vector_of(in, i);
-  T* to = out + i * stride;
-  for (std::int64_t c = threadIdx.x; c < stride; c += kThreads)
-    to[c] = rounded<T>(vector && c < in.elements ? vector[c] : 0.0f);
+  const std::int64_t before = out.rounded.first ? std::int64_t{*out.rounded.first} * in.per_row : 0;
+  const FloatRow to{nullptr, out.rounded.data + (before + i) * out.rounded.stride, out.is_bf16};
+  for (std::int64_t c = threadIdx.x; c < width; c += kThreads)
+    to.put(c, vector && c < in.elements ? vector[c] : 0.0f);
 }
 
 /// The first `bytes` bytes of a word, then zeros.
@@ -38,14 +38,10 @@ __global__ void split(VectorsIn in, std::int64_t bytes, std::int64_t words, std:
 
 }  // namespace
 
-void round_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t stride,
-                void* out) {
-  const LaunchConfig config{blocks_for(in.max_count(), 1), kThreads};
-  if (to == DType::bf16)
-    launch(stream, round_kernel<__nv_bfloat16>, config, in, stride,
-           static_cast<__nv_bfloat16*>(out));
-  else
-    launch(stream, round_kernel<__half>, config, in, stride, static_cast<__half*>(out));
+void round_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t width,
+                const ResultOf<std::uint16_t>& out) {
+  launch(stream, round_kernel, {blocks_for(in.max_count(), 1), kThreads}, in, width,
+         FloatsOut{.floats = {}, .rounded = out, .is_bf16 = to == DType::bf16});
 }
 
 void split_rows(cudaStream_t stream, const VectorsIn& in, std::int64_t bytes, std::int64_t stride,

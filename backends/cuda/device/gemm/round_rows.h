@@ -9,9 +9,11 @@
 
 namespace fuselage::cuda {
 
-/// Rounds f32 vectors to bf16 or f16, ties to even: out [in.max_count(), stride], padded with
-/// zeros. Rows of out without a live vector are left.
-void round_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t stride, void* out);
+/// Rounds f32 vectors to bf16 or f16, ties to even, each to `width` numbers, padded with zeros. The
+/// vectors of a row follow one another in out, whose stride is that from vector to vector. Rows of
+/// out without a live vector are left.
+void round_rows(cudaStream_t stream, const VectorsIn& in, DType to, std::int64_t width,
+                const ResultOf<std::uint16_t>& out);
 
 /// Splits quantized vectors with `bytes` bytes of integers into integers [in.max_count(), stride],
 /// padded with zeros, and scales. stride is in bytes, a multiple of 4.

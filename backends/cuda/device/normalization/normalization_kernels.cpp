@@ -1,5 +1,6 @@
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
+#include "backends/cuda/device/kernel/rounded_results.h"
 #include "backends/cuda/device/normalization/normalize.h"
 #include "backends/cuda/device/normalization/reduce.h"
 #include "fuselage/ops/normalization.h"
@@ -62,12 +63,19 @@ class Norm final : public NormKernel {
 template <decltype(add_layer_norm)* kAddAndNormalize>
 class AddNorm final : public NormKernel {
  public:
-  using NormKernel::NormKernel;
+  AddNorm(const PlannedInstruction& in, const Binding& binding)
+      : NormKernel(in, binding), rounded_(in, binding) {}
+
   void launch(const PlannedInstruction& in, const Run& run) const override {
+    FloatsOut sum = rounded_.out(in, run, 1);
+    sum.floats = rows_out(in, run, 1);
     kAddAndNormalize(run.stream, rows_in(in, run, 0), rows_in(in, run, 1),
                      norm_weights(in, run, 2, epsilon()), rows_of(in, run), cols_of(in),
-                     rows_out(in, run, 0), rows_out(in, run, 1));
+                     rounded_.out(in, run, 0), sum);
   }
+
+ private:
+  RoundedResults rounded_;
 };
 
 const RegisterKernels kKernels({

@@ -1,6 +1,7 @@
 #include "backends/cuda/device/normalization/normalize.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
 #include "backends/cuda/device/runtime/launch_config.h"
+#include "backends/cuda/device/runtime/put_floats.h"
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 
@@ -53,17 +54,17 @@ __device__ float sum_of(const StridedVector& x, std::int64_t columns) {
 /// to = (x - mean) * inverse * gain + bias.
 template <int kThreads>
 __device__ void scale_row(const StridedVector& x, std::int64_t columns, float mean, float inverse,
-                          const NormWeights& weights, float* to) {
+                          const NormWeights& weights, const FloatRow& to) {
   for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads) {
     const float y = (x[c] - mean) * inverse * weights.gain[c];
-    to[c] = weights.bias ? y + weights.bias[c] : y;
+    to.put(c, weights.bias ? y + weights.bias[c] : y);
   }
 }
 
 struct LayerNorm {
   template <int kThreads>
   static __device__ void run(const StridedVector& x, std::int64_t columns,
-                             const NormWeights& weights, float* to) {
+                             const NormWeights& weights, const FloatRow& to) {
     const auto count = static_cast<float>(columns);
     const float mean = sum_of<kThreads>(x, columns) / count;
     const float variance = sum_of_squares<kThreads>(x, columns, mean) / count;
@@ -74,7 +75,7 @@ struct LayerNorm {
 struct RmsNorm {
   template <int kThreads>
   static __device__ void run(const StridedVector& x, std::int64_t columns,
-                             const NormWeights& weights, float* to) {
+                             const NormWeights& weights, const FloatRow& to) {
     const float mean = sum_of_squares<kThreads>(x, columns, 0.0f) / static_cast<float>(columns);
     scale_row<kThreads>(x, columns, 0.0f, 1.0f / sqrtf(mean + weights.epsilon), weights, to);
   }
@@ -82,7 +83,7 @@ struct RmsNorm {
 
 template <typename Norm, int kThreads>
 __global__ void norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64_t columns,
-                            RowsOut out) {
+                            FloatsOut out) {
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   Norm::template run<kThreads>({row_of(x, r)}, columns, weights, row_of(out, r));
@@ -90,16 +91,16 @@ __global__ void norm_kernel(RowsIn x, NormWeights weights, Rows rows, std::int64
 
 template <typename Norm, int kThreads>
 __global__ void add_norm_kernel(RowsIn a, RowsIn b, NormWeights weights, Rows rows,
-                                std::int64_t columns, RowsOut out, RowsOut sum) {
+                                std::int64_t columns, FloatsOut out, FloatsOut sum) {
   const std::int64_t r = ThreadGroup<kThreads>::index();
   if (r >= *rows.live) return;
   const StridedVector left{row_of(a, r), a.columns == columns ? 1 : 0};
   const StridedVector right{row_of(b, r), b.columns == columns ? 1 : 0};
-  float* row = row_of(sum, r);
+  const FloatRow row = row_of(sum, r);
   // No barrier: each thread reads only elements that it has written.
   for (std::int64_t c = ThreadGroup<kThreads>::thread_rank(); c < columns; c += kThreads)
-    row[c] = left[c] + right[c];
-  Norm::template run<kThreads>({row}, columns, weights, row_of(out, r));
+    row.put(c, left[c] + right[c]);
+  Norm::template run<kThreads>({row.floats}, columns, weights, row_of(out, r));
 }
 
 template <typename Norm>
@@ -107,14 +108,14 @@ void launch_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weight
                  std::int64_t columns, const RowsOut& out) {
   with_group(columns, [&](auto threads) {
     launch(stream, norm_kernel<Norm, threads>, config_for_groups<threads>(rows.max_live), x,
-           weights, rows, columns, out);
+           weights, rows, columns, FloatsOut{.floats = out, .rounded = {}});
   });
 }
 
 template <typename Norm>
 void launch_add_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
                      const NormWeights& weights, const Rows& rows, std::int64_t columns,
-                     const RowsOut& out, const RowsOut& sum) {
+                     const FloatsOut& out, const FloatsOut& sum) {
   with_group(columns, [&](auto threads) {
     launch(stream, add_norm_kernel<Norm, threads>, config_for_groups<threads>(rows.max_live), a, b,
            weights, rows, columns, out, sum);
@@ -154,7 +155,7 @@ void layer_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights
 
 void add_layer_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
                     const NormWeights& weights, const Rows& rows, std::int64_t columns,
-                    const RowsOut& out, const RowsOut& sum) {
+                    const FloatsOut& out, const FloatsOut& sum) {
   launch_add_norm<LayerNorm>(stream, a, b, weights, rows, columns, out, sum);
 }
 
@@ -164,7 +165,8 @@ void rms_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, 
 }
 
 void add_rms_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b, const NormWeights& weights,
-                  const Rows& rows, std::int64_t columns, const RowsOut& out, const RowsOut& sum) {
+                  const Rows& rows, std::int64_t columns, const FloatsOut& out,
+                  const FloatsOut& sum) {
   launch_add_norm<RmsNorm>(stream, a, b, weights, rows, columns, out, sum);
 }
 

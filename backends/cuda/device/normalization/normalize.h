@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "backends/cuda/device/runtime/floats_out.h"
 #include "backends/cuda/device/runtime/rows.h"
 
 namespace fuselage::cuda {
@@ -29,15 +30,17 @@ struct NormWeights {
 /// out = (x - mean) / sqrt(variance + epsilon) * gain + bias. Two passes: mean, then variance.
 void layer_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
                 std::int64_t columns, const RowsOut& out);
-/// sum = a + b; out = layer_norm(sum). An operand with one column is broadcast.
+/// sum = a + b; out = layer_norm(sum). An operand with one column is broadcast. The floats of sum
+/// are stored.
 void add_layer_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b,
                     const NormWeights& weights, const Rows& rows, std::int64_t columns,
-                    const RowsOut& out, const RowsOut& sum);
+                    const FloatsOut& out, const FloatsOut& sum);
 /// out = x / sqrt(mean of squares + epsilon) * gain.
 void rms_norm(cudaStream_t stream, const RowsIn& x, const NormWeights& weights, const Rows& rows,
               std::int64_t columns, const RowsOut& out);
-/// sum = a + b; out = rms_norm(sum). An operand with one column is broadcast.
+/// sum = a + b; out = rms_norm(sum), as add_layer_norm().
 void add_rms_norm(cudaStream_t stream, const RowsIn& a, const RowsIn& b, const NormWeights& weights,
-                  const Rows& rows, std::int64_t columns, const RowsOut& out, const RowsOut& sum);
+                  const Rows& rows, std::int64_t columns, const FloatsOut& out,
+                  const FloatsOut& sum);
 
 }  // namespace fuselage::cuda

@@ -97,7 +97,7 @@ class FusedOutput : public Kernel {
     auto* x = allocator.allocate<std::uint16_t>(query.rows.max_live * matrix_->stride);
     check(allocator.fits(), "fused_output: the workspace is too small");
     round_rows(run.stream, {rows_in(in, run, 0), query.rows, 1, matrix_->k}, matrix_->dtype,
-               matrix_->stride, x);
+               matrix_->stride, {x, matrix_->stride, nullptr});
     fused_output(run.stream, query, x, *matrix_, third_as_bias(in, run), allocator.remaining());
   }
 

@@ -26,8 +26,9 @@ struct KernelInfo {
   OperandReads reads = {};
   /// The reason why the kernel cannot run the node; empty: it can.
   std::string (*refuse)(const Graph&, const Node&) = nullptr;
-  /// Whether it can also give the quantized vectors of its results.
+  /// Whether it can also give its results quantized to integers, and rounded to 16-bit floats.
   bool quantizes = false;
+  bool rounds = false;
   /// Whether it is the op's reference evaluation, which is slow and allocates.
   bool is_reference = false;
   /// For kernels of any op: whether nodes of this op can run on it at all; nullptr: all ops.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cuda/device/kernel/kernel.h"
+#include "backends/cuda/device/runtime/floats_out.h"
+
+namespace fuselage::cuda {
+
+/// The trailing results of a node that are other results of it, rounded to 16 bits
+/// (ops/quantize.h). Floats that only their rounding reads are not stored.
+class RoundedResults {
+ public:
+  RoundedResults(const PlannedInstruction& in, const Binding& binding);
+
+  /// The number of results that are not roundings.
+  std::size_t own() const { return rounded_as_.size(); }
+  /// Whether another node reads the floats of a result, or they are an output.
+  bool is_read(std::size_t result) const { return is_read_[result]; }
+  /// The number of the result that is the rounding of `result`; kNone: there is none.
+  std::int32_t rounding_of(std::size_t result) const { return rounded_as_[result]; }
+  bool is_bf16() const { return is_bf16_; }
+
+  /// Where a result is written.
+  FloatsOut out(const PlannedInstruction& in, const Run& run, std::size_t result) const;
+  /// Its rounded part alone.
+  ResultOf<std::uint16_t> rounded_out(const PlannedInstruction& in, const Run& run,
+                                      std::size_t result) const;
+
+ private:
+  std::vector<std::int32_t> rounded_as_;  ///< by result
+  std::vector<bool> is_read_;             ///< by result
+  bool is_bf16_ = true;
+};
+
+/// A result with rows of 16-bit numbers.
+ResultOf<std::uint16_t> halves_out(const PlannedInstruction& in, const Run& run,
+                                   std::size_t result);
+
+}  // namespace fuselage::cuda
