@@ -104,6 +104,10 @@ class Scorer::Impl {
   void expect_texts(bool pairs) const;
   Pair encode(std::string_view source, std::string_view target, std::size_t number) const;
   PairScore score(const Pair& pair) const;
+  /// Workers of a call.
+  std::size_t workers() const {
+    return std::max<std::size_t>(1, options_.threads) * executable_->devices();
+  }
   bool is_certain(const Pair& pair) const;
   std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
   PairScore make_score(const Pair& pair, ForcedScores scores) const;
@@ -137,12 +141,12 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
         add_word_ranks(model, vocabularies_, options_.frequency, vocabularies_.notes);
   fastest_ = find_backend(options_.compile.backend).fastest_batches(1);
   const BatchBounds bounds = batch_bounds(options_.batches, fastest_, /*by_content=*/false);
-  tuner_ = std::make_shared<BatchTuner>(bounds);
   options_.compile.workload = expected_workload(1, bounds);
   executable_ = compile(with_search_head(model.graph, SearchHead::log_probabilities,
                                          {.alignment = options_.alignment}),
                         std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
+  tuner_ = std::make_shared<BatchTuner>(bounds, workers());
   log_.write(notes());
 }
 
@@ -225,13 +229,12 @@ void Scorer::Impl::score(std::istream& texts, const Sink& sink) const {
 }
 
 void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
-  const std::size_t devices = executable_->devices();
-  const std::size_t threads = std::max<std::size_t>(1, options_.threads) * devices;
+  const std::size_t threads = workers();
   std::vector<std::unique_ptr<ForcedDecoder>> decoders;
   std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
   for (std::size_t i = 0; i < threads; ++i) {
-    decoders.push_back(
-        std::make_unique<ForcedDecoder>(*executable_, options_.alignment, i % devices));
+    decoders.push_back(std::make_unique<ForcedDecoder>(*executable_, options_.alignment,
+                                                       i % executable_->devices()));
     work.emplace_back([this, &decoder = *decoders.back()](std::vector<Pair>& batch) {
       return score_batch(decoder, batch);
     });

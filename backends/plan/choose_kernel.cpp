@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,10 +13,16 @@
 namespace fuselage {
 namespace {
 
+bool repeats(Dims numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::adjacent_find(numbers.begin(), numbers.end()) != numbers.end();
+}
+
 /// The reason why a kernel cannot run a node; empty: it can.
 std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& node) {
   if (!quantized_results(node).empty()) {
     const bool rounds = is_half(node.as<op::Quantization>().to);
+    if (rounds && repeats(quantized_results(node))) return "it rounds a result once";
     if (!(rounds ? kernel.rounds : kernel.quantizes))
       return rounds ? "it does not round results" : "it does not quantize results";
   }

@@ -1,7 +1,5 @@
 #include "decoding/lines/batch_tuner.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +18,8 @@ BatchBounds doubled(BatchBounds bounds) {
 
 }  // namespace
 
-BatchTuner::BatchTuner(const BatchBounds& bounds) : bounds_(bounds) {}
+BatchTuner::BatchTuner(const BatchBounds& bounds, std::size_t workers)
+    : warm_up_(kWarmUp * workers), bounds_(bounds) {}
 
 BatchBounds BatchTuner::bounds() const {
   const std::lock_guard lock(mutex_);
@@ -30,15 +29,27 @@ BatchBounds BatchTuner::bounds() const {
 BatchBounds BatchTuner::next(std::size_t lines) {
   const std::lock_guard lock(mutex_);
   if (2 * bounds_.sentences > bounds_.grows_to) return bounds_;
+  if (std::exchange(lines_, lines) < lines) {  // another window
+    before_.reset();
+    trials_.clear();
+  }
   if (lines < kTrialsWaiting * 2 * bounds_.sentences) return bounds_;
   tries_next_ = !tries_next_;
   return tries_next_ ? bounds_ : doubled(bounds_);
 }
 
-/// The size over the present bounds.
+// The size over the present bounds.
+
+double BatchTuner::filled_sentences(const Size& size) const {
+  return static_cast<double>(size.sentences) / static_cast<double>(bounds_.sentences);
+}
+
+double BatchTuner::filled_words(const Size& size) const {
+  return static_cast<double>(size.padded_words()) / static_cast<double>(bounds_.words);
+}
+
 double BatchTuner::filled(const Size& size) const {
-  return std::max(static_cast<double>(size.sentences) / static_cast<double>(bounds_.sentences),
-                  static_cast<double>(size.padded_words()) / static_cast<double>(bounds_.words));
+  return std::max(filled_sentences(size), filled_words(size));
 }
 
 void BatchTuner::ran(const Size& size, std::size_t words, double seconds) {
@@ -58,11 +69,11 @@ void BatchTuner::compare(double rate) {
     for (const double trial : trials_) gains_.push_back(trial / ((*before_ + rate) / 2));
   trials_.clear();
   before_ = rate;
-  if (gains_.size() >= kWarmUp + kTrials) decide();
+  if (gains_.size() >= warm_up_ + kTrials) decide();
 }
 
 void BatchTuner::decide() {
-  const auto first = gains_.begin() + kWarmUp;
+  const auto first = gains_.begin() + static_cast<std::ptrdiff_t>(warm_up_);
   const auto middle = first + (gains_.end() - first) / 2;
   std::nth_element(first, middle, gains_.end());
   if (*middle >= kGain)
@@ -80,19 +91,21 @@ void BatchTuner::restart() {
 
 void BatchTuner::out_of_memory(const Size& size) {
   const std::lock_guard lock(mutex_);
-  bounds_.words = std::min(bounds_.words, std::max<std::size_t>(1, size.padded_words() / 2));
   bounds_.grows_to = 0;
-  is_lowered_ = true;
   restart();
+  if (filled(size) > 1) return;  // a trial
+  is_lowered_ = true;
+  // The bound that the batch is nearer to.
+  if (filled_sentences(size) >= filled_words(size))
+    bounds_.sentences = std::max<std::size_t>(1, size.sentences / 2);
+  else
+    bounds_.words = std::max<std::size_t>(1, size.padded_words() / 2);
 }
 
 std::vector<std::string> BatchTuner::take_notes() {
   const std::lock_guard lock(mutex_);
   if (!std::exchange(is_lowered_, false)) return {};
-  return {fmt::format(
-      "memory was short for some batches, which ran in parts; batches have at most {} words with "
-      "padding from now on",
-      bounds_.words)};
+  return {"memory was short for some batches, which ran in parts; later ones are smaller"};
 }
 
 }  // namespace fuselage

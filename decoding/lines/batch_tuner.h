@@ -14,23 +14,25 @@ namespace fuselage {
 /// Translator share one.
 ///
 /// While BatchBounds::grows_to allows it, batches of the present bounds alternate with trials of
-/// twice their size. Each trial is compared with the batches before and after it, since lines are
-/// sorted by length and short ones take another time per word. The bounds double while that gains
-/// at least kGain. A batch that memory is short for lowers the bounds for good.
+/// twice their size. Each trial is compared with the batches before and after it in its window,
+/// since lines are sorted by length and short ones take another time per word. The bounds double
+/// while that gains at least kGain. A batch that memory is short for ends the trials and, if it is
+/// none, lowers the bounds for good.
 class BatchTuner {
  public:
-  /// Trials that are not counted: memory grows in the first, and a GPU's steps are recorded.
-  static constexpr int kWarmUp = 2;
+  /// Trials of each worker that are not counted: memory grows in the first, and a GPU's steps are
+  /// recorded.
+  static constexpr std::size_t kWarmUp = 2;
   /// Trials whose median decides.
-  static constexpr int kTrials = 3;
+  static constexpr std::size_t kTrials = 3;
   /// The least gain in words a second for twice the size.
   static constexpr double kGain = 1.03;
   /// Trials wait until so many of them fit in the lines of a window.
   static constexpr std::size_t kTrialsWaiting = 4;
 
-  explicit BatchTuner(const BatchBounds& bounds);
+  explicit BatchTuner(const BatchBounds& bounds, std::size_t workers = 1);
 
-  /// The bounds of the next batch, for a window of `lines` lines.
+  /// The bounds of the next batch, for a window with `lines` lines left.
   BatchBounds next(std::size_t lines);
 
   /// A batch of lines.
@@ -54,13 +56,17 @@ class BatchTuner {
   BatchBounds bounds() const;
 
  private:
+  double filled_sentences(const Size& size) const;
+  double filled_words(const Size& size) const;
   double filled(const Size& size) const;
   void compare(double rate);
   void decide();
   void restart();
 
+  const std::size_t warm_up_;
   mutable std::mutex mutex_;
   BatchBounds bounds_;
+  std::size_t lines_ = 0;  ///< of the last call of next()
   bool tries_next_ = false;
   std::optional<double> before_;  ///< words a second of the last batch of the present bounds
   std::vector<double> trials_;    ///< those of trials since then

@@ -57,7 +57,8 @@ BatchFormer::BatchFormer(const BatchOptions& given, const BatchBounds& fastest, 
       by_content_(by_content),
       workers_(std::max<std::size_t>(1, workers)) {
   const BatchOptions options = by_content ? with_defaults_of_marian(given) : given;
-  if (!by_content) tuner_ = tuner ? std::move(tuner) : std::make_shared<BatchTuner>(bounds_);
+  if (!by_content)
+    tuner_ = tuner ? std::move(tuner) : std::make_shared<BatchTuner>(bounds_, workers_);
   sort_by_length_ = options.maxi_batch_sort.value_or(MaxiBatchSort::src) == MaxiBatchSort::src;
   smaller_for_few_ = !options.mini_batch && !counts_words(options);
   const std::size_t sentences = options.mini_batch.value_or(fastest.sentences);

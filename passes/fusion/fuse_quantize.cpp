@@ -52,7 +52,20 @@ op::QuantizedResults quantizing_attributes(const Match& match) {
   return attributes;
 }
 
+/// The result of the producer that the root would add, if it is there already.
+std::optional<ValueId> quantized_already(const Match& match) {
+  const Node& producer = match.node(kX);
+  const Dims quantized = quantized_results(producer);
+  const auto own = producer.results.size() - quantized.size();
+  for (std::size_t i = 0; i < quantized.size(); ++i)
+    if (producer.results[static_cast<std::size_t>(quantized[i])] == match[kX])
+      return producer.results[own + i];
+  return std::nullopt;
+}
+
 void fuse(Rewriter& rewriter, const Match& match) {
+  if (const auto result = quantized_already(match))
+    return rewriter.replace(match.result(), *result);
   const Graph& graph = match.graph();
   const Node& producer = match.node(kX);
   const NodeId fused = rewriter.clone(producer, producer.operands, quantizing_attributes(match));

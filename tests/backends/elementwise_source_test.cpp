@@ -41,9 +41,20 @@ TEST(ElementSourceTest, NumbersKeepAllBitsOfFloats) {
 TEST(ElementSourceTest, ScalarOperandsAreReadOnceARow) {
   const std::string text = source_of("mul(x0, x2)", {false, false, true});
   EXPECT_THAT(text, HasSubstr("s2 = row2 ?"));
-  EXPECT_THAT(text, HasSubstr("v0 = load<Pack>(row0, c)"));
+  EXPECT_THAT(text, HasSubstr("v0 = load<kCount>(row0, c)"));
   EXPECT_THAT(text, Not(HasSubstr("row1"))) << "operand 1 is not read";
-  EXPECT_THAT(text, HasSubstr("Operand operands[3]; Result results[1];"));
+  EXPECT_THAT(text, HasSubstr("Operand operands[3]; ResultOf<float> results[1];"));
+}
+
+TEST(ElementSourceTest, StoresResultsInTheFormsThatAreAskedFor) {
+  const std::string text =
+      elementwise_source(parse_expression("t0 = neg(x0); neg(t0); t0"), {false},
+                         {{.floats = false, .rounded = true}, {.floats = true, .rounded = true}});
+  EXPECT_THAT(text, HasSubstr("ResultOf<float> results[1]; ResultOf<unsigned short> rounded[2];"));
+  EXPECT_THAT(text, HasSubstr("(to0)[c] = w1;")) << "the second one";
+  EXPECT_THAT(text, HasSubstr("h0.at[i] = rounded(w0.at[i]);"));
+  EXPECT_THAT(text, HasSubstr("h1.at[i] = rounded(w1.at[i]);"));
+  EXPECT_THAT(source_of("neg(x0)", {false}), Not(HasSubstr("rounded")));
 }
 
 TEST(ElementSourceTest, RefusesNumbersBeyondFloats) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
 #include <ostream>
 #include <random>
 #include <string>
@@ -222,6 +224,51 @@ TEST_F(CudaEncoder, IsTheCpusWithCudnnAndWithout) {
   expect_same_translations(graph_, weights_, {"quinn", Precision::fp32, 1e-3f}, kOptions);
   expect_same_translations(graph_, weights_, {"quinn", Precision::fp32, 1e-3f, "none"}, kOptions);
   expect_same_translations(graph_, weights_, {"quinn", Precision::int8, 1e-3f}, kOptions);
+}
+
+/// Norms whose floats only products read are stored in 16 bits alone.
+class CudaNumbers : public CudaTest {
+ protected:
+  /// The error of a search with a weight that has a NaN.
+  static std::string error_of(const std::string& weight) {
+    const SearchOptions options{.beam_size = 1, .max_length_factor = 1};
+    Model model = build_random_model("transformer",
+                                     {{"dim-vocabs", "[50, 50]"},
+                                      {"dim-emb", "32"},
+                                      {"enc-depth", "2"},
+                                      {"dec-depth", "2"},
+                                      {"transformer-heads", "2"},
+                                      {"transformer-dim-ffn", "64"},
+                                      {"transformer-preprocess", "n"},
+                                      {"transformer-postprocess", "da"},
+                                      {"transformer-postprocess-top", "n"}},
+                                     1);
+    model.weights.at(weight).mutable_data<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+    Graph graph =
+        with_search_head(model.graph, SearchHead::k_best,
+                         {.k = BeamSearch::candidates_per_row(options), .alignment = false});
+    optimize(graph, {.backend = "cuda", .precision = Precision::bf16});
+    const auto cuda = make_cuda_executable(split_by_binding_time(graph), model.weights, {},
+                                           cuda_kernels(), kernel_registry());
+    BeamSearch search(*cuda, options);
+    for (int i = 0; i < 2; ++i) {
+      try {
+        search.search(std::vector<WordIds>{{3, 4, 0}});
+      } catch (const Error& error) {
+        if (i == 1) return error.what();
+      }
+    }
+    return "";
+  }
+};
+
+TEST_F(CudaNumbers, ThatAreNoneAreTracedToTheirNode) {
+  EXPECT_THAT(error_of("encoder_l2_ffn_b2"),
+              ::testing::HasSubstr("that of linear 'encoder_l2_ffn"));
+  EXPECT_THAT(error_of("decoder_l2_ffn_b2"),
+              ::testing::HasSubstr("that of linear 'decoder_l2_ffn"));
+  EXPECT_THAT(error_of("decoder_l2_context_bq"),
+              ::testing::HasSubstr("that of linear 'decoder_l2_context"));
 }
 
 using CudaShortlist = CudaTest;

@@ -73,7 +73,7 @@ TEST(BatchTuner, IsNotMisledByTheLengthOfLines) {
 
 TEST(BatchTuner, DoesNotCountTheFirstTrials) {
   BatchTuner tuner(kGrowing);
-  int large = 0;
+  std::size_t large = 0;
   run(
       tuner,
       [&](const Size& size) {
@@ -103,18 +103,48 @@ TEST(BatchTuner, StopsWhereMemoryEnds) {
       tuner.ran(size, size.padded_words(), saturates_at(100000)(size));
   }
   EXPECT_EQ(tuner.bounds().sentences, 1024u);
-  EXPECT_EQ(tuner.bounds().words, 20480u) << "half of the batch that did not fit";
-  EXPECT_THAT(tuner.take_notes(), ElementsAre(HasSubstr("at most 20480 words")));
-  EXPECT_THAT(tuner.take_notes(), IsEmpty());
+  EXPECT_EQ(tuner.bounds().words, 32768u);
+  EXPECT_THAT(tuner.take_notes(), IsEmpty()) << "it was a trial";
 }
 
 TEST(BatchTuner, LowersBoundsOfAnyBatch) {
   BatchTuner tuner({.sentences = 8, .words = 1000});
-  tuner.out_of_memory({.sentences = 4, .longest = 100});
-  tuner.out_of_memory({.sentences = 8, .longest = 100});
-  EXPECT_EQ(tuner.bounds().words, 200u);
-  tuner.out_of_memory({.sentences = 1, .longest = 1});
-  EXPECT_EQ(tuner.next(10).words, 1u);
+  tuner.out_of_memory({.sentences = 6, .longest = 10});
+  EXPECT_EQ(tuner.bounds().sentences, 3u);
+  EXPECT_EQ(tuner.bounds().words, 1000u);
+  tuner.out_of_memory({.sentences = 2, .longest = 400});
+  EXPECT_EQ(tuner.bounds().sentences, 3u);
+  EXPECT_EQ(tuner.next(10).words, 400u);
+  EXPECT_THAT(tuner.take_notes(), ElementsAre(HasSubstr("memory was short")));
+  EXPECT_THAT(tuner.take_notes(), IsEmpty());
+}
+
+/// A window begins with the longest lines: its first trial has nothing before it.
+TEST(BatchTuner, DoesNotCompareWindows) {
+  BatchTuner tuner(kGrowing);
+  for (int window = 0; window < 20; ++window)
+    for (const std::size_t lines : {8192, 7000, 100}) {
+      const std::size_t sentences = tuner.next(lines).sentences;
+      // Trials are first in their windows and look twice as fast.
+      const double seconds = lines == 8192 ? 1 : 2;
+      tuner.ran({.sentences = sentences, .longest = 20}, sentences * 20,
+                seconds * static_cast<double>(sentences));
+    }
+  EXPECT_EQ(tuner.bounds().sentences, 512u);
+}
+
+TEST(BatchTuner, WarmsUpEachWorker) {
+  constexpr std::size_t kWorkers = 3;
+  BatchTuner tuner(kGrowing, kWorkers);
+  std::size_t large = 0;
+  run(
+      tuner,
+      [&](const Size& size) {
+        const bool warms_up = size.sentences > 512 && ++large <= kWorkers * BatchTuner::kWarmUp;
+        return warms_up ? 100.0 : saturates_at(1024)(size);
+      },
+      22);
+  EXPECT_EQ(tuner.bounds().sentences, 1024u);
 }
 
 }  // namespace

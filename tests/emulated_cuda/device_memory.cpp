@@ -210,7 +210,10 @@ void set_memory(std::size_t bytes) { set_bytes = bytes; }
 
 bool count_allocation() {
   ++taken;
-  return left_to_failure == 0 || --left_to_failure != 0;
+  std::int64_t left = left_to_failure;
+  while (left > 1 && !left_to_failure.compare_exchange_weak(left, left - 1)) {
+  }
+  return left != 1;
 }
 
 std::int64_t allocations() { return taken; }

@@ -134,15 +134,27 @@ class Cast final : public Kernel {
   std::size_t row_size_;
 };
 
+std::string refuse_rounding(const Graph&, const Node& node) {
+  return is_half(node.as<op::Quantization>().to) ? "it rounds no rows to 16 bits" : "";
+}
+
+std::string refuse_quantize_rows(const Graph& graph, const Node& node) {
+  std::string reason = refuse_rounding(graph, node);
+  return reason.empty() ? refuse_quantize(graph, node) : reason;
+}
+
 using enum Reads;
 
 constexpr KernelEntry kKernels[] = {
     {{.op = op::Quantize::kName,
       .name = "quantize_rows",
       .reads = {view},
-      .refuse = refuse_quantize},
+      .refuse = refuse_quantize_rows},
      make_kernel<QuantizeRows>},
-    {{.op = op::Quantize::kName, .name = "quantize_each", .reads = {view}},
+    {{.op = op::Quantize::kName,
+      .name = "quantize_each",
+      .reads = {view},
+      .refuse = refuse_rounding},
      make_kernel<QuantizeEach>},
     {{.op = op::Dequantize::kName, .name = "dequantize_rows", .reads = {view}},
      make_kernel<Dequantize>},

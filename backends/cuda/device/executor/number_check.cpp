@@ -1,10 +1,14 @@
 #include "backends/cuda/device/executor/number_check.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "backends/cuda/device/runtime/launch.h"
+#include "fuselage/base/tensor.h"
+#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -17,18 +21,43 @@ std::vector<T> copy_of(const T* data, std::size_t count) {
   return copy;
 }
 
-/// The new rows of an f32 result; empty for other results.
+/// Whether a kernel stores the floats of a result, which it does not if only their rounding is
+/// read.
+bool is_stored(const Graph& graph, const Node& node, std::size_t result) {
+  const Dims rounded = quantized_results(node);
+  const ValueId id = node.results[result];
+  return std::ranges::count(rounded, static_cast<std::int64_t>(result)) == 0 ||
+         !graph.value(id).uses.empty() || graph.is_output(id);
+}
+
+/// The numbers of `words`, each of which has two.
+std::vector<float> halves_of(const std::vector<std::uint32_t>& words, DType type) {
+  const auto to_float = type == DType::bf16 ? bfloat16_to_float : half_to_float;
+  std::vector<float> numbers;
+  for (const std::uint32_t word : words) {
+    numbers.push_back(to_float(static_cast<std::uint16_t>(word)));
+    numbers.push_back(to_float(static_cast<std::uint16_t>(word >> 16)));
+  }
+  return numbers;
+}
+
+/// The new rows of a result of floats; empty for other results.
 std::vector<float> floats_of(const Graph& graph, const PlannedInstruction& in, const Run& run,
                              std::size_t result) {
-  const ValueId id = graph.node(in.node).results[result];
+  const Node& node = graph.node(in.node);
+  const DType dtype = graph.value(node.results[result]).type.dtype;
   const BufferView& view = in.results[result];
   const Buffer& buffer = run.plan_buffers[view.buffer];
-  if (graph.value(id).type.dtype != DType::f32 || buffer.domain != in.domain) return {};
+  if ((dtype != DType::f32 && !is_half(dtype)) || buffer.domain != in.domain) return {};
+  if (!is_stored(graph, node, result)) return {};
   const DeviceCounts counts = copy_of(run.rows[in.domain].counts, 1)[0];
   const std::int64_t first = buffer.newest_only ? 0 : counts.first;
-  const auto* begin =
-      reinterpret_cast<const float*>(run.buffers[view.buffer]) + view.offset + first * view.stride;
-  return copy_of(begin, static_cast<std::size_t>(counts.live * view.cols));
+  const std::byte* const begin =
+      run.buffers[view.buffer] +
+      (view.offset + first * view.stride) * static_cast<std::int64_t>(sizeof(float));
+  const auto count = static_cast<std::size_t>(counts.live * view.cols);
+  if (dtype == DType::f32) return copy_of(reinterpret_cast<const float*>(begin), count);
+  return halves_of(copy_of(reinterpret_cast<const std::uint32_t*>(begin), count), dtype);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ class NumberCheck {
  public:
   explicit NumberCheck(const Stream& stream) : stream_(stream) {}
 
-  /// Waits for the instruction and checks its f32 results.
+  /// Waits for the instruction and checks its results of floats, rounded ones included.
   void check_results(const Graph& graph, const PlannedInstruction& in, const Run& run);
 
   /// The node with the first such result; empty if all numbers were finite.

@@ -85,7 +85,7 @@ class CudaWorker : public Worker {
     use_device(device_);
     frame_.begin_batch(batch);
     frame_.reserve_steps(limits);
-    or_release([&] { run_source(layout_of(frame_, batch.size(), limits)); });
+    run_source_in_memory(layout_of(frame_, batch.size(), limits));
     source_outputs_.invalidate();
     outputs_.invalidate();
   }
@@ -138,6 +138,17 @@ class CudaWorker : public Worker {
     source_.release();
     step_.release();
     search_.reset();
+  }
+
+  /// Where memory is short for this batch and all earlier ones, it may do for this one alone.
+  void run_source_in_memory(const Layout& batch) {
+    const bool had_batches = !layout_.rows.empty();
+    try {
+      or_release([&] { run_source(batch); });
+    } catch (const OutOfMemory&) {
+      if (!had_batches) throw;
+      or_release([&] { run_source(batch); });
+    }
   }
 
   void run_source(const Layout& batch) {

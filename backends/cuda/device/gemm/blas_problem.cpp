@@ -74,8 +74,11 @@ BlasLayout make_layout(DType dtype, std::int64_t rows, std::int64_t columns, std
 }  // namespace
 
 void expect_success(cublasStatus_t status, std::string_view what) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    throw Error(fmt::format("{}: cuBLASLt failed: {}", what, cublasLtGetStatusString(status)));
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  const std::string message =
+      fmt::format("{}: cuBLASLt failed: {}", what, cublasLtGetStatusString(status));
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw OutOfMemory(message);
+  throw Error(message);
 }
 
 std::uint32_t alignment_of(const void* pointer) {

@@ -16,8 +16,8 @@ namespace fuselage::cuda {
 
 // A product as cuBLASLt describes it.
 
-/// Throws Error with cuBLASLt's message unless `status` is success. `what` names the attempted
-/// call.
+/// Throws Error with cuBLASLt's message unless `status` is success, and OutOfMemory if memory is
+/// short. `what` names the attempted call.
 void expect_success(cublasStatus_t status, std::string_view what);
 
 /// The largest alignment that algorithms require, in bytes.

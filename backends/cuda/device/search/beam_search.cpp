@@ -45,7 +45,7 @@ bool DeviceSearch::reserve(const Bounds& bounds) {
   const std::size_t rows = sentences * size(all.beam_size);
   const std::size_t tokens = rows * size(all.steps);
   if (tokens > size(std::numeric_limits<std::int32_t>::max()))
-    throw Error(fmt::format(
+    throw OutOfMemory(fmt::format(
         "a search of {} sentences with {} hypotheses of up to {} words has {} tokens, more than "
         "the "
         "{} that a GPU can count; {}",

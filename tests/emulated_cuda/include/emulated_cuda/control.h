@@ -17,7 +17,8 @@ std::int64_t allocations();
 /// The number of launches of kernels and products since the program began, captured ones included.
 std::int64_t launches();
 
-/// Makes the n-th allocation from now on fail as out of memory, counted from 1. 0: none.
+/// Makes the n-th allocation from now on, counted from 1, and all after it fail as out of memory.
+/// 0: none.
 void fail_allocation(std::int64_t number);
 
 /// Allocated memory of the current device, in bytes.
