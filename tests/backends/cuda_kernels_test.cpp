@@ -3,6 +3,7 @@
 #include <set>
 
 #include "backends/cuda/kernel_table.h"
+#include "fuselage/backends/backend.h"
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
@@ -14,6 +15,7 @@ namespace fuselage {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -142,6 +144,13 @@ TEST(CudaKernels, RankWordsOfShortlists) {
   EXPECT_EQ(kernel_of(scores + best(64)), "segment_k_best");
   EXPECT_EQ(kernel_of(scores + best(65)),
             "no kernel (segment_k_best: it finds the best 64 at most, not 65)");
+}
+
+TEST(CudaKernels, RoundRowsUnlikeTheCpus) {
+  const Graph graph = graph_of("%q = quantize(%x) {to = f16}\nreturn q = %q\n");
+  EXPECT_THAT(nodes_without_kernel(graph, cuda::cuda_kernels()), IsEmpty());
+  EXPECT_THAT(nodes_without_kernel(graph, find_backend("cpu").kernels(BindingTime::step)),
+              ElementsAre(HasSubstr("it rounds no rows to 16 bits")));
 }
 
 TEST(CudaKernels, AllNodesWithoutAKernelAreNamed) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "backends/cuda/device/executor/cuda_executable.h"
@@ -160,6 +161,26 @@ TEST(CudaExecutableSearch, GivesMemoryBackThatABatchCannotUse) {
     emulated_cuda::set_memory(0);
     search = BeamSearch(*cuda, options);
   }
+}
+
+TEST(CudaExecutableSearch, NeedsNoMemoryOfEarlierBatches) {
+  const SearchOptions options = options_with(4);
+  const SearchModel model(options);
+  const auto cuda = model.on_cuda();
+  const auto long_ones = random_sentences(6, 4, 60), many = random_sentences(7, 200, 2);
+  std::size_t needed = 0;
+  for (const auto& sentences : {long_ones, many}) {
+    BeamSearch search(*cuda, options);
+    const std::size_t before = emulated_cuda::memory_in_use();
+    search.search(sentences);
+    needed = std::max(needed, emulated_cuda::memory_in_use() - before);
+  }
+  BeamSearch search(*cuda, options);
+  emulated_cuda::set_memory(emulated_cuda::memory_in_use() + needed);
+  EXPECT_NO_THROW(search.search(long_ones));
+  EXPECT_NO_THROW(search.search(many)) << "it fits alone";
+  EXPECT_NO_THROW(search.search(long_ones));
+  emulated_cuda::set_memory(0);
 }
 
 std::string error_of(BeamSearch& search, const std::vector<WordIds>& sentences) {
