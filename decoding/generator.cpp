@@ -67,10 +67,6 @@ class Generator::Impl {
  private:
   BatchBounds fastest_batches() const;
   BatchBounds first_bounds() const;
-  /// Workers of a call.
-  std::size_t workers() const {
-    return std::max<std::size_t>(1, options_.threads) * executable_->devices();
-  }
   Workload workload() const;
   EncodedLine encode(std::string_view prompt, std::size_t number) const;
   std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
@@ -120,7 +116,7 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
                         std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
-  tuner_ = std::make_shared<BatchTuner>(first_bounds(), workers());
+  tuner_ = std::make_shared<BatchTuner>(first_bounds(), workers_of(options_.threads, *executable_));
   log_.write(notes());
 }
 
@@ -158,7 +154,7 @@ Generation Generator::Impl::generate(std::string_view prompt) const {
 
 void Generator::Impl::run(const LineSource& next_line, const Sink& sink,
                           const InputReady& ready) const {
-  const SearchPool::Lease lease(*pool_, workers());
+  const SearchPool::Lease lease(*pool_, workers_of(options_.threads, *executable_));
   std::vector<OrderedWorkers<EncodedLine, Generation>::Work> work;
   for (const auto& search : lease.searches())
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {

@@ -113,4 +113,8 @@ ScorerOptions resolved(ScorerOptions options, const Model& model) {
   return options;
 }
 
+std::size_t workers_of(std::size_t threads, const Executable& executable) {
+  return std::max<std::size_t>(1, threads) * executable.devices();
+}
+
 }  // namespace fuselage

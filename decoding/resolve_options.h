@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+
+#include "fuselage/backends/executable.h"
 #include "fuselage/decoding/generator.h"
 #include "fuselage/decoding/scorer.h"
 #include "fuselage/decoding/translator.h"
@@ -14,5 +17,8 @@ namespace fuselage {
 TranslatorOptions resolved(TranslatorOptions options, const Model& model);
 GeneratorOptions resolved(GeneratorOptions options, const Model& model);
 ScorerOptions resolved(ScorerOptions options, const Model& model);
+
+/// Workers of a call with `threads` threads for each device.
+std::size_t workers_of(std::size_t threads, const Executable& executable);
 
 }  // namespace fuselage

@@ -104,10 +104,6 @@ class Scorer::Impl {
   void expect_texts(bool pairs) const;
   Pair encode(std::string_view source, std::string_view target, std::size_t number) const;
   PairScore score(const Pair& pair) const;
-  /// Workers of a call.
-  std::size_t workers() const {
-    return std::max<std::size_t>(1, options_.threads) * executable_->devices();
-  }
   bool is_certain(const Pair& pair) const;
   std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
   PairScore make_score(const Pair& pair, ForcedScores scores) const;
@@ -146,7 +142,7 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
                                          {.alignment = options_.alignment}),
                         std::move(model.weights), options_.compile);
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
-  tuner_ = std::make_shared<BatchTuner>(bounds, workers());
+  tuner_ = std::make_shared<BatchTuner>(bounds, workers_of(options_.threads, *executable_));
   log_.write(notes());
 }
 
@@ -229,7 +225,7 @@ void Scorer::Impl::score(std::istream& texts, const Sink& sink) const {
 }
 
 void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
-  const std::size_t threads = workers();
+  const std::size_t threads = workers_of(options_.threads, *executable_);
   std::vector<std::unique_ptr<ForcedDecoder>> decoders;
   std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
   for (std::size_t i = 0; i < threads; ++i) {

@@ -137,10 +137,6 @@ class Translator::Impl {
                             const LineGuide& guide) const;
   BatchBounds fastest_batches() const;
   BatchBounds first_bounds() const;
-  /// Workers of a call.
-  std::size_t workers() const {
-    return std::max<std::size_t>(1, options_.threads) * executable_->devices();
-  }
   Workload workload() const;
   std::vector<WordIds> shortlists_for(std::span<const WordIds> sentences) const;
   std::vector<NBest> search_batch(BeamSearch& search, std::span<const EncodedLine> lines) const;
@@ -215,7 +211,7 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   for (const std::string& note : executable_->notes()) vocabularies_.notes.push_back(note);
   note_host_search();
   pool_ = std::make_unique<SearchPool>(*executable_, search_);
-  tuner_ = std::make_shared<BatchTuner>(first_bounds(), workers());
+  tuner_ = std::make_shared<BatchTuner>(first_bounds(), workers_of(options_.threads, *executable_));
   log_.write(notes());
 }
 
@@ -337,7 +333,7 @@ Translation Translator::Impl::translate(std::string_view line, const LineGuide& 
 }
 
 void Translator::Impl::run(const Lines& lines, const Sink& sink, const InputReady& ready) const {
-  const SearchPool::Lease lease(*pool_, workers());
+  const SearchPool::Lease lease(*pool_, workers_of(options_.threads, *executable_));
   std::vector<OrderedWorkers<EncodedLine, Translation>::Work> work;
   for (const auto& search : lease.searches())
     work.emplace_back([this, &search = *search](std::vector<EncodedLine>& batch) {

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxElementResults = 16;
 
 // The parameters of a generated kernel: rows, operands, results and then rounded results, those
 // that are stored, without gaps, in one struct that is passed by value. The generated source
-// declares the same structs. The members are those of device/runtime/rows.h.
+// declares the same structs. They have the members of the structs in device/runtime/rows.h.
 
 struct ElementRows {
   const std::int32_t* live = nullptr;

@@ -3,7 +3,7 @@ transformer with tied embeddings and sinusoidal positions. Needs numpy, pyyaml, 
 transformers.
 
 MarianMTModel differs from Marian in the frequencies of positions and the epsilon of norms; here
-both are Marian's. The id after the last word pads. Its embedding is zero, as is that of the first
+both have Marian's values. The id after the last word pads. Its embedding is zero, as is that of the first
 input of Marian's decoder. It and the unknown word cannot be produced."""
 
 import numpy as np
@@ -114,7 +114,7 @@ def state_of(path, config, arrays):
 
 
 def model_of(path):
-    """The model in float32 on the CPU. Its ids are those of the vocabulary; pad_token_id is new."""
+    """The model in float32 on the CPU. It has the ids of the vocabulary, and pad_token_id."""
     config, arrays = read_model(path)
     state = state_of(path, config, arrays)
     words, dim = arrays["Wemb"].shape

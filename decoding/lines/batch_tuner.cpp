@@ -63,7 +63,7 @@ void BatchTuner::ran(const Size& size, std::size_t words, double seconds) {
     compare(rate);
 }
 
-/// Compares trials with the batch before them and that of `rate` after them.
+/// Compares trials with the batch before them and the batch after them, whose rate is `rate`.
 void BatchTuner::compare(double rate) {
   if (before_)
     for (const double trial : trials_) gains_.push_back(trial / ((*before_ + rate) / 2));

@@ -69,8 +69,8 @@ class BatchTuner {
   std::size_t lines_ = 0;  ///< of the last call of next()
   bool tries_next_ = false;
   std::optional<double> before_;  ///< words a second of the last batch of the present bounds
-  std::vector<double> trials_;    ///< those of trials since then
-  std::vector<double> gains_;     ///< of all trials of these bounds
+  std::vector<double> trials_;    ///< words a second of trials since then
+  std::vector<double> gains_;     ///< gains of all trials of these bounds
   bool is_lowered_ = false;       ///< since take_notes()
 };
 

@@ -36,7 +36,7 @@ class BatchFormer {
   /// Maximum number of words that wait or are processed. A single line may be longer.
   static constexpr std::size_t kMaxWordsAhead = std::size_t{1} << 20;
 
-  /// Batches have the bounds of batch_bounds(), or those of a tuner that began with them. With
+  /// Batches have the bounds of batch_bounds(), or the bounds of a tuner that began with them. With
   /// `by_content`, batches depend on the lines alone: a window is closed only when it is full or
   /// the input ends, and bounds stay.
   BatchFormer(const BatchOptions& given, const BatchBounds& fastest, std::size_t workers,

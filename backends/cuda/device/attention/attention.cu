@@ -1,5 +1,6 @@
 #include "backends/cuda/device/attention/attention.h"
 #include "backends/cuda/device/attention/segment_reductions.h"
+#include "backends/cuda/device/attention/slice_sum.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
 #include "backends/cuda/device/runtime/dot_products.h"
 #include "backends/cuda/device/runtime/launch_config.h"
@@ -41,36 +42,22 @@ __device__ void attend(const Attention& in, std::int64_t head_width, Score score
   softmax_of<kThreads>({out, weights.stride}, end - begin, out, weights.stride);
 }
 
-/// The mixture of head blockIdx.y of left row blockIdx.x, by the weights that the block has stored:
-/// each warp sums a slice of the pairs for 32 columns at a time, and the first one adds the slices.
+/// The mixture of head blockIdx.y of left row blockIdx.x, by the weights that the block has stored.
 __device__ void mix_head(const Attention& in, std::int64_t width, const RowsOut& weights,
                          const FloatsOut& mixtures) {
-  constexpr int kSlices = kThreads / kWarpSize;
+  static_assert(kThreads == kSlices * kWarpSize);
   const std::int64_t i = blockIdx.x;
   const std::int64_t begin = in.segments.begin[i];
   const std::int64_t end = in.segments.begin[i + 1];
   const float* weight = row_of(weights, begin) + blockIdx.y;
-  const std::int64_t first_column = blockIdx.y * width;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  const int slice = static_cast<int>(threadIdx.x) / kWarpSize;
   const FloatRow out = row_of(mixtures, i);
-  __shared__ float sums[kSlices][kWarpSize];
   for (std::int64_t tile = 0; tile < width; tile += kWarpSize) {
-    const std::int64_t c = tile + lane;
-    float sum = 0;
-    if (c < width) {
-#pragma unroll 4
-      for (std::int64_t p = begin + slice; p < end; p += kSlices)
-        sum +=
-            weight[(p - begin) * weights.stride] * element(row_of(in.values, p), first_column + c);
-    }
-    __syncthreads();  // The first warp may still read the sums of the last tile.
-    sums[slice][lane] = sum;
-    __syncthreads();
-    if (slice != 0 || c >= width) continue;
-#pragma unroll
-    for (int s = 1; s < kSlices; ++s) sum += sums[s][lane];
-    out.put(first_column + c, sum);
+    const std::int64_t own = tile + threadIdx.x % kWarpSize;
+    const std::int64_t c = blockIdx.y * width + own;
+    const float sum = slice_sum(begin, end, own < width, [&](std::int64_t p) {
+      return weight[(p - begin) * weights.stride] * element(row_of(in.values, p), c);
+    });
+    if (threadIdx.x < kWarpSize && own < width) out.put(c, sum);
   }
 }
 

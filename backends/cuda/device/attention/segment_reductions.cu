@@ -1,4 +1,5 @@
 #include "backends/cuda/device/attention/segment_reductions.h"
+#include "backends/cuda/device/attention/slice_sum.h"
 #include "backends/cuda/device/normalization/online_softmax.h"
 #include "backends/cuda/device/runtime/launch_config.h"
 #include "backends/cuda/device/runtime/put_floats.h"
@@ -6,8 +7,6 @@
 
 namespace fuselage::cuda {
 namespace {
-
-constexpr int kSlices = 8;  ///< slices of a segment, each summed by a warp
 
 constexpr int kShortlistThreads = 128;  ///< threads for a segment of the size of a shortlist
 
@@ -30,30 +29,17 @@ __global__ void segment_softmax_kernel(RowsIn x, std::int64_t heads, Segments se
 }
 
 /// Sums f(pair, column) over the pairs of left row blockIdx.x, for the 32 columns from
-/// blockIdx.y * 32 on. Each warp sums a slice of the pairs; the first warp adds the slices and
-/// calls finish(left row, column, sum, number of pairs).
+/// blockIdx.y * 32 on. The first warp calls finish(left row, column, sum, number of pairs).
 template <typename F, typename Finish>
 __device__ void sum_over_pairs(const Segments& segments, const Rows& left, std::int64_t columns,
                                F f, Finish finish) {
   const std::int64_t i = blockIdx.x;
   if (i >= *left.live) return;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
-  const int slice = static_cast<int>(threadIdx.x) / kWarpSize;
-  const std::int64_t c = std::int64_t{blockIdx.y} * kWarpSize + lane;
+  const std::int64_t c = std::int64_t{blockIdx.y} * kWarpSize + threadIdx.x % kWarpSize;
   const std::int64_t begin = segments.begin[i];
   const std::int64_t end = segments.begin[i + 1];
-  float sum = 0;
-  if (c < columns) {
-#pragma unroll 4
-    for (std::int64_t p = begin + slice; p < end; p += kSlices) sum += f(p, c);
-  }
-  __shared__ float sums[kSlices][kWarpSize];
-  sums[slice][lane] = sum;
-  __syncthreads();
-  if (slice != 0 || c >= columns) return;
-#pragma unroll
-  for (int s = 1; s < kSlices; ++s) sum += sums[s][lane];
-  finish(i, c, sum, end - begin);
+  const float sum = slice_sum(begin, end, c < columns, [&](std::int64_t p) { return f(p, c); });
+  if (threadIdx.x < kWarpSize && c < columns) finish(i, c, sum, end - begin);
 }
 
 __global__ void mix_kernel(RowsIn weights, RowsIn x, std::int64_t head_width, std::int64_t columns,

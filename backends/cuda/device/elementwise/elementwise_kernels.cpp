@@ -76,7 +76,7 @@ const RegisterKernels kKernels({{"elements", make_kernel<ElementwiseKernel>}});
 std::vector<ElementForm> forms_of(const RoundedResults& results) {
   std::vector<ElementForm> forms;
   for (std::size_t i = 0; i < results.own(); ++i)
-    forms.push_back({.floats = results.is_read(i),
+    forms.push_back({.floats = results.stores(i),
                      .rounded = results.rounding_of(i) != kNone,
                      .is_bf16 = results.is_bf16()});
   return forms;

@@ -1,14 +1,13 @@
 #include "backends/cuda/device/executor/number_check.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "backends/cuda/device/kernel/rounded_results.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "fuselage/base/tensor.h"
-#include "fuselage/ops/quantize.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -19,15 +18,6 @@ std::vector<T> copy_of(const T* data, std::size_t count) {
   expect_success(cudaMemcpy(copy.data(), data, count * sizeof(T), cudaMemcpyDeviceToHost),
                  "copy of values to check");
   return copy;
-}
-
-/// Whether a kernel stores the floats of a result, which it does not if only their rounding is
-/// read.
-bool is_stored(const Graph& graph, const Node& node, std::size_t result) {
-  const Dims rounded = quantized_results(node);
-  const ValueId id = node.results[result];
-  return std::ranges::count(rounded, static_cast<std::int64_t>(result)) == 0 ||
-         !graph.value(id).uses.empty() || graph.is_output(id);
 }
 
 /// The numbers of `words`, each of which has two.
@@ -49,7 +39,7 @@ std::vector<float> floats_of(const Graph& graph, const PlannedInstruction& in, c
   const BufferView& view = in.results[result];
   const Buffer& buffer = run.plan_buffers[view.buffer];
   if ((dtype != DType::f32 && !is_half(dtype)) || buffer.domain != in.domain) return {};
-  if (!is_stored(graph, node, result)) return {};
+  if (!stores_floats(graph, node, result)) return {};
   const DeviceCounts counts = copy_of(run.rows[in.domain].counts, 1)[0];
   const std::int64_t first = buffer.newest_only ? 0 : counts.first;
   const std::byte* const begin =

@@ -119,7 +119,7 @@ class CudaWorker : public Worker {
   }
 
  private:
-  /// Runs `f`. If memory is short, gives back that of the batch, of which parts may have grown
+  /// Runs `f`. If memory is short, frees the memory of values, of which some may have grown
   /// already: a smaller batch needs less.
   template <typename F>
   void or_release(const F& f) {

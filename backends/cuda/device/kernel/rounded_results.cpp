@@ -1,10 +1,19 @@
 #include "backends/cuda/device/kernel/rounded_results.h"
 
+#include <algorithm>
+
 #include "backends/cuda/device/kernel/operands.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/quantize.h"
 
 namespace fuselage::cuda {
+
+bool stores_floats(const Graph& graph, const Node& node, std::size_t result) {
+  const Dims rounded = quantized_results(node);
+  const ValueId id = node.results[result];
+  return std::ranges::count(rounded, static_cast<std::int64_t>(result)) == 0 ||
+         !graph.value(id).uses.empty() || graph.is_output(id);
+}
 
 RoundedResults::RoundedResults(const PlannedInstruction& in, const Binding& binding) {
   const Dims rounded = quantized_results(binding.node);
@@ -17,11 +26,8 @@ RoundedResults::RoundedResults(const PlannedInstruction& in, const Binding& bind
     check(is_half(to), "rounded results: a kernel that quantizes to integers");
     is_bf16_ = to == DType::bf16;
   }
-  for (std::size_t i = 0; i < own; ++i) {
-    const ValueId result = binding.node.results[i];
-    is_read_.push_back(rounded_as_[i] == kNone || !binding.graph.value(result).uses.empty() ||
-                       binding.graph.is_output(result));
-  }
+  for (std::size_t i = 0; i < own; ++i)
+    stores_.push_back(stores_floats(binding.graph, binding.node, i));
 }
 
 FloatsOut RoundedResults::out(const PlannedInstruction& in, const Run& run,
@@ -29,7 +35,7 @@ FloatsOut RoundedResults::out(const PlannedInstruction& in, const Run& run,
   FloatsOut out{.floats = rows_out(in, run, result),
                 .rounded = rounded_out(in, run, result),
                 .is_bf16 = is_bf16_};
-  if (!is_read_[result]) out.floats = {};
+  if (!stores_[result]) out.floats = {};
   return out;
 }
 

@@ -9,16 +9,19 @@
 
 namespace fuselage::cuda {
 
+/// Whether a kernel stores the floats of a result: not if only their rounding is read.
+bool stores_floats(const Graph& graph, const Node& node, std::size_t result);
+
 /// The trailing results of a node that are other results of it, rounded to 16 bits
-/// (ops/quantize.h). Floats that only their rounding reads are not stored.
+/// (ops/quantize.h).
 class RoundedResults {
  public:
   RoundedResults(const PlannedInstruction& in, const Binding& binding);
 
   /// The number of results that are not roundings.
   std::size_t own() const { return rounded_as_.size(); }
-  /// Whether another node reads the floats of a result, or they are an output.
-  bool is_read(std::size_t result) const { return is_read_[result]; }
+  /// stores_floats() of the node.
+  bool stores(std::size_t result) const { return stores_[result]; }
   /// The number of the result that is the rounding of `result`; kNone: there is none.
   std::int32_t rounding_of(std::size_t result) const { return rounded_as_[result]; }
   bool is_bf16() const { return is_bf16_; }
@@ -31,7 +34,7 @@ class RoundedResults {
 
  private:
   std::vector<std::int32_t> rounded_as_;  ///< by result
-  std::vector<bool> is_read_;             ///< by result
+  std::vector<bool> stores_;              ///< by result
   bool is_bf16_ = true;
 };
 
