@@ -2,7 +2,7 @@
 
 #include "backends/cpu/executable.h"
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "fuselage/passes/pipeline.h"
 #include "fuselage/passes/rewrite/rewriter.h"

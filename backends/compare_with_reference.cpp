@@ -15,7 +15,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/loop.h"
+#include "fuselage/ops/structure/loop.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "fuselage/passes/rewrite/rewriter.h"
 #include "graph/traversal.h"

@@ -4,7 +4,7 @@
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/arithmetic/matmul.h"
 
 namespace fuselage {
 namespace {

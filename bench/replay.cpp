@@ -8,7 +8,7 @@
 
 #include "bench/measure.h"
 #include "fuselage/decoding/search_head.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 

@@ -27,7 +27,7 @@
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/models/load_model.h"
 #include "models/architectures/scores.h"
-#include "text/shortlist.h"
+#include "text/shortlist/shortlist.h"
 
 namespace fuselage {
 namespace {

@@ -9,7 +9,7 @@
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/texts.h"
-#include "text/bpe.h"
+#include "text/bpe/bpe.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fuselage;

@@ -4,7 +4,7 @@
 
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
-#include "text/frequency_list.h"
+#include "text/words/frequency_list.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

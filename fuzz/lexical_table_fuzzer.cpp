@@ -5,9 +5,9 @@
 
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
-#include "text/lexical_table.h"
-#include "text/shortlist.h"
-#include "text/word_vocabulary.h"
+#include "text/shortlist/lexical_table.h"
+#include "text/shortlist/shortlist.h"
+#include "text/words/word_vocabulary.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto vocabulary =

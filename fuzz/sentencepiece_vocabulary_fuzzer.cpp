@@ -11,10 +11,10 @@
 #include "fuzz/check_message.h"
 #include "fuzz/mutate.h"
 #include "fuzz/use_vocabulary.h"
-#include "text/protobuf.h"
-#include "text/sentencepiece_splitter.h"
-#include "text/sentencepiece_vocabulary.h"
-#include "text/word_vocabulary.h"
+#include "text/sentencepiece/protobuf.h"
+#include "text/sentencepiece/splitter.h"
+#include "text/sentencepiece/vocabulary.h"
+#include "text/words/word_vocabulary.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
-#include "text/terminology.h"
+#include "text/terms/terminology.h"
 
 // The first line is looked through for the terms of the others.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include "fuselage/base/error.h"
 #include "fuzz/check_message.h"
 #include "fuzz/use_vocabulary.h"
-#include "text/word_vocabulary.h"
+#include "text/words/word_vocabulary.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);

@@ -73,6 +73,12 @@ void check_size(const Graph& graph, const Node& node, const Type& type) {
 
 }  // namespace
 
+Graph::Graph(const Graph&) = default;
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(const Graph&) = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
 Graph::Graph(std::string name) : name_(std::move(name)) {
   domains_.push_back(Domain{.name = "none"});
 }

@@ -16,10 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
+constexpr int kDumpVersion = 1;
 
 Json header(std::string_view kind) {
-  return {{"format", "fuselage.dump"}, {"version", kVersion}, {"kind", kind}};
+  return {{"format", "fuselage.dump"}, {"version", kDumpVersion}, {"kind", kind}};
 }
 
 /// JSON as text. Invalid UTF-8, which names in models may contain, is replaced.

@@ -8,8 +8,8 @@
 #include "base/suggest.h"
 #include "fuselage/backends/backend.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "inspect/op_values.h"
 
 namespace fuselage {

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
+constexpr int kOpListVersion = 1;
 
 std::string programs_of(const OpKernels& kernels) {
   std::vector<std::string_view> names;
@@ -192,7 +192,8 @@ std::string print_ops(std::span<const OpEntry> ops) {
 std::string print_ops_json(std::span<const OpEntry> ops) {
   Json list = Json::array();
   for (const OpEntry& entry : ops) list.push_back(json_of(entry));
-  const Json json = {{"format", "fuselage.ops"}, {"version", kVersion}, {"ops", std::move(list)}};
+  const Json json = {
+      {"format", "fuselage.ops"}, {"version", kOpListVersion}, {"ops", std::move(list)}};
   // Texts of extensions may be invalid UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

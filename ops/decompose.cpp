@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 namespace {

@@ -22,12 +22,14 @@ declare -A before=(
 )
 # Rooms of a layer; a room includes only rooms before it. Files outside the rooms are not checked.
 declare -A rooms=(
+  [ops]="precision structure arithmetic search fused"
   [passes]="rewrite cleanup|motion|fusion|precision|lowering"
   [backends/cpu]="simd weights runtime kernels"
   [backends/cpu/simd]="elementwise gemm rows output"
   [backends/cuda/device]="runtime rows kernel normalization attention gather elementwise gemm output recurrent search executor"
   [decoding]="search lines"
   [models]="formats architectures quantized directory marian"
+  [text]="words|sentencepiece|bpe|shortlist|terms"
   [tools]="options commands"
 )
 # Headers and libraries for .cpp and .cu files only: no other header includes them.

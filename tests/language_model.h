@@ -13,7 +13,7 @@
 #include "fuselage/ops/builder.h"
 #include "tests/random_weights.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 /// The words of the small language model, the end symbol and the unknown word first.
 inline const std::vector<std::string>& language_model_words() {
@@ -64,4 +64,4 @@ inline Model make_language_model(const std::string& path) {
   return make_model(std::move(graph), weights, {path});
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

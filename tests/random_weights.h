@@ -5,7 +5,7 @@
 
 #include "fuselage/base/tensor.h"
 #include "fuselage/graph/graph.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 /// A folder of its own for each test, removed with it.
 class TemporaryFolder {
@@ -29,4 +29,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

@@ -8,8 +8,8 @@
 #include "base/compression.h"
 #include "base/file.h"
 #include "fuselage/base/error.h"
-#include "text/bpe.h"
-#include "text/sentencepiece_splitter.h"
+#include "text/bpe/bpe.h"
+#include "text/sentencepiece/splitter.h"
 #include "text/split.h"
 
 namespace fuselage {

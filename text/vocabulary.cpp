@@ -7,8 +7,8 @@
 #include "base/compression.h"
 #include "base/file.h"
 #include "fuselage/base/error.h"
-#include "text/sentencepiece_vocabulary.h"
-#include "text/word_vocabulary.h"
+#include "text/sentencepiece/vocabulary.h"
+#include "text/words/word_vocabulary.h"
 
 namespace fuselage {
 

@@ -27,9 +27,9 @@
 #include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/passes/rewrite/rewriter.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage {
 namespace {

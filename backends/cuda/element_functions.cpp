@@ -6,13 +6,13 @@
 #include <map>
 #include <span>
 
-#include "ops/approximate_activations.h"
+#include "ops/arithmetic/approximate_activations.h"
 
 namespace fuselage::cuda {
 namespace {
 
-// The definitions of ops/pointwise.cpp as CUDA C++. The source of an expression concatenates the
-// functions of its ops.
+// The definitions of ops/arithmetic/pointwise.cpp as CUDA C++. The source of an expression
+// concatenates the functions of its ops.
 
 std::string unary(std::string_view op, std::string_view body) {
   return fmt::format("static __device__ float op_{}(float a) {{ {} }}\n", op, body);
@@ -36,7 +36,7 @@ std::string list_of(std::span<const float> numbers) {
   return text;
 }
 
-/// A polynomial in z by Horner's rule, as in ops/approximate_activations.h.
+/// A polynomial in z by Horner's rule, as in ops/arithmetic/approximate_activations.h.
 std::string polynomial(const std::array<float, 3>& c) {
   return fmt::format("(({} * z + {}) * z + {})", exact(c[0]), exact(c[1]), exact(c[2]));
 }

@@ -9,7 +9,7 @@
 
 #include "backends/cuda/element_functions.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 
 namespace fuselage::cuda {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "base/exported.h"
 #include "fuselage/graph/graph.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cuda {
 

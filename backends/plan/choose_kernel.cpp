@@ -7,7 +7,7 @@
 #include "base/suggest.h"
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/registry.h"
 
 namespace fuselage {

@@ -10,7 +10,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/evaluate.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/structure/shape.h"
 #include "graph/schedule.h"
 
 namespace fuselage {

@@ -7,10 +7,10 @@
 
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/output.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/repetition.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/fused/output.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/search/repetition.h"
 
 namespace fuselage {
 namespace {
@@ -187,7 +187,7 @@ std::string refuse_quantized_attention(const Graph& graph, const Node& node) {
     if (type.dtype != kTypes.at(i) || row_size(type) != heads * type.dims.back())
       return "it reads queries of qint16 and keys and values of qint8, a vector for each head";
   }
-  if (graph.value(node.operands[0]).type.dims.back() > kMostInt16Int8Products)
+  if (graph.value(node.operands[0]).type.dims.back() > kMaxInt16Int8Products)
     return "a sum of its products may not fit 32 bits";
   return refuse_quantized_weights(node);
 }

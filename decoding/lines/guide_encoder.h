@@ -9,7 +9,7 @@
 #include "decoding/lines/line_encoder.h"
 #include "fuselage/decoding/line_guide.h"
 #include "fuselage/decoding/search_guide.h"
-#include "text/terminology.h"
+#include "text/terms/terminology.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fuselage/decoding/translation.h"
-#include "text/translation_dictionary.h"
+#include "text/terms/translation_dictionary.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {

@@ -9,7 +9,7 @@
 
 #include "base/compression.h"
 #include "fuselage/base/error.h"
-#include "text/frequency_list.h"
+#include "text/words/frequency_list.h"
 
 namespace fuselage {
 namespace {

@@ -16,9 +16,9 @@ namespace {
 
 /// Maximum number of words of a translation: factor × source length, rounded up, and at least 1.
 std::int32_t length_limit(float factor, std::int32_t source_length) {
-  constexpr std::int32_t kMost = 1 << 30;
+  constexpr std::int32_t kMaxWords = 1 << 30;
   const float words = std::ceil(factor * static_cast<float>(source_length));
-  if (words >= static_cast<float>(kMost)) return kMost;
+  if (words >= static_cast<float>(kMaxWords)) return kMaxWords;
   return words > 1 ? static_cast<std::int32_t>(words) : 1;
 }
 

@@ -8,7 +8,7 @@ namespace fuselage {
 namespace {
 
 // The log-softmax of a word may be above 0 by rounding.
-constexpr double kMostOfWord = 2e-6;
+constexpr double kMaxWordScore = 2e-6;
 // Scores are computed in float.
 constexpr double kRounding = 1e-5;
 
@@ -25,7 +25,7 @@ double FinalScores::exactly(double path_score, double words) const {
 }
 
 double FinalScores::bound(float path_score, std::int32_t first, std::int32_t last) const {
-  const double path = path_score + kMostOfWord * (last - first + 1);
+  const double path = path_score + kMaxWordScore * (last - first + 1);
   double most = std::max(exactly(path, first), exactly(path, last));
   // Between the ends the score is largest where its derivative by the number of words is 0.
   const double penalty = word_penalty_;

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/loop.h"
 #include "fuselage/ops/registry.h"
-#include "fuselage/ops/repetition.h"
+#include "fuselage/ops/search/repetition.h"
+#include "fuselage/ops/structure/loop.h"
 #include "graph/names.h"
 
 namespace fuselage {

@@ -8,11 +8,11 @@
 
 #include "fuselage/backends/search.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/positions.h"
 #include "fuselage/ops/registry.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/sampling.h"
+#include "fuselage/ops/search/sampling.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/positions.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "fuselage/ops/registry.h"
-#include "fuselage/ops/search.h"
-#include "fuselage/ops/shortlist.h"
+#include "fuselage/ops/search/k_best.h"
+#include "fuselage/ops/search/shortlist.h"
 
 namespace fuselage {
 

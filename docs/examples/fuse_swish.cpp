@@ -1,4 +1,4 @@
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/passes/rewrite/pass.h"
 
 namespace fuselage {

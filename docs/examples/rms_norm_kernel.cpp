@@ -3,7 +3,7 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/arithmetic/normalization.h"
 
 namespace fuselage::cpu {
 

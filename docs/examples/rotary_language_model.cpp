@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "fuselage/ops/builder.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 
 using namespace fuselage;
 

@@ -1,7 +1,7 @@
 // The state of the page, and the user's actions.
 
 const View = (() => {
-  const kMostScale = 1.8;  // so that a small graph does not look like a poster
+  const kMaxScale = 1.8;  // so that a small graph does not look like a poster
   const $ = (id) => document.getElementById(id);
   const state = {stage: Model.stages.length - 1, selected: null, query: '', toggled: new Set(),
                  colour: '', base: 'previous', stored: false, views: false, fitted: true,
@@ -99,7 +99,7 @@ const View = (() => {
 
   function fit() {
     const {w, h} = space();
-    const scale = Math.min(w / scene.width, h / scene.height, kMostScale);
+    const scale = Math.min(w / scene.width, h / scene.height, kMaxScale);
     state.view = {scale, x: 12 + (w - scene.width * scale) / 2, y: 12 + (h - scene.height * scale) / 2};
     state.fitted = true;
     applyView();

@@ -9,14 +9,14 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "models/architectures/random_tensor.h"
 
 namespace fuselage {
 namespace {
 
 /// Numbers of a model with random weights; 8 GiB.
-constexpr double kMostMade = 2147483648.0;
+constexpr double kMaxMadeNumbers = 2147483648.0;
 
 /// Dimensions as [rows, columns]; a vector is one row.
 Dims as_matrix(const Tensor& tensor) {
@@ -35,11 +35,11 @@ Parameters::Parameters(Builder& builder, std::uint64_t seed, std::string where)
 
 void Parameters::make(const std::string& name, const Dims& shape, bool is_table) {
   made_numbers_ += std::accumulate(shape.begin(), shape.end(), 1.0, std::multiplies<>());
-  if (!(made_numbers_ <= kMostMade))
+  if (!(made_numbers_ <= kMaxMadeNumbers))
     throw LocatedError(
         fmt::format("{}: with parameter {} the model has {:g} numbers, but {:g} at "
                     "most are made at random; make it smaller",
-                    where_, in_quotes(name), made_numbers_, kMostMade));
+                    where_, in_quotes(name), made_numbers_, kMaxMadeNumbers));
   double deviation = 1;
   if (!is_table) deviation = shape.size() == 1 ? 0.1 : 1 / std::sqrt(static_cast<double>(shape[0]));
   made_.emplace(name, normal_tensor(shape, deviation, *seed_, name));

@@ -9,9 +9,9 @@
 namespace fuselage {
 namespace {
 
-class Encoder {
+class S2sEncoder {
  public:
-  Encoder(Parameters& parameters, const MarianOptions& options, std::size_t text, Expr embedding)
+  S2sEncoder(Parameters& parameters, const MarianOptions& options, std::size_t text, Expr embedding)
       : p_(parameters),
         b_(parameters.builder()),
         o_(options),
@@ -84,10 +84,10 @@ class Encoder {
   DomainId source_;
 };
 
-class Decoder {
+class S2sDecoder {
  public:
-  Decoder(Parameters& parameters, const MarianOptions& options, Vocabularies& vocabularies,
-          const std::vector<Expr>& contexts)
+  S2sDecoder(Parameters& parameters, const MarianOptions& options, Vocabularies& vocabularies,
+             const std::vector<Expr>& contexts)
       : p_(parameters),
         b_(parameters.builder()),
         o_(options),
@@ -235,12 +235,12 @@ void check_s2s(const MarianOptions& o) {
 
 Expr s2s_encoder(Parameters& parameters, const MarianOptions& options, const std::string& prefix,
                  std::size_t text, Expr embedding) {
-  return Encoder(parameters, options, text, embedding).build(prefix, embedding);
+  return S2sEncoder(parameters, options, text, embedding).build(prefix, embedding);
 }
 
 void s2s_decoder(Parameters& parameters, const MarianOptions& options, Vocabularies& vocabularies,
                  const std::vector<Expr>& contexts) {
-  Decoder(parameters, options, vocabularies, contexts).build(vocabularies.target_embedding());
+  S2sDecoder(parameters, options, vocabularies, contexts).build(vocabularies.target_embedding());
 }
 
 }  // namespace fuselage

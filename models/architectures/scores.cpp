@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/softmax.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/arithmetic/softmax.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 

@@ -134,7 +134,7 @@ class Layers {
   bool attends_before_norm_;
 };
 
-class Encoder : Layers {
+class TransformerEncoder : Layers {
  public:
   using Layers::Layers;
 
@@ -162,10 +162,10 @@ class Encoder : Layers {
   DomainId pairs_;
 };
 
-class Decoder : Layers {
+class TransformerDecoder : Layers {
  public:
-  Decoder(Parameters& parameters, const MarianOptions& options, Vocabularies& vocabularies,
-          const std::vector<Expr>& contexts)
+  TransformerDecoder(Parameters& parameters, const MarianOptions& options,
+                     Vocabularies& vocabularies, const std::vector<Expr>& contexts)
       : Layers(parameters, options),
         vocabularies_(vocabularies),
         d_(vocabularies.domains()),
@@ -294,12 +294,13 @@ void check_transformer(const MarianOptions& o) {
 
 Expr transformer_encoder(Parameters& parameters, const MarianOptions& options,
                          const std::string& prefix, std::size_t text, Expr embedding) {
-  return Encoder(parameters, options).build(prefix, text, embedding);
+  return TransformerEncoder(parameters, options).build(prefix, text, embedding);
 }
 
 void transformer_decoder(Parameters& parameters, const MarianOptions& options,
                          Vocabularies& vocabularies, const std::vector<Expr>& contexts) {
-  Decoder(parameters, options, vocabularies, contexts).build(vocabularies.target_embedding());
+  TransformerDecoder(parameters, options, vocabularies, contexts)
+      .build(vocabularies.target_embedding());
 }
 
 }  // namespace fuselage

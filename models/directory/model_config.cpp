@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormatVersion = 1;
+constexpr int kModelVersion = 1;
 constexpr std::array<std::string_view, 8> kConfigKeys = {
     "fuselage-model", "name",   "right-left",   "vocabularies",
     "splitters",      "decode", "architecture", "options"};
@@ -50,10 +50,10 @@ void check_version(const Json& config, const std::string& path) {
                     path));
   if (version == config.end())
     throw Error(fmt::format("{}: 'fuselage-model', the version of the format, is missing", path));
-  if (*version != kFormatVersion)
+  if (*version != kModelVersion)
     throw Error(
         fmt::format("{}: version {} of the format is not known, only {}; convert the model again",
-                    path, shown(*version), kFormatVersion));
+                    path, shown(*version), kModelVersion));
 }
 
 DecodeDefaults decode_defaults(const Json& config, const std::string& path, bool ignore_unknown) {
@@ -124,7 +124,7 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
 
 std::string print_model_config(const ModelConfig& config) {
   nlohmann::ordered_json json;  // Ordered for human readers.
-  json["fuselage-model"] = kFormatVersion;
+  json["fuselage-model"] = kModelVersion;
   json["name"] = config.name;
   json["right-left"] = config.right_left;
   if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kFormatVersion = 1;
+constexpr int kProbesVersion = 1;
 constexpr std::array<std::string_view, 3> kFileKeys = {"fuselage-probes", "rounded", "probes"};
 constexpr std::array<std::string_view, 4> kProbeKeys = {"line", "words", "scores", "text"};
 
@@ -85,10 +85,10 @@ Probe parse_probe(const Json& json, const std::string& where, bool ignore_unknow
 
 Probes parse_probes(std::string_view text, const std::string& path, bool ignore_unknown) {
   const Json json = parse_object(text, path);
-  if (const Json& version = member(json, "fuselage-probes", path); version != kFormatVersion)
+  if (const Json& version = member(json, "fuselage-probes", path); version != kProbesVersion)
     throw Error(
         fmt::format("{}: version {} of the format is not known, only {}; convert the model again",
-                    path, shown(version), kFormatVersion));
+                    path, shown(version), kProbesVersion));
   check_keys(json, kFileKeys, path, ignore_unknown);
   Probes probes{.rounded = flag(json, "rounded", path)};
   for (const Json& probe : list(json, "probes", path))
@@ -99,7 +99,7 @@ Probes parse_probes(std::string_view text, const std::string& path, bool ignore_
 
 std::string print_probes(const Probes& probes) {
   std::string text = fmt::format("{{\n\"fuselage-probes\": {},\n\"rounded\": {},\n\"probes\": [",
-                                 kFormatVersion, probes.rounded);
+                                 kProbesVersion, probes.rounded);
   std::string_view before = "\n";
   for (const Probe& probe : probes.lines) {
     text += fmt::format("{}{{\"line\": {}, \"words\": [{}], \"scores\": [{}], \"text\": {}}}",

@@ -16,7 +16,7 @@ namespace {
 /// Interleaved columns of a packed matrix.
 constexpr std::int64_t kPackedColumns = 8;
 
-constexpr std::array<IntgemmType, 11> kTypes{{
+constexpr std::array<IntgemmType, 11> kIntgemmTypes{{
     {0x4101, "intgemm8", DType::qint8, 0, true},
     {0x4102, "intgemm16", DType::qint16, 0, true},
     {0x10001, "intgemm8", DType::qint8},
@@ -90,9 +90,10 @@ Tensor read_vectors(const IntgemmData& data, bool packed, const std::vector<std:
 }  // namespace
 
 const IntgemmType* find_intgemm_type(std::uint64_t code) {
-  const auto* const found = std::find_if(
-      kTypes.begin(), kTypes.end(), [code](const IntgemmType& type) { return type.code == code; });
-  return found == kTypes.end() ? nullptr : found;
+  const auto* const found =
+      std::find_if(kIntgemmTypes.begin(), kIntgemmTypes.end(),
+                   [code](const IntgemmType& type) { return type.code == code; });
+  return found == kIntgemmTypes.end() ? nullptr : found;
 }
 
 std::uint64_t intgemm_bytes(const IntgemmType& type, std::uint64_t elements) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kPlain = 1;
 constexpr std::uint64_t kEncrypted = 2;
-constexpr std::uint64_t kMaxDimensions = 32;
+constexpr std::uint64_t kMaxMarianBinDimensions = 32;
 constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 32;
 constexpr std::string_view kConfigItem = "special:model.yml";
 
@@ -140,9 +140,9 @@ void read_name(Cursor& cursor, Item& item, const std::string& file) {
 }
 
 void read_shape(Cursor& cursor, Item& item, const std::string& file) {
-  if (item.dimensions > kMaxDimensions)
+  if (item.dimensions > kMaxMarianBinDimensions)
     throw Error(fmt::format("{}: it has {} dimensions, at most {} are allowed",
-                            place_of(item, file), item.dimensions, kMaxDimensions));
+                            place_of(item, file), item.dimensions, kMaxMarianBinDimensions));
   for (std::uint64_t d = 0; d < item.dimensions; ++d)
     item.shape.push_back(cursor.number<std::int32_t>("a shape"));
   for (const std::int64_t dim : item.shape)

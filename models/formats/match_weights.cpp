@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "models/formats/quantized_parts.h"
 
 namespace fuselage {

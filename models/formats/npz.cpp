@@ -20,8 +20,8 @@ namespace fuselage {
 namespace {
 
 constexpr std::uint64_t kMaxMember = std::uint64_t{4} << 30;
-constexpr std::uint64_t kMaxHeader = 1 << 20;
-constexpr std::size_t kMaxDimensions = 32;
+constexpr std::uint64_t kMaxNpzHeader = 1 << 20;
+constexpr std::size_t kMaxNpzDimensions = 32;
 /// Bound of the expansion of a deflate stream; a larger declared size is false.
 constexpr std::uint64_t kMaxMemberExpansion = 1040;
 constexpr std::string_view kConfigMember = "special:model.yml";
@@ -125,9 +125,9 @@ class NpyHeaderParser {
       if (error != std::errc() || dim < 0) fail("dimension of 0 or more");
       at_ += static_cast<std::size_t>(end - begin);
       dims.push_back(dim);
-      if (dims.size() > kMaxDimensions)
+      if (dims.size() > kMaxNpzDimensions)
         throw Error(
-            fmt::format("{}: the array has more than {} dimensions", where_, kMaxDimensions));
+            fmt::format("{}: the array has more than {} dimensions", where_, kMaxNpzDimensions));
       accept('L');  // Python 2 writes a long as 3L.
       if (!accept(',')) {
         expect(')');
@@ -217,11 +217,11 @@ std::optional<DType> dtype_of(const std::string& descr, const std::string& where
     type.remove_prefix(1);
   }
   if (!type.empty() && std::strchr("OSUa", type[0])) return std::nullopt;
-  constexpr std::pair<std::string_view, DType> kTypes[] = {
+  constexpr std::pair<std::string_view, DType> kNumpyTypes[] = {
       {"f2", DType::f16}, {"f4", DType::f32}, {"f8", DType::f64}, {"i1", DType::i8},
       {"i2", DType::i16}, {"i4", DType::i32}, {"i8", DType::i64}, {"u1", DType::u8},
       {"u2", DType::u16}, {"u4", DType::u32}, {"u8", DType::u64}};
-  for (const auto& [name, dtype] : kTypes) {
+  for (const auto& [name, dtype] : kNumpyTypes) {
     if (type != name) continue;
     if (order == '>' && size_of(dtype) > 1)
       throw Error(fmt::format("{}: the array is big-endian (descr {}); save it little-endian",
@@ -259,10 +259,10 @@ NpyHeader read_header(ArrayReader& member, std::uint64_t& remaining, const std::
     remaining -= 2;
     length = little_endian(fixed + 8, 4);
   }
-  if (length > remaining || length > kMaxHeader)
+  if (length > remaining || length > kMaxNpzHeader)
     throw Error(
         fmt::format("{}: the .npy header claims {} bytes but {} follow (at most {} are read)",
-                    where, length, remaining, kMaxHeader));
+                    where, length, remaining, kMaxNpzHeader));
   std::string text(length, '\0');
   member.read(text.data(), length);
   remaining -= length;

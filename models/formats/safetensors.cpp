@@ -21,12 +21,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t kMaxHeader = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxSafetensorsHeader = std::uint64_t{16} << 20;
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kDataAlignment = 64;
-constexpr std::size_t kMaxDimensions = 32;
+constexpr std::size_t kMaxSafetensorsDimensions = 32;
 /// JSON values of an entry: the entry itself, its type, two lists, two offsets and the dimensions.
-constexpr std::size_t kMaxEntryValues = 6 + kMaxDimensions;
+constexpr std::size_t kMaxEntryValues = 6 + kMaxSafetensorsDimensions;
 constexpr const char* kMetadataKey = "__metadata__";
 
 constexpr std::pair<std::string_view, DType> kDTypes[] = {
@@ -50,11 +50,11 @@ std::uint64_t read_length(std::string_view bytes, const std::string& file) {
   std::uint64_t length = 0;
   for (std::size_t i = kLengthBytes; i-- > 0;)
     length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > kMaxHeader)
+  if (length > kMaxSafetensorsHeader)
     throw Error(fmt::format(
         "{}: not a .safetensors file: its first 8 bytes give a header of {} bytes, at most {} are "
         "allowed",
-        file, length, kMaxHeader));
+        file, length, kMaxSafetensorsHeader));
   if (length > bytes.size() - kLengthBytes)
     throw Error(fmt::format("{}: the file is truncated: the header takes {} bytes but {} follow",
                             file, length, bytes.size() - kLengthBytes));
@@ -65,8 +65,9 @@ Json parse_header(std::string_view text, const std::string& file) {
   if (text.empty() || text[0] != '{')
     throw Error(
         fmt::format("{}: not a .safetensors file: its header does not begin with '{{'", file));
-  return load_json(text, file + ": the header",
-                   {.bytes = kMaxHeader, .depth = 4, .values = kMaxTensors * kMaxEntryValues});
+  return load_json(
+      text, file + ": the header",
+      {.bytes = kMaxSafetensorsHeader, .depth = 4, .values = kMaxTensors * kMaxEntryValues});
 }
 
 std::optional<std::vector<std::uint64_t>> unsigned_list(const Json& json) {
@@ -99,9 +100,9 @@ std::vector<std::int64_t> parse_shape(const Json& json, const std::string& where
   const auto dims = unsigned_list(json);
   if (!dims)
     throw Error(fmt::format("{}: 'shape' is not a list of dimensions of 0 or more", where));
-  if (dims->size() > kMaxDimensions)
+  if (dims->size() > kMaxSafetensorsDimensions)
     throw Error(fmt::format("{}: 'shape' has {} dimensions, at most {} are allowed", where,
-                            dims->size(), kMaxDimensions));
+                            dims->size(), kMaxSafetensorsDimensions));
   std::vector<std::int64_t> shape;
   for (const std::uint64_t dim : *dims) {
     if (dim > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))

@@ -18,34 +18,29 @@ namespace {
 constexpr std::string_view kNematusTypes[] = {"Nematus", "nematus", "nematus2", "amun", "Amun"};
 
 /// Keys about devices, output and logs.
-constexpr std::string_view kWithoutEffect[] = {"devices",
-                                               "gpu-threads",
-                                               "fpga-threads",
-                                               "show-weights",
-                                               "wipo",
-                                               "log-progress",
-                                               "log-info",
-                                               "return-alignment",
-                                               "input-file",
-                                               "output-file",
-                                               "return-soft-alignment",
-                                               "return-nematus-alignment",
-                                               "max-batch",
-                                               "encoding-threads",
-                                               "use-fused-softmax",
-                                               "use-tensor-cores",
-                                               "debug",
-                                               "relative-paths"};
+constexpr std::string_view kAmunWithoutEffect[] = {"devices",
+                                                   "gpu-threads",
+                                                   "fpga-threads",
+                                                   "show-weights",
+                                                   "wipo",
+                                                   "log-progress",
+                                                   "log-info",
+                                                   "return-alignment",
+                                                   "input-file",
+                                                   "output-file",
+                                                   "return-soft-alignment",
+                                                   "return-nematus-alignment",
+                                                   "max-batch",
+                                                   "encoding-threads",
+                                                   "use-fused-softmax",
+                                                   "use-tensor-cores",
+                                                   "debug",
+                                                   "relative-paths"};
 
 /// Keys with the meaning that they have in marian-decoder.
 constexpr std::string_view kCommon[] = {"allow-unk",  "beam-size",  "cpu-threads",
                                         "maxi-batch", "mini-batch", "mini-batch-words",
                                         "n-best",     "quiet"};
-
-template <typename Range>
-bool contains(const Range& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
 
 class Translation {
  public:
@@ -179,7 +174,7 @@ class Translation {
     if (contains(std::initializer_list<std::string_view>{"scorers", "weights", "source-vocab",
                                                          "target-vocab", "bpe", "softmax-filter"},
                  key) ||
-        contains(kWithoutEffect, key))
+        contains(kAmunWithoutEffect, key))
       return;
     const bool is_off =
         value.IsNull() ||

@@ -1,11 +1,19 @@
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace fuselage {
+
+/// Whether a list of names has this one.
+template <typename Range>
+bool contains(const Range& names, std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
 
 /// An entry of a configuration of marian-decoder: an option and its values.
 struct ConfigEntry {

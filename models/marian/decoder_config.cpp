@@ -57,11 +57,6 @@ constexpr std::string_view kOptionsOfTheCaller[] = {
 constexpr std::array<std::string_view, 7> kModelKeys = {
     "bpe", "gemm-precision", "models", "shortlist", "shortlist-union", "vocabs", "weights"};
 
-template <typename Range>
-bool contains(const Range& names, std::string_view name) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 bool without_effect(std::string_view key) {
   const auto options = options_without_effect();
   return std::any_of(options.begin(), options.end(),

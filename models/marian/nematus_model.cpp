@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kGains = "_wns";
 constexpr int kMaxLevels = 1000;
 
-bool is_bookkeeping(std::string_view name) {
+bool is_no_parameter(std::string_view name) {
   return name == "decoder_c_tt" || name == "uidx" || name == "history_errs" ||
          name == "zipped_params" || name.starts_with("adam");
 }
@@ -56,7 +56,7 @@ class Converter {
   Converter(const TensorMap& stored, const NematusOptions& options, const std::string& where)
       : options_(options), where_(where) {
     for (const auto& [name, tensor] : stored)
-      if (!is_bookkeeping(name)) tensors_.emplace(name, own_copy(tensor));
+      if (!is_no_parameter(name)) tensors_.emplace(name, own_copy(tensor));
   }
 
   NematusModel convert() {

@@ -53,7 +53,7 @@ constexpr std::array<Renaming, 20> kFeedForward{{
     {"ff_logit_b", "decoder_ff_logit_l2_b"},
 }};
 
-bool is_bookkeeping(std::string_view name) {
+bool is_training_state(std::string_view name) {
   return name == "decoder_c_tt" || name == "uidx" || name == "history_errs";
 }
 
@@ -119,7 +119,7 @@ TensorMap rename_nematus_parameters(const TensorMap& stored, const MarianOptions
   const bool shared_source = options.tied_embeddings_all || options.tied_embeddings_src;
   TensorMap renamed;
   for (const auto& [name, tensor] : stored) {
-    if (is_bookkeeping(name)) continue;
+    if (is_training_state(name)) continue;
     std::string target = rename_parameter(name);
     if (name == "Wemb") target = shared_source && options.type == "amun" ? "Wemb" : "encoder_Wemb";
     // Files of newer versions also contain names of Marian.

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "models/formats/quantized_parts.h"
 #include "models/quantized/widen_matrices.h"
 

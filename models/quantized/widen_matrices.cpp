@@ -9,10 +9,10 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 namespace {

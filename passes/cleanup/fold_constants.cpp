@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "fuselage/ops/evaluate.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 namespace {

@@ -100,7 +100,7 @@ class Classes {
   std::vector<ValueId> next_value_;    ///< next values of states, by node index
 };
 
-bool run(Rewriter& rewriter) {
+bool merge_equal_nodes(Rewriter& rewriter) {
   const Graph& graph = rewriter.graph();
   const Classes classes(graph);
   std::map<std::size_t, NodeId> kept;
@@ -124,6 +124,8 @@ bool run(Rewriter& rewriter) {
 
 }  // namespace
 
-Pass merge_common_subexpressions() { return {.name = "merge_common_subexpressions", .run = run}; }
+Pass merge_common_subexpressions() {
+  return {.name = "merge_common_subexpressions", .run = merge_equal_nodes};
+}
 
 }  // namespace fuselage

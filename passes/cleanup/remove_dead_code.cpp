@@ -36,7 +36,7 @@ std::vector<bool> live_nodes(const Graph& graph) {
   return live;
 }
 
-bool run(Rewriter& rewriter) {
+bool remove_unreachable_nodes(Rewriter& rewriter) {
   const Graph& graph = rewriter.graph();
   const std::vector<bool> live = live_nodes(graph);
   const std::vector<NodeId> order = topological_order(graph);
@@ -48,6 +48,6 @@ bool run(Rewriter& rewriter) {
 
 }  // namespace
 
-Pass remove_dead_code() { return {.name = "remove_dead_code", .run = run}; }
+Pass remove_dead_code() { return {.name = "remove_dead_code", .run = remove_unreachable_nodes}; }
 
 }  // namespace fuselage

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage {
 namespace {

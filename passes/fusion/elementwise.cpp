@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/fused/chains.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "fuselage/passes/rewrite/pattern.h"
 
 namespace fuselage {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fuselage/graph/graph.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage {
 

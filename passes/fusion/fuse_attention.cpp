@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/rows.h"
 #include "graph/traversal.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kWeights{"weights"}, kValues{"values"}, kV{"v"}, kQuery{"query"}, kKey{"key"},
+constexpr Capture kWeights{"weights"}, kValues{"values"}, kV{"v"}, kQueries{"query"}, kKey{"key"},
     kScore{"score"};
 
 /// For x up to this bound both exp(x) and exp(-x) are normal floats.
@@ -33,14 +33,15 @@ MapPath right_path(const Match& match) { return match.root_node().as<op::MixRows
 
 /// The query comes from the left member of each pair, the key from the right.
 std::optional<std::string> other_paths(const Match& match) {
-  if (rest_of_path(match, kQuery, left_path(match)) && rest_of_path(match, kKey, right_path(match)))
+  if (rest_of_path(match, kQueries, left_path(match)) &&
+      rest_of_path(match, kKey, right_path(match)))
     return std::nullopt;
   return "the score does not come from the query and the key whose values are mixed";
 }
 
 std::optional<std::string> default_rows(const Match& match) {
   const Graph& graph = match.graph();
-  for (const Capture selection : {kQuery, kKey}) {
+  for (const Capture selection : {kQueries, kKey}) {
     const Node& select = match.node(selection);
     if (select.operands.size() > 1 || graph.is_partial(select.as<op::SelectRows>().via))
       return fmt::format("{} has a default row", graph.describe(select));
@@ -69,12 +70,12 @@ ValueId member(Rewriter& rewriter, const Match& match, Capture selection, const 
 
 /// Replaces weights and mixture by the op `attention` of query, key and `more`.
 template <OpStruct Op>
-void fuse(Rewriter& rewriter, const Match& match, Op attention, Prepare prepare,
-          const std::vector<ValueId>& more) {
+void replace_by_attention(Rewriter& rewriter, const Match& match, Op attention, Prepare prepare,
+                          const std::vector<ValueId>& more) {
   attention.left = left_path(match);
   attention.right = right_path(match);
   const ValueId weights = match[kWeights];
-  std::vector<ValueId> operands{member(rewriter, match, kQuery, attention.left, prepare),
+  std::vector<ValueId> operands{member(rewriter, match, kQueries, attention.left, prepare),
                                 member(rewriter, match, kKey, attention.right, prepare)};
   operands.insert(operands.end(), more.begin(), more.end());
   const NodeId fused = rewriter.add_node(attention, std::move(operands));
@@ -95,7 +96,8 @@ ValueId factor(Rewriter& rewriter, ValueId x) {
 }
 
 void fuse_additive(Rewriter& rewriter, const Match& match) {
-  fuse(rewriter, match, op::AdditiveAttention{}, factor, {match[kV], match[kValues]});
+  replace_by_attention(rewriter, match, op::AdditiveAttention{}, factor,
+                       {match[kV], match[kValues]});
 }
 
 /// A selection through a map of kind `kind`.
@@ -117,7 +119,7 @@ std::vector<Guard> common_guards() {
 
 Rule additive_attention() {
   Pattern sum =
-      match::op<op::Add>({selected(kQuery, MapKind::left), selected(kKey, MapKind::right)})
+      match::op<op::Add>({selected(kQueries, MapKind::left), selected(kKey, MapKind::right)})
           .commutative();
   Pattern score = match::op<op::Matmul>({match::op<op::Tanh>({std::move(sum)}), match::any(kV)});
   Rule rule{.name = "additive_attention",
@@ -136,13 +138,13 @@ ValueId as_it_is(Rewriter&, ValueId x) { return x; }
 
 void fuse_dot(Rewriter& rewriter, const Match& match) {
   const auto [heads, scale] = match.node(kScore).as<op::HeadDot>();
-  fuse(rewriter, match, op::DotAttention{.heads = heads, .scale = scale}, as_it_is,
-       {match[kValues]});
+  replace_by_attention(rewriter, match, op::DotAttention{.heads = heads, .scale = scale}, as_it_is,
+                       {match[kValues]});
 }
 
 Rule dot_attention() {
   Pattern score =
-      match::op<op::HeadDot>({selected(kQuery, MapKind::left), selected(kKey, MapKind::right)})
+      match::op<op::HeadDot>({selected(kQueries, MapKind::left), selected(kKey, MapKind::right)})
           .named(kScore);
   return {.name = "dot_attention",
           .pattern = mixture_by(std::move(score)),

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/output.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/search.h"
-#include "fuselage/ops/softmax.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/arithmetic/softmax.h"
+#include "fuselage/ops/fused/output.h"
+#include "fuselage/ops/search/k_best.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 namespace {
@@ -133,7 +133,7 @@ std::optional<std::string> other_biases(const Match& match) {
 }
 
 /// The number of a scalar constant.
-double number_of(const Graph& graph, ValueId constant) {
+double value_of(const Graph& graph, ValueId constant) {
   return graph.producer(constant).as<op::Constant>().values.front();
 }
 
@@ -143,7 +143,7 @@ std::optional<std::string> unfit_weights(const Match& match) {
     if (!member.weight) continue;
     if (const Type& type = graph.value(*member.weight).type; row_size(type) != 1)
       return fmt::format("scores are multiplied by {} and not by one number", graph.show(type));
-    const double weight = number_of(graph, *member.weight);
+    const double weight = value_of(graph, *member.weight);
     if (!std::isfinite(static_cast<float>(weight)) || weight < 0)
       return fmt::format("scores are multiplied by {}; weights are finite and not negative",
                          weight);
@@ -151,7 +151,7 @@ std::optional<std::string> unfit_weights(const Match& match) {
   return std::nullopt;
 }
 
-void fuse(Rewriter& rewriter, const Match& match) {
+void fuse_ensemble_scores(Rewriter& rewriter, const Match& match) {
   const Graph& graph = rewriter.graph();
   const NodeId root = match.root();
   const Ensemble& ensemble = ensemble_of(match);
@@ -162,7 +162,7 @@ void fuse(Rewriter& rewriter, const Match& match) {
     const Node& product = graph.node(id);
     operands.insert(operands.end(), product.operands.begin(), product.operands.end());
     if (bias) operands.push_back(*bias);
-    weights.push_back(weight ? number_of(graph, *weight) : 1);
+    weights.push_back(weight ? value_of(graph, *weight) : 1);
     biased.push_back(bias ? 1 : 0);
     transposed.push_back(product.as<op::Matmul>().transposed ? 1 : 0);
   }
@@ -196,7 +196,7 @@ Pass fuse_ensemble() {
                                 {"weights", unfit_weights}},
                      .numerics = {NumericClass::reassociates, 0,
                                   "scores are those of the weighted sum of the logits"},
-                     .build = fuse}}};
+                     .build = fuse_ensemble_scores}}};
 }
 
 }  // namespace fuselage

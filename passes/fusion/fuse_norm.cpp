@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/normalization.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/normalization.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/fused/chains.h"
 
 namespace fuselage {
 namespace {
@@ -14,7 +14,7 @@ constexpr Capture kSum{"sum"};
 
 /// Replaces a sum and its normalization by one node of an op::AddNorm.
 template <typename Fused>
-void fuse(Rewriter& rewriter, const Match& match) {
+void fuse_sum(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const ValueId sum = match[kSum];
   std::vector<ValueId> operands = match.node(kSum).operands;
@@ -32,7 +32,7 @@ Rule with_residual(std::string_view name) {
   Pattern sum = match::op<op::Add>().named(kSum).shared();
   return {.name = std::string(name),
           .pattern = match::op<Norm>({std::move(sum)}).variadic(),
-          .build = fuse<Fused>};
+          .build = fuse_sum<Fused>};
 }
 
 }  // namespace

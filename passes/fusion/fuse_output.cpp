@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/output.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/search.h"
-#include "fuselage/ops/shortlist.h"
-#include "fuselage/ops/softmax.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/arithmetic/softmax.h"
+#include "fuselage/ops/fused/output.h"
+#include "fuselage/ops/search/k_best.h"
+#include "fuselage/ops/search/shortlist.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage {
 namespace {
@@ -38,14 +38,15 @@ Guard bias_of_columns() {
 }
 
 /// The optional parts between product and k_best.
-struct Parts {
+struct OutputParts {
   bool bias = false;
   bool log_softmax = false;
 };
 
 /// Replaces root and product by `fused_op` of the product's operands.
 template <OpStruct Op>
-void fuse(Rewriter& rewriter, const Match& match, Parts parts, const Op& fused_op) {
+void replace_by_output_layer(Rewriter& rewriter, const Match& match, OutputParts parts,
+                             const Op& fused_op) {
   const NodeId root = match.root();
   std::vector<ValueId> operands{match[kX], match[kW]};
   if (parts.bias) operands.push_back(match[kBias]);
@@ -56,17 +57,17 @@ void fuse(Rewriter& rewriter, const Match& match, Parts parts, const Op& fused_o
 
 bool is_transposed(const Match& match) { return match.node(kProduct).as<op::Matmul>().transposed; }
 
-Pattern logits(Parts parts) { return parts.bias ? biased_product() : product(); }
+Pattern logits(OutputParts parts) { return parts.bias ? biased_product() : product(); }
 
 /// The k best of all words.
-Rule best_words(std::string name, Parts parts) {
+Rule best_words(std::string name, OutputParts parts) {
   Pattern scores = logits(parts);
   if (parts.log_softmax) scores = match::op<op::LogSoftmax>({std::move(scores)});
   const auto build = [parts](Rewriter& rewriter, const Match& match) {
-    fuse(rewriter, match, parts,
-         op::LinearKBest{.k = match.root_node().as<op::KBest>().k,
-                         .transposed = is_transposed(match),
-                         .log_softmax = parts.log_softmax});
+    replace_by_output_layer(rewriter, match, parts,
+                            op::LinearKBest{.k = match.root_node().as<op::KBest>().k,
+                                            .transposed = is_transposed(match),
+                                            .log_softmax = parts.log_softmax});
   };
   Rule made{.name = std::move(name),
             .pattern = match::op<op::KBest>({std::move(scores)}),
@@ -101,14 +102,14 @@ std::optional<std::string> no_shortlist(const Match& match) {
 }
 
 /// Each element is chosen from the row that its pair belongs to.
-std::optional<std::string> other_rows(const Match& match) {
+std::optional<std::string> other_left_rows(const Match& match) {
   const MapPath& row = match.root_node().as<op::SelectElements>().row;
   if (row.size() == 1 && match.graph().map(row[0]).kind == MapKind::left) return std::nullopt;
   return "the elements are not chosen from the left members of pairs";
 }
 
 /// The elements of a product for the words of a shortlist.
-Rule sampled_product(std::string name, Parts parts) {
+Rule sampled_product(std::string name, OutputParts parts) {
   const auto build = [parts](Rewriter& rewriter, const Match& match) {
     const auto elements = match.root_node().as<op::SelectElements>();
     std::vector<ValueId> operands{match[kX], match[kW]};
@@ -121,7 +122,7 @@ Rule sampled_product(std::string name, Parts parts) {
   };
   Rule made{.name = std::move(name),
             .pattern = match::op<op::SelectElements>({logits(parts)}),
-            .guards = {{"shortlist", no_shortlist}, {"left_rows", other_rows}},
+            .guards = {{"shortlist", no_shortlist}, {"left_rows", other_left_rows}},
             .numerics = {NumericClass::reassociates, 0, "products are summed up in another order"},
             .build = build};
   if (parts.bias) made.guards.push_back(bias_of_columns());
@@ -146,7 +147,7 @@ std::optional<std::string> not_ranked(const Match& match) {
 
 /// The log-probabilities of listed words beside the k best of all words: their logits minus the
 /// normalizer of the output layer.
-Rule listed_scores(std::string name, Parts parts) {
+Rule listed_scores(std::string name, OutputParts parts) {
   const auto build = [parts](Rewriter& rewriter, const Match& match) {
     const auto elements = match.root_node().as<op::SelectElements>();
     const NodeId best = best_of_scores(match);
@@ -169,32 +170,33 @@ Rule listed_scores(std::string name, Parts parts) {
     for (std::size_t i = 0; i < 2; ++i)
       rewriter.replace(rewriter.graph().result(best, i), rewriter.graph().result(layer, i));
   };
-  Rule made{
-      .name = std::move(name),
-      .pattern = match::op<op::SelectElements>(
-          {match::op<op::LogSoftmax>({logits(parts)}).named(kScores).shared()}),
-      .guards = {{"shortlist", no_shortlist}, {"left_rows", other_rows}, {"ranked", not_ranked}},
-      .numerics = {NumericClass::reassociates, 0,
-                   "products are summed up in another order, and a normalizer is rounded; "
-                   "log-probabilities that rounding made equal stay in the order of the "
-                   "logits"},
-      .build = build};
+  Rule made{.name = std::move(name),
+            .pattern = match::op<op::SelectElements>(
+                {match::op<op::LogSoftmax>({logits(parts)}).named(kScores).shared()}),
+            .guards = {{"shortlist", no_shortlist},
+                       {"left_rows", other_left_rows},
+                       {"ranked", not_ranked}},
+            .numerics = {NumericClass::reassociates, 0,
+                         "products are summed up in another order, and a normalizer is rounded; "
+                         "log-probabilities that rounding made equal stay in the order of the "
+                         "logits"},
+            .build = build};
   if (parts.bias) made.guards.push_back(bias_of_columns());
   return made;
 }
 
 /// The k best of the words of a shortlist.
-Rule best_of_shortlist(std::string name, Parts parts) {
+Rule best_of_shortlist(std::string name, OutputParts parts) {
   Pattern scores = match::op<op::SelectElements>({logits(parts)}).named(kElements);
   if (parts.log_softmax) scores = match::op<op::SegmentLogSoftmax>({std::move(scores)});
   const auto build = [parts](Rewriter& rewriter, const Match& match) {
     const auto best = match.root_node().as<op::SegmentKBest>();
-    fuse(rewriter, match, parts,
-         op::ShortlistKBest{.k = best.k,
-                            .to = best.to,
-                            .words = best.words,
-                            .transposed = is_transposed(match),
-                            .log_softmax = parts.log_softmax});
+    replace_by_output_layer(rewriter, match, parts,
+                            op::ShortlistKBest{.k = best.k,
+                                               .to = best.to,
+                                               .words = best.words,
+                                               .transposed = is_transposed(match),
+                                               .log_softmax = parts.log_softmax});
   };
   Rule made{.name = std::move(name),
             .pattern = match::op<op::SegmentKBest>({std::move(scores)}),
@@ -210,10 +212,10 @@ Rule best_of_shortlist(std::string name, Parts parts) {
 }  // namespace
 
 Pass fuse_output() {
-  constexpr Parts kBiasedScores{.bias = true, .log_softmax = true};
-  constexpr Parts kPlainScores{.log_softmax = true};
-  constexpr Parts kBiasedLogits{.bias = true};
-  constexpr Parts kLogits{};
+  constexpr OutputParts kBiasedScores{.bias = true, .log_softmax = true};
+  constexpr OutputParts kPlainScores{.log_softmax = true};
+  constexpr OutputParts kBiasedLogits{.bias = true};
+  constexpr OutputParts kLogits{};
   return {.name = "fuse_output",
           .rules = {listed_scores("biased_listed_scores", kBiasedLogits),
                     listed_scores("listed_scores", kLogits),

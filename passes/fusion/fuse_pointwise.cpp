@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "graph/schedule.h"
 #include "passes/fusion/elementwise.h"
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kX{"x"}, kScale{"scale"};
+constexpr Capture kFloats{"x"}, kScale{"scale"};
 
 // --- Scales that are known ---
 
@@ -23,7 +23,7 @@ std::optional<std::string> not_one_scale(const Match& match) {
 void make_attribute(Rewriter& rewriter, const Match& match) {
   auto quantization = match.root_node().as<op::Quantization>();
   quantization.given_scale = static_cast<float>(match.node(kScale).as<op::Constant>().values[0]);
-  rewriter.replace(match.result(), rewriter.add(op::Quantize{quantization}, {match[kX]}));
+  rewriter.replace(match.result(), rewriter.add(op::Quantize{quantization}, {match[kFloats]}));
 }
 
 // --- Results ---
@@ -32,7 +32,7 @@ bool rounds(const Graph&, const Node& node) { return is_half(node.as<op::Quantiz
 bool quantizes(const Graph& graph, const Node& node) { return !rounds(graph, node); }
 
 std::optional<std::string> other_integers(const Match& match) {
-  const Node& producer = match.node(kX);
+  const Node& producer = match.node(kFloats);
   const auto same_vectors = [&] {
     return quantizer_of(producer) == quantizer_of(match.root_node()) &&
            producer.as<op::Quantization>().vectors ==
@@ -44,30 +44,30 @@ std::optional<std::string> other_integers(const Match& match) {
 
 /// Attributes with which the producer also quantizes the root's operand.
 op::QuantizedResults quantizing_attributes(const Match& match) {
-  const Node& producer = match.node(kX);
+  const Node& producer = match.node(kFloats);
   op::QuantizedResults attributes{match.root_node().as<op::Quantization>(),
                                   quantized_results(producer)};
-  const auto number = std::find(producer.results.begin(), producer.results.end(), match[kX]);
+  const auto number = std::find(producer.results.begin(), producer.results.end(), match[kFloats]);
   attributes.quantized.push_back(number - producer.results.begin());
   return attributes;
 }
 
 /// The result of the producer that the root would add, if it is there already.
 std::optional<ValueId> quantized_already(const Match& match) {
-  const Node& producer = match.node(kX);
+  const Node& producer = match.node(kFloats);
   const Dims quantized = quantized_results(producer);
   const auto own = producer.results.size() - quantized.size();
   for (std::size_t i = 0; i < quantized.size(); ++i)
-    if (producer.results[static_cast<std::size_t>(quantized[i])] == match[kX])
+    if (producer.results[static_cast<std::size_t>(quantized[i])] == match[kFloats])
       return producer.results[own + i];
   return std::nullopt;
 }
 
-void fuse(Rewriter& rewriter, const Match& match) {
+void quantize_in_producer(Rewriter& rewriter, const Match& match) {
   if (const auto result = quantized_already(match))
     return rewriter.replace(match.result(), *result);
   const Graph& graph = match.graph();
-  const Node& producer = match.node(kX);
+  const Node& producer = match.node(kFloats);
   const NodeId fused = rewriter.clone(producer, producer.operands, quantizing_attributes(match));
   for (std::size_t i = 0; i < producer.results.size(); ++i)
     rewriter.replace(producer.results[i], graph.result(fused, i));
@@ -80,10 +80,10 @@ Rule results(std::string name, NodePredicate gives) {
     return node.has<op::QuantizedResults>();
   };
   return {.name = std::move(name),
-          .pattern = match::op<op::Quantize>({match::node(may_quantize).named(kX).shared()})
+          .pattern = match::op<op::Quantize>({match::node(may_quantize).named(kFloats).shared()})
                          .where(std::move(gives)),
           .guards = {{"same_integers", other_integers}},
-          .build = fuse};
+          .build = quantize_in_producer};
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ Pass fuse_quantize(bool to_integers, bool to_halves) {
   if (to_integers) {
     pass.rules.push_back(
         {.name = "constant_scale",
-         .pattern = match::op<op::Quantize>({match::any(kX), match::constant(kScale)}),
+         .pattern = match::op<op::Quantize>({match::any(kFloats), match::constant(kScale)}),
          .guards = {{"one_number", not_one_scale}},
          .build = make_attribute});
     pass.rules.push_back(results("quantized_results", quantizes));

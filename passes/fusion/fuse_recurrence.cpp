@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/loop.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/recurrent.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/fused/recurrent.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/loop.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 #include "passes/fusion/recurrent_cell.h"
 
 namespace fuselage {
@@ -143,7 +143,7 @@ class WeightBuilder {
   ValueId zeros_;
 };
 
-void fuse(Rewriter& rewriter, const Match& match) {
+void make_layer(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const PlainLayer& layer = *match.analysis<CellFinding>().layer;
   const ValueId collected = match.result();
@@ -182,7 +182,7 @@ Pass fuse_recurrence() {
                                 of_layer("plain_matrices", other_matrices)},
                      .numerics = {NumericClass::reassociates, 1e-5,
                                   "sums of products and biases in another order"},
-                     .build = fuse}}};
+                     .build = make_layer}}};
 }
 
 }  // namespace fuselage

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage {
 namespace {
@@ -78,7 +78,7 @@ DomainId find_or_add_pairs(Rewriter& rewriter, DomainId left, DomainId right) {
   return rewriter.add_pairs(std::move(name), left, right);
 }
 
-void merge(Rewriter& rewriter, const Match& match) {
+void attend_once_per_parent(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const Node& root = match.root_node();
   const Node& select = match.node(kQuery);
@@ -117,7 +117,7 @@ Pass merge_attention(const Workload& workload) {
                           {"no_default", has_default},
                           {"fewer_rows",
                            [workload](const Match& match) { return not_fewer(match, workload); }}},
-               .build = merge}}};
+               .build = attend_once_per_parent}}};
 }
 
 }  // namespace fuselage

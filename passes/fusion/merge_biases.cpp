@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kProduct{"product"}, kBias{"bias"};
+constexpr Capture kWholeProduct{"product"}, kPartBias{"bias"};
 
 /// A part of a product and the sum that reads it.
 struct Part {
@@ -22,7 +22,7 @@ struct Part {
 };
 
 /// The parts of a product by their columns, or the reason why their sums cannot be one.
-struct Parts {
+struct ProductParts {
   std::vector<Part> parts;
   std::optional<std::string> refusal;
 };
@@ -42,8 +42,8 @@ std::optional<std::string> refuse_sum(const Graph& graph, const Node& slice) {
   return std::nullopt;
 }
 
-Parts parts_of(const Graph& graph, ValueId product) {
-  Parts all;
+ProductParts parts_of(const Graph& graph, ValueId product) {
+  ProductParts all;
   if (graph.is_output(product)) all.refusal = "the whole product is an output of the graph";
   for (const Use& use : graph.value(product).uses) {
     const Node& slice = graph.node(use.node);
@@ -71,12 +71,12 @@ Parts parts_of(const Graph& graph, ValueId product) {
 bool is_first_part(const Graph&, const Node& slice) { return slice.as<op::Range>().begin == 0; }
 
 std::optional<std::string> other_readers(const Match& match) {
-  return match.analysis<Parts>().refusal;
+  return match.analysis<ProductParts>().refusal;
 }
 
-void merge(Rewriter& rewriter, const Match& match) {
+void add_all_biases(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
-  const auto parts = match.analysis<Parts>().parts;
+  const auto parts = match.analysis<ProductParts>().parts;
   std::vector<ValueId> biases;
   for (const Part& part : parts) {
     rewriter.include(part.slice);
@@ -84,7 +84,7 @@ void merge(Rewriter& rewriter, const Match& match) {
     biases.push_back(graph.node(part.sum).operands[1]);
   }
   const ValueId bias = rewriter.add(op::Concat{}, std::move(biases));
-  const ValueId whole = rewriter.add(op::Add{}, {match[kProduct], bias});
+  const ValueId whole = rewriter.add(op::Add{}, {match[kWholeProduct], bias});
   for (const Part& part : parts) {
     const op::Range range = part.range(graph);
     const ValueId sum = graph.result(part.sum);
@@ -95,18 +95,19 @@ void merge(Rewriter& rewriter, const Match& match) {
 }  // namespace
 
 Pass merge_biases() {
-  return {.name = "merge_biases",
-          .rules = {{.name = "biases_of_parts",
-                     .pattern = match::op<op::Add>(
-                         {match::op<op::Slice>({match::op<op::Matmul>().named(kProduct).shared()})
-                              .where(is_first_part)
-                              .shared(),
-                          match::any(kBias)}),
-                     .analyze = [](const Match& match) -> std::any {
-                       return parts_of(match.graph(), match[kProduct]);
-                     },
-                     .guards = {{"biases", other_readers}},
-                     .build = merge}}};
+  return {
+      .name = "merge_biases",
+      .rules = {{.name = "biases_of_parts",
+                 .pattern = match::op<op::Add>(
+                     {match::op<op::Slice>({match::op<op::Matmul>().named(kWholeProduct).shared()})
+                          .where(is_first_part)
+                          .shared(),
+                      match::any(kPartBias)}),
+                 .analyze = [](const Match& match) -> std::any {
+                   return parts_of(match.graph(), match[kWholeProduct]);
+                 },
+                 .guards = {{"biases", other_readers}},
+                 .build = add_all_biases}}};
 }
 
 }  // namespace fuselage

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "graph/schedule.h"
 #include "passes/fusion/elementwise.h"
 
@@ -79,7 +79,7 @@ std::optional<std::string> known_at_load(const Match& match) {
                      graph.describe(match.root_node()));
 }
 
-void merge(Rewriter& rewriter, const Match& match) {
+void merge_into_one(Rewriter& rewriter, const Match& match) {
   const Graph& graph = match.graph();
   const NodeId sibling = match.analysis<Sibling>().id;
   rewriter.include(sibling);
@@ -104,7 +104,7 @@ Pass merge_chains() {
                                 sibling_guard("row_function", &Sibling::row_function),
                                 sibling_guard("size", &Sibling::length),
                                 sibling_guard("independent", &Sibling::dependence)},
-                     .build = merge}}};
+                     .build = merge_into_one}}};
 }
 
 }  // namespace fuselage

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuselage/graph/graph.h"
-#include "fuselage/ops/recurrent.h"
+#include "fuselage/ops/fused/recurrent.h"
 #include "passes/fusion/polynomial.h"
 
 namespace fuselage {

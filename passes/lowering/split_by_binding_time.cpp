@@ -8,8 +8,8 @@
 
 #include "fuselage/graph/text.h"
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "graph/traversal.h"
 
 namespace fuselage {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/rows.h"
 #include "fuselage/passes/motion/cost_model.h"
 
 namespace fuselage {
@@ -195,7 +195,7 @@ std::vector<Table> wished_tables(const CostModel& model) {
 
 /// The reason why a node's table exceeds the budget, given present tables and tables that save more
 /// per byte; empty if it fits.
-std::string beyond_budget(const CostModel& model, NodeId id) {
+std::string refuse_table(const CostModel& model, NodeId id) {
   TableCost spent = present_tables(model.graph, model.options.target);
   for (const Table& table : wished_tables(model)) {
     TableCost total = spent;
@@ -256,7 +256,7 @@ Choice choose_move(Crossing crossing, const CostModel& model, NodeId id) {
   Choice choice{.moves = moves_across(crossing, model, id)};
   const std::vector<Move>& faster = choice.moves.faster;
   if (faster.empty() || makes_table(model.graph, faster.front()))
-    choice.beyond_budget = beyond_budget(model, id);
+    choice.beyond_budget = refuse_table(model, id);
   for (const Move& move : faster)
     if (!choice.best && (!makes_table(model.graph, move) || choice.beyond_budget.empty()))
       choice.best = move;

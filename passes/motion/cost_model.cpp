@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/frequent_rows.h"
+#include "fuselage/ops/fused/frequent_rows.h"
 
 namespace fuselage {
 namespace {

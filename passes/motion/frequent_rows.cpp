@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/frequent_rows.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/fused/frequent_rows.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/rows.h"
 #include "fuselage/passes/motion/cost_model.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kRows{"rows"}, kW{"w"};
+constexpr Capture kRows{"rows"}, kMatrix{"w"};
 
 /// The minimum expected share of look-ups that a table must serve to pay for its overhead.
 constexpr double kLeastHitRate = 0.5;
@@ -92,7 +92,7 @@ void look_up(Rewriter& rewriter, const Match& match, const RankWeights& ranks) {
   const bool transposed = match.root_node().as<op::Matmul>().transposed;
   const auto count = match.analysis<std::int64_t>();
   const ValueId x = match.node(kRows).operands[0];
-  const ValueId w = match[kW];
+  const ValueId w = match[kMatrix];
   const DomainId vocabulary = graph.value(x).type.domain;
 
   std::vector<ValueId> leading{x};
@@ -117,7 +117,7 @@ Pass frequent_rows(const CommuteOptions& options, const RankWeights& ranks) {
   return {.name = "frequent_rows",
           .rules = {
               {.name = "lookup_products",
-               .pattern = op<op::Matmul>({any(kRows), any(kW)}).where(is_lookup),
+               .pattern = op<op::Matmul>({any(kRows), any(kMatrix)}).where(is_lookup),
                .analyze = [options](const Match& match) -> std::any {
                  return affordable_rows(match, options);
                },

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 #include "graph/schedule.h"
 #include "passes/rewrite/stored_type.h"
 

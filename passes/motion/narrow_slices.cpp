@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage {
 namespace {

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kW{"w"}, kWhole{"whole"};
+constexpr Capture kRight{"w"}, kWhole{"whole"};
 
 /// This pass splits products of floats.
 constexpr double kFloatBytes = sizeof(float);
@@ -166,16 +166,16 @@ std::optional<std::string> not_cheaper(const ProductCosts& costs, ValueId whole,
 
 // --- Concatenations ---
 
-std::optional<std::string> other_layout(const Match& match) {
+std::optional<std::string> no_rows_to_cut(const Match& match) {
   const Graph& graph = match.graph();
   const bool transposed = match.root_node().as<op::Matmul>().transposed;
-  if (match.type(kW).domain == graph.none() && !transposed) return std::nullopt;
-  return fmt::format("{}{} has no rows to cut", graph.show(match.type(kW)),
+  if (match.type(kRight).domain == graph.none() && !transposed) return std::nullopt;
+  return fmt::format("{}{} has no rows to cut", graph.show(match.type(kRight)),
                      transposed ? " transposed" : "");
 }
 
 void split_concat(Rewriter& rewriter, const Match& match) {
-  const ValueId w = match[kW];
+  const ValueId w = match[kRight];
   const auto& pieces = match.analysis<std::vector<Piece>>();
   ValueId sum;
   for (const Piece& piece : pieces) {
@@ -201,7 +201,7 @@ std::optional<std::string> other_dims(const Match& match) {
 }
 
 void split_sum(Rewriter& rewriter, const Match& match) {
-  const ValueId w = match[kW];
+  const ValueId w = match[kRight];
   const bool transposed = match.root_node().as<op::Matmul>().transposed;
   std::vector<ValueId> products;
   const std::vector<ValueId> parts = match.node(kWhole).operands;
@@ -212,7 +212,7 @@ void split_sum(Rewriter& rewriter, const Match& match) {
 
 template <OpStruct Op>
 Pattern product_of() {
-  return match::op<op::Matmul>({match::op<Op>().named(kWhole).shared(), match::any(kW)});
+  return match::op<op::Matmul>({match::op<Op>().named(kWhole).shared(), match::any(kRight)});
 }
 
 }  // namespace
@@ -243,7 +243,7 @@ Pass split_products(const CommuteOptions& options) {
           .rules = {{.name = "split_concatenation",
                      .pattern = product_of<op::Concat>(),
                      .analyze = cut,
-                     .guards = {{"rows_of_matrix", other_layout}, {"cheaper", concat_cheaper}},
+                     .guards = {{"rows_of_matrix", no_rows_to_cut}, {"cheaper", concat_cheaper}},
                      .numerics = numerics,
                      .build = split_concat},
                     {.name = "split_sum",

@@ -2,21 +2,21 @@
 
 #include <fmt/format.h>
 
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kX{"x"};
+constexpr Capture kArgument{"x"};
 
 /// Replaces Function by Approximation; results differ by at most `tolerance`.
 template <OpStruct Function, OpStruct Approximation>
 Rule approximate(double tolerance) {
   const auto build = [](Rewriter& rewriter, const Match& match) {
-    rewriter.replace(match.result(), rewriter.add(Approximation{}, {match[kX]}));
+    rewriter.replace(match.result(), rewriter.add(Approximation{}, {match[kArgument]}));
   };
   return {.name = fmt::format("approximate_{}", Function::kName),
-          .pattern = match::op<Function>({match::any(kX)}),
+          .pattern = match::op<Function>({match::any(kArgument)}),
           .numerics = {NumericClass::approximates, tolerance, "values between its limits"},
           .build = build};
 }

@@ -7,14 +7,14 @@
 #include "base/logarithmic.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "passes/rewrite/stored_type.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kProduct{"product"}, kW{"w"}, kX{"x"}, kStored{"stored"};
+constexpr Capture kProduct{"product"}, kW{"w"}, kRows{"x"}, kStored{"stored"};
 
 Quantizer for_columns(DType to) {
   if (to == DType::qint16)
@@ -47,7 +47,7 @@ std::optional<std::string> scales_of_rows(const Match& match) {
 // --- Rules ---
 
 Pattern product(bool (*fits)(const Type& x, const Type& w)) {
-  return match::op<op::Matmul>({match::any(kX), match::any(kW)})
+  return match::op<op::Matmul>({match::any(kRows), match::any(kW)})
       .named(kProduct)
       .where([fits](const Graph& graph, const Node& node) {
         return fits(graph.value(node.operands[0]).type, graph.value(node.operands[1]).type);
@@ -73,7 +73,7 @@ ValueId columns_of(Rewriter& rewriter, const Match& match) {
 void make_integer_product(Rewriter& rewriter, const Match& match, Precision precision) {
   const Quantizer quantizer = weight_quantizer(precision);
   const ValueId w = columns_of(rewriter, match);
-  const ValueId rows = add_quantize(rewriter, match[kX], for_rows(quantizer.to, precision));
+  const ValueId rows = add_quantize(rewriter, match[kRows], for_rows(quantizer.to, precision));
   const ValueId columns = add_quantize(rewriter, w, quantizer);
   rewriter.replace(match.result(), rewriter.add(op::Matmul{.transposed = true}, {rows, columns}));
 }
@@ -93,7 +93,7 @@ Rule integer_products(Precision precision) {
 Rule stored_integers(Precision precision) {
   const auto build = [precision](Rewriter& rewriter, const Match& match) {
     const ValueId rows =
-        add_quantize(rewriter, match[kX], for_rows(match.type(kW).dtype, precision));
+        add_quantize(rewriter, match[kRows], for_rows(match.type(kW).dtype, precision));
     rewriter.replace(match.result(),
                      rewriter.add(op::Matmul{.transposed = true}, {rows, match[kW]}));
   };
@@ -114,7 +114,7 @@ void make_half_product(Rewriter& rewriter, const Match& match, DType to) {
   const ValueId w = rewriter.add(op::Cast{.to = to}, {match[kW]});
   const bool transposed = match.root_node().as<op::Matmul>().transposed;
   rewriter.replace(match.result(),
-                   rewriter.add(op::Matmul{.transposed = transposed}, {match[kX], w}));
+                   rewriter.add(op::Matmul{.transposed = transposed}, {match[kRows], w}));
 }
 
 Rule half_products(DType to) {

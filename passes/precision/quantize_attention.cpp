@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage {
 namespace {
@@ -28,7 +28,7 @@ std::optional<std::string> read_once(const Match& match) {
 
 std::optional<std::string> wide_heads(const Match& match) {
   const std::int64_t width = row_size(match.type(kKeys)) / heads_of(match);
-  if (width <= kMostInt16Int8Products) return std::nullopt;
+  if (width <= kMaxInt16Int8Products) return std::nullopt;
   return fmt::format("a sum of {} products may not fit 32 bits", width);
 }
 

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/loop.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/fused/chains.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/loop.h"
 
 namespace fuselage {
 namespace {
 
-constexpr Capture kX{"x"}, kHistory{"history"};
+constexpr Capture kRounded{"x"}, kHistory{"history"};
 
 /// Elements that a vector must be a multiple of, for products to read it in place.
 constexpr std::int64_t kTile = 16;
@@ -52,7 +52,7 @@ void round_operand(Rewriter& rewriter, const Match& match) {
 bool rounds(const Graph&, const Node& node) { return is_half(node.as<op::Quantization>().to); }
 
 void round_before(Rewriter& rewriter, const Match& match) {
-  const ValueId rounded = rewriter.apply(match.root_node(), {match[kX]});
+  const ValueId rounded = rewriter.apply(match.root_node(), {match[kRounded]});
   rewriter.replace(match.result(), rewriter.apply(match.node(kHistory), {rounded}));
 }
 
@@ -61,16 +61,17 @@ void round_before(Rewriter& rewriter, const Match& match) {
 Pass round_rows() {
   return {
       .name = "round_rows",
-      .rules = {{.name = "rounded_rows",
-                 .pattern = match::node(rounds_its_rows),
-                 .guards = {{"in_place", not_in_place}, {"computed", stored_rows}},
-                 .numerics = {NumericClass::quantizes, 0, "what products do by themselves"},
-                 .build = round_operand},
-                {.name = "rounded_before_history",
-                 .pattern = match::op<op::Quantize>(
-                                {match::op<op::History>({match::any(kX)}).named(kHistory).shared()})
-                                .where(rounds),
-                 .build = round_before}}};
+      .rules = {
+          {.name = "rounded_rows",
+           .pattern = match::node(rounds_its_rows),
+           .guards = {{"in_place", not_in_place}, {"computed", stored_rows}},
+           .numerics = {NumericClass::quantizes, 0, "what products do by themselves"},
+           .build = round_operand},
+          {.name = "rounded_before_history",
+           .pattern = match::op<op::Quantize>(
+                          {match::op<op::History>({match::any(kRounded)}).named(kHistory).shared()})
+                          .where(rounds),
+           .build = round_before}}};
 }
 
 }  // namespace fuselage

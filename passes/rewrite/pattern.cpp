@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 
 namespace fuselage {
 namespace {
@@ -71,6 +71,13 @@ Pattern number(double number) {
 }
 
 }  // namespace match
+
+Pattern::Pattern() = default;
+Pattern::Pattern(const Pattern&) = default;
+Pattern::Pattern(Pattern&&) noexcept = default;
+Pattern& Pattern::operator=(const Pattern&) = default;
+Pattern& Pattern::operator=(Pattern&&) noexcept = default;
+Pattern::~Pattern() = default;
 
 Pattern Pattern::named(Capture capture) && {
   capture_ = capture;

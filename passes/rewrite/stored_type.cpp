@@ -3,9 +3,9 @@
 #include <set>
 #include <vector>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage {
 namespace {

@@ -25,8 +25,8 @@
 #include "fuselage/inspect/stages.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "fuselage/models/make_model.h"
-#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/tensors.h"
 

@@ -11,7 +11,7 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
-#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/arithmetic/matmul.h"
 #include "fuselage/ops/registry.h"
 #include "support.h"
 
@@ -32,7 +32,7 @@ TEST(Backends, OfAnotherNameAreRefusedWithTheNearest) {
               ThrowsMessage<Error>(AllOf(HasSubstr("there is no back-end 'cude'"),
                                          HasSubstr("did you mean 'cuda'?"),
                                          HasSubstr("cpu, cuda, reference"))));
-  const testing::ToyModel model = testing::toy_model(12);
+  const support::ToyModel model = support::toy_model(12);
   EXPECT_THAT([&] { compile(model.graph, model.weights, {.backend = "abacus"}); },
               ThrowsMessage<Error>(HasSubstr("'abacus'")));
 }
@@ -55,7 +55,7 @@ TEST(Backends, QuantizeResultsIfTheirKernelsDo) {
 }
 
 TEST(Backends, ShowPlansUnlessTheyInterpret) {
-  const Programs programs = split_by_binding_time(testing::toy_model(1).graph);
+  const Programs programs = split_by_binding_time(support::toy_model(1).graph);
   EXPECT_FALSE(plan_programs(programs, find_backend("cuda"))[2].empty());
   EXPECT_THAT([&] { plan_programs(programs, find_backend("reference")); },
               ThrowsMessage<Error>(HasSubstr("the reference back-end has no plans")));
@@ -169,7 +169,7 @@ TEST(Backends, RefuseOptionsThatTheyWouldIgnore) {
       {{.backend = "reference", .cuda = {.tf32 = true}}, "tf32", "the cuda back-end"},
       {{.backend = "cpu", .cuda = {.eager = true}}, "eager", "the cuda back-end"},
   };
-  const testing::ToyModel model = testing::toy_model(12);
+  const support::ToyModel model = support::toy_model(12);
   for (const Refused& refused : cases) {
     SCOPED_TRACE(refused.what);
     const std::string backend = "the " + refused.options.backend + " back-end has no use for ";

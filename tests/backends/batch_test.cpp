@@ -12,7 +12,7 @@
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"
 
-namespace fuselage {
+namespace fuselage::batch_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -58,7 +58,7 @@ TEST(Batch, HasRowsForEachText) {
   EXPECT_THAT(table.index(graph.find_map("b.word")), ElementsAre(1, -1, 2, 0));
   EXPECT_THAT(table.index(graph.find_map("b.sentence")), ElementsAre(0, 1, 1, 1));
   EXPECT_THAT(table.index(graph.find_map("language")), ElementsAre(2, 4));
-  EXPECT_THAT(table.input(0), testing::ElementsAreArray(kFrames));
+  EXPECT_THAT(table.input(0), ::testing::ElementsAreArray(kFrames));
 }
 
 TEST(Batch, RefusesInputsThatDoNotFit) {
@@ -156,4 +156,4 @@ TEST(Batch, MapsFollowFromPositions) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::batch_test

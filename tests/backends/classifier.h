@@ -10,7 +10,7 @@
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 /// A classifier of sentences and a tagger of words, and a value that depends on no batch.
 inline constexpr std::string_view kClassifier = R"(fuselage.graph 1
@@ -70,4 +70,4 @@ inline void expect_same(const std::vector<NamedRows>& a, const std::vector<Named
   }
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

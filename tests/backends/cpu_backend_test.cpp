@@ -9,18 +9,18 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::cpu_backend_test {
 namespace {
 
-using testing::linear_attention_model;
-using testing::random_sentences;
-using testing::run_trace;
-using testing::toy_model;
-using testing::ToyModel;
-using testing::Trace;
+using support::linear_attention_model;
+using support::random_sentences;
+using support::run_trace;
+using support::toy_model;
+using support::ToyModel;
+using support::Trace;
 
 std::unique_ptr<Executable> compile_toy(const ToyModel& model, const std::string& passes = "none") {
   return compile(model.graph, model.weights, {.backend = "cpu", .passes = passes});
@@ -200,4 +200,4 @@ TEST(CpuBackend, AWordBeyondTheVocabularyIsRefused) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::cpu_backend_test

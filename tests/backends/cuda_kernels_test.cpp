@@ -11,16 +11,16 @@
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::cuda_kernels_test {
 namespace {
 
+using support::toy_model;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::ThrowsMessage;
-using testing::toy_model;
 
 constexpr std::string_view kDeclarations = R"(fuselage.graph 1
 domain words = vocabulary 100
@@ -166,4 +166,4 @@ TEST(CudaKernels, AllNodesWithoutAKernelAreNamed) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::cuda_kernels_test

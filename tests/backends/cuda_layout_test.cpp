@@ -8,8 +8,8 @@
 namespace fuselage::cuda {
 namespace {
 
-using fuselage::testing::random_sentences;
-using fuselage::testing::toy_model;
+using fuselage::support::random_sentences;
+using fuselage::support::toy_model;
 
 TEST(CudaLayout, SizesAreFewAndCloseAbove) {
   for (const std::int64_t per_octave : {1, 2, 4}) {
@@ -52,7 +52,7 @@ TEST(CudaLayout, HasTheBoundsOfABatch) {
   EXPECT_EQ(rows(graph, layout, "hyp"), 6);
   EXPECT_EQ(rows(graph, layout, "prefix"), 42);
   EXPECT_EQ(rows(graph, layout, "hyp_source"), 15);
-  EXPECT_EQ(rows(graph, layout, "vocabulary"), testing::ToyModel::kVocabulary);
+  EXPECT_EQ(rows(graph, layout, "vocabulary"), support::ToyModel::kVocabulary);
   EXPECT_EQ(layout.sentence, 3);
   EXPECT_EQ(layout.steps, 7);
   EXPECT_EQ(max_hypotheses(graph, layout), 6);
@@ -64,7 +64,7 @@ TEST(CudaLayout, RoundsAllButWhatTheModelFixes) {
   EXPECT_EQ(rows(graph, layout, "hyp"), 48);
   EXPECT_EQ(rows(graph, layout, "prefix"), 1536);
   EXPECT_EQ(layout.steps, 48);
-  EXPECT_EQ(rows(graph, layout, "vocabulary"), testing::ToyModel::kVocabulary);
+  EXPECT_EQ(rows(graph, layout, "vocabulary"), support::ToyModel::kVocabulary);
 }
 
 TEST(CudaLayout, HoldsWhatIsNotLargerInAnything) {

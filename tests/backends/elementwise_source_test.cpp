@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "backends/cuda/element_functions.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "tests/graph/support.h"
 
 namespace fuselage::cuda {

@@ -11,13 +11,13 @@
 #include "passes/rewrite/pass_manager.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::ensemble_kernel_test {
 namespace {
 
-using testing::random_sentences;
-using testing::run_trace;
-using testing::ToyModel;
-using testing::Trace;
+using support::random_sentences;
+using support::run_trace;
+using support::ToyModel;
+using support::Trace;
 
 constexpr std::string_view kDeclarations = R"(fuselage.graph 1
 domain words = vocabulary 50
@@ -159,4 +159,4 @@ TEST(EnsembleKernel, RefusesWhatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::ensemble_kernel_test

@@ -17,14 +17,14 @@
 namespace fuselage {
 namespace {
 
-using testing::classifier;
-using testing::classifier_inputs;
-using testing::classifier_weights;
+using support::classifier;
+using support::classifier_inputs;
+using support::classifier_weights;
+using support::expect_same;
+using support::floats;
+using support::integers;
 using ::testing::ElementsAre;
-using testing::expect_same;
-using testing::floats;
 using ::testing::HasSubstr;
-using testing::integers;
 using ::testing::IsEmpty;
 
 TEST(GraphRunner, RunsAClassifierAndATagger) {
@@ -48,7 +48,7 @@ TEST(GraphRunner, RunsAClassifierAndATagger) {
 }
 
 TEST(GraphRunner, RunsStepsOnGivenWords) {
-  const testing::ToyModel model = testing::toy_model(3);
+  const support::ToyModel model = support::toy_model(3);
   const std::vector<NamedRows> inputs{
       {.name = "source.word", .values = integers({3, 7, 0, 0, 9, 0}), .lengths = {3, 1, 2}},
       {.name = "hyp.word", .values = integers({-1, 5, 6, -1, -1, 8}), .lengths = {3, 1, 2}}};
@@ -161,7 +161,7 @@ TEST(CompareWithReference, NamesTheFirstNodeThatDiffers) {
   EXPECT_FALSE(same.difference);
   EXPECT_GT(same.compared, 3U);
   // Approximate products differ from the exact ones.
-  const testing::ToyModel model = testing::toy_model(3);
+  const support::ToyModel model = support::toy_model(3);
   const std::vector<NamedRows> words{
       {.name = "source.word", .values = integers({3, 7, 0}), .lengths = {3}},
       {.name = "hyp.word", .values = integers({-1, 5}), .lengths = {2}}};

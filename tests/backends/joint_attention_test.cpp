@@ -18,7 +18,7 @@ constexpr std::int64_t kHeads = 2, kWidth = 3, kModel = kHeads * kWidth;
 Graph attention_to_source_and_prefix() {
   Builder b("joint_attention");
   Graph& g = b.graph();
-  const DomainId words = g.add_vocabulary("words", testing::ToyModel::kVocabulary);
+  const DomainId words = g.add_vocabulary("words", support::ToyModel::kVocabulary);
   const DomainId sentence = g.add_sentences("sentence");
   const DomainId source = g.add_source("source", sentence);
   const DomainId parent = g.add_parents("parent", sentence);

@@ -7,17 +7,17 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
-#include "fuselage/ops/attention.h"
+#include "fuselage/ops/fused/attention.h"
 #include "fuselage/ops/registry.h"
 #include "support.h"
 #include "tests/random_weights.h"
 
-namespace fuselage {
+namespace fuselage::kv_cache_test {
 namespace {
 
-using testing::random_sentences;
-using testing::run_trace;
-using testing::Trace;
+using support::random_sentences;
+using support::run_trace;
+using support::Trace;
 
 /// A decoder that attends to the source text and to its own words, by heads whose keys and values
 /// have different widths; both are parts of wider products. The encoder attends to itself.
@@ -164,4 +164,4 @@ TEST(KvCache, OfOtherTypesRunsByTheReferenceEvaluation) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::kv_cache_test

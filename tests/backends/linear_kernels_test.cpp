@@ -11,10 +11,10 @@
 #include "support.h"
 #include "tests/random_weights.h"
 
-namespace fuselage {
+namespace fuselage::linear_kernels_test {
 namespace {
 
-using testing::random_sentences;
+using support::random_sentences;
 
 /// Expressions that begin with a bias or relu in all ways that a kernel tells apart, and others.
 /// Widths fill no panel, and there are more rows than a kernel computes at once.
@@ -121,4 +121,4 @@ INSTANTIATE_TEST_SUITE_P(Backends, LinearKernels, ::testing::ValuesIn(cpu::suppo
                          [](const auto& isa) { return isa.param; });
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::linear_kernels_test

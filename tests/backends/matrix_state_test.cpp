@@ -6,7 +6,7 @@
 #include "fuselage/ops/builder.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::matrix_state_test {
 namespace {
 
 /// Linear attention: S <- S + k vᵀ and y = k S. A word's row of the table is k, then v. The scan
@@ -86,4 +86,4 @@ TEST(MatrixStates, AddOuterProducts) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::matrix_state_test

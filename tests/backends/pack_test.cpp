@@ -18,8 +18,9 @@ TEST(Pack, RefusesColumnsOfWhichProductsMayLeave32Bits) {
   const MatrixShape shape{.k = kRows, .n = 2, .transposed = true, .dtype = DType::qint16};
   // Sixteen of the largest integers.
   const Tensor unbounded = quantized({.to = DType::qint16, .largest = 32767}, ones);
-  EXPECT_THAT([&] { pack(unbounded.bytes(), shape); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("sum up to 524272, but beyond")));
+  EXPECT_THAT(
+      [&] { pack(unbounded.bytes(), shape); },
+      ::testing::ThrowsMessage<Error>(::testing::HasSubstr("sum up to 524272, but beyond")));
   const Tensor bounded = quantized(
       {.to = DType::qint16, .largest = 32767, .largest_sum = kLargestSumOfInt16Columns}, ones);
   EXPECT_EQ(pack(bounded.bytes(), shape).dtype(), DType::qint16);

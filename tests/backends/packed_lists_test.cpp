@@ -7,7 +7,7 @@
 
 #include "fuselage/base/quantized.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::packed_lists_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -73,4 +73,4 @@ TEST(PackedLists, AreNotMadeOfTooManyColumns) {
 }
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::packed_lists_test

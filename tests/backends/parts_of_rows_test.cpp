@@ -11,13 +11,13 @@
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::parts_of_rows_test {
 namespace {
 
-using testing::random_sentences;
-using testing::run_trace;
-using testing::ToyModel;
-using testing::Trace;
+using support::random_sentences;
+using support::run_trace;
+using support::ToyModel;
+using support::Trace;
 
 constexpr std::string_view kDeclarations = R"(fuselage.graph 1
 domain words = vocabulary 50
@@ -164,4 +164,4 @@ return logits = %y
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::parts_of_rows_test

@@ -7,17 +7,17 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/graph/text.h"
-#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "support.h"
 #include "tests/random_weights.h"
 
 namespace fuselage {
 namespace {
 
-using testing::random_sentences;
-using testing::run_trace;
-using testing::Trace;
+using support::random_sentences;
+using support::run_trace;
+using support::Trace;
 
 /// Products of one value with matrices of all kinds, none of a round size.
 constexpr std::string_view kProducts = R"(fuselage.graph 1

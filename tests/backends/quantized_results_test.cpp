@@ -8,18 +8,18 @@
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "support.h"
 #include "tests/random_weights.h"
 
-namespace fuselage {
+namespace fuselage::quantized_results_test {
 namespace {
 
-using testing::random_sentences;
-using testing::run_trace;
-using testing::Trace;
+using support::random_sentences;
+using support::run_trace;
+using support::Trace;
 
 /// Each op that may quantize its results, of widths that fill no vector, in each kind of rows:
 /// those of a loop over the source, of hypotheses and of prefixes. Some floats are read too, others
@@ -213,4 +213,4 @@ TEST(QuantizingKernels, AreNotAskedOfAKernelThatGivesNone) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::quantized_results_test

@@ -15,7 +15,7 @@ TEST(RandomGraphsOnTheCpu, GiveTheReferenceResults) {
     for (const char* passes : {"none", "all"}) {
       SCOPED_TRACE(passes);
       const auto cpu = compile(graph, weights, {.passes = passes});
-      testing::expect_same_runs(graph, *cpu, *reference, seed);
+      support::expect_same_runs(graph, *cpu, *reference, seed);
       if (HasFatalFailure()) return;
     }
   }

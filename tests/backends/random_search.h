@@ -12,7 +12,7 @@
 #include "fuselage/graph/graph.h"
 #include "tests/passes/random_graph.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 inline constexpr std::int64_t kVocabulary = 7;  ///< vocabulary of random graphs
 inline constexpr std::int32_t kBeam = 3;
@@ -138,4 +138,4 @@ inline void expect_same_runs(const Graph& graph, const Executable& a, const Exec
   }
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

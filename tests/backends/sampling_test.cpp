@@ -15,9 +15,9 @@
 #include "fuselage/backends/graph_runner.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"
-#include "ops/draw.h"
+#include "ops/search/draw.h"
 
-namespace fuselage {
+namespace fuselage::sampling_test {
 namespace {
 
 constexpr std::int32_t kRows = 40;
@@ -138,4 +138,4 @@ TEST(Draw, TakesTheFirstCumulativeSumAboveTheNumber) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::sampling_test

@@ -12,10 +12,10 @@
 #include "fuselage/ops/registry.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::shortlist_test {
 namespace {
 
-using testing::random_sentences;
+using support::random_sentences;
 
 constexpr std::int64_t kWords = 50;
 constexpr std::int64_t kBest = 6;
@@ -312,4 +312,4 @@ TEST(Shortlists, OfWordsBeyondTheVocabularyAreRefused) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::shortlist_test

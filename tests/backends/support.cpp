@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "tests/random_weights.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 namespace {
 
 Tensor random_tensor(std::mt19937& random, std::vector<std::int64_t> shape) {
@@ -183,4 +183,4 @@ std::vector<Trace> run_trace(Worker& worker, const Executable& executable,
   return traces;
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

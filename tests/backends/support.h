@@ -10,7 +10,7 @@
 #include "fuselage/base/tensor.h"
 #include "fuselage/ops/builder.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 /// A small recurrent translation model with attention and self-attention over its own prefix: every
 /// kind of domain, loop and map in one graph. Outputs "logits", which are log-probabilities here,
@@ -42,4 +42,4 @@ struct Trace {
 std::vector<Trace> run_trace(Worker& worker, const Executable& executable,
                              const std::vector<WordIds>& sentences, int width, int steps);
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

@@ -14,7 +14,7 @@
 #include "fuselage/ops/registry.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::team_test {
 namespace {
 
 using cpu::Team;
@@ -138,8 +138,8 @@ next(%s, %part)
 return logits = %z
 )";
 
-testing::ToyModel wide_model() {
-  testing::ToyModel model{parse_graph(kGraph, "test", all_ops()), {}};
+support::ToyModel wide_model() {
+  support::ToyModel model{parse_graph(kGraph, "test", all_ops()), {}};
   std::mt19937 random(17);
   std::uniform_real_distribution<float> uniform(-0.2f, 0.2f);
   for (const auto& [name, shape] : std::vector<std::pair<std::string, Dims>>{{"table", {50, 131}},
@@ -167,17 +167,17 @@ INSTANTIATE_TEST_SUITE_P(Backends, TeamLevels, ::testing::ValuesIn(cpu::supporte
                          [](const auto& isa) { return isa.param; });
 
 TEST_P(TeamLevels, GiveTheSameBytesForAnySize) {
-  const testing::ToyModel model = wide_model();
-  const auto sentences = testing::random_sentences(2, 5, 31);
+  const support::ToyModel model = wide_model();
+  const auto sentences = support::random_sentences(2, 5, 31);
   for (const std::string passes : {"none", "all"})
     for (const Precision precision : {Precision::fp32, Precision::int8, Precision::int16}) {
-      std::vector<testing::Trace> expected;
+      std::vector<support::Trace> expected;
       for (const std::size_t threads : {1u, 2u, 3u, 7u}) {
         const auto executable =
             compile(model.graph, model.weights,
                     {.passes = passes, .precision = precision, .threads_per_sentence = threads});
         const auto traces =
-            testing::run_trace(*executable->make_worker(), *executable, sentences, 3, 4);
+            support::run_trace(*executable->make_worker(), *executable, sentences, 3, 4);
         if (threads == 1) expected = traces;
         ASSERT_EQ(traces.size(), expected.size());
         for (std::size_t s = 0; s < traces.size(); ++s)
@@ -188,4 +188,4 @@ TEST_P(TeamLevels, GiveTheSameBytesForAnySize) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::team_test

@@ -292,19 +292,19 @@ class CachedModel : public CacheFolder {
     bool computed = false;  ///< the load program ran
   };
 
-  Run run(const testing::ToyModel& model, CompileOptions options = {}) const {
+  Run run(const support::ToyModel& model, CompileOptions options = {}) const {
     if (options.weights_cache.empty()) options.weights_cache = folder_;
     const auto executable = compile(model.graph, model.weights, options);
     Run result{.notes = executable->notes(),
                .computed = !executable->plan(BindingTime::load).empty()};
-    const auto sentences = testing::random_sentences(2, 5, 7);
-    for (const testing::Trace& trace :
-         testing::run_trace(*executable->make_worker(), *executable, sentences, 4, 6))
+    const auto sentences = support::random_sentences(2, 5, 7);
+    for (const support::Trace& trace :
+         support::run_trace(*executable->make_worker(), *executable, sentences, 4, 6))
       result.rows.insert(result.rows.end(), trace.rows.begin(), trace.rows.end());
     return result;
   }
 
-  const testing::ToyModel model_ = testing::toy_model(3);
+  const support::ToyModel model_ = support::toy_model(3);
 };
 
 TEST_F(CachedModel, GivesTheSameWithoutBeingMadeAgain) {
@@ -321,7 +321,7 @@ TEST_F(CachedModel, GivesTheSameWithoutBeingMadeAgain) {
 
 TEST_F(CachedModel, IsAnotherWithOtherWeightsTablesOrKernels) {
   run(model_);
-  EXPECT_TRUE(run(testing::toy_model(4)).computed);
+  EXPECT_TRUE(run(support::toy_model(4)).computed);
   EXPECT_EQ(files().size(), 2u);
   run(model_, {.precompute_memory = 0});
   EXPECT_EQ(files().size(), 3u);

@@ -9,12 +9,12 @@
 #include "fuselage/ops/registry.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::weight_types_test {
 namespace {
 
-using testing::random_sentences;
-using testing::run_trace;
-using testing::Trace;
+using support::random_sentences;
+using support::run_trace;
+using support::Trace;
 
 // Rows of 37 elements: of bf16, they do not end where 4 bytes do.
 constexpr std::string_view kDeclarations = R"(fuselage.graph 1
@@ -155,4 +155,4 @@ TEST_P(EveryLevel, LogarithmicMatricesAndRows) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::weight_types_test

@@ -11,10 +11,10 @@
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::file_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 template <typename Action>
 std::string error_of(Action action) {
@@ -58,29 +58,29 @@ TEST(File, MoreBytesThanAskedForAreRefused) {
   EXPECT_EQ(read_file(path, 5), "12345");
   EXPECT_THAT(
       [&] { read_file(path, 4); },
-      testing::ThrowsMessage<Error>("cannot read " + path + ": it has 5 bytes, more than 4"));
+      ::testing::ThrowsMessage<Error>("cannot read " + path + ": it has 5 bytes, more than 4"));
   EXPECT_THAT(
       [] { read_file("/dev/zero", 100000); },
-      testing::ThrowsMessage<Error>("cannot read /dev/zero: it has more than 100000 bytes"));
+      ::testing::ThrowsMessage<Error>("cannot read /dev/zero: it has more than 100000 bytes"));
 }
 
 TEST(File, DirectoryIsRefused) {
-  EXPECT_THAT(error_of([] { read_file(testing::TempDir()); }), HasSubstr("it is a directory"));
+  EXPECT_THAT(error_of([] { read_file(::testing::TempDir()); }), HasSubstr("it is a directory"));
 }
 
 TEST(File, WritingIntoAMissingFolderNamesThePathThatWasAsked) {
   const std::string path = fresh_folder("nowhere") + "/no/such.txt";
   EXPECT_THAT(error_of([&] { write_file_atomically(path, "x"); }),
-              testing::MatchesRegex("cannot write " + path + ": cannot create " + path +
-                                    "\\.tmp\\.[0-9a-f]+: No such file or directory"));
+              ::testing::MatchesRegex("cannot write " + path + ": cannot create " + path +
+                                      "\\.tmp\\.[0-9a-f]+: No such file or directory"));
 }
 
 TEST(File, AFailedWriteLeavesNothingBehind) {
   const std::string folder = fresh_folder("failed");
   std::filesystem::create_directories(folder + "/taken/inside");
   EXPECT_THAT(error_of([&] { write_file_atomically(folder + "/taken", "x"); }),
-              testing::MatchesRegex("cannot write " + folder + "/taken: cannot rename " + folder +
-                                    "/taken\\.tmp\\.[0-9a-f]+ to it: Is a directory"));
+              ::testing::MatchesRegex("cannot write " + folder + "/taken: cannot rename " + folder +
+                                      "/taken\\.tmp\\.[0-9a-f]+ to it: Is a directory"));
   int entries = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
   EXPECT_EQ(entries, 1);
@@ -114,4 +114,4 @@ TEST(File, ExtensionIsThatOfTheLastComponent) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::file_test

@@ -11,11 +11,11 @@
 #include "fuselage/base/quantized.h"
 #include "tests/base/quantized_support.h"
 
-namespace fuselage {
+namespace fuselage::logarithmic_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr Quantizer kExact{.to = DType::qlog4, .largest = 128, .scale = 1};
 
@@ -191,4 +191,4 @@ TEST(Logarithmic, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::logarithmic_test

@@ -81,7 +81,7 @@ TEST(MapFile, TakesAnEmptyFile) {
 
 TEST(MapFile, RefusesWhatIsNoFile) {
   EXPECT_THROW(map_file(temp_path("nowhere")), Error);
-  EXPECT_THROW(map_file(testing::TempDir()), Error);
+  EXPECT_THROW(map_file(::testing::TempDir()), Error);
   EXPECT_THROW(map_file("/dev/null"), Error);
   const std::string pipe = temp_path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

@@ -9,10 +9,10 @@
 #include "fuselage/base/error.h"
 #include "tests/base/quantized_support.h"
 
-namespace fuselage {
+namespace fuselage::quantized_test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
@@ -112,4 +112,4 @@ TEST(Quantizer, SaysWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::quantized_test

@@ -5,7 +5,7 @@
 
 #include "fuselage/base/error.h"
 
-namespace fuselage {
+namespace fuselage::yaml_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -106,4 +106,4 @@ TEST(LoadYaml, ReadsManyKeysAndAnchors) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::yaml_test

@@ -5,7 +5,7 @@
 #include "fuselage/base/error.h"
 #include "tests/cuda/gemm_matrix.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::blas_test {
 namespace {
 
 constexpr DType kReals[] = {DType::f32, DType::bf16, DType::f16};
@@ -74,8 +74,8 @@ TEST_F(BlasTest, MultipliesRowsOfAnyType) {
   for (const DType dtype : kReals)
     for (const auto& [rows, k, n] : kShapes)
       for (const bool padded : {false, true}) {
-        SCOPED_TRACE(testing::Message() << to_string(dtype) << " [" << rows << ", " << k << "] by "
-                                        << n << (padded ? ", padded" : ""));
+        SCOPED_TRACE(::testing::Message() << to_string(dtype) << " [" << rows << ", " << k
+                                          << "] by " << n << (padded ? ", padded" : ""));
         const TestMatrix matrix(dtype, k, n, 1);
         const std::int64_t stride = padded ? matrix.device()->stride : k;
         const std::vector<float> x = random_floats(static_cast<std::size_t>(rows * k), 2);
@@ -282,4 +282,4 @@ TEST_F(BlasTest, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::blas_test

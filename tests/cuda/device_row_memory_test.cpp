@@ -80,7 +80,7 @@ class DeviceRowMemoryTest : public CudaTest {
   }
 
   Stream queue_;
-  const Graph graph_ = testing::toy_model(1).graph;
+  const Graph graph_ = support::toy_model(1).graph;
   RowFrame frame_{graph_};
   DeviceRowMemory memory_{graph_};
   Layout layout_;
@@ -88,7 +88,7 @@ class DeviceRowMemoryTest : public CudaTest {
 
 TEST_F(DeviceRowMemoryTest, HasTheHostsRows) {
   for (const int count : {1, 5, 3}) {
-    begin(testing::random_sentences(static_cast<unsigned>(count), count, 9));
+    begin(support::random_sentences(static_cast<unsigned>(count), count, 9));
     expect_same_rows(BindingTime::load);
     expect_same_rows(BindingTime::source);
     for (std::int32_t t = 0; t < 4; ++t) {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "ops/philox.h"
+#include "ops/search/philox.h"
 #include "tests/cuda/gemm_program.h"
 
 namespace fuselage::cuda {

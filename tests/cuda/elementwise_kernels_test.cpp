@@ -8,7 +8,7 @@
 
 #include "backends/cuda/element_functions.h"
 #include "backends/cuda/elementwise_source.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/registry.h"
 #include "tests/cuda/op_program.h"
 

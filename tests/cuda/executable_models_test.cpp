@@ -28,7 +28,7 @@
 #include "tests/cuda/op_program.h"
 #include "tests/passes/execute.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::executable_models_test {
 namespace {
 
 struct Case {
@@ -317,4 +317,4 @@ INSTANTIATE_TEST_SUITE_P(All, CudaModels,
                          });
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::executable_models_test

@@ -13,15 +13,15 @@
 #include "tests/passes/execute.h"
 #include "tests/passes/random_graph.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::executable_test {
 namespace {
 
-using testing::linear_attention_model;
-using testing::random_sentences;
-using testing::run_trace;
-using testing::toy_model;
-using testing::ToyModel;
-using testing::Trace;
+using support::linear_attention_model;
+using support::random_sentences;
+using support::run_trace;
+using support::toy_model;
+using support::ToyModel;
+using support::Trace;
 
 class CudaExecutableTest : public CudaTest {};
 
@@ -78,7 +78,7 @@ TEST_F(CudaExecutableTest, RunsRandomGraphs) {
     const auto reference = compile_reference(graph, weights);
     for (const char* passes : {"none", "all"}) {
       const auto cuda = compile_with(graph, weights, {.passes = passes});
-      testing::expect_same_runs(graph, *cuda, *reference, seed);
+      support::expect_same_runs(graph, *cuda, *reference, seed);
       if (HasFatalFailure()) return;
     }
   }
@@ -125,4 +125,4 @@ TEST_F(CudaExecutableTest, WorkersShareAnExecutable) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::executable_test

@@ -11,7 +11,7 @@
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/reference_k_best.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::fused_output_test {
 namespace {
 
 /// Rows of x and a matrix of T, in the kernel's layout.
@@ -91,8 +91,8 @@ template <typename T>
 void expect_right(const Case<T>& c, cudaStream_t stream) {
   const Found found = run(c, stream);
   for (std::int32_t r = 0; r < c.rows; ++r) {
-    SCOPED_TRACE(testing::Message() << c.rows << " rows, " << c.depth << " x " << c.columns
-                                    << ", best " << c.k << ", row " << r);
+    SCOPED_TRACE(::testing::Message() << c.rows << " rows, " << c.depth << " x " << c.columns
+                                      << ", best " << c.k << ", row " << r);
     const bool is_live = r < c.live;
     const std::vector<double> logits = is_live ? c.logits(r) : std::vector<double>();
     const Ranking wanted = best_of(logits, c.k, c.log_softmax);
@@ -170,8 +170,8 @@ TEST_F(FusedOutputTest, LowestFillUpInOrderAndTiesGoToTheLowerColumn) {
     expect_right(c, stream());
     std::fill(c.x.begin(), c.x.end(), __nv_bfloat16(0.0f));
     const Found found = run(c, stream());
-    EXPECT_THAT(found.ids, testing::ElementsAre(3, 299, 650, 0, 1, 2, 4, 5, 6, 7, 8, 9,  //
-                                                3, 299, 650, 0, 1, 2, 4, 5, 6, 7, 8, 9));
+    EXPECT_THAT(found.ids, ::testing::ElementsAre(3, 299, 650, 0, 1, 2, 4, 5, 6, 7, 8, 9,  //
+                                                  3, 299, 650, 0, 1, 2, 4, 5, 6, 7, 8, 9));
   }
 }
 
@@ -181,8 +181,8 @@ TEST_F(FusedOutputTest, WhatIsNoNumberRanksLast) {
   expect_right(c, stream());
   c.x[3] = __nv_bfloat16(INFINITY);
   const Found found = run(c, stream());
-  EXPECT_THAT(found.ids, testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
-  EXPECT_THAT(found.values, testing::Each(-INFINITY));
+  EXPECT_THAT(found.ids, ::testing::ElementsAre(0, 1, 2, 3, 0, 1, 2, 3));
+  EXPECT_THAT(found.values, ::testing::Each(-INFINITY));
 }
 
 TEST_F(FusedOutputTest, BitsDoNotDependOnOtherRows) {
@@ -206,4 +206,4 @@ TEST_F(FusedOutputTest, BitsDoNotDependOnOtherRows) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::fused_output_test

@@ -3,7 +3,7 @@
 #include "fuselage/base/error.h"
 #include "tests/cuda/gemm_matrix.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::gemm_test {
 namespace {
 
 constexpr DType kReals[] = {DType::f32, DType::bf16, DType::f16};
@@ -54,22 +54,22 @@ std::vector<float> vectors_for(DType dtype, std::size_t count, std::int64_t k, u
 }
 
 /// Whether `out` has the products of a vector.
-testing::AssertionResult are_products(const TestMatrix& matrix, DType dtype, const float* x,
-                                      const float* got) {
+::testing::AssertionResult are_products(const TestMatrix& matrix, DType dtype, const float* x,
+                                        const float* got) {
   const auto n = static_cast<std::size_t>(matrix.n());
   if (is_integer(dtype)) {
     const std::vector<float> want = integer_products_of(x, matrix, dtype);
-    return same_bits(want, {got, got + n}) ? testing::AssertionSuccess()
-                                           : testing::AssertionFailure() << "other integers";
+    return same_bits(want, {got, got + n}) ? ::testing::AssertionSuccess()
+                                           : ::testing::AssertionFailure() << "other integers";
   }
   for (std::size_t c = 0; c < n; ++c) {
     double want = 0;
     for (std::int64_t i = 0; i < matrix.k(); ++i)
       want += double{matrix.rounded(x[i])} * matrix.at(i, static_cast<std::int64_t>(c));
     if (!(std::fabs(want - got[c]) < 1e-3))
-      return testing::AssertionFailure() << "column " << c << ": " << got[c] << ", not " << want;
+      return ::testing::AssertionFailure() << "column " << c << ": " << got[c] << ", not " << want;
   }
-  return testing::AssertionSuccess();
+  return ::testing::AssertionSuccess();
 }
 
 void expect_products(const TestMatrix& matrix, DType dtype, const Operand& x, const Result& out,
@@ -249,4 +249,4 @@ TEST_F(GemmTest, RefusesRowsOfAnotherType) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::gemm_test

@@ -8,7 +8,7 @@
 #include "backends/cuda/device/gemm/round_rows.h"
 #include "tests/cuda/gemm_matrix.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::integer_gemm_test {
 namespace {
 
 constexpr DType kIntegers[] = {DType::i8, DType::i16};
@@ -30,7 +30,7 @@ TEST_F(IntegerGemmTest, AreExactForAnyShapeAndNumberOfRows) {
                                {257, 5, 0, 30},  {66, 130, 3, 9}};
   for (const DType integers : kIntegers)
     for (const auto& [k, n, live, max_live] : kShapes) {
-      SCOPED_TRACE(testing::Message() << to_string(integers) << " k " << k << " n " << n);
+      SCOPED_TRACE(::testing::Message() << to_string(integers) << " k " << k << " n " << n);
       const TestMatrix matrix(integers, k, n, 1);
       const Operand x(
           quantized_rows(row_quantizer(integers), static_cast<std::size_t>(max_live), k, 2),
@@ -202,4 +202,4 @@ TEST_F(IntegerGemmTest, AMatrixOfIntegersBecomesWhatItStandsFor) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::integer_gemm_test

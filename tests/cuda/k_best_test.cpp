@@ -11,7 +11,7 @@
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/reference_k_best.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::k_best_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -84,8 +84,8 @@ void expect_right(const Case<T>& c, cudaStream_t stream) {
     for (std::int32_t i = 0; i < c.k; ++i) {
       const auto at = static_cast<std::size_t>(std::int64_t{r} * c.k + i);
       const auto rank = static_cast<std::size_t>(i);
-      SCOPED_TRACE(testing::Message() << "rows " << c.rows << " columns " << c.columns << " k "
-                                      << c.k << " row " << r << " rank " << i);
+      SCOPED_TRACE(::testing::Message() << "rows " << c.rows << " columns " << c.columns << " k "
+                                        << c.k << " row " << r << " rank " << i);
       if (r >= c.live) {
         ASSERT_EQ(found.values[at], kUntouched);
         ASSERT_EQ(found.ids[at], -7);
@@ -225,4 +225,4 @@ TEST_F(KBestTest, BitsDoNotDependOnOtherRows) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::k_best_test

@@ -22,7 +22,7 @@ TEST(KernelRegistryTest, HasTheKernelsOfTheTableOnce) {
   // Without cuDNN's header its kernels are not built.
   if (!has_recurrent_layers() && registered.count("recurrent_layer") == 0)
     names.erase("recurrent_layer");
-  EXPECT_THAT(registered, testing::ElementsAreArray(names));
+  EXPECT_THAT(registered, ::testing::ElementsAreArray(names));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "tests/cuda/device_array.h"
 #include "tests/cuda/launch_kernels.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::launch_test {
 namespace {
 
 using ::testing::Each;
@@ -71,4 +71,4 @@ TEST_F(LaunchTest, ReportsWhatCannotBeLaunched) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::launch_test

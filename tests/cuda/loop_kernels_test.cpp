@@ -3,7 +3,7 @@
 #include "backends/cuda/device/gather/copy.h"
 #include "tests/cuda/op_program.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::loop_kernels_test {
 namespace {
 
 using LoopKernelsTest = OpTest;
@@ -107,4 +107,4 @@ return s = %s, t = %t
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::loop_kernels_test

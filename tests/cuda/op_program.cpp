@@ -15,7 +15,7 @@
 namespace fuselage::cuda {
 namespace {
 
-constexpr std::uint32_t kUntouched = 0xffffffffu;  ///< a NaN
+constexpr std::uint32_t kUnwritten = 0xffffffffu;  ///< a NaN
 constexpr std::int64_t kSpare = 2;                 ///< memory for rows past the live ones
 
 std::unique_ptr<Kernel> make(const PlannedInstruction& in, const Binding& binding) {
@@ -145,7 +145,7 @@ std::vector<std::uint32_t> OpProgram::contents(const Buffer& buffer, const RowTa
                                                const Inputs& inputs) const {
   const std::int64_t count = rows.rows(buffer.domain) + kSpare;
   std::vector<std::uint32_t> words(static_cast<std::size_t>(count * buffer.row_elements),
-                                   kUntouched);
+                                   kUnwritten);
   if (buffer.constant)
     std::memcpy(words.data(), buffer.constant->bytes(), buffer.constant->size_bytes());
   if (!buffer.value.valid()) return words;
@@ -189,7 +189,7 @@ std::vector<float> OpProgram::output(std::size_t number) const {
     const std::int64_t row = static_cast<std::int64_t>(i) / std::max<std::int64_t>(view.stride, 1);
     const bool is_own = view.stride == 0 || (row >= first && row < last);
     if (!is_own && buffer.kind == Buffer::Kind::arena) {
-      EXPECT_EQ(words[i], kUntouched) << "row " << row << " is not the kernel's";
+      EXPECT_EQ(words[i], kUnwritten) << "row " << row << " is not the kernel's";
     }
   }
   const bool integers =

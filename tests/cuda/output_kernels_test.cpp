@@ -3,7 +3,7 @@
 #include "backends/cuda/device/output/logit_layers.h"
 #include "tests/cuda/gemm_program.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::output_kernels_test {
 namespace {
 
 constexpr std::string_view kLists = R"(domain list = shortlist of sentence
@@ -161,4 +161,4 @@ TEST_F(OutputKernelsTest, ShortlistsOfAllTypes) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::output_kernels_test

@@ -8,7 +8,7 @@
 #include "backends/cuda/elementwise_source.h"
 #include "base/content_hash.h"
 #include "base/file.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/registry.h"
 #include "tests/graph/support.h"
 #include "tests/temp_path.h"

@@ -7,7 +7,7 @@
 
 #include "tests/cuda/gemm_program.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::shortlist_kernels_test {
 namespace {
 
 constexpr std::string_view kLists = R"(domain many = vocabulary 1003
@@ -129,4 +129,4 @@ return a = %a, i = %i, b = %b, j = %j, d = %d, l = %l
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::shortlist_kernels_test

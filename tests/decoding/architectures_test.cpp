@@ -20,9 +20,9 @@
 namespace fuselage {
 namespace {
 
-using testing::fields_of;
-using testing::lines_of;
-using testing::numbers_of;
+using support::fields_of;
+using support::lines_of;
+using support::numbers_of;
 
 const std::string kFolder = FUSELAGE_TEST_DATA "/architectures/";
 
@@ -145,8 +145,8 @@ TEST_P(Architectures, AgreesWithMarianWithoutPasses) {
 TEST_P(Architectures, AgreesWithMarianByInterpreter) { check_all({.backend = "reference"}); }
 
 TEST_P(Architectures, AgreesWithMarianOnCuda) {
-  if (const auto reason = testing::why_no_cuda()) GTEST_SKIP() << *reason;
-  const std::size_t lines = testing::emulates_cuda() ? 3 : 1000;
+  if (const auto reason = support::why_no_cuda()) GTEST_SKIP() << *reason;
+  const std::size_t lines = support::emulates_cuda() ? 3 : 1000;
   if (has("score.txt")) return check_scores({.backend = "cuda"});
   check_search({.backend = "cuda"}, {.file = "greedy.txt"}, lines);
   check_search({.backend = "cuda"}, {.file = "beam4.norm06.txt", .beam_size = 4, .normalize = 0.6F},

@@ -94,10 +94,10 @@ TEST(BatchTuner, KeepsBoundsThatMustNotGrow) {
 
 TEST(BatchTuner, StopsWhereMemoryEnds) {
   BatchTuner tuner(kGrowing);
-  constexpr std::size_t kMostWords = 30000;
+  constexpr std::size_t kMaxWords = 30000;
   for (int i = 0; i < 200; ++i) {
     const Size size{.sentences = tuner.next(kManyLines).sentences, .longest = 20};
-    if (size.padded_words() > kMostWords)
+    if (size.padded_words() > kMaxWords)
       tuner.out_of_memory(size);
     else
       tuner.ran(size, size.padded_words(), saturates_at(100000)(size));

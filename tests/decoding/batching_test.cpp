@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace fuselage {
+namespace fuselage::batching_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -194,4 +194,4 @@ TEST(ExpectedWorkload, HasTheBeamAndTheSentencesOfABatch) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::batching_test

@@ -15,7 +15,7 @@
 #include "models/quantized/quantize_model.h"
 #include "tests/decoding/support.h"
 
-namespace fuselage {
+namespace fuselage::canonical_test {
 namespace {
 
 struct Case {
@@ -51,7 +51,7 @@ class Canonical : public ::testing::TestWithParam<Case> {
       return;
     }
     model_ = data + "/" + GetParam().model + "/model.npz";
-    options_.vocabularies.paths = testing::vocabularies();
+    options_.vocabularies.paths = support::vocabularies();
     std::ifstream stream(data + "/" + GetParam().model + "/input.sp.en");
     for (std::string line; lines_.size() < 6 && std::getline(stream, line);) lines_.push_back(line);
   }
@@ -136,4 +136,4 @@ INSTANTIATE_TEST_SUITE_P(Models, Canonical, ::testing::ValuesIn(cases()), [](con
 });
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::canonical_test

@@ -16,12 +16,12 @@
 #include "tests/decoding/marian_output.h"
 #include "tests/decoding/support.h"
 
-namespace fuselage {
+namespace fuselage::conformance_test {
 namespace {
 
-using testing::fields_of;
-using testing::lines_of;
-using testing::numbers_of;
+using support::fields_of;
+using support::lines_of;
+using support::numbers_of;
 
 constexpr double kTolerance = 1e-3;
 /// Hypotheses whose scores differ by less may change places.
@@ -41,14 +41,14 @@ TranslatorOptions marian_options(const CompileOptions& compile, std::int32_t bea
   options.compile = compile;
   options.beam_size = beam_size;
   options.max_length_factor = 2;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   return options;
 }
 
 class Conformance : public ::testing::TestWithParam<std::string> {
  protected:
   std::string file(const std::string& name) const {
-    return testing::conformance_case(GetParam()) + "/" + name;
+    return support::conformance_case(GetParam()) + "/" + name;
   }
   std::vector<std::string> lines(const std::string& name) const {
     return lines_of(read_file(file(name)));
@@ -71,7 +71,7 @@ class Conformance : public ::testing::TestWithParam<std::string> {
                                  const std::string& targets) const {
     ScorerOptions options;
     options.compile = compile;
-    options.vocabularies.paths = testing::vocabularies();
+    options.vocabularies.paths = support::vocabularies();
     options.batches.mini_batch = 7;
     const Scorer scorer(model(), options);
     std::istringstream source(sources), target(targets);
@@ -186,12 +186,12 @@ TEST_P(Conformance, ScoresByInterpreter) {
 
 // On a GPU, or on what stands in for one: few lines then, as that is slow.
 
-std::size_t cuda_lines() { return testing::emulates_cuda() ? 4 : 1000; }
+std::size_t cuda_lines() { return support::emulates_cuda() ? 4 : 1000; }
 
 class CudaDecodingConformance : public Conformance {
  protected:
   void SetUp() override {
-    if (const auto reason = testing::why_no_cuda()) GTEST_SKIP() << *reason;
+    if (const auto reason = support::why_no_cuda()) GTEST_SKIP() << *reason;
     Conformance::SetUp();
   }
 };
@@ -233,4 +233,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, CudaDecodingConformance, kDecoded, test_name);
 INSTANTIATE_TEST_SUITE_P(Cases, CudaConformance, kScored, test_name);
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::conformance_test

@@ -25,11 +25,11 @@ using ::testing::Not;
 class DevicesTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (const auto reason = testing::why_no_cuda()) GTEST_SKIP() << *reason;
+    if (const auto reason = support::why_no_cuda()) GTEST_SKIP() << *reason;
   }
 
   static std::vector<std::string> input(std::size_t count) {
-    std::ifstream file(testing::conformance_case("transformer-ssru") + "/input.sp.en");
+    std::ifstream file(support::conformance_case("transformer-ssru") + "/input.sp.en");
     std::vector<std::string> lines(count);
     for (std::string& line : lines) std::getline(file, line);
     return lines;
@@ -40,7 +40,7 @@ class DevicesTest : public ::testing::Test {
     options.beam_size = 2;
     options.max_length_factor = 1;
     options.batches.mini_batch = mini_batch;
-    options.vocabularies.paths = testing::vocabularies();
+    options.vocabularies.paths = support::vocabularies();
     options.log = [this](std::string_view note) { notes_.emplace_back(note); };
     set_device(options.compile, device);
     return options;
@@ -49,7 +49,7 @@ class DevicesTest : public ::testing::Test {
   std::vector<std::string> translate(const TranslatorOptions& options,
                                      const std::vector<std::string>& lines) {
     std::vector<std::string> texts;
-    const Translator translator(testing::small_model(), options);
+    const Translator translator(support::small_model(), options);
     for (const Translation& translation : translator.translate(lines))
       texts.push_back(translation.n_best.at(0).text);
     const MemoryUse use = translator.memory();
@@ -62,24 +62,24 @@ class DevicesTest : public ::testing::Test {
 };
 
 TEST_F(DevicesTest, DividesWorkAmongDevices) {
-  const char* const devices = testing::emulates_cuda() ? "cuda:0,cuda:1" : "cuda:0,cuda:0";
+  const char* const devices = support::emulates_cuda() ? "cuda:0,cuda:1" : "cuda:0,cuda:0";
   const auto lines = input(6);
   const auto expected = translate(options("cpu", 2), lines);
   EXPECT_EQ(translate(options(devices, 2), lines), expected);
-  EXPECT_THAT(notes_, Contains(HasSubstr(testing::emulates_cuda() ? "device 1" : "device 0")));
+  EXPECT_THAT(notes_, Contains(HasSubstr(support::emulates_cuda() ? "device 1" : "device 0")));
 
   ScorerOptions scoring;
-  scoring.vocabularies.paths = testing::vocabularies();
+  scoring.vocabularies.paths = support::vocabularies();
   scoring.batches.mini_batch = 2;
-  const auto on_cpu = Scorer(testing::small_model(), scoring).score(lines, expected);
+  const auto on_cpu = Scorer(support::small_model(), scoring).score(lines, expected);
   set_device(scoring.compile, devices);
-  const auto on_devices = Scorer(testing::small_model(), scoring).score(lines, expected);
+  const auto on_devices = Scorer(support::small_model(), scoring).score(lines, expected);
   for (std::size_t i = 0; i < lines.size(); ++i)
     EXPECT_NEAR(on_devices[i].score, on_cpu[i].score, 1e-3);
 }
 
 TEST_F(DevicesTest, TranslatesInSmallerBatchesWhenMemoryIsShort) {
-  if (!testing::emulates_cuda()) GTEST_SKIP() << "the memory of a real GPU is not set by a test";
+  if (!support::emulates_cuda()) GTEST_SKIP() << "the memory of a real GPU is not set by a test";
   const auto lines = input(4);
   const auto expected = translate(options("cuda", 1), lines);
   EXPECT_EQ(translate(options("cuda", 4), lines), expected);

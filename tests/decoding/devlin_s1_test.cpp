@@ -11,13 +11,13 @@
 #include "fuselage/backends/compile.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/models/load_model.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/fused/chains.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "tests/random_weights.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::devlin_s1_test {
 namespace {
 
 /// The graph with a small vocabulary, which makes no difference to what passes do.
@@ -125,4 +125,4 @@ TEST(DevlinS1, ApproximateActivationsStayNearExactOnes) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::devlin_s1_test

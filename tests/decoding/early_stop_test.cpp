@@ -14,7 +14,7 @@
 #include "tests/decoding/support.h"
 #include "text/vocabulary.h"
 
-namespace fuselage {
+namespace fuselage::early_stop_test {
 namespace {
 
 TEST(FinalScores, AreBoundedWhateverFollows) {
@@ -64,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(Settings, EarlyStop,
                          [](const auto& test) { return std::to_string(test.index); });
 
 std::vector<WordIds> sentences_of(const std::string& model) {
-  const auto vocabulary = load_vocabulary(testing::vocabularies()[0]);
-  std::ifstream input(testing::conformance_case(model) + "/input.sp.en");
+  const auto vocabulary = load_vocabulary(support::vocabularies()[0]);
+  std::ifstream input(support::conformance_case(model) + "/input.sp.en");
   std::vector<WordIds> sentences;
   for (std::string line; std::getline(input, line);) sentences.push_back(vocabulary->encode(line));
   return sentences;
@@ -78,7 +78,7 @@ struct Searched {
 };
 
 Searched search(const Case& test, bool early_stop) {
-  const Model model = load_model(testing::conformance_case(test.model) + "/model.npz");
+  const Model model = load_model(support::conformance_case(test.model) + "/model.npz");
   const SearchOptions options{.beam_size = 6,
                               .normalize = test.normalize,
                               .word_penalty = test.word_penalty,
@@ -117,4 +117,4 @@ TEST_P(EarlyStop, GivesTheSameHypothesesInFewerSteps) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::early_stop_test

@@ -20,7 +20,7 @@
 #include "fuselage/models/load_model.h"
 #include "tests/decoding/support.h"
 
-namespace fuselage {
+namespace fuselage::embedding_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -119,13 +119,13 @@ TEST(Embedding, ScoresWithTheModelsOwnSettings) {
 }
 
 TEST(Embedding, LogsNotesOfLoadingAndOfLines) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const std::string large = folder / "large.yml";
-  write_file_atomically(large, read_file(testing::vocabularies()[0]) + "new: 1000\n");
+  write_file_atomically(large, read_file(support::vocabularies()[0]) + "new: 1000\n");
   std::vector<std::string> notes;
   const Log log = [&](std::string_view note) { notes.emplace_back(note); };
-  const std::vector<std::string> paths = {large, testing::vocabularies()[1]};
-  const Translator translator(testing::small_model(),
+  const std::vector<std::string> paths = {large, support::vocabularies()[1]};
+  const Translator translator(support::small_model(),
                               {.max_length = 2, .vocabularies = {.paths = paths}, .log = log});
   EXPECT_EQ(notes, translator.notes());
   EXPECT_THAT(notes, ElementsAre(HasSubstr("of which the model knows the first 1000")));
@@ -137,8 +137,8 @@ TEST(Embedding, LogsNotesOfLoadingAndOfLines) {
   EXPECT_THAT(notes, ElementsAre(HasSubstr("longer than 2")));
   notes.clear();
   const Scorer scorer(
-      testing::small_model(),
-      {.max_length = 2, .vocabularies = {.paths = testing::vocabularies()}, .log = log});
+      support::small_model(),
+      {.max_length = 2, .vocabularies = {.paths = support::vocabularies()}, .log = log});
   scorer.score("▁Tom", "▁Tom ▁is ▁here");
   EXPECT_THAT(notes, ElementsAre(HasSubstr("of the target longer than 2")));
 }
@@ -243,8 +243,8 @@ class Configuration : public ::testing::Test {
  protected:
   Configuration() {
     const std::string data = FUSELAGE_TEST_DATA;
-    std::filesystem::copy_file(testing::small_model(), folder_ / "model.npz");
-    std::filesystem::copy_file(testing::conformance_case("nematus") + "/model.npz",
+    std::filesystem::copy_file(support::small_model(), folder_ / "model.npz");
+    std::filesystem::copy_file(support::conformance_case("nematus") + "/model.npz",
                                folder_ / "other.npz");
     std::filesystem::copy_file(data + "/vocab.yml", folder_ / "vocab.yml");
   }
@@ -256,7 +256,7 @@ class Configuration : public ::testing::Test {
     return file;
   }
 
-  const testing::TemporaryFolder folder_;
+  const support::TemporaryFolder folder_;
   const std::vector<std::string> lines_ = {"▁Tom ▁is ▁here ▁.", "▁Tom"};
 };
 
@@ -265,8 +265,8 @@ TEST_F(Configuration, IsAModelWithItsSettings) {
       path("models: [model.npz]\nbeam-size: 2\nnormalize: 0.6\nn-best: true\n"));
   EXPECT_THAT(configured.notes(), IsEmpty());
   const Translator named(
-      testing::small_model(),
-      {.beam_size = 2, .normalize = 0.6f, .vocabularies = {.paths = testing::vocabularies()}});
+      support::small_model(),
+      {.beam_size = 2, .normalize = 0.6f, .vocabularies = {.paths = support::vocabularies()}});
   EXPECT_EQ(n_best(configured.translate(lines_)), n_best(named.translate(lines_)));
   const Model model = load_model(path("models: [model.npz]\nallow-special: true\n"));
   EXPECT_THAT(model.notes, ElementsAre(HasSubstr("'allow-special' is ignored")));
@@ -292,10 +292,10 @@ TEST_F(Configuration, HasAShortlist) {
 }
 
 TEST_F(Configuration, SettlesWhatItsModelsStateDifferently) {
-  Model model = load_model(testing::small_model());
+  Model model = load_model(support::small_model());
   for (const int beam : {2, 3}) {
     model.decode.beam_size = beam;
-    save_model_directory(model, testing::vocabularies(), folder_ / fmt::format("beam{}", beam));
+    save_model_directory(model, support::vocabularies(), folder_ / fmt::format("beam{}", beam));
   }
   EXPECT_THAT([&] { load_model(path("models: [beam2, beam3]\n")); },
               ThrowsMessage<Error>(HasSubstr("has 2 for beam-size, but")));
@@ -307,4 +307,4 @@ TEST_F(Configuration, SettlesWhatItsModelsStateDifferently) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::embedding_test

@@ -17,7 +17,7 @@
 #include "graph/traversal.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::ensemble_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -139,7 +139,7 @@ TEST_P(EnsembleOf, RunsAlikeOnAllBackEnds) {
 
 std::vector<Translation> translate(Model model, std::int32_t beam_size, bool skip_cost = false) {
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.beam_size = beam_size;
   options.alignment = true;
   options.skip_cost = skip_cost;
@@ -198,7 +198,7 @@ TEST(Ensemble, GivesMariansWordsAndScoresOfEachModelWithAndWithoutAShortlist) {
   for (std::string line; std::getline(input, line);) lines.push_back(line);
   for (const bool shortlist : {false, true}) {
     TranslatorOptions options{.beam_size = 6, .max_length_factor = 2, .model_scores = true};
-    options.vocabularies.paths = testing::vocabularies();
+    options.vocabularies.paths = support::vocabularies();
     if (shortlist)
       options.shortlist = {.path = folder + "lex.s2t", .limits = {.first = 20, .best = 20}};
     const Translator translator(
@@ -225,13 +225,13 @@ TEST(Ensemble, GivesMariansWordsAndScoresOfEachModelWithAndWithoutAShortlist) {
 }
 
 TEST(Ensemble, IsAModelDirectoryLikeAnyOther) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const Model ensemble = ensemble_of({{"nematus", 1}, {"transformer-post", 0.5}});
-  save_model_directory(ensemble, testing::vocabularies(), folder / "model");
+  save_model_directory(ensemble, support::vocabularies(), folder / "model");
   const Model read = load_model(folder / "model");
   EXPECT_TRUE(same_graph(read.graph, ensemble.graph));
   EXPECT_EQ(run_back_end(read, {}), run_back_end(ensemble, {}));
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::ensemble_test

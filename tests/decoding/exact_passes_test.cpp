@@ -13,11 +13,11 @@
 namespace fuselage {
 namespace {
 
-class ExactPasses : public testing::TestWithParam<std::string> {};
+class ExactPasses : public ::testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Models, ExactPasses,
-                         testing::Values("nematus", "transformer-post", "transformer-ssru",
-                                         "en-de"),
+                         ::testing::Values("nematus", "transformer-post", "transformer-ssru",
+                                           "en-de"),
                          [](const auto& model) {
                            std::string name = model.param;
                            std::replace(name.begin(), name.end(), '-', '_');

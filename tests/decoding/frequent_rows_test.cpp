@@ -17,15 +17,15 @@
 namespace fuselage {
 namespace {
 
+using support::TemporaryFolder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
 
 /// A model, some sentences, and how to search them.
 class FrequentRows : public ::testing::TestWithParam<std::string> {
  protected:
   FrequentRows() : model_(load_marian(data() + "/" + GetParam() + "/model.npz")) {
-    pair_ = load_vocabulary_pair(model_, {.paths = testing::vocabularies()});
+    pair_ = load_vocabulary_pair(model_, {.paths = support::vocabularies()});
     std::ifstream input(data() + "/" + GetParam() + "/input.sp.en");
     for (std::string line; std::getline(input, line);)
       sentences_.push_back(pair_.source->encode(line));
@@ -125,7 +125,7 @@ TEST_P(FrequentRows, BakedTablesKeepEveryBit) {
     SCOPED_TRACE(memory);
     Model baked = model_;
     bake(baked.graph, baked.weights, {.exact = true, .precompute_memory = memory, .ranks = ranks});
-    save_model_directory(baked, testing::vocabularies(), folder / "baked");
+    save_model_directory(baked, support::vocabularies(), folder / "baked");
     const Model read = load_model_directory(folder / "baked", {});
     for (const char* passes : {"none", "all"})
       expect_same(translate(read, {.passes = passes, .exact = true}), expected);
@@ -150,8 +150,8 @@ TEST_P(FrequentRows, BakedModelsComputeNothingAtLoad) {
 
 class WordRanks : public ::testing::Test {
  protected:
-  WordRanks() : model_(load_marian(testing::small_model())) {
-    pair_ = load_vocabulary_pair(model_, {.paths = testing::vocabularies()});
+  WordRanks() : model_(load_marian(support::small_model())) {
+    pair_ = load_vocabulary_pair(model_, {.paths = support::vocabularies()});
   }
 
   /// Ids in order of their rank, of the first vocabulary of the model.

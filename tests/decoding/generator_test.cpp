@@ -17,7 +17,7 @@
 #include "tests/decoding/support.h"
 #include "tests/language_model.h"
 
-namespace fuselage {
+namespace fuselage::generator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -35,10 +35,10 @@ const std::vector<std::string> kPrompts{"a rose is",     "",         "the",
 
 class GeneratorTest : public ::testing::Test {
  protected:
-  Model model() const { return testing::make_language_model(folder_ / "words.txt"); }
+  Model model() const { return support::make_language_model(folder_ / "words.txt"); }
 
  private:
-  testing::TemporaryFolder folder_;
+  support::TemporaryFolder folder_;
 };
 
 /// All numbers of generations, to the last digit.
@@ -123,7 +123,7 @@ std::vector<std::int32_t> ids_of(const std::string& text) {
   std::vector<std::int32_t> ids;
   std::istringstream stream(text);
   for (std::string word; stream >> word;) {
-    const auto& words = testing::language_model_words();
+    const auto& words = support::language_model_words();
     const auto found = std::find(words.begin(), words.end(), word);
     ids.push_back(found == words.end() ? kUnknown
                                        : static_cast<std::int32_t>(found - words.begin()));
@@ -136,7 +136,7 @@ std::string text_of(const std::vector<std::int32_t>& ids) {
   for (const std::int32_t id : ids)
     if (id != kEnd)
       text +=
-          (text.empty() ? "" : " ") + testing::language_model_words()[static_cast<std::size_t>(id)];
+          (text.empty() ? "" : " ") + support::language_model_words()[static_cast<std::size_t>(id)];
   return text;
 }
 
@@ -144,7 +144,7 @@ class GeneratorOn : public GeneratorTest, public ::testing::WithParamInterface<s
  protected:
   void SetUp() override {
     if (GetParam() != "cuda") return;
-    if (const auto reason = testing::why_no_cuda()) GTEST_SKIP() << *reason;
+    if (const auto reason = support::why_no_cuda()) GTEST_SKIP() << *reason;
   }
 };
 
@@ -296,15 +296,15 @@ TEST_F(GeneratorTest, RefusesModelsOfTheOtherKind) {
   EXPECT_THAT(
       [] {
         GeneratorOptions options;
-        options.vocabularies.paths = testing::vocabularies();
-        Generator(load_model(testing::small_model()), options);
+        options.vocabularies.paths = support::vocabularies();
+        Generator(load_model(support::small_model()), options);
       },
       ThrowsMessage<Error>(HasSubstr("with a Translator")));
   const Scorer scorer(model());
   EXPECT_THAT([&] { scorer.score("a", "rose"); }, ThrowsMessage<Error>(HasSubstr("no source")));
   ScorerOptions options;
-  options.vocabularies.paths = testing::vocabularies();
-  const Scorer pairs(load_model(testing::small_model()), options);
+  options.vocabularies.paths = support::vocabularies();
+  const Scorer pairs(load_model(support::small_model()), options);
   EXPECT_THAT([&] { pairs.score("a"); }, ThrowsMessage<Error>(HasSubstr("a source and a target")));
 }
 
@@ -326,7 +326,7 @@ TEST_F(GeneratorTest, RefusesWrongOptions) {
 // --- Prefixes of translations ---
 
 std::unique_ptr<Executable> translation_model(const SearchOptions& options) {
-  const Model model = load_model(testing::small_model());
+  const Model model = load_model(support::small_model());
   return compile(
       with_search_head(model.graph, SearchHead::k_best,
                        {.k = BeamSearch::candidates_per_row(options), .listed = options.guided}),
@@ -384,4 +384,4 @@ TEST(Prefixes, BeginAllHypothesesWhateverTheOtherSentencesHave) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::generator_test

@@ -11,7 +11,7 @@
 namespace fuselage {
 namespace {
 
-using namespace testing;
+using namespace support;
 
 TEST(GraphRunnerOnTheDevice, RunsAClassifierAndATagger) {
   if (const auto reason = why_no_cuda()) GTEST_SKIP() << *reason;

@@ -15,7 +15,7 @@
 #include "fuselage/models/bundled_model.h"
 #include "tests/decoding/support.h"
 
-namespace fuselage {
+namespace fuselage::guided_translation_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -23,17 +23,17 @@ using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 std::vector<std::string> input_lines() {
-  std::ifstream stream(testing::conformance_case("transformer-ssru") + "/input.sp.en");
+  std::ifstream stream(support::conformance_case("transformer-ssru") + "/input.sp.en");
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
-Model small_model() { return load_model(testing::small_model()); }
+Model small_model() { return load_model(support::small_model()); }
 
 TranslatorOptions guided_options() {
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.beam_size = 4;
   options.normalize = 0.6f;
   options.guided = true;
@@ -64,7 +64,7 @@ TEST(GuidedTranslation, BeginsWithItsPrefixWhoseWordsAreScored) {
     guides.push_back({.prefix = beginning(free[(i + 7) % lines.size()].text(), i % 4)});
   const std::vector<Translation> found = translator.translate(lines, guides);
   ScorerOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.normalize = 0.6f;
   const Scorer scorer(small_model(), options);
   std::vector<std::string> texts;
@@ -162,7 +162,7 @@ TEST(GuidedTranslation, ReadsGuidesFromFieldsOfALine) {
 }
 
 TEST(GuidedTranslation, HasTheTermsOfATerminology) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   std::ofstream(folder / "terms.tsv") << "friend\tKumpel\tFreundin\nhouse\tGebäude\n";
   TranslatorOptions options;
   options.beam_size = 6;
@@ -228,4 +228,4 @@ TEST(GuidedTranslation, RefusesContradictions) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::guided_translation_test

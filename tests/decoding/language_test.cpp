@@ -17,7 +17,7 @@
 namespace fuselage {
 namespace {
 
-using namespace testing;
+using namespace support;
 
 struct LanguageCase {
   Graph graph;

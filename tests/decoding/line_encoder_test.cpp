@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 
 class LineEncoderTest : public ::testing::Test {
  protected:
-  std::unique_ptr<const Vocabulary> vocabulary_ = load_vocabulary(testing::vocabularies()[0]);
+  std::unique_ptr<const Vocabulary> vocabulary_ = load_vocabulary(support::vocabularies()[0]);
 
   WordId id(std::string_view word) const { return vocabulary_->encode(word).front(); }
 };

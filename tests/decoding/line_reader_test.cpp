@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-namespace fuselage {
+namespace fuselage::line_reader_test {
 namespace {
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -37,7 +37,7 @@ TEST(ReadLine, KeepsAByteMoreThanTheBound) {
     const std::size_t kept = std::min(size, kMaxLineBytes + 1);
     EXPECT_THAT(
         lines_of(line + "\nz\n" + end),
-        testing::ElementsAre(std::string(kept, 'x'), "z", std::string(kMaxLineBytes + 1, 'y')));
+        ::testing::ElementsAre(std::string(kept, 'x'), "z", std::string(kMaxLineBytes + 1, 'y')));
   }
 }
 
@@ -69,4 +69,4 @@ TEST(ReadLine, PassesOverTheRestOfALine) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::line_reader_test

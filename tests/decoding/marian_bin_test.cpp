@@ -19,11 +19,11 @@
 #include "fuselage/decoding/translator.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "fuselage/models/load_model.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "graph/traversal.h"
 #include "models/formats/npz.h"
 #include "tests/decoding/support.h"
@@ -65,11 +65,11 @@ class Writer {
     const NpzFile file = read_npz(npz);
     for (const auto& [name, tensor] : file.tensors) add(name, tensor);
     if (style_.multipliers) add_multiplier("none", false);
-    items_.push_back(testing::config_item(file.config_yaml));
+    items_.push_back(support::config_item(file.config_yaml));
   }
 
-  std::vector<testing::BinItem>& items() { return items_; }
-  std::string bytes() const { return testing::marian_bin(items_); }
+  std::vector<support::BinItem>& items() { return items_; }
+  std::string bytes() const { return support::marian_bin(items_); }
   /// What the quantized weights stand for.
   const TensorMap& rounded() const { return rounded_; }
   /// Weights that have multipliers.
@@ -79,12 +79,12 @@ class Writer {
   void add(const std::string& name, const Tensor& tensor) {
     const bool table = style_.fork && is_table(name);
     if (style_.type == 0 || (!table && !is_matrix(name))) {
-      items_.push_back(testing::plain_item(name, tensor));
+      items_.push_back(support::plain_item(name, tensor));
       return;
     }
-    items_.push_back(table ? testing::table_item(name, tensor, style_.type)
-                           : testing::quantized_item(name, tensor, style_.type, style_.width));
-    rounded_.emplace(name, testing::BinQuantizer{style_.type}.rounded(tensor));
+    items_.push_back(table ? support::table_item(name, tensor, style_.type)
+                           : support::quantized_item(name, tensor, style_.type, style_.width));
+    rounded_.emplace(name, support::BinQuantizer{style_.type}.rounded(tensor));
     if (!style_.multipliers || name.ends_with("_Wt")) return;
     add_multiplier(name, table);
     multiplied_.insert(name);
@@ -93,12 +93,12 @@ class Writer {
   void add_multiplier(const std::string& name, bool quantized) {
     Tensor multiplier(DType::f32, {1, 1});
     multiplier.mutable_data<float>()[0] = multiplier_of(name);
-    items_.push_back(quantized ? testing::table_item(name + "_QuantMultA", multiplier, style_.type)
-                               : testing::plain_item(name + "_QuantMultA", multiplier));
+    items_.push_back(quantized ? support::table_item(name + "_QuantMultA", multiplier, style_.type)
+                               : support::plain_item(name + "_QuantMultA", multiplier));
   }
 
   Style style_;
-  std::vector<testing::BinItem> items_;
+  std::vector<support::BinItem> items_;
   TensorMap rounded_;
   std::set<std::string> multiplied_;
 };
@@ -137,7 +137,7 @@ constexpr std::size_t kLines = 6;
 class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, Style>> {
  protected:
   void SetUp() override {
-    data_ = testing::conformance_case(std::get<0>(GetParam()));
+    data_ = support::conformance_case(std::get<0>(GetParam()));
     writer_ = std::make_unique<Writer>(npz(), style());
     write_file_atomically(path_, writer_->bytes());
   }
@@ -153,7 +153,7 @@ class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, S
     // Integers run as such by default.
     compile.precision = compile.precision.value_or(Precision::fp32);
     options.compile = std::move(compile);
-    options.vocabularies.paths = testing::vocabularies();
+    options.vocabularies.paths = support::vocabularies();
     const Scorer scorer(std::move(model), options);
     std::string texts[2];
     for (const std::string& line : lines(data_ + "/input.sp.en", kLines)) texts[0] += line + "\n";
@@ -170,7 +170,7 @@ class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, S
     TranslatorOptions options;
     options.beam_size = 2;
     options.compile.precision = Precision::fp32;
-    options.vocabularies.paths = testing::vocabularies();
+    options.vocabularies.paths = support::vocabularies();
     std::vector<std::string> texts;
     for (const Translation& t :
          Translator(std::move(model), options).translate(lines(data_ + "/input.sp.en", kLines)))
@@ -189,7 +189,7 @@ class MarianBinModel : public ::testing::TestWithParam<std::tuple<std::string, S
 
   std::string data_;
   std::unique_ptr<Writer> writer_;
-  testing::TemporaryFolder folder_;
+  support::TemporaryFolder folder_;
   const std::string path_ = folder_ / "model.bin";
 };
 
@@ -216,7 +216,7 @@ TEST_P(MarianBinModel, SurvivesAModelDirectory) {
   const Model model = load_model(path_);
   for (const bool half : {false, true}) {
     const std::string directory = folder_ / (half ? "half" : "full");
-    save_model_directory(model, testing::vocabularies(), directory, {.half = half});
+    save_model_directory(model, support::vocabularies(), directory, {.half = half});
     const Model loaded = load_model(directory);
     EXPECT_TRUE(same_graph(loaded.graph, model.graph));
     ASSERT_EQ(loaded.weights.size(), model.weights.size());
@@ -281,20 +281,20 @@ INSTANTIATE_TEST_SUITE_P(
 class MarianBinErrors : public ::testing::Test {
  protected:
   template <typename Matcher>
-  void expect_refused(const std::vector<testing::BinItem>& items, Matcher message) const {
-    write_file_atomically(path_, testing::marian_bin(items));
+  void expect_refused(const std::vector<support::BinItem>& items, Matcher message) const {
+    write_file_atomically(path_, support::marian_bin(items));
     EXPECT_THAT([&] { load_model(path_); },
                 ThrowsMessage<Error>(AllOf(HasSubstr("model.bin"), message)));
   }
 
-  std::vector<testing::BinItem> items_ =
-      Writer(testing::small_model(), {"fork", 0x4101, 0, true, true}).items();
-  testing::BinItem& item(const std::string& name) {
+  std::vector<support::BinItem> items_ =
+      Writer(support::small_model(), {"fork", 0x4101, 0, true, true}).items();
+  support::BinItem& item(const std::string& name) {
     return *std::find_if(items_.begin(), items_.end(),
                          [&](const auto& i) { return i.name == name; });
   }
 
-  testing::TemporaryFolder folder_;
+  support::TemporaryFolder folder_;
   const std::string path_ = folder_ / "model.bin";
 };
 
@@ -304,7 +304,7 @@ TEST_F(MarianBinErrors, ModelsWithoutConfiguration) {
 }
 
 TEST_F(MarianBinErrors, MultipliersOfNothing) {
-  testing::BinItem other = item("encoder_l1_ffn_W1_QuantMultA");
+  support::BinItem other = item("encoder_l1_ffn_W1_QuantMultA");
   other.name = "encoder_l9_ffn_W1_QuantMultA";
   items_.push_back(other);
   expect_refused(items_, AllOf(HasSubstr("1 parameter is not used"), HasSubstr(other.name)));
@@ -312,7 +312,7 @@ TEST_F(MarianBinErrors, MultipliersOfNothing) {
 
 TEST_F(MarianBinErrors, MultipliersThatAreNoNumber) {
   for (const float value : {0.0F, -2.0F, INFINITY, NAN}) {
-    item("encoder_l1_ffn_W1_QuantMultA").data = testing::bytes_of(value);
+    item("encoder_l1_ffn_W1_QuantMultA").data = support::bytes_of(value);
     expect_refused(items_, AllOf(HasSubstr("'encoder_l1_ffn_W1_QuantMultA'"),
                                  HasSubstr("must be a positive number")));
   }
@@ -321,7 +321,7 @@ TEST_F(MarianBinErrors, MultipliersThatAreNoNumber) {
 // Then an operand of several products is quantized once.
 TEST_F(MarianBinErrors, EqualMultipliersShareAScale) {
   const auto scales = [&] {
-    write_file_atomically(path_, testing::marian_bin(items_));
+    write_file_atomically(path_, support::marian_bin(items_));
     const Graph graph = load_model(path_).graph;
     const auto nodes = graph.nodes();
     return std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) {
@@ -330,7 +330,7 @@ TEST_F(MarianBinErrors, EqualMultipliersShareAScale) {
              graph.value(node.results[0]).name.ends_with(".scale_of_rows");
     });
   };
-  item("encoder_l1_self_Wk_QuantMultA").data = testing::bytes_of(30.5F);
+  item("encoder_l1_self_Wk_QuantMultA").data = support::bytes_of(30.5F);
   const auto different = scales();
   item("encoder_l1_self_Wk_QuantMultA").data = item("encoder_l1_self_Wq_QuantMultA").data;
   EXPECT_EQ(scales(), different - 1);

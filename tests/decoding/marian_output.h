@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -32,4 +32,4 @@ inline std::vector<double> numbers_of(const std::string& text) {
   return numbers;
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

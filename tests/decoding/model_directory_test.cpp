@@ -13,7 +13,7 @@
 #include "fuselage/base/quantized.h"
 #include "fuselage/models/formats/safetensors.h"
 #include "fuselage/ops/builder.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 #include "graph/traversal.h"
 #include "models/directory/manifest.h"
 #include "tests/decoding/support.h"
@@ -30,7 +30,7 @@ class ModelDirectory : public ::testing::Test {
  protected:
   void SetUp() override {
     model_.decode = {.beam_size = 6, .maxi_batch_sort = MaxiBatchSort::src};
-    save_model_directory(model_, testing::vocabularies(), path_);
+    save_model_directory(model_, support::vocabularies(), path_);
   }
 
   void replace(const std::string& file, const std::string& from, const std::string& to) const {
@@ -58,9 +58,9 @@ class ModelDirectory : public ::testing::Test {
     EXPECT_THAT([&] { load_model(path_); }, ThrowsMessage<Error>(message));
   }
 
-  testing::TemporaryFolder folder_;
+  support::TemporaryFolder folder_;
   const std::string path_ = folder_ / "new/model";
-  Model model_ = load_model(testing::small_model());
+  Model model_ = load_model(support::small_model());
 };
 
 TEST_F(ModelDirectory, HoldsTheSameModel) {
@@ -80,7 +80,7 @@ TEST_F(ModelDirectory, HoldsTheSameModel) {
 
 TEST_F(ModelDirectory, WidensHalfPrecision) {
   const std::string half = folder_ / "half";
-  save_model_directory(model_, testing::vocabularies(), half, {.half = true});
+  save_model_directory(model_, support::vocabularies(), half, {.half = true});
   EXPECT_LT(read_file(half + "/weights.safetensors").size(),
             read_file(path_ + "/weights.safetensors").size() * 6 / 10);
   for (const auto& [name, tensor] : load_model(half).weights) {
@@ -101,9 +101,9 @@ TEST_F(ModelDirectory, RefusesHalfPrecisionThatOverflows) {
 
 TEST_F(ModelDirectory, KeepsVocabulariesOfOneNameApart) {
   const std::string other = folder_ / "vocab.yml";
-  write_file_atomically(other, read_file(testing::vocabularies()[0]));
+  write_file_atomically(other, read_file(support::vocabularies()[0]));
   const std::string path = folder_ / "two";
-  save_model_directory(model_, {testing::vocabularies()[0], other}, path);
+  save_model_directory(model_, {support::vocabularies()[0], other}, path);
   EXPECT_THAT(load_model(path).vocabularies,
               ElementsAre(path + "/vocab.yml", path + "/2.vocab.yml"));
 }
@@ -243,7 +243,7 @@ TEST_F(ModelDirectory, TellsThatNothingWasChecked) {
 }
 
 TEST_F(ModelDirectory, ReplacesOnlyAModelDirectory) {
-  const auto save = [&] { save_model_directory(model_, testing::vocabularies(), path_); };
+  const auto save = [&] { save_model_directory(model_, support::vocabularies(), path_); };
   model_.decode = {};
   save();
   EXPECT_EQ(load_model(path_).decode, DecodeDefaults{});
@@ -434,7 +434,7 @@ TEST_F(QuantizedModelDirectory, RefusesOtherIntegers) {
 }
 
 TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const std::pair<std::string, std::string> cases[] = {{"model.bin", "truncated"},
                                                        {"graph.ir", "model directory"},
                                                        {"decoder.yml", "this is YAML"},
@@ -446,7 +446,7 @@ TEST(LoadModel, RefusesWhatItDoesNotKnowByName) {
   }
   EXPECT_THAT([&] { load_model(folder / "none"); },
               ThrowsMessage<Error>(HasSubstr("No such file")));
-  const testing::TemporaryFolder empty;
+  const support::TemporaryFolder empty;
   EXPECT_THAT([&] { load_model(empty / "."); }, ThrowsMessage<Error>(HasSubstr("config.json")));
 }
 

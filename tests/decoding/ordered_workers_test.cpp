@@ -13,7 +13,7 @@
 
 #include "decoding/lines/batch_pipeline.h"
 
-namespace fuselage {
+namespace fuselage::ordered_workers_test {
 namespace {
 
 using Workers = OrderedWorkers<int, int>;
@@ -246,7 +246,7 @@ TEST(OrderedWorkers, WorksOnAllThatCameWhileTheWorkersWereBusy) {
     return items;
   };
   run_batches<int, int>(source, BatchFormer({}, kFastest, 1), {work}, [](std::size_t, int&&) {});
-  EXPECT_THAT(sizes, testing::ElementsAre(1, 4));
+  EXPECT_THAT(sizes, ::testing::ElementsAre(1, 4));
 }
 
 #ifdef __GLIBC__
@@ -264,7 +264,7 @@ TEST(OrderedWorkers, ThrowsAnErrorWhenThereAreNoThreads) {
     message = error.what();
   }
   EXPECT_EQ(pthread_setattr_default_np(&before), 0);
-  EXPECT_THAT(message, testing::StartsWith("cannot start 3 threads: "));
+  EXPECT_THAT(message, ::testing::StartsWith("cannot start 3 threads: "));
   pthread_attr_destroy(&huge);
   pthread_attr_destroy(&before);
 }
@@ -277,4 +277,4 @@ TEST(OrderedWorkers, TakesNoItems) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::ordered_workers_test

@@ -9,7 +9,7 @@ namespace fuselage {
 namespace {
 
 std::vector<ProductRange> measure(const Model& model, const std::vector<std::string>& lines) {
-  return measure_products(model, {.paths = testing::vocabularies()}, lines);
+  return measure_products(model, {.paths = support::vocabularies()}, lines);
 }
 
 class ProductRanges : public ::testing::TestWithParam<std::string> {

@@ -33,8 +33,8 @@ std::string compressed(const std::string& bytes, const std::string& name) {
 
 /// A model as Firefox has it, with multipliers for each matrix if `calibrated`.
 std::string firefox_model(bool calibrated) {
-  const NpzFile file = read_npz(testing::small_model());
-  std::vector<testing::BinItem> items;
+  const NpzFile file = read_npz(support::small_model());
+  std::vector<support::BinItem> items;
   const auto is_matrix = [](const std::string& name) {
     const std::size_t at = name.find("_W");
     return name.find("Wemb") != std::string::npos ||
@@ -42,20 +42,20 @@ std::string firefox_model(bool calibrated) {
   };
   for (const auto& [name, tensor] : file.tensors) {
     if (!is_matrix(name)) {
-      items.push_back(testing::plain_item(name, tensor));
+      items.push_back(support::plain_item(name, tensor));
       continue;
     }
     const bool table = name == "Wemb";
-    items.push_back(table ? testing::table_item(name, tensor, 0x4101)
-                          : testing::quantized_item(name, tensor, 0x4101));
+    items.push_back(table ? support::table_item(name, tensor, 0x4101)
+                          : support::quantized_item(name, tensor, 0x4101));
     if (!calibrated) continue;
     Tensor multiplier(DType::f32, {1, 1});
     multiplier.mutable_data<float>()[0] = 14.3F;
-    items.push_back(table ? testing::table_item(name + "_QuantMultA", multiplier, 0x4101)
-                          : testing::plain_item(name + "_QuantMultA", multiplier));
+    items.push_back(table ? support::table_item(name + "_QuantMultA", multiplier, 0x4101)
+                          : support::plain_item(name + "_QuantMultA", multiplier));
   }
-  items.push_back(testing::config_item(file.config_yaml));
-  return testing::marian_bin(items);
+  items.push_back(support::config_item(file.config_yaml));
+  return support::marian_bin(items);
 }
 
 class PublishedDirectory : public ::testing::Test {
@@ -88,7 +88,7 @@ class PublishedDirectory : public ::testing::Test {
                             .vocabularies = {.paths = {vocabulary_, vocabulary_}}});
   }
 
-  const testing::TemporaryFolder directory_, outside_;
+  const support::TemporaryFolder directory_, outside_;
   const std::string path_ = directory_ / "";
   const std::string vocabulary_ = std::string(FUSELAGE_TEST_DATA) + "/vocab.spm";
   std::vector<std::string> notes_;
@@ -144,13 +144,13 @@ TEST_F(PublishedDirectory, OfFirefoxWithoutCalibrationSaysSo) {
 }
 
 TEST_F(PublishedDirectory, OfOpusMtSplitsTextIntoTheWordsOfItsVocabulary) {
-  const std::string model = read_file(testing::small_model());
+  const std::string model = read_file(support::small_model());
   write_file_atomically(outside_ / "model.npz", model);
   const std::vector<std::string> texts = translate(
       outside_ / "model.npz",
       {.beam_size = 6, .normalize = 1, .vocabularies = {.paths = {vocabulary_, vocabulary_}}});
   write("opus.spm32k-spm32k.transformer-align.model1.npz.best-perplexity.npz", model);
-  write("opus.spm32k-spm32k.vocab.yml", read_file(testing::vocabularies()[0]));
+  write("opus.spm32k-spm32k.vocab.yml", read_file(support::vocabularies()[0]));
   write("source.spm", spm());
   write("target.spm", spm());
   write("preprocess.sh", "#!/bin/bash\n");
@@ -190,7 +190,7 @@ relative-paths: true
 }
 
 TEST_F(PublishedDirectory, OfTrainingHasTheConfigurationThatMarianWrote) {
-  write("model.npz", read_file(testing::small_model()));
+  write("model.npz", read_file(support::small_model()));
   write("vocab.spm", spm());
   write("model.npz.yml", "type: transformer\n");
   write("model.npz.decoder.yml",

@@ -78,7 +78,7 @@ class RecurrentLayers : public ::testing::TestWithParam<ModelCase> {
   void SetUp() override {
     const std::string name = GetParam().name;
     path_ = name == "en-de" ? FUSELAGE_SOURCE_DIR "/models/en-de"
-                            : testing::conformance_case(name) + "/model.npz";
+                            : support::conformance_case(name) + "/model.npz";
   }
 
   std::string path_;

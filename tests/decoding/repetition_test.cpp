@@ -11,26 +11,26 @@
 #include "fuselage/decoding/translator.h"
 #include "tests/decoding/support.h"
 
-namespace fuselage {
+namespace fuselage::repetition_test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 std::vector<std::string> input_lines() {
-  std::ifstream stream(testing::conformance_case("transformer-ssru") + "/input.sp.en");
+  std::ifstream stream(support::conformance_case("transformer-ssru") + "/input.sp.en");
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line + " " + line);
   return lines;
 }
 
 Model small_model(const std::string& name = "transformer-ssru") {
-  return load_model(testing::conformance_case(name) + "/model.npz");
+  return load_model(support::conformance_case(name) + "/model.npz");
 }
 
 TranslatorOptions small_options() {
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.beam_size = 4;
   return options;
 }
@@ -138,7 +138,7 @@ TEST_P(Repetitions, TranslationsHaveAMinimalLength) {
 }
 
 TEST(Repetition, LetsShortHypothesesEndWhereNoOtherWordIsLeft) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   std::ofstream(folder / "lex.s2t") << "a a 0.5\n";
   TranslatorOptions options = small_options();
   options.shortlist = ShortlistOptions{.path = folder / "lex.s2t", .limits = {.first = 0}};
@@ -167,4 +167,4 @@ TEST(Repetition, RefusesContradictions) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::repetition_test

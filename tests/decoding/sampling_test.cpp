@@ -27,7 +27,7 @@
 #include "tests/language_model.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::sampling_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,15 +87,15 @@ double critical(std::size_t degrees) {
 class SamplingTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::ifstream stream(testing::conformance_case("transformer-ssru") + "/input.sp.en");
+    std::ifstream stream(support::conformance_case("transformer-ssru") + "/input.sp.en");
     for (std::string line; std::getline(stream, line);) lines_.push_back(line);
-    options_.vocabularies.paths = testing::vocabularies();
+    options_.vocabularies.paths = support::vocabularies();
     options_.sampling.emplace();
   }
 
   static constexpr std::size_t kLine = 11;  ///< a line with many probable first words
 
-  Translator translator() const { return Translator(load_model(testing::small_model()), options_); }
+  Translator translator() const { return Translator(load_model(support::small_model()), options_); }
 
   /// The number of times that each word comes first in `count` samples of kLine.
   std::map<WordId, double> first_words(std::size_t count) {
@@ -111,7 +111,7 @@ class SamplingTest : public ::testing::Test {
 
   /// The model's log-probabilities of the first word of kLine.
   std::vector<double> log_probabilities() const {
-    const Model model = load_model(testing::small_model());
+    const Model model = load_model(support::small_model());
     const VocabularyPair pair = load_vocabulary_pair(model, options_.vocabularies);
     const auto executable =
         compile(with_search_head(model.graph, SearchHead::log_probabilities), model.weights, {});
@@ -325,7 +325,7 @@ TEST_F(SamplingTest, EmptyLinesStayEmpty) {
 
 TEST_F(SamplingTest, AgreesWithTheReferenceForEveryHead) {
   const VocabularyPair pair =
-      load_vocabulary_pair(load_model(testing::small_model()), options_.vocabularies);
+      load_vocabulary_pair(load_model(support::small_model()), options_.vocabularies);
   std::string table;
   for (WordId word = 0; word < 60; ++word)
     table += fmt::format("{} {} 0.5\n", pair.target->word(word), pair.source->word(word));
@@ -351,7 +351,7 @@ TEST_F(SamplingTest, DrawsFromEnsemblesInAnyPrecision) {
   std::vector<EnsembleMember> members;
   for (const char* name : {"transformer-ssru", "transformer-post"})
     members.push_back(
-        {load_model(testing::conformance_case(name) + "/model.npz"), 0.5, std::string(name)});
+        {load_model(support::conformance_case(name) + "/model.npz"), 0.5, std::string(name)});
   const Model ensemble = make_ensemble(std::move(members));
   options_.model_scores = true;
   options_.beam_size = 2;
@@ -368,7 +368,7 @@ TEST_F(SamplingTest, DrawsFromEnsemblesInAnyPrecision) {
 }
 
 TEST_F(SamplingTest, SuppressedWordsAreNeverDrawn) {
-  const Model model = load_model(testing::small_model());
+  const Model model = load_model(support::small_model());
   const std::vector<double> p = log_probabilities();
   std::vector<std::int32_t> best(p.size());
   std::iota(best.begin(), best.end(), 0);
@@ -393,7 +393,7 @@ TEST_F(SamplingTest, SuppressedWordsAreNeverDrawn) {
 }
 
 TEST_F(SamplingTest, APrefixIsFollowedAndTheRestDrawn) {
-  const Model model = load_model(testing::small_model());
+  const Model model = load_model(support::small_model());
   const auto executable = compile(with_search_head(model.graph, SearchHead::k_best,
                                                    {.sampling = Sampling{}, .suppressed = {1}}),
                                   model.weights, {});
@@ -429,7 +429,7 @@ TEST_F(SamplingTest, TheRestOfALineWithAPrefixIsDrawn) {
 
 TEST_F(SamplingTest, RefusesWhatContradictsIt) {
   const auto refuses = [&](const TranslatorOptions& options, const char* message) {
-    EXPECT_THAT([&] { Translator(load_model(testing::small_model()), options); },
+    EXPECT_THAT([&] { Translator(load_model(support::small_model()), options); },
                 ThrowsMessage<Error>(HasSubstr(message)));
   };
   TranslatorOptions options = options_;
@@ -453,8 +453,8 @@ TEST_F(SamplingTest, RefusesWhatContradictsIt) {
 // --- Language models ---
 
 TEST(GeneratorSampling, DependsOnTheSeedAlone) {
-  testing::TemporaryFolder folder;
-  const Model model = testing::make_language_model(folder / "words.txt");
+  support::TemporaryFolder folder;
+  const Model model = support::make_language_model(folder / "words.txt");
   const std::vector<std::string> prompts{"a rose is", "", "the sky", "red", "so so so so so"};
   GeneratorOptions options{.beam_size = 3, .max_new_tokens = 8, .sampling = Sampling{}, .seed = 5};
   const auto show = [](const Generation& generation) {
@@ -478,4 +478,4 @@ TEST(GeneratorSampling, DependsOnTheSeedAlone) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::sampling_test

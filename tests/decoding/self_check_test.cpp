@@ -27,8 +27,8 @@ using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 Model model_with_vocabularies(const std::string& name = "transformer-ssru") {
-  Model model = load_model(testing::conformance_case(name) + "/model.npz");
-  model.vocabularies = testing::vocabularies();
+  Model model = load_model(support::conformance_case(name) + "/model.npz");
+  model.vocabularies = support::vocabularies();
   return model;
 }
 
@@ -39,7 +39,7 @@ Model model_with_probes() {
 }
 
 std::vector<std::string> lines_of_case(const std::string& file) {
-  auto lines = testing::lines_of(read_file(testing::conformance_case("transformer-ssru") + file));
+  auto lines = support::lines_of(read_file(support::conformance_case("transformer-ssru") + file));
   lines.resize(5);
   return lines;
 }
@@ -134,13 +134,13 @@ TEST(SelfCheck, RefusesProbesOfOthers) {
 }
 
 TEST(SelfCheck, DirectoriesKeepProbes) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const Model model = model_with_probes();
-  save_model_directory(model, testing::vocabularies(), folder / "model");
+  save_model_directory(model, support::vocabularies(), folder / "model");
   const Model loaded = load_model(folder / "model");
   EXPECT_EQ(loaded.probes, model.probes);
   EXPECT_THAT(check_probes(loaded).failures(), IsEmpty());
-  save_model_directory(model, testing::vocabularies(), folder / "model", {.half = true});
+  save_model_directory(model, support::vocabularies(), folder / "model", {.half = true});
   const Model half = load_model(folder / "model");
   EXPECT_TRUE(half.probes.rounded);
   EXPECT_EQ(half.probes.lines, model.probes.lines);
@@ -150,7 +150,7 @@ TEST(SelfCheck, DirectoriesKeepProbes) {
   EXPECT_THAT([&] { save_model_directory(model, {folder / "probes.json"}, folder / "other"); },
               ThrowsMessage<Error>(HasSubstr("cannot be called probes.json")));
   // A directory without probes does not keep those of the one that it replaces.
-  save_model_directory(model_with_vocabularies(), testing::vocabularies(), folder / "model");
+  save_model_directory(model_with_vocabularies(), support::vocabularies(), folder / "model");
   EXPECT_THAT(load_model(folder / "model").probes.lines, IsEmpty());
 }
 
@@ -189,12 +189,12 @@ TEST(SelfCheck, ChoosesPrecisions) {
 }
 
 TEST(SelfCheck, TranslationsTellWhetherVocabulariesFit) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const Model model = model_with_vocabularies();
   const auto sources = lines_of_case("/input.sp.en"), targets = lines_of_case("/ref.sp.de");
   EXPECT_GT(gain_from_source(model, sources, targets), kLeastGain);
   // The words of another language have other numbers.
-  std::vector<std::string> words = testing::lines_of(read_file(testing::vocabularies()[0]));
+  std::vector<std::string> words = support::lines_of(read_file(support::vocabularies()[0]));
   std::vector<std::string> numbers;
   for (const std::string& word : words) numbers.push_back(word.substr(word.rfind(' ')));
   std::reverse(numbers.begin() + 2, numbers.end());
@@ -202,7 +202,7 @@ TEST(SelfCheck, TranslationsTellWhetherVocabulariesFit) {
   for (std::size_t i = 0; i < words.size(); ++i)
     text += words[i].substr(0, words[i].rfind(' ')) + numbers[i] + "\n";
   write_file_atomically(folder / "other.yml", text);
-  const std::string own = testing::vocabularies()[0], other = folder / "other.yml";
+  const std::string own = support::vocabularies()[0], other = folder / "other.yml";
   EXPECT_LT(gain_from_source(model, sources, targets, {.paths = {other, own}}), kLeastGain);
   EXPECT_LT(gain_from_source(model, sources, targets, {.paths = {own, other}}), kLeastGain);
   EXPECT_THAT([&] { gain_from_source(model, {"a"}, {"b"}); },
@@ -210,8 +210,8 @@ TEST(SelfCheck, TranslationsTellWhetherVocabulariesFit) {
 }
 
 TEST(SelfCheck, LanguageModelsContinueTheLines) {
-  const testing::TemporaryFolder folder;
-  Model model = testing::make_language_model(folder / "words.txt");
+  const support::TemporaryFolder folder;
+  Model model = support::make_language_model(folder / "words.txt");
   model.probes = make_probes(model, {"the sky", ""});
   EXPECT_FALSE(model.probes.lines[1].words.empty());
   EXPECT_THAT(check_probes(model).failures(), IsEmpty());
@@ -241,7 +241,7 @@ TEST(SelfCheck, NodesAreTheInterpretersInEveryPrecision) {
 }
 
 TEST(SelfCheckOnTheDevice, IsTheSame) {
-  if (const auto reason = testing::why_no_cuda()) GTEST_SKIP() << *reason;
+  if (const auto reason = support::why_no_cuda()) GTEST_SKIP() << *reason;
   Model model = model_with_vocabularies();
   model.probes = make_probes(model);
   model.probes.lines.resize(2);
@@ -250,7 +250,7 @@ TEST(SelfCheckOnTheDevice, IsTheSame) {
 }
 
 TEST(RandomLines, HaveAFieldForEachText) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   write_file_atomically(folder / "a", "</s>\n<unk>\n[MASK]\n>>deu<<\na\n<\n");
   write_file_atomically(folder / "b", "</s>\n<unk>\nb\n");
   VocabularyPair pair;

@@ -13,7 +13,7 @@
 #include "tests/decoding/support.h"
 #include "tests/random_weights.h"
 
-namespace fuselage {
+namespace fuselage::several_texts_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,7 +65,7 @@ class SeveralTexts : public ::testing::Test {
   }
   Model model() const { return model({words_, cases_, words_, words_}); }
 
-  testing::TemporaryFolder folder_;
+  support::TemporaryFolder folder_;
   std::string words_ = folder_ / "words.txt";
   std::string cases_ = folder_ / "cases.txt";
 };
@@ -117,4 +117,4 @@ TEST_F(SeveralTexts, MustBeComplete) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::several_texts_test

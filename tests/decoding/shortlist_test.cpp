@@ -1,6 +1,6 @@
 // Translating with shortlists, from the table in a file to the words of a translation.
 
-#include "text/shortlist.h"
+#include "text/shortlist/shortlist.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 #include "tests/decoding/support.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::shortlist_test {
 namespace {
 
 using ::testing::Contains;
@@ -33,9 +33,9 @@ class Shortlisted : public ::testing::TestWithParam<std::string> {
       lines_ = {"Where is the nearest station?", "I don't know.", "He has been to Paris twice."};
       return;
     }
-    const std::string folder = testing::conformance_case(GetParam());
+    const std::string folder = support::conformance_case(GetParam());
     model_ = folder + "/model.npz";
-    options_.vocabularies.paths = testing::vocabularies();
+    options_.vocabularies.paths = support::vocabularies();
     std::ifstream stream(folder + "/input.sp.en");
     for (std::string line; lines_.size() < 10 && std::getline(stream, line);)
       lines_.push_back(line);
@@ -170,7 +170,7 @@ class ShortlistOptionsTest : public ::testing::Test {
   ShortlistOptionsTest() {
     const std::string path = temp_path("small.s2t");
     write_file_atomically(path, "a b 1\n");
-    options_.vocabularies.paths = testing::vocabularies();
+    options_.vocabularies.paths = support::vocabularies();
     options_.shortlist = {.path = path};
   }
 
@@ -183,7 +183,7 @@ TEST_F(ShortlistOptionsTest, GoWithAModelsOtherOptions) {
   options_.alignment = true;
   options_.shortlist->limits.first = 300;
   const auto translate = [&] {
-    return Translator(load_model(testing::small_model()), options_).translate({"Tom is here ."});
+    return Translator(load_model(support::small_model()), options_).translate({"Tom is here ."});
   };
   const std::vector<Translation> fused = translate();
   EXPECT_FALSE(fused[0].n_best[0].hypothesis.alignment.empty());
@@ -198,21 +198,21 @@ TEST_F(ShortlistOptionsTest, GoWithAModelsOtherOptions) {
 
 TEST_F(ShortlistOptionsTest, OfFewSourceWordsGiveANote) {
   const auto notes = [&] {
-    return Translator(load_model(testing::small_model()), options_).notes();
+    return Translator(load_model(support::small_model()), options_).notes();
   };
   EXPECT_THAT(notes(), Contains(HasSubstr("small.s2t has translations of the first 46 source words "
                                           "only, but the vocabulary has")));
   write_file_atomically(
       options_.shortlist->path,
-      fmt::format("a {} 1\n", load_vocabulary(testing::vocabularies()[0])->word(900)));
+      fmt::format("a {} 1\n", load_vocabulary(support::vocabularies()[0])->word(900)));
   EXPECT_THAT(notes(), Not(Contains(HasSubstr("small.s2t"))));
 }
 
 TEST_F(ShortlistOptionsTest, OfAMissingFileAreRefused) {
   options_.shortlist = {.path = "/no/such.s2t"};
-  EXPECT_THAT([&] { Translator(load_model(testing::small_model()), options_); },
+  EXPECT_THAT([&] { Translator(load_model(support::small_model()), options_); },
               ThrowsMessage<Error>(HasSubstr("/no/such.s2t")));
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::shortlist_test

@@ -12,7 +12,7 @@
 #include "fuselage/models/load_model.h"
 #include "tests/temporary_folder.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 /// The folder of a conformance case: a small trained model, and what Marian printed for it.
 inline std::string conformance_case(const std::string& name) {
@@ -54,4 +54,4 @@ inline std::optional<std::string> why_no_cuda() {
   return reason;
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

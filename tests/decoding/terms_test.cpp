@@ -10,7 +10,7 @@
 #include "fuselage/models/load_model.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::terms_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -33,7 +33,7 @@ class Terms : public ::testing::Test {
                    model_.weights);
   }
 
-  Model model_ = load_model(testing::small_model());
+  Model model_ = load_model(support::small_model());
   SearchOptions options_{.beam_size = 6, .normalize = 0.6f, .early_stop = true, .guided = true};
 };
 
@@ -113,4 +113,4 @@ TEST_F(Terms, ThatDoNotFitIntoTheLengthLimitAreMissing) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::terms_test

@@ -16,7 +16,7 @@
 #include "tests/decoding/support.h"
 #include "text/vocabulary.h"
 
-namespace fuselage {
+namespace fuselage::translator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -32,11 +32,11 @@ std::vector<std::string> input_lines() {
   return lines;
 }
 
-Model small_model() { return load_model(testing::small_model()); }
+Model small_model() { return load_model(support::small_model()); }
 
 TranslatorOptions small_options() {
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.beam_size = 3;
   return options;
 }
@@ -129,7 +129,7 @@ TEST(Translator, ReadsRightToLeft) {
 
 TEST(Translator, ProducesUnknownWordsOnlyWhenAllowed) {
   TranslatorOptions options = small_options();
-  const auto vocabulary = load_vocabulary(testing::vocabularies()[1]);
+  const auto vocabulary = load_vocabulary(support::vocabularies()[1]);
   const auto has_unknown = [&](const Translation& translation) {
     for (const TranslatedText& entry : translation.n_best)
       for (const WordId word : entry.hypothesis.words)
@@ -187,7 +187,7 @@ TEST(Translator, RefusesOptionsThatContradictEachOther) {
 }
 
 TEST(Translator, RefusesTheVocabularyOfAnotherModel) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const std::string small = folder / "small.txt";
   write_file_atomically(small, "</s>\n<unk>\n▁Tom\n");
   TranslatorOptions options = small_options();
@@ -200,9 +200,9 @@ TEST(Translator, RefusesTheVocabularyOfAnotherModel) {
 }
 
 TEST(Translator, TellsAboutWordsThatTheModelDoesNotKnow) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   const std::string large = folder / "large.yml";
-  write_file_atomically(large, read_file(testing::vocabularies()[0]) + "new: 1000\n");
+  write_file_atomically(large, read_file(support::vocabularies()[0]) + "new: 1000\n");
   TranslatorOptions options = small_options();
   options.vocabularies.paths[0] = large;
   const Translator translator(small_model(), options);
@@ -213,7 +213,7 @@ TEST(Translator, TellsAboutWordsThatTheModelDoesNotKnow) {
 
 TEST(Scorer, NeedsAsManyLinesOnEitherSide) {
   ScorerOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   const Scorer scorer(small_model(), options);
   std::istringstream sources("▁Tom\n▁Tom\n"), targets("▁Tom\n");
   std::size_t count = 0;
@@ -224,7 +224,7 @@ TEST(Scorer, NeedsAsManyLinesOnEitherSide) {
 
 TEST(Scorer, EndsWhenItsSinkThrows) {
   ScorerOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.batches = {.mini_batch = 1, .maxi_batch = 1};
   options.threads = 2;
   const Scorer scorer(small_model(), options);
@@ -242,7 +242,7 @@ TEST(Scorer, EndsWhenItsSinkThrows) {
 
 TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
   ScorerOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.alignment = true;
   std::string text;
   for (const std::string& line : input_lines()) text += line + "\n";
@@ -267,4 +267,4 @@ TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::translator_test

@@ -15,7 +15,7 @@
 #include "tests/decoding/support.h"
 #include "text/vocabulary.h"
 
-namespace fuselage {
+namespace fuselage::unknown_words_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -24,13 +24,13 @@ using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 std::vector<std::string> input_lines() {
-  std::ifstream stream(testing::conformance_case("transformer-ssru") + "/input.sp.en");
+  std::ifstream stream(support::conformance_case("transformer-ssru") + "/input.sp.en");
   std::vector<std::string> lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
   return lines;
 }
 
-Model aligned_model() { return load_model(testing::conformance_case("nematus") + "/model.npz"); }
+Model aligned_model() { return load_model(support::conformance_case("nematus") + "/model.npz"); }
 
 std::vector<std::string> split(const std::string& line) {
   std::vector<std::string> words;
@@ -43,7 +43,7 @@ std::vector<std::string> split(const std::string& line) {
 }
 
 TEST(UnknownReplacement, TakesTheSourceWordOfTheLargestWeight) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   std::ofstream(folder / "words.txt") << "</s>\n<unk>\na\n";
   const auto vocabulary = load_vocabulary(folder / "words.txt");
   const UnknownReplacement replacement(*vocabulary, TranslationDictionary("two\tzwei\n", "d.tsv"));
@@ -64,8 +64,8 @@ TEST(UnknownReplacement, TakesTheSourceWordOfTheLargestWeight) {
 }
 
 /// A vocabulary in which another word, the most frequent one in translations, is the unknown one.
-std::string vocabulary_without(const testing::TemporaryFolder& folder, const std::string& word) {
-  std::ifstream given(testing::vocabularies()[0]);
+std::string vocabulary_without(const support::TemporaryFolder& folder, const std::string& word) {
+  std::ifstream given(support::vocabularies()[0]);
   std::ofstream made(folder / "target.yml");
   for (std::string line; std::getline(given, line);) {
     if (line.starts_with("<unk>:") || line.starts_with("\"<unk>\":"))
@@ -87,18 +87,18 @@ TEST_P(Unknowns, AreReplacedInTranslations) {
     return made;
   };
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.beam_size = 3;
   options.allow_unk = true;
   options.alignment = true;
   const std::vector<std::string> lines = input_lines();
   const std::vector<Translation> plain = Translator(model(), options).translate(lines);
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   options.vocabularies.paths[1] = vocabulary_without(folder, ".");
   options.allow_unk.reset();
   options.replace_unknowns = true;
   std::ofstream(folder / "words.tsv") << ".\tPUNKT\n";
-  const auto vocabulary = load_vocabulary(testing::vocabularies()[0]);
+  const auto vocabulary = load_vocabulary(support::vocabularies()[0]);
   const WordId dot = vocabulary->encode(".")[0];
   for (const bool with_dictionary : {false, true}) {
     if (with_dictionary) options.dictionary = folder / "words.tsv";
@@ -128,16 +128,16 @@ TEST_P(Unknowns, AreReplacedInTranslations) {
 }
 
 TEST(UnknownWords, AreInShortlistsWhereTheyAreReplaced) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   std::ofstream(folder / "lex.s2t") << "a a 0.5\n";
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.shortlist = ShortlistOptions{.path = folder / "lex.s2t", .limits = {.first = 0}};
   options.replace_unknowns = true;
   options.beam_size = 2;
   const Translator translator(aligned_model(), options);
   // With the end symbol and padding alone, what remains is the unknown word.
-  const auto vocabulary = load_vocabulary(testing::vocabularies()[0]);
+  const auto vocabulary = load_vocabulary(support::vocabularies()[0]);
   for (const Translation& translation : translator.translate(input_lines()))
     for (const TranslatedText& entry : translation.n_best)
       EXPECT_THAT(entry.text, ::testing::Not(HasSubstr("<unk>")));
@@ -145,7 +145,7 @@ TEST(UnknownWords, AreInShortlistsWhereTheyAreReplaced) {
 
 TEST(UnknownWords, NeedAnAlignment) {
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.replace_unknowns = true;
   const auto translator = [&] {
     Model model = aligned_model();
@@ -159,7 +159,7 @@ TEST(UnknownWords, NeedAnAlignment) {
 
 TEST(Coverage, IsAddedToScores) {
   TranslatorOptions options;
-  options.vocabularies.paths = testing::vocabularies();
+  options.vocabularies.paths = support::vocabularies();
   options.beam_size = 4;
   options.normalize = 0.5f;
   options.alignment = true;
@@ -195,4 +195,4 @@ TEST(Coverage, IsAddedToScores) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::unknown_words_test

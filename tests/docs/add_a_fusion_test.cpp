@@ -9,7 +9,7 @@
 #include "graph/traversal.h"
 #include "passes/rewrite/pass_manager.h"
 
-namespace fuselage {
+namespace fuselage::add_a_fusion_test {
 namespace {
 
 std::string page() { return read_file(std::string(FUSELAGE_SOURCE_DIR) + "/docs/add-a-fusion.md"); }
@@ -60,4 +60,4 @@ TEST(AddAFusion, ItsGuardsRefuse) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::add_a_fusion_test

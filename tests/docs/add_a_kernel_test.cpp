@@ -15,7 +15,7 @@
 #include "fuselage/ops/registry.h"
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 
-namespace fuselage {
+namespace fuselage::add_a_kernel_test {
 namespace {
 
 const std::string kSources = FUSELAGE_SOURCE_DIR;
@@ -98,4 +98,4 @@ TEST(AddAKernel, TheFilesThatThePageNamesExist) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::add_a_kernel_test

@@ -35,19 +35,20 @@ std::vector<float> evaluate(const Graph& graph, std::vector<float> x) {
 TEST(AddAnOp, ThePageShowsTheExampleFile) {
   const std::string source = FUSELAGE_SOURCE_DIR;
   EXPECT_THAT(read_file(source + "/docs/add-an-op.md"),
-              testing::HasSubstr("```cpp\n" +
-                                 read_file(source + "/docs/examples/hard_sigmoid.cpp") + "```\n"));
+              ::testing::HasSubstr(
+                  "```cpp\n" + read_file(source + "/docs/examples/hard_sigmoid.cpp") + "```\n"));
 }
 
 TEST(AddAnOp, TheExampleRuns) {
-  EXPECT_THAT(evaluate(graph_with(""), {-9, 0, 1}), testing::ElementsAre(0, 0.5f, 0.75f));
-  EXPECT_THAT(evaluate(graph_with(" {slope = 0.5}"), {-9, 0, 9}), testing::ElementsAre(0, 0.5f, 1));
+  EXPECT_THAT(evaluate(graph_with(""), {-9, 0, 1}), ::testing::ElementsAre(0, 0.5f, 0.75f));
+  EXPECT_THAT(evaluate(graph_with(" {slope = 0.5}"), {-9, 0, 9}),
+              ::testing::ElementsAre(0, 0.5f, 1));
 }
 
 TEST(AddAnOp, MisspeltAttributesAndASecondRegistrationAreRefused) {
   EXPECT_THROW(graph_with(" {slop = 0.5}"), Error);
   EXPECT_THAT([] { fuselage_extension(); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("'hard_sigmoid'")));
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("'hard_sigmoid'")));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 #include "fuselage/decoding/beam_search.h"
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/graph/text.h"
-#include "fuselage/ops/leaf.h"
 #include "fuselage/ops/registry.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "graph/traversal.h"
 #include "tests/random_weights.h"
 

@@ -37,7 +37,7 @@ TEST(SearchPage, ShowsPrefixes) {
 }
 
 TEST(SearchPage, ShowsATerminologyAndConstraints) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   for (const std::string& line : shown_lines("Terms"))
     std::ofstream(folder / "terms.tsv", std::ios::app) << line << "\n";
   const Translator by_file(find_bundled_model(), {.terminology = folder / "terms.tsv"});

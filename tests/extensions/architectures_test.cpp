@@ -130,9 +130,9 @@ TEST_F(Architectures, RegistrationsAreRefused) {
 /// A Marian file with this configuration and the example's weights.
 std::string marian_file(const std::string& yaml) {
   std::string path = temp_path("bigram.bin");
-  std::vector<testing::BinItem> items{testing::config_item(yaml)};
-  for (const auto& [name, tensor] : weights()) items.push_back(testing::plain_item(name, tensor));
-  write_file_atomically(path, testing::marian_bin(items));
+  std::vector<support::BinItem> items{support::config_item(yaml)};
+  for (const auto& [name, tensor] : weights()) items.push_back(support::plain_item(name, tensor));
+  write_file_atomically(path, support::marian_bin(items));
   return path;
 }
 

@@ -18,13 +18,13 @@
 namespace fuselage {
 namespace {
 
+using support::random_weights_of;
+using support::run_step;
+using support::step_graph;
+using support::step_kernels;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Pair;
-using testing::random_weights_of;
-using testing::run_step;
-using testing::step_graph;
-using testing::step_kernels;
 using ::testing::ThrowsMessage;
 
 /// The square, under a name of this file: its kernel is for the whole process.
@@ -56,8 +56,8 @@ class ExtensionKernels : public ::testing::Test {
                                         .operands = {{"x"}},
                                         .traits = Trait::row_wise | Trait::elementwise,
                                         .infer = infer_row,
-                                        .evaluate_f32 = testing::evaluate_square<float>,
-                                        .evaluate_f64 = testing::evaluate_square<double>})});
+                                        .evaluate_f32 = support::evaluate_square<float>,
+                                        .evaluate_f64 = support::evaluate_square<double>})});
   }
 };
 
@@ -80,12 +80,12 @@ TEST_F(ExtensionKernels, ComeBeforeTheBackEndsKernels) {
   const Graph graph =
       step_graph(33, "%p = matmul(%x, %w)\n%y = ext_kernel_square(%p)\nreturn y = %y");
   const TensorMap weights = random_weights_of(graph);
-  const auto before = testing::fused_executable(graph, weights);
+  const auto before = support::fused_executable(graph, weights);
   EXPECT_THAT(step_kernels(*before), Contains(Pair("reference", 1)));
   const std::vector<float> want = run_step(*before);
   const cpu::KernelEntry kernels[] = {entry("ext_kernel_square", "ext_fast_square")};
   cpu::register_kernels(kernels);
-  const auto after = testing::fused_executable(graph, weights);
+  const auto after = support::fused_executable(graph, weights);
   EXPECT_THAT(step_kernels(*after), Contains(Pair("ext_fast_square", 1)));
   EXPECT_TRUE(after->notes().empty());
   EXPECT_EQ(run_step(*after), want);

@@ -16,14 +16,14 @@ using ::testing::ThrowsMessage;
 TEST(LoadExtension, RegistersOnce) {
   load_extension(FUSELAGE_EXTENSION);
   load_extension(FUSELAGE_EXTENSION);
-  Graph graph = testing::step_graph(
+  Graph graph = support::step_graph(
       7, "%p = matmul(%x, %w)\n%y = hard_sigmoid(%p) {slope = 0.5}\nreturn y = %y");
-  const TensorMap weights = testing::random_weights_of(graph);
-  const auto executable = testing::fused_executable(graph, weights);
-  EXPECT_EQ(testing::step_kernels(*executable).at("packed_gemm_elements"), 1);
+  const TensorMap weights = support::random_weights_of(graph);
+  const auto executable = support::fused_executable(graph, weights);
+  EXPECT_EQ(support::step_kernels(*executable).at("packed_gemm_elements"), 1);
   const auto plain = compile(graph, weights, {.passes = "none"});
-  EXPECT_EQ(testing::step_kernels(*plain).at("row_function"), 1);
-  EXPECT_EQ(testing::run_step(*executable), testing::run_step(*plain));
+  EXPECT_EQ(support::step_kernels(*plain).at("row_function"), 1);
+  EXPECT_EQ(support::run_step(*executable), support::run_step(*plain));
 }
 
 TEST(LoadExtension, NamesTheFileThatItCannotLoad) {

@@ -8,7 +8,7 @@
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/row_function.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 // Ops as another project registers them. Registries are process-wide, so each test's names are its
 // own.
@@ -69,4 +69,4 @@ inline void register_example_ops() {
   (void)registered;
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

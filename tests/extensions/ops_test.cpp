@@ -17,22 +17,22 @@
 namespace fuselage {
 namespace {
 
+using support::Gate;
+using support::random_weights_of;
+using support::run_step;
+using support::step_graph;
+using support::step_kernels;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using testing::Gate;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
-using testing::random_weights_of;
-using testing::run_step;
-using testing::step_graph;
-using testing::step_kernels;
 using ::testing::ThrowsMessage;
 
 class ExtensionOps : public ::testing::Test {
  protected:
-  void SetUp() override { testing::register_example_ops(); }
+  void SetUp() override { support::register_example_ops(); }
 };
 
 std::vector<Type> infer_first(const InferContext& in) { return {in.operand(0)}; }
@@ -105,7 +105,7 @@ cpu::KernelEntry by_reference(std::string_view op) {
 class RowFunctionKernels : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    testing::register_example_ops();
+    support::register_example_ops();
     cpu::force_isa(GetParam());
   }
 };
@@ -129,7 +129,7 @@ return y = %y)");
     const TensorMap weights = random_weights_of(graph);
     const auto plain = compile_cpu(split_by_binding_time(graph), weights, {.kernels = reference});
     const auto rows = compile_cpu(split_by_binding_time(graph), weights);
-    const auto fused = testing::fused_executable(graph, weights);
+    const auto fused = support::fused_executable(graph, weights);
     EXPECT_THAT(step_kernels(*plain), Contains(Pair("reference", 1)));
     EXPECT_THAT(step_kernels(*rows), Contains(Pair("row_function", 1)));
     if (columns > 1) {
@@ -152,7 +152,7 @@ TEST_P(RowFunctionKernels, AChainHasTheBitsOfTheInterpreter) {
 return y = %y)");
     const TensorMap weights = random_weights_of(graph);
     const auto reference = compile(graph, weights, {.backend = "reference", .passes = "none"});
-    const auto fused = testing::fused_executable(graph, weights);
+    const auto fused = support::fused_executable(graph, weights);
     EXPECT_EQ(step_kernels(*fused), (std::map<std::string, int>{{"elements", 1}, {"view", 2}}));
     expect_same_bits(run_step(*fused), run_step(*reference), columns);
   }
@@ -163,7 +163,7 @@ TEST_P(RowFunctionKernels, ARowWiseOpReadsViews) {
 %y = ext_share(%part)
 return y = %y)");
   const TensorMap weights = random_weights_of(graph);
-  const auto executable = testing::fused_executable(graph, weights);
+  const auto executable = support::fused_executable(graph, weights);
   EXPECT_EQ(step_kernels(*executable),
             (std::map<std::string, int>{{"row_function", 1}, {"view", 2}}));
   expect_same_bits(run_step(*executable),
@@ -181,7 +181,7 @@ TEST_F(ExtensionOps, AnOpWithAnEvaluationAloneLeavesTheProductOnItsKernel) {
 %r = ext_square(%q)
 %y = add(%s, %r)
 return y = %y)");
-  const auto executable = testing::fused_executable(graph, random_weights_of(graph));
+  const auto executable = support::fused_executable(graph, random_weights_of(graph));
   const auto kernels = step_kernels(*executable);
   EXPECT_EQ(kernels.at("reference"), 2);
   EXPECT_EQ(kernels.count("packed_gemm") + kernels.count("packed_gemm_elements"), 1u)

@@ -7,15 +7,15 @@
 #include "fuselage/base/error.h"
 #include "fuselage/inspect/explain.h"
 #include "fuselage/inspect/print.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/passes/pipeline.h"
 #include "tests/extensions/program.h"
 
 namespace fuselage {
 namespace {
 
+using support::step_graph;
 using ::testing::HasSubstr;
-using testing::step_graph;
 using ::testing::ThrowsMessage;
 
 constexpr Capture kValue{"value"};

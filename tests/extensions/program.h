@@ -14,7 +14,7 @@
 #include "fuselage/ops/registry.h"
 #include "tests/random_weights.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 constexpr int kTableColumns = 9;
 
@@ -77,4 +77,4 @@ inline std::map<std::string, int> step_kernels(const Executable& executable) {
   return counts;
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

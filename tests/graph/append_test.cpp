@@ -1,7 +1,7 @@
 #include "graph/append.h"
 
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/structure/rows.h"
 #include "graph/traversal.h"
 #include "tests/graph/support.h"
 

@@ -5,8 +5,8 @@
 
 #include "fuselage/graph/distance_table.h"
 #include "fuselage/graph/row_table.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/loop.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/loop.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

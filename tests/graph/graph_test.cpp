@@ -2,11 +2,11 @@
 
 #include <type_traits>
 
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/search.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/search/k_best.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/shape.h"
 #include "tests/graph/support.h"
 
 namespace fuselage {

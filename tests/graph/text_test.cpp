@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/rows.h"
 #include "graph/traversal.h"
 #include "tests/graph/op_examples.h"
 #include "tests/graph/support.h"
 
-namespace fuselage {
+namespace fuselage::text_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -430,4 +430,4 @@ TEST(OpRegistry, FindsOpsByFormerNames) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::text_test

@@ -15,7 +15,7 @@
 #include "fuselage/inspect/page.h"
 #include "fuselage/inspect/picture.h"
 #include "fuselage/inspect/print.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
 #include "tests/inspect/support.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fuselage/inspect/stages.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/passes/rewrite/rule.h"
 #include "tests/passes/support.h"
 

@@ -3,7 +3,7 @@
 #include "fuselage/base/error.h"
 #include "models/marian/decoder_config.h"
 
-namespace fuselage {
+namespace fuselage::amun_config_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST(AmunConfig, RefusesWhatIsNotSupportedByName) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::amun_config_test

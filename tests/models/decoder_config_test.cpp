@@ -173,7 +173,7 @@ TEST_F(DecoderConfigTest, GemmPrecisionIsAPrecisionAndAUseOfCalibration) {
 }
 
 TEST_F(DecoderConfigTest, NamesFilesThatAreCompressed) {
-  testing::TemporaryFolder folder;
+  support::TemporaryFolder folder;
   for (const char* name : {"m.bin.gz", "v.spm", "v.spm.gz", "lex.bin.zst"})
     write_file_atomically(folder / name, "");
   const std::string path = folder / "config.yml";

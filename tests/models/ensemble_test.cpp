@@ -14,7 +14,7 @@
 #include "graph/traversal.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::ensemble_test {
 namespace {
 
 using ::testing::AllOf;
@@ -120,8 +120,8 @@ TEST(Ensemble, KeepsTheWeightsOfItsMembersApart) {
   std::vector<EnsembleMember> members = two(toy(), toy());
   members[1].model.weights.at("E").mutable_data<float>()[4] = 3;
   const Model ensemble = make_ensemble(members);
-  ASSERT_THAT(ensemble.weights, ElementsAre(Pair("0.E", testing::_), Pair("0.F", testing::_),
-                                            Pair("1.E", testing::_), Pair("1.F", testing::_)));
+  ASSERT_THAT(ensemble.weights, ElementsAre(Pair("0.E", ::testing::_), Pair("0.F", ::testing::_),
+                                            Pair("1.E", ::testing::_), Pair("1.F", ::testing::_)));
   EXPECT_EQ(ensemble.weights.at("0.E").data<float>()[4], 0);
   EXPECT_EQ(ensemble.weights.at("1.E").data<float>()[4], 3);
 }
@@ -230,4 +230,4 @@ TEST_F(EnsembleVocabularies, AreRefusedWhenTheyDiffer) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::ensemble_test

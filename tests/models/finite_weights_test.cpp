@@ -9,7 +9,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 
-namespace fuselage {
+namespace fuselage::finite_weights_test {
 namespace {
 
 using ::testing::AllOf;
@@ -79,4 +79,4 @@ TEST(FiniteWeights, TakesIntegersAndEmptyTensors) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::finite_weights_test

@@ -5,7 +5,7 @@
 
 #include "fuselage/base/error.h"
 
-namespace fuselage {
+namespace fuselage::json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(LoadJson, ReadsManyKeysAndObjects) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::json_test

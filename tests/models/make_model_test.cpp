@@ -13,7 +13,7 @@
 #include "tests/random_weights.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::make_model_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -94,4 +94,4 @@ TEST(BundledModel, IsFoundWhereTheEnvironmentSays) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::make_model_test

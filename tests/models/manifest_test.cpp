@@ -4,7 +4,7 @@
 
 #include "fuselage/base/error.h"
 
-namespace fuselage {
+namespace fuselage::manifest_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -71,4 +71,4 @@ TEST(Manifest, RefusesFilesOutsideOfTheDirectoryAndRepetitions) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::manifest_test

@@ -10,19 +10,19 @@
 #include "tests/models/marian_bin_writer.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::marian_bin_test {
 namespace {
 
+using support::BinItem;
+using support::BinQuantizer;
+using support::bytes_of;
+using support::marian_bin;
+using support::plain_item;
+using support::quantized_item;
+using support::table_item;
 using ::testing::AllOf;
-using testing::BinItem;
-using testing::BinQuantizer;
-using testing::bytes_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::marian_bin;
-using testing::plain_item;
-using testing::quantized_item;
-using testing::table_item;
 
 /// Different numbers of both signs, the largest in the middle.
 Tensor numbers(std::vector<std::int64_t> shape) {
@@ -178,7 +178,7 @@ TEST(MarianBin, DataOfAnyAlignmentIsRead) {
   std::string file = marian_bin({odd, small_item()});
   // Take the padding behind the first item out, and correct its length.
   const std::size_t begin = file.find(odd.data);
-  file.erase(begin + odd.data.size(), testing::bin_padding(odd.data.size()).size());
+  file.erase(begin + odd.data.size(), support::bin_padding(odd.data.size()).size());
   file.replace(16 + 24, 8, bytes_of<std::uint64_t>(odd.data.size()));
   const MarianBinFile read = read_marian_bin(file, "m.bin");
   EXPECT_EQ(rows_of(read.tensors.at("a_W")),
@@ -190,7 +190,7 @@ TEST(MarianBin, DataOfAnyAlignmentIsRead) {
 
 TEST(MarianBin, RefusesEveryTruncation) {
   const std::string file = marian_bin({small_item(), quantized_item("a_W", numbers({3, 5}), 0x4101),
-                                       testing::config_item("type: s2s\n")});
+                                       support::config_item("type: s2s\n")});
   for (std::size_t size = 0; size < file.size(); ++size)
     EXPECT_THAT(error_of(file.substr(0, size)), HasSubstr("truncated")) << size;
   EXPECT_THAT(error_of(file + "x"), HasSubstr("1 bytes follow the last item"));
@@ -273,4 +273,4 @@ TEST(MarianBin, BoundsTheNumberOfItems) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::marian_bin_test

@@ -9,7 +9,7 @@
 
 #include "fuselage/base/tensor.h"
 
-namespace fuselage::testing {
+namespace fuselage::support {
 
 /// An item of a .bin file; `data` is padded to a multiple of 256 bytes when it is written.
 struct BinItem {
@@ -122,4 +122,4 @@ inline BinItem table_item(const std::string& name, const Tensor& table, std::uin
   return item;
 }
 
-}  // namespace fuselage::testing
+}  // namespace fuselage::support

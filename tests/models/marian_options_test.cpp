@@ -4,19 +4,19 @@
 
 #include "fuselage/base/error.h"
 
-namespace fuselage {
+namespace fuselage::marian_options_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string error_of(const std::string& yaml, bool ignore_unknown = false) {
   try {
     parse_marian_options(yaml, "m.npz", ignore_unknown);
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("m.npz"));
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     return error.what();
   }
   return "";
@@ -183,7 +183,7 @@ TEST(MarianOptions, WrongValuesOfKnownKeysAreNeverIgnored) {
 TEST(MarianOptions, UnknownKeysGetASuggestionUnlessIgnored) {
   EXPECT_THAT(error_of("dim-embs: 4"),
               AllOf(HasSubstr("unknown option 'dim-embs'"), HasSubstr("did you mean 'dim-emb'?")));
-  EXPECT_THAT(error_of("beam-size: 4"), testing::Not(HasSubstr("did you mean")));
+  EXPECT_THAT(error_of("beam-size: 4"), ::testing::Not(HasSubstr("did you mean")));
   EXPECT_EQ(error_of("dim-embs: 4\nbeam-size: [1]\n", true), "");
 }
 
@@ -224,4 +224,4 @@ TEST(MarianOptions, HostileYamlIsRefusedQuickly) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::marian_options_test

@@ -14,7 +14,7 @@
 #include "models/marian/nematus_options.h"
 #include "tests/temporary_folder.h"
 
-namespace fuselage {
+namespace fuselage::nematus_model_test {
 namespace {
 
 using ::testing::AllOf;
@@ -92,7 +92,7 @@ TEST(NematusModel, NeedsNoConfiguration) {
 }
 
 TEST(NematusModel, OfMarianIsTheSameWithoutItsConfiguration) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   for (const std::string name : {"amun", "nematus"}) {
     const std::string path = std::string(FUSELAGE_TEST_DATA) + "/" + name + "/model.npz";
     write_npz(folder / "model.npz", read_npz(path).tensors);
@@ -207,4 +207,4 @@ TEST(NematusOptions, NameTheVocabularies) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::nematus_model_test

@@ -9,12 +9,12 @@
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::npz_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 /// Bytes of an .npy member: the dictionary `dict` padded to a multiple of `padding`, then `data`.
 std::string npy(const std::string& dict, const std::string& data, int version = 1,
@@ -87,7 +87,7 @@ std::string error_of(const std::string& bytes) {
     read_npz(bytes, "m.npz");
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("m.npz"));
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     return error.what();
   }
   return "";
@@ -373,4 +373,4 @@ TEST(Npz, AnotherCompressionMethodIsNamed) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::npz_test

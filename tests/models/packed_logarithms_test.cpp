@@ -17,9 +17,9 @@
 namespace fuselage {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::ThrowsMessage;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr std::array<std::int64_t, 12> kLengths = {1, 2, 3, 4, 5, 7, 8, 9, 16, 31, 37, 256};
 

@@ -6,7 +6,7 @@
 #include "fuselage/base/error.h"
 #include "tests/temporary_folder.h"
 
-namespace fuselage {
+namespace fuselage::published_files_test {
 namespace {
 
 using ::testing::AllOf;
@@ -115,7 +115,7 @@ TEST(PublishedFiles, OfDifferentPairsGiveANote) {
 }
 
 TEST(PublishedFiles, AreThoseOfTheDirectoryItself) {
-  const testing::TemporaryFolder folder;
+  const support::TemporaryFolder folder;
   std::filesystem::create_directory(folder / "b.npz");
   write_file_atomically(folder / "a.npz", "");
   EXPECT_EQ(find_published_files(folder / "").model, "a.npz");
@@ -124,4 +124,4 @@ TEST(PublishedFiles, AreThoseOfTheDirectoryItself) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::published_files_test

@@ -10,7 +10,7 @@
 #include "fuselage/ops/registry.h"
 #include "graph/traversal.h"
 
-namespace fuselage {
+namespace fuselage::quantize_model_test {
 namespace {
 
 Tensor numbers(std::vector<std::int64_t> shape) {
@@ -265,4 +265,4 @@ return y = %y
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::quantize_model_test

@@ -6,7 +6,7 @@
 #include "models/marian/published_files.h"
 #include "models/marian/unused_options.h"
 
-namespace fuselage {
+namespace fuselage::refused_models_test {
 namespace {
 
 using ::testing::AllOf;
@@ -60,4 +60,4 @@ TEST(RefusedOptions, HaveAReasonWhereItHelps) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::refused_models_test

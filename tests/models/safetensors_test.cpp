@@ -9,12 +9,12 @@
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 
-namespace fuselage {
+namespace fuselage::safetensors_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string file(const std::string& header, const std::string& data) {
   std::string bytes;
@@ -27,7 +27,7 @@ std::string error_of(const std::string& bytes) {
     read_safetensors_file(bytes, "m.safetensors");
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("m.safetensors"));
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     return error.what();
   }
   return "";
@@ -200,4 +200,4 @@ TEST(Safetensors, TensorsMustNeitherOverlapNorLeaveHoles) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::safetensors_test

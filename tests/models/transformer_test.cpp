@@ -6,12 +6,12 @@
 #include "fuselage/base/error.h"
 #include "models/architectures/encoder_decoder.h"
 
-namespace fuselage {
+namespace fuselage::transformer_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr std::int64_t kSize = 8;
 constexpr std::int64_t kFfn = 12;
@@ -96,7 +96,7 @@ std::string error_of(const MarianOptions& options, const Weights& weights = {}) 
   try {
     build(options, weights);
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     return error.what();
   }
   return "";
@@ -352,4 +352,4 @@ TEST(Transformer, SizesMustFitTogether) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::transformer_test

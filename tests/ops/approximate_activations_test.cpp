@@ -1,4 +1,4 @@
-#include "ops/approximate_activations.h"
+#include "ops/arithmetic/approximate_activations.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace fuselage {
+namespace fuselage::approximate_activations_test {
 namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -98,4 +98,4 @@ TEST(ApproximateActivations, TanhIsSigmoidOfTwice) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::approximate_activations_test

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/normalization.h"
-#include "fuselage/ops/positions.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/normalization.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/positions.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 #include "graph/traversal.h"
 #include "tests/graph/support.h"
 

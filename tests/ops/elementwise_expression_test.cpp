@@ -1,4 +1,4 @@
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 #include <gmock/gmock.h>
 

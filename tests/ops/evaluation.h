@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fuselage/ops/evaluate.h"
@@ -33,6 +34,11 @@ inline constexpr std::string_view kInputs = R"(
 %c4 = import() {name = "c4", domain = cross, dims = [4]}
 %d4 = import() {name = "d4", domain = cross, dims = [4]}
 )";
+
+/// A graph of lines over kInputs.
+inline Graph over_inputs(std::string_view equation) {
+  return graph_of(std::string(kInputs) + std::string(equation) + "\n");
+}
 
 /// Three sentences of two, one and no tokens; the first has two hypotheses, the others one each.
 /// Parents stand in another order than sentences.

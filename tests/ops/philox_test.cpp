@@ -1,4 +1,4 @@
-#include "ops/philox.h"
+#include "ops/search/philox.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "ops/repeated_words.h"
+#include "ops/search/repeated_words.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-// Rules for types, and costs.
+// Rules for types.
 
 #include <set>
 
@@ -10,10 +10,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-Graph over_inputs(std::string_view equation) {
-  return graph_of(std::string(kInputs) + std::string(equation) + "\n");
-}
 
 struct Good {
   const char* equation;  ///< one line over kInputs that makes %y
@@ -526,107 +522,6 @@ TEST(Infer, EveryOpHasAPositiveAndANegativeCase) {
   for (const OpDef* def : all_ops().all()) {
     EXPECT_TRUE(good.contains(std::string(def->name))) << def->name;
     EXPECT_TRUE(bad.contains(std::string(def->name))) << def->name;
-  }
-}
-
-TEST(Cost, CountsWorkAndTraffic) {
-  const auto cost = [](std::string_view equation) {
-    const Graph graph = over_inputs(equation);
-    const Node& node = graph.node(node_named(graph, "y"));
-    return node.op->cost ? node.op->cost(InferContext(graph, node)) : Cost{};
-  };
-  const auto expect = [&cost](std::string_view equation, Cost expected) {
-    SCOPED_TRACE(equation);
-    const Cost actual = cost(equation);
-    EXPECT_EQ(actual.flop, expected.flop);
-    EXPECT_EQ(actual.bytes, expected.bytes);
-    EXPECT_EQ(actual.weight_bytes, expected.weight_bytes);
-  };
-  expect("%y = matmul(%h, %m)", {.flop = 12, .bytes = 4 * (2 + 3), .weight_bytes = 4 * 6});
-  expect("%y = matmul(%h, %e) {transposed = true}",
-         {.flop = 20, .bytes = 4 * (2 + 5), .weight_bytes = 4 * 10});
-  expect("%y = matmul(%h22, %m)", {.flop = 24, .bytes = 2 * 4 * (2 + 3), .weight_bytes = 4 * 6});
-  // What has no rows is not read once a row.
-  expect("%y = add(%h4, %v4)", {.flop = 4, .bytes = 4 * 8});
-  expect("%y = add(%h4, %h4)", {.flop = 4, .bytes = 4 * 12});
-  expect("%y = neg(%h22)", {.flop = 4, .bytes = 4 * 8});
-  expect("%y = select_rows(%e) {via = [hyp.word]}", {.bytes = 4 * 4});
-  expect("%y = concat(%h, %h4)", {.bytes = 4 * 12});
-  expect("%y = reduce_sum(%h22)", {.flop = 4, .bytes = 4 * 6});
-  expect("%y = reshape(%h22) {dims = [4]}", {.bytes = 8 * 4});
-  expect("%y = expand(%h1) {dims = [2, 2]}", {.bytes = 4 * 5});
-  expect("%y = batch_matmul(%h22, %m)",
-         {.flop = 2 * 12, .bytes = 4 * (4 + 6), .weight_bytes = 4 * 6});
-  expect("%y = head_dot(%c4, %d4) {heads = 2}", {.flop = 8, .bytes = 4 * 8});
-  // A fused op does all the work, and moves only what comes in and goes out.
-  expect("%y = linear(%h, %m, %h1) {expression = \"tanh(add(x0, x1))\"}",
-         {.flop = 12 + 3 + 3, .bytes = 4 * (2 + 1 + 3), .weight_bytes = 4 * 6});
-  expect(
-      "%w = param() {name = \"w\", dims = [2, 9]}\n%u = param() {name = \"u\", dims = [3, 9]}\n"
-      "%b = param() {name = \"b\", dims = [9]}\n"
-      "%y = recurrent_layer(%x, %w, %u, %b, %b) {cell = \"gru\", over = fwd}",
-      {.flop = (2 * 5 + 4) * 9, .bytes = 4 * (2 + 3), .weight_bytes = 4 * (2 + 3 + 2) * 9});
-  expect("%y = constant() {values = [1], dims = [100]}", {});
-  for (const char* equation :
-       {"%y = softmax(%h4)", "%y = log_softmax(%h4)", "%y = layer_norm(%h4, %v4) {epsilon = 1}",
-        "%y = rms_norm(%h4, %v4) {epsilon = 1}"}) {
-    EXPECT_GT(cost(equation).flop, cost("%y = neg(%h4)").flop) << equation;
-    EXPECT_EQ(cost(equation).bytes, 4 * 8) << equation;
-  }
-}
-
-TEST(Traits, SayWhatRulesRelyOn) {
-  const auto names_with = [](Trait trait) {
-    std::set<std::string_view> names;
-    for (const OpDef* def : all_ops().all())
-      if (def->has(trait)) names.insert(def->name);
-    return names;
-  };
-  using Names = std::set<std::string_view>;
-  EXPECT_EQ(names_with(Trait::linear),
-            (Names{"expand", "matmul", "neg", "permute", "reduce_mean", "reduce_sum", "reshape",
-                   "slice", "slice_leading", "transpose"}));
-  EXPECT_EQ(names_with(Trait::commutative), (Names{"add", "equal", "mul", "not_equal"}));
-  for (const OpDef* def : all_ops().all())
-    EXPECT_TRUE(!def->has(Trait::elementwise) || def->has(Trait::row_wise)) << def->name;
-  EXPECT_EQ(names_with(Trait::selects_rows), Names{"select_rows"});
-  EXPECT_EQ(names_with(Trait::mixes_rows), (Names{"mix_rows", "mean_rows", "sum_rows"}));
-  EXPECT_EQ(names_with(Trait::loop_state), Names{"state"});
-  EXPECT_EQ(names_with(Trait::loop_next), Names{"next"});
-  EXPECT_EQ(names_with(Trait::sink), Names{"next"});
-  EXPECT_EQ(names_with(Trait::external), (Names{"param", "import"}));
-  EXPECT_EQ(names_with(Trait::changes_domain), (Names{"collect", "history"}));
-  for (const char* name :
-       {"param", "state", "select_rows", "segment_softmax", "mix_rows", "position"})
-    EXPECT_FALSE(find_op(name).has(Trait::row_wise)) << name;
-  for (const char* name :
-       {"add", "matmul", "layer_norm", "softmax", "concat", "k_best", "sinusoid"})
-    EXPECT_TRUE(find_op(name).has(Trait::row_wise)) << name;
-}
-
-// A row-wise op gives a row the same result whatever the other rows hold.
-TEST(Traits, RowWiseResultsDoNotDependOnOtherRows) {
-  for (const char* equation :
-       {"%y = softmax(%h4)", "%y = layer_norm(%h4, %v4) {epsilon = 0.1}", "%y = add(%h4, %v4)",
-        "%y = matmul(%h5, %e)", "%y = concat(%h4, %h5)", "%y = slice(%h4) {begin = 1, end = 3}",
-        "%y, %i = k_best(%h5) {k = 2}", "%y = sinusoid(%hi) {dim = 4}"}) {
-    SCOPED_TRACE(equation);
-    const Graph graph = over_inputs(equation);
-    const NodeId node = node_named(graph, "y");
-    ASSERT_TRUE(graph.node(node).has(Trait::row_wise));
-    Inputs first{{"h4", std::vector<double>(16, 0.25)},
-                 {"h5", std::vector<double>(20, -1)},
-                 {"hi", {1, 2, 3, 4}},
-                 {"v4", {1, 2, 3, 4}},
-                 {"e", std::vector<double>(10, 0.5)}};
-    Inputs second = first;
-    for (int i = 0; i < 12; ++i) second["h4"][static_cast<std::size_t>(i)] = i * i;
-    for (int i = 0; i < 15; ++i) second["h5"][static_cast<std::size_t>(i)] = 3 * i;
-    second["hi"] = {7, 8, 9, 4};
-    const auto a = evaluate<float>(graph, test_rows(graph), first, node)[0];
-    const auto b = evaluate<float>(graph, test_rows(graph), second, node)[0];
-    for (std::int64_t c = 0; c < a.cols; ++c) EXPECT_EQ(a.row(3)[c], b.row(3)[c]);
-    EXPECT_NE(a.data, b.data);
   }
 }
 

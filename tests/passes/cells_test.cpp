@@ -122,7 +122,7 @@ std::ptrdiff_t elementwise_nodes(const Graph& graph) {
   });
 }
 
-class Cells : public testing::TestWithParam<Cell> {};
+class Cells : public ::testing::TestWithParam<Cell> {};
 
 TEST_P(Cells, BecomeOneNodeWithTheSameBits) {
   Graph graph = graph_of(GetParam());
@@ -139,7 +139,7 @@ TEST_P(Cells, BecomeOneNodeWithTheSameBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Passes, Cells, testing::ValuesIn(kCells),
+INSTANTIATE_TEST_SUITE_P(Passes, Cells, ::testing::ValuesIn(kCells),
                          [](const auto& cell) { return std::string(cell.param.name); });
 
 }  // namespace

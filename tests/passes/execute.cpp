@@ -10,7 +10,7 @@
 
 #include "backends/reference/interpreter.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "tests/passes/random_graph.h"
 
 namespace fuselage {
@@ -112,7 +112,7 @@ class Search {
 };
 
 template <typename T>
-void record(const Graph& graph, const Interpreter<T>& interpreter, Trace<T>& trace) {
+void record(const Graph& graph, const Interpreter<T>& interpreter, RunResults<T>& trace) {
   for (const Output& output : graph.outputs())
     trace[output.name].push_back(interpreter.value(output.value));
 }
@@ -170,11 +170,11 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special) {
 }
 
 template <typename T>
-Trace<T> execute(const Graph& graph, const TensorMap& weights, std::uint64_t seed) {
+RunResults<T> execute(const Graph& graph, const TensorMap& weights, std::uint64_t seed) {
   RowFrame frame(graph);
   Search search(graph, seed);
   Interpreter<T> interpreter(graph, weights);
-  Trace<T> trace;
+  RunResults<T> trace;
   interpreter.run(BindingTime::load, frame);
   search.begin(frame);
   interpreter.run(BindingTime::source, frame);
@@ -187,12 +187,12 @@ Trace<T> execute(const Graph& graph, const TensorMap& weights, std::uint64_t see
 }
 
 template <typename T>
-Trace<T> execute(const Programs& programs, const TensorMap& weights, std::uint64_t seed) {
+RunResults<T> execute(const Programs& programs, const TensorMap& weights, std::uint64_t seed) {
   RowFrame frame(programs.step);
   Search search(programs.step, seed);
   Runner<T> load(programs.load, weights), source(programs.source, weights),
       step(programs.step, weights);
-  Trace<T> trace;
+  RunResults<T> trace;
   load.interpreter.run(BindingTime::load, frame);
   load.hand_over(source);
   load.hand_over(step);
@@ -212,7 +212,7 @@ Trace<T> execute(const Programs& programs, const TensorMap& weights, std::uint64
 }
 
 template <typename T>
-std::string difference(const Trace<T>& a, const Trace<T>& b, double tolerance) {
+std::string difference(const RunResults<T>& a, const RunResults<T>& b, double tolerance) {
   for (const auto& [name, moments] : a) {
     const auto found = b.find(name);
     if (found == b.end()) return fmt::format("output '{}' is missing", name);
@@ -231,11 +231,11 @@ std::string difference(const Trace<T>& a, const Trace<T>& b, double tolerance) {
   return "";
 }
 
-template Trace<float> execute(const Graph&, const TensorMap&, std::uint64_t);
-template Trace<double> execute(const Graph&, const TensorMap&, std::uint64_t);
-template Trace<float> execute(const Programs&, const TensorMap&, std::uint64_t);
-template Trace<double> execute(const Programs&, const TensorMap&, std::uint64_t);
-template std::string difference(const Trace<float>&, const Trace<float>&, double);
-template std::string difference(const Trace<double>&, const Trace<double>&, double);
+template RunResults<float> execute(const Graph&, const TensorMap&, std::uint64_t);
+template RunResults<double> execute(const Graph&, const TensorMap&, std::uint64_t);
+template RunResults<float> execute(const Programs&, const TensorMap&, std::uint64_t);
+template RunResults<double> execute(const Programs&, const TensorMap&, std::uint64_t);
+template std::string difference(const RunResults<float>&, const RunResults<float>&, double);
+template std::string difference(const RunResults<double>&, const RunResults<double>&, double);
 
 }  // namespace fuselage

@@ -14,7 +14,7 @@ namespace fuselage {
 
 /// What each output was, after each step of a short search.
 template <typename T>
-using Trace = std::map<std::string, std::vector<Array<T>>>;
+using RunResults = std::map<std::string, std::vector<Array<T>>>;
 
 /// Random weights for all parameters of a graph. `special` strews in zeros of both signs,
 /// infinities, NaN and numbers that are almost zero.
@@ -23,15 +23,15 @@ TensorMap random_weights(const Graph& graph, std::uint64_t seed, bool special);
 /// Runs a graph on random sentences through some steps with random choices, which depend on the
 /// seed and the declared domains alone.
 template <typename T>
-Trace<T> execute(const Graph& graph, const TensorMap& weights, std::uint64_t seed);
+RunResults<T> execute(const Graph& graph, const TensorMap& weights, std::uint64_t seed);
 
 /// The same for the three programs of a graph, each fed with the outputs of those before it.
 template <typename T>
-Trace<T> execute(const Programs& programs, const TensorMap& weights, std::uint64_t seed);
+RunResults<T> execute(const Programs& programs, const TensorMap& weights, std::uint64_t seed);
 
 /// Where two traces differ by more than `tolerance` relative to the larger of 1 and the value, in
 /// words; empty if nowhere. With a tolerance of 0 bits must agree, but for those of NaN.
 template <typename T>
-std::string difference(const Trace<T>& a, const Trace<T>& b, double tolerance);
+std::string difference(const RunResults<T>& a, const RunResults<T>& b, double tolerance);
 
 }  // namespace fuselage

@@ -119,7 +119,7 @@ void expect_refusal(const PassCase& test, const Pass& pass, const Graph& graph,
   EXPECT_GT(matches, 0u);
 }
 
-class PassFile : public testing::TestWithParam<PassCase> {};
+class PassFile : public ::testing::TestWithParam<PassCase> {};
 
 TEST_P(PassFile, GivesWhatIsWritten) {
   const PassCase& test = GetParam();
@@ -145,7 +145,7 @@ TEST_P(PassFile, GivesWhatIsWritten) {
   EXPECT_FALSE(run_pass(pass, graph, strict()).changed) << "the pass does not rest at its result";
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, PassFile, testing::ValuesIn(all_cases()), [](const auto& test) {
+INSTANTIATE_TEST_SUITE_P(Cases, PassFile, ::testing::ValuesIn(all_cases()), [](const auto& test) {
   const PassCase& read = test.param;
   return read.line == 0 ? read.name : read.target + "_" + read.name;
 });

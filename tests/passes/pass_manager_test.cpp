@@ -7,22 +7,22 @@
 #include <set>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/passes/pipeline.h"
 #include "graph/traversal.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::pass_manager_test {
 namespace {
 
 constexpr Capture kX{"x"};
 
 using match::any, match::op;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Pair;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 
 Graph chain() {
   return graph_of(R"(
@@ -168,7 +168,7 @@ TEST(PassManager, NamesRulesThatUndoEachOther) {
   Graph graph = chain();
   const std::string message = message_of([&] { run_pass(pass, graph); });
   EXPECT_THAT(message, AllOf(HasSubstr("pass 'pass'"), HasSubstr("back, there"),
-                             testing::Not(HasSubstr("aside"))));
+                             ::testing::Not(HasSubstr("aside"))));
   Graph again = chain();
   EXPECT_THAT(message_of([&] { run_pass(pass, again, {.max_rewrites = 10}); }),
               HasSubstr("after 11"));
@@ -375,4 +375,4 @@ TEST(RuleAnalysis, RunsOnceForGuardsAndBuilder) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::pass_manager_test

@@ -4,23 +4,23 @@
 #include <gtest/gtest.h>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/pointwise.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 #include "fuselage/passes/rewrite/rule.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::pattern_test {
 namespace {
 
 constexpr Capture kA{"a"}, kB{"b"}, kSum{"sum"}, kC{"c"}, kW{"w"}, kX{"x"};
 
 using match::any, match::constant, match::number, match::op;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 Graph example() {
   return graph_of(R"(
@@ -135,4 +135,4 @@ return y = %y
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::pattern_test

@@ -10,7 +10,7 @@
 namespace fuselage {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::size_t aligned(std::size_t size) { return (size + 63) / 64 * 64; }
 

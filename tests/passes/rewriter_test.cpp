@@ -5,14 +5,14 @@
 
 #include "fuselage/base/error.h"
 #include "fuselage/graph/verifier.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "support.h"
 
-namespace fuselage {
+namespace fuselage::rewriter_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 Graph chain() {
   return graph_of(R"(
@@ -140,4 +140,4 @@ TEST(Rewriter, EditsInsideOfRewritesOnly) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::rewriter_test

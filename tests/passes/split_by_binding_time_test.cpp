@@ -11,9 +11,9 @@
 namespace fuselage {
 namespace {
 
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Graph model() {
   return graph_of(R"(
@@ -123,7 +123,7 @@ return y = %pqr
   const Programs programs = split_by_binding_time(graph);
   std::vector<std::string> names;
   for (const Output& output : programs.load.outputs()) names.push_back(output.name);
-  EXPECT_THAT(names, testing::ElementsAre("y.2", "neg", "l1_ffn"));
+  EXPECT_THAT(names, ::testing::ElementsAre("y.2", "neg", "l1_ffn"));
   EXPECT_THAT(print_graph(programs.source), HasSubstr(R"(name = "l1_ffn")"));
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/structure/shape.h"
 #include "fuselage/passes/pipeline.h"
 #include "passes/rewrite/pass_manager.h"
 #include "support.h"

@@ -1,4 +1,4 @@
-#include "text/flat_mapping.h"
+#include "text/words/flat_mapping.h"
 
 #include <gtest/gtest.h>
 
@@ -35,9 +35,9 @@ bool reads_as_yaml_does(const std::string& text) {
   const auto entries = parse_flat_mapping(text, kLargest);
   if (!entries) return false;
   try {
-    EXPECT_EQ(pairs_of(*entries), by_yaml_parser(text)) << testing::PrintToString(text);
+    EXPECT_EQ(pairs_of(*entries), by_yaml_parser(text)) << ::testing::PrintToString(text);
   } catch (const Error& error) {
-    ADD_FAILURE() << testing::PrintToString(text) << ": " << error.what();
+    ADD_FAILURE() << ::testing::PrintToString(text) << ": " << error.what();
   }
   return true;
 }

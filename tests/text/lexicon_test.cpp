@@ -1,11 +1,11 @@
-#include "text/lexicon.h"
+#include "text/shortlist/lexicon.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <map>
 
-#include "text/word_vocabulary.h"
+#include "text/words/word_vocabulary.h"
 
 namespace fuselage {
 namespace {

@@ -1,4 +1,4 @@
-#include "text/protobuf.h"
+#include "text/sentencepiece/protobuf.h"
 
 #include <gmock/gmock.h>
 

@@ -1,13 +1,12 @@
-#include "text/sentencepiece_model.h"
-
 #include <gmock/gmock.h>
 
 #include <limits>
 
 #include "base/file.h"
 #include "fuselage/base/error.h"
-#include "text/protobuf.h"
-#include "text/sentencepiece_vocabulary.h"
+#include "text/sentencepiece/model.h"
+#include "text/sentencepiece/protobuf.h"
+#include "text/sentencepiece/vocabulary.h"
 
 namespace fuselage {
 namespace {

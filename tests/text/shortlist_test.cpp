@@ -1,4 +1,4 @@
-#include "text/shortlist.h"
+#include "text/shortlist/shortlist.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,15 +13,15 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
-#include "text/word_vocabulary.h"
+#include "text/words/word_vocabulary.h"
 
-namespace fuselage {
+namespace fuselage::shortlist_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 template <typename Action>
 std::string error_of(Action action) {
@@ -312,4 +312,4 @@ TEST(Shortlist, NeedsNotBeFilledUpWhenThereAreNoMoreWords) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::shortlist_test

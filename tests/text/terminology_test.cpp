@@ -1,4 +1,4 @@
-#include "text/terminology.h"
+#include "text/terms/terminology.h"
 
 #include <gmock/gmock.h>
 

@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
-#include "text/sentencepiece_splitter.h"
-#include "text/word_vocabulary.h"
+#include "text/sentencepiece/splitter.h"
+#include "text/words/word_vocabulary.h"
 
-namespace fuselage {
+namespace fuselage::text_splitter_test {
 namespace {
 
 using ::testing::AllOf;
@@ -99,4 +99,4 @@ TEST(LoadSplitter, RefusesOtherFiles) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::text_splitter_test

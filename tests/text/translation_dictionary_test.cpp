@@ -1,4 +1,4 @@
-#include "text/translation_dictionary.h"
+#include "text/terms/translation_dictionary.h"
 
 #include <gmock/gmock.h>
 

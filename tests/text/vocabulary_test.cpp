@@ -8,14 +8,14 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
-#include "text/sentencepiece_vocabulary.h"
+#include "text/sentencepiece/vocabulary.h"
 
-namespace fuselage {
+namespace fuselage::vocabulary_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kModel = FUSELAGE_TEST_DATA "/vocab.spm";
 
@@ -81,8 +81,8 @@ TEST(SentencePieceVocabulary, AnEmptyPieceIsRefused) {
   const std::string unknown = "\x0a\x09\x0a\x05<unk>\x18\x02";
   const std::string empty = std::string("\x0a\x02\x0a") + '\0';
   EXPECT_THAT([&] { parse_sentencepiece_vocabulary(unknown + empty, "empty.spm"); },
-              testing::ThrowsMessage<Error>(
-                  testing::HasSubstr("empty.spm: the file is truncated or not a SentencePiece")));
+              ::testing::ThrowsMessage<Error>(
+                  ::testing::HasSubstr("empty.spm: the file is truncated or not a SentencePiece")));
 }
 
 TEST(SentencePieceVocabulary, ADamagedNormalizationTableIsRefused) {
@@ -91,7 +91,7 @@ TEST(SentencePieceVocabulary, ADamagedNormalizationTableIsRefused) {
   const std::size_t middle = model.size() - 100000;
   for (std::size_t i = 0; i < 4; ++i) model[middle / 4 * 4 + i] = '\x7f';
   EXPECT_THAT([&] { parse_sentencepiece_vocabulary(model, "damaged.spm"); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("normalization table")));
+              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("normalization table")));
 }
 
 TEST(SentencePieceVocabulary, OptionsLeavePiecesAlone) {
@@ -127,7 +127,7 @@ TEST(SentencePieceVocabulary, OutOfRangeIdsAreHarmless) {
 }
 
 TEST(SentencePieceVocabulary, OtherBytesAreRefusedSilently) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   for (const std::string bytes : {"", "hello", "</s>: 0\n"})
     EXPECT_THAT(error_of([&] { parse_sentencepiece_vocabulary(bytes, "v.spm"); }),
                 AllOf(HasSubstr("v.spm"), HasSubstr("truncated or not a SentencePiece model")));
@@ -136,7 +136,7 @@ TEST(SentencePieceVocabulary, OtherBytesAreRefusedSilently) {
     EXPECT_NE(error_of([&] { parse_sentencepiece_vocabulary(whole.substr(0, length), "v.spm"); }),
               "")
         << length;
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 /// A SentencePiece model given piece by piece, written out field by field.
@@ -198,4 +198,4 @@ TEST(SentencePieceVocabulary, ByteControlPiecesAreListed) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::vocabulary_test

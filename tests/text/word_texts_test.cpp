@@ -24,7 +24,7 @@ class WordTexts : public ::testing::Test {
     return load_vocabulary(written("words.txt", "</s>\n<unk>\na\nb\nc@@\nd\n"));
   }
 
-  testing::TemporaryFolder folder_;
+  support::TemporaryFolder folder_;
 };
 
 TEST_F(WordTexts, OfWordsAreThoseOfTheLine) {

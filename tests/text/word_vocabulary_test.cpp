@@ -1,4 +1,4 @@
-#include "text/word_vocabulary.h"
+#include "text/words/word_vocabulary.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -6,12 +6,12 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 
-namespace fuselage {
+namespace fuselage::word_vocabulary_test {
 namespace {
 
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::unique_ptr<const Vocabulary> parse(const std::string& bytes, std::string_view extension,
                                         std::int64_t limit = 0) {
@@ -25,7 +25,7 @@ std::string error_of(const std::string& bytes, std::string_view extension, std::
     parse(bytes, extension, limit);
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("v.yml"));
-    EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n")));
+    EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     return error.what();
   }
   return "";
@@ -220,4 +220,4 @@ TEST(WordVocabulary, LoadsTheReferenceFileByExtension) {
 }
 
 }  // namespace
-}  // namespace fuselage
+}  // namespace fuselage::word_vocabulary_test

@@ -1,6 +1,6 @@
 // An extension with an op whose name is taken.
 
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/row_function.h"
 

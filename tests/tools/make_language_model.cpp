@@ -5,6 +5,6 @@
 #include "tests/language_model.h"
 
 int main(int, char** arguments) {
-  const fuselage::Model model = fuselage::testing::make_language_model(arguments[1]);
+  const fuselage::Model model = fuselage::support::make_language_model(arguments[1]);
   fuselage::save_model_directory(model, model.vocabularies, arguments[2]);
 }

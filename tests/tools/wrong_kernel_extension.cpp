@@ -5,8 +5,8 @@
 #include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/fused/chains.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -377,7 +377,7 @@ NamedModel load_text_graph(const ModelChoice& choice) {
 }
 
 /// The model that a dump shows, whose defaults apply.
-NamedModel load_model(DumpOptions& o, const IsDecided& is_decided) {
+NamedModel load_shown_model(DumpOptions& o, const IsDecided& is_decided) {
   NamedModel loaded = o.is_text
                           ? load_text_graph(o.models)
                           : load_named_models(o.models, !o.vocabularies.paths.empty(), is_decided);
@@ -396,7 +396,7 @@ std::vector<std::string> inputs_of(const DumpOptions& o, std::vector<std::string
 int DumpCommand::run() {
   if (options().given("--against")) return compare();
   o_.finish();
-  NamedModel loaded = load_model(o_, decided_by(options()));
+  NamedModel loaded = load_shown_model(o_, decided_by(options()));
   Dump dump(o_, std::move(loaded.model));
   OutputFile output(o_.output, inputs_of(o_, std::move(loaded.files)));
   dump.write(loaded.path, output);
@@ -423,9 +423,9 @@ int DumpCommand::compare() {
   o_.finish();
   other.finish();
   const IsDecided here = decided_by(options()), there = decided_by(arguments);
-  NamedModel left = load_model(o_, here);
+  NamedModel left = load_shown_model(o_, here);
   NamedModel right =
-      load_model(other, [&](const std::string& name) { return here(name) || there(name); });
+      load_shown_model(other, [&](const std::string& name) { return here(name) || there(name); });
   Dump left_dump(o_, std::move(left.model)), right_dump(other, std::move(right.model));
   std::vector<std::string> inputs = inputs_of(o_, std::move(left.files));
   for (std::string& path : inputs_of(other, std::move(right.files)))

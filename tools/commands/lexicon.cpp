@@ -1,4 +1,4 @@
-#include "text/lexicon.h"
+#include "text/shortlist/lexicon.h"
 
 #include <fmt/format.h>
 

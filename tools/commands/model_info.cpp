@@ -12,7 +12,7 @@
 #include "base/yaml.h"
 #include "decoding/lines/vocabulary_pair.h"
 #include "decoding/resolve_options.h"
-#include "fuselage/ops/leaf.h"
+#include "fuselage/ops/structure/leaf.h"
 #include "models/architectures/scores.h"
 #include "models/decode_keys.h"
 #include "models/formats/quantized_parts.h"

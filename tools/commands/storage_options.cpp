@@ -40,8 +40,8 @@ bool takes_bits(const StoredPrecision& stored) {
 }
 
 std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kMost = 8;
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMost, names.size()));
+  constexpr std::size_t kMaxNames = 8;
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(kMaxNames, names.size()));
   return fmt::format("{}{}", fmt::join(names.begin(), end, ", "), end == names.end() ? "" : ", …");
 }
 

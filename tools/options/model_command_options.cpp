@@ -52,7 +52,7 @@ bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
 }
 
 /// For CLI11, which wants a range; the model decides.
-constexpr int kMostVocabularies = 100;
+constexpr int kMaxVocabularies = 100;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
   CLI::Option* vocabs = app.add_option("-v,--vocabs", vocabularies.paths);
   vocabs->type_name("FILE");
   if (texts == Texts::pair)
-    vocabs->expected(2, kMostVocabularies)
+    vocabs->expected(2, kMaxVocabularies)
         ->description(
             "Source and target vocabulary (.yml, .json, .spm, or a word a line); the same file "
             "twice for a shared one, and one for each text of several sources");

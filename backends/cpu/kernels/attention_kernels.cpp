@@ -10,8 +10,8 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -232,39 +232,40 @@ class ReduceRows final : public OverPairs {
   }
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::AdditiveAttention::kName,
-      .name = "additive_attention",
-      .reads = {slice, slice, whole, slice},
-      .refuse = refuse_additive_attention,
-      .quantizes = true},
-     make_kernel<AdditiveAttention>},
-    {{.op = op::DotAttention::kName,
-      .name = "dot_attention",
-      .reads = {slice, slice, slice},
-      .refuse = refuse_dot_attention,
-      .quantizes = true},
-     make_kernel<DotAttention>},
-    {{.op = op::DotAttention::kName,
-      .name = "quantized_dot_attention",
-      .reads = {slice, slice, slice},
-      .refuse = refuse_quantized_attention,
-      .quantizes = true},
-     make_kernel<QuantizedDotAttention>},
-    {{.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
-    {{.op = op::SegmentSoftmax::kName, .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
-    {{.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}}, make_kernel<MixRows>},
-    {{.op = op::MeanRows::kName, .name = "mean_rows"}, make_kernel<MeanRows>},
-    {{.op = op::SumRows::kName, .name = "sum_rows"}, make_kernel<ReduceRows<RowReduction::sum>>},
-    {{.op = op::MaxRows::kName, .name = "max_rows"}, make_kernel<ReduceRows<RowReduction::max>>},
-    {{.op = op::SegmentLogSumExp::kName, .name = "segment_log_sum_exp"},
-     make_kernel<ReduceRows<RowReduction::log_sum_exp>>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> attention_kernels() { return kKernels; }
+std::span<const KernelEntry> attention_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::AdditiveAttention::kName,
+        .name = "additive_attention",
+        .reads = {slice, slice, whole, slice},
+        .refuse = refuse_additive_attention,
+        .quantizes = true},
+       make_kernel<AdditiveAttention>},
+      {{.op = op::DotAttention::kName,
+        .name = "dot_attention",
+        .reads = {slice, slice, slice},
+        .refuse = refuse_dot_attention,
+        .quantizes = true},
+       make_kernel<DotAttention>},
+      {{.op = op::DotAttention::kName,
+        .name = "quantized_dot_attention",
+        .reads = {slice, slice, slice},
+        .refuse = refuse_quantized_attention,
+        .quantizes = true},
+       make_kernel<QuantizedDotAttention>},
+      {{.op = op::HeadDot::kName, .name = "head_dot", .reads = {view, view}}, make_kernel<HeadDot>},
+      {{.op = op::SegmentSoftmax::kName, .name = "segment_softmax"}, make_kernel<SegmentSoftmax>},
+      {{.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},
+       make_kernel<MixRows>},
+      {{.op = op::MeanRows::kName, .name = "mean_rows"}, make_kernel<MeanRows>},
+      {{.op = op::SumRows::kName, .name = "sum_rows"}, make_kernel<ReduceRows<RowReduction::sum>>},
+      {{.op = op::MaxRows::kName, .name = "max_rows"}, make_kernel<ReduceRows<RowReduction::max>>},
+      {{.op = op::SegmentLogSumExp::kName, .name = "segment_log_sum_exp"},
+       make_kernel<ReduceRows<RowReduction::log_sum_exp>>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -4,7 +4,7 @@
 #include "backends/cpu/simd/table.h"
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
-#include "fuselage/ops/batch_matmul.h"
+#include "fuselage/ops/arithmetic/batch_matmul.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -23,15 +23,15 @@ class BatchMatmul final : public Kernel {
   BatchMatmulShape shape_;
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::BatchMatmul::kName, .name = "batch_matmul", .reads = {view, view}},
-     make_kernel<BatchMatmul>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> batch_matmul_kernels() { return kKernels; }
+std::span<const KernelEntry> batch_matmul_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::BatchMatmul::kName, .name = "batch_matmul", .reads = {view, view}},
+       make_kernel<BatchMatmul>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -8,10 +8,10 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/positions.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/positions.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -81,27 +81,27 @@ class CopyInput final : public Kernel {
   std::size_t index_;
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
-     make_kernel<PlainKernel<run_copy>>},
-    {{.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
-     make_kernel<Slice>},
-    {{.op = op::Reshape::kName, .name = "copy_rows", .reads = {view}},
-     make_kernel<PlainKernel<run_copy>>},
-    {{.op = op::Concat::kName,
-      .name = "copy_rows",
-      .reads = all_operands(view),
-      .refuse = needs_vectors},
-     make_kernel<PlainKernel<run_concat>>},
-    {{.op = op::Input::kName, .name = "input"}, make_kernel<CopyInput>},
-    {{.op = op::Position::kName, .name = "position"}, make_kernel<PlainKernel<run_position>>},
-    {{.op = op::Sinusoid::kName, .name = "sinusoid"}, make_kernel<Sinusoid>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> copy_kernels() { return kKernels; }
+std::span<const KernelEntry> copy_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::SelectRows::kName, .name = "copy_rows", .reads = {slice}, .refuse = needs_real},
+       make_kernel<PlainKernel<run_copy>>},
+      {{.op = op::Slice::kName, .name = "copy_rows", .reads = {view}, .refuse = needs_vector_input},
+       make_kernel<Slice>},
+      {{.op = op::Reshape::kName, .name = "copy_rows", .reads = {view}},
+       make_kernel<PlainKernel<run_copy>>},
+      {{.op = op::Concat::kName,
+        .name = "copy_rows",
+        .reads = all_operands(view),
+        .refuse = needs_vectors},
+       make_kernel<PlainKernel<run_concat>>},
+      {{.op = op::Input::kName, .name = "input"}, make_kernel<CopyInput>},
+      {{.op = op::Position::kName, .name = "position"}, make_kernel<PlainKernel<run_position>>},
+      {{.op = op::Sinusoid::kName, .name = "sinusoid"}, make_kernel<Sinusoid>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -16,9 +16,9 @@
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/pointwise.h"
-#include "ops/elementwise_expression.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/fused/chains.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -118,43 +118,44 @@ constexpr KernelEntry binary() {
   return {{.op = Op::kName, .name = "binary", .reads = {view, view}}, make_kernel<BinaryKernel>};
 }
 
-constexpr KernelEntry kKernels[] = {
-    binary<op::Add>(),
-    binary<op::Sub>(),
-    binary<op::Mul>(),
-    binary<op::Div>(),
-    binary<op::Max>(),
-    binary<op::Min>(),
-    binary<op::Equal>(),
-    binary<op::NotEqual>(),
-    binary<op::Less>(),
-    binary<op::LessEqual>(),
-    binary<op::Greater>(),
-    binary<op::GreaterEqual>(),
-    unary<op::Neg>(),
-    unary<op::Sigmoid>(),
-    unary<op::Tanh>(),
-    unary<op::SigmoidFast>(),
-    unary<op::TanhFast>(),
-    unary<op::SigmoidTable>(),
-    unary<op::TanhTable>(),
-    unary<op::Relu>(),
-    unary<op::Swish>(),
-    unary<op::Gelu>(),
-    unary<op::Exp>(),
-    unary<op::Log>(),
-    unary<op::Sqrt>(),
-    unary<op::Abs>(),
-    {{.op = op::Pointwise::kName,
-      .name = "elements",
-      .reads = all_operands(view),
-      .refuse = refuse_pointwise,
-      .quantizes = true},
-     make_kernel<Pointwise>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> elementwise_kernels() { return kKernels; }
+std::span<const KernelEntry> elementwise_kernels() {
+  static constexpr KernelEntry kKernels[] = {
+      binary<op::Add>(),
+      binary<op::Sub>(),
+      binary<op::Mul>(),
+      binary<op::Div>(),
+      binary<op::Max>(),
+      binary<op::Min>(),
+      binary<op::Equal>(),
+      binary<op::NotEqual>(),
+      binary<op::Less>(),
+      binary<op::LessEqual>(),
+      binary<op::Greater>(),
+      binary<op::GreaterEqual>(),
+      unary<op::Neg>(),
+      unary<op::Sigmoid>(),
+      unary<op::Tanh>(),
+      unary<op::SigmoidFast>(),
+      unary<op::TanhFast>(),
+      unary<op::SigmoidTable>(),
+      unary<op::TanhTable>(),
+      unary<op::Relu>(),
+      unary<op::Swish>(),
+      unary<op::Gelu>(),
+      unary<op::Exp>(),
+      unary<op::Log>(),
+      unary<op::Sqrt>(),
+      unary<op::Abs>(),
+      {{.op = op::Pointwise::kName,
+        .name = "elements",
+        .reads = all_operands(view),
+        .refuse = refuse_pointwise,
+        .quantizes = true},
+       make_kernel<Pointwise>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

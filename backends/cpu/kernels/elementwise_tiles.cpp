@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 
 namespace fuselage::cpu {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/simd/table.h"
 #include "fuselage/ops/row_function.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cpu {
 

@@ -11,7 +11,7 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/output.h"
+#include "fuselage/ops/fused/output.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -61,18 +61,18 @@ std::string refuse_layers(const Graph& graph, const Node& node) {
   return refuse_ensemble(graph, node, kMaxEnsemble);
 }
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::EnsembleKBest::kName,
-      .name = "output_layers",
-      .reads = all_operands(view),
-      .refuse = refuse_layers},
-     make_kernel<OutputLayers>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> ensemble_kernels() { return kKernels; }
+std::span<const KernelEntry> ensemble_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::EnsembleKBest::kName,
+        .name = "output_layers",
+        .reads = all_operands(view),
+        .refuse = refuse_layers},
+       make_kernel<OutputLayers>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -2,7 +2,7 @@
 
 #include "backends/cpu/kernels/elementwise_tiles.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 
 namespace fuselage::cpu {
 

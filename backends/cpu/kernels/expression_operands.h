@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "fuselage/backends/plan/plan.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cpu {
 

@@ -15,9 +15,9 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/pointwise.h"
-#include "ops/elementwise_expression.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/fused/chains.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -228,25 +228,25 @@ std::string refuse_packing_linear(const Graph& graph, const Node& node) {
   return refuse_expression(graph, node, 1);
 }
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::Linear::kName,
-      .name = "packed_gemm_elements",
-      .reads = OperandReads{view, whole}.then_all(view),
-      .refuse = refuse_packed_linear,
-      .quantizes = true},
-     make_kernel<PackedLinear>},
-    {{.op = op::Linear::kName,
-      .name = "packing_gemm_elements",
-      .reads = OperandReads{view, whole}.then_all(view),
-      .refuse = refuse_packing_linear,
-      .quantizes = true},
-     make_kernel<PackingLinear>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> linear_kernels() { return kKernels; }
+std::span<const KernelEntry> linear_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::Linear::kName,
+        .name = "packed_gemm_elements",
+        .reads = OperandReads{view, whole}.then_all(view),
+        .refuse = refuse_packed_linear,
+        .quantizes = true},
+       make_kernel<PackedLinear>},
+      {{.op = op::Linear::kName,
+        .name = "packing_gemm_elements",
+        .reads = OperandReads{view, whole}.then_all(view),
+        .refuse = refuse_packing_linear,
+        .quantizes = true},
+       make_kernel<PackingLinear>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

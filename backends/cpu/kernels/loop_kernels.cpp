@@ -7,7 +7,7 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/loop.h"
+#include "fuselage/ops/structure/loop.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -57,21 +57,21 @@ void run_history(const PlannedInstruction& in, const Run& run) {
              static_cast<std::size_t>(in.results[0].stride)});
 }
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::State::kName, .name = "state", .refuse = needs_f32},
-     make_kernel<PlainKernel<run_state>>},
-    {{.op = op::Next::kName, .name = "next", .reads = all_operands(view), .refuse = needs_f32},
-     make_kernel<PlainKernel<run_next>>},
-    {{.op = op::Collect::kName, .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
-     make_kernel<Collect>},
-    {{.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
-     make_kernel<PlainKernel<run_history>>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> loop_kernels() { return kKernels; }
+std::span<const KernelEntry> loop_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::State::kName, .name = "state", .refuse = needs_f32},
+       make_kernel<PlainKernel<run_state>>},
+      {{.op = op::Next::kName, .name = "next", .reads = all_operands(view), .refuse = needs_f32},
+       make_kernel<PlainKernel<run_next>>},
+      {{.op = op::Collect::kName, .name = "scatter_rows", .reads = {view}, .refuse = needs_f32},
+       make_kernel<Collect>},
+      {{.op = op::History::kName, .name = "append_rows", .reads = {view}, .refuse = needs_f32},
+       make_kernel<PlainKernel<run_history>>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -6,9 +6,9 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/normalization.h"
-#include "fuselage/ops/softmax.h"
+#include "fuselage/ops/arithmetic/normalization.h"
+#include "fuselage/ops/arithmetic/softmax.h"
+#include "fuselage/ops/fused/chains.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -101,35 +101,36 @@ class AddNorm final : public Kernel {
   QuantizedResults quantized_;
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::Softmax::kName, .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
-     make_kernel<PlainKernel<run_softmax>>},
-    {{.op = op::LogSoftmax::kName,
-      .name = "log_softmax",
-      .reads = {view},
-      .refuse = needs_vector_input},
-     make_kernel<PlainKernel<run_log_softmax>>},
-    {{.op = op::LogSumExp::kName, .name = "log_sum_exp", .reads = {view}},
-     make_kernel<PlainKernel<run_log_sum_exp>>},
-    {{.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
-     make_kernel<Norm<layer_norm>>},
-    {{.op = op::AddLayerNorm::kName,
-      .name = "add_layer_norm",
-      .reads = {view, view},
-      .quantizes = true},
-     make_kernel<AddNorm<layer_norm>>},
-    {{.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}}, make_kernel<Norm<rms_norm>>},
-    {{.op = op::AddRmsNorm::kName,
-      .name = "add_rms_norm",
-      .reads = {view, view},
-      .quantizes = true},
-     make_kernel<AddNorm<rms_norm>>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> normalization_kernels() { return kKernels; }
+std::span<const KernelEntry> normalization_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::Softmax::kName, .name = "softmax", .reads = {view}, .refuse = needs_vector_input},
+       make_kernel<PlainKernel<run_softmax>>},
+      {{.op = op::LogSoftmax::kName,
+        .name = "log_softmax",
+        .reads = {view},
+        .refuse = needs_vector_input},
+       make_kernel<PlainKernel<run_log_softmax>>},
+      {{.op = op::LogSumExp::kName, .name = "log_sum_exp", .reads = {view}},
+       make_kernel<PlainKernel<run_log_sum_exp>>},
+      {{.op = op::LayerNorm::kName, .name = "layer_norm", .reads = {view}},
+       make_kernel<Norm<layer_norm>>},
+      {{.op = op::AddLayerNorm::kName,
+        .name = "add_layer_norm",
+        .reads = {view, view},
+        .quantizes = true},
+       make_kernel<AddNorm<layer_norm>>},
+      {{.op = op::RmsNorm::kName, .name = "rms_norm", .reads = {view}},
+       make_kernel<Norm<rms_norm>>},
+      {{.op = op::AddRmsNorm::kName,
+        .name = "add_rms_norm",
+        .reads = {view, view},
+        .quantizes = true},
+       make_kernel<AddNorm<rms_norm>>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -11,8 +11,8 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/output.h"
-#include "fuselage/ops/search.h"
+#include "fuselage/ops/fused/output.h"
+#include "fuselage/ops/search/k_best.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -123,20 +123,20 @@ class OutputLayer final : public Kernel {
   bool log_softmax_;
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::KBest::kName, .name = "k_best", .reads = {view}},
-     make_kernel<PlainKernel<run_k_best>>},
-    {{.op = op::LinearKBest::kName,
-      .name = "output_layer",
-      .reads = {view},
-      .refuse = refuse_output_layer},
-     make_kernel<OutputLayer>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> output_kernels() { return kKernels; }
+std::span<const KernelEntry> output_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::KBest::kName, .name = "k_best", .reads = {view}},
+       make_kernel<PlainKernel<run_k_best>>},
+      {{.op = op::LinearKBest::kName,
+        .name = "output_layer",
+        .reads = {view},
+        .refuse = refuse_output_layer},
+       make_kernel<OutputLayer>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -12,8 +12,8 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/frequent_rows.h"
-#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/fused/frequent_rows.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -131,32 +131,32 @@ void run_leading_rows(const PlannedInstruction& in, const Run& run) {
   }
 }
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::Matmul::kName,
-      .name = "packed_gemm",
-      .reads = {view},
-      .refuse = refuse_packed_gemm},
-     make_kernel<PackedGemm>},
-    {{.op = op::Matmul::kName,
-      .name = "packing_gemm",
-      .reads = {view},
-      .refuse = refuse_packing_matrix},
-     make_kernel<PackingGemm>},
-    {{.op = op::Matmul::kName, .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
-     make_kernel<PlainKernel<run_row_dot>>},
-    {{.op = op::LookupMatmul::kName,
-      .name = "lookup_gemm",
-      .reads = {slice},
-      .refuse = refuse_lookup_gemm},
-     make_kernel<LookupGemm>},
-    {{.op = op::LeadingRows::kName, .name = "leading_rows"},
-     make_kernel<PlainKernel<run_leading_rows>>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> product_kernels() { return kKernels; }
+std::span<const KernelEntry> product_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::Matmul::kName,
+        .name = "packed_gemm",
+        .reads = {view},
+        .refuse = refuse_packed_gemm},
+       make_kernel<PackedGemm>},
+      {{.op = op::Matmul::kName,
+        .name = "packing_gemm",
+        .reads = {view},
+        .refuse = refuse_packing_matrix},
+       make_kernel<PackingGemm>},
+      {{.op = op::Matmul::kName, .name = "row_dot", .reads = {view}, .refuse = refuse_row_dot},
+       make_kernel<PlainKernel<run_row_dot>>},
+      {{.op = op::LookupMatmul::kName,
+        .name = "lookup_gemm",
+        .reads = {slice},
+        .refuse = refuse_lookup_gemm},
+       make_kernel<LookupGemm>},
+      {{.op = op::LeadingRows::kName, .name = "leading_rows"},
+       make_kernel<PlainKernel<run_leading_rows>>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -2,7 +2,7 @@
 
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/arithmetic/matmul.h"
 
 namespace fuselage::cpu {
 

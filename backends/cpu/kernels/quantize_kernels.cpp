@@ -10,7 +10,7 @@
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/tensor.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -143,26 +143,26 @@ std::string refuse_quantize_rows(const Graph& graph, const Node& node) {
   return reason.empty() ? refuse_quantize(graph, node) : reason;
 }
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::Quantize::kName,
-      .name = "quantize_rows",
-      .reads = {view},
-      .refuse = refuse_quantize_rows},
-     make_kernel<QuantizeRows>},
-    {{.op = op::Quantize::kName,
-      .name = "quantize_each",
-      .reads = {view},
-      .refuse = refuse_rounding},
-     make_kernel<QuantizeEach>},
-    {{.op = op::Dequantize::kName, .name = "dequantize_rows", .reads = {view}},
-     make_kernel<Dequantize>},
-    {{.op = op::Cast::kName, .name = "cast"}, make_kernel<Cast>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> quantize_kernels() { return kKernels; }
+std::span<const KernelEntry> quantize_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::Quantize::kName,
+        .name = "quantize_rows",
+        .reads = {view},
+        .refuse = refuse_quantize_rows},
+       make_kernel<QuantizeRows>},
+      {{.op = op::Quantize::kName,
+        .name = "quantize_each",
+        .reads = {view},
+        .refuse = refuse_rounding},
+       make_kernel<QuantizeEach>},
+      {{.op = op::Dequantize::kName, .name = "dequantize_rows", .reads = {view}},
+       make_kernel<Dequantize>},
+      {{.op = op::Cast::kName, .name = "cast"}, make_kernel<Cast>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

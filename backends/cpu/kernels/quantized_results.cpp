@@ -4,7 +4,7 @@
 #include "backends/cpu/simd/table.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage::cpu {
 

@@ -11,7 +11,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/evaluate.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -100,18 +100,19 @@ std::string refuse_reference(const Graph& graph, const Node& node) {
   return node.op->evaluate_f32 ? "" : "the op has no reference evaluation";
 }
 
-constexpr KernelEntry kKernels[] = {
-    {{.op = "*",
-      .name = "reference",
-      .refuse = refuse_reference,
-      .quantizes = true,
-      .is_reference = true,
-      .serves = [](const OpDef& op) { return op.evaluate_f32 != nullptr; }},
-     make_kernel<Reference>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> reference_kernels() { return kKernels; }
+std::span<const KernelEntry> reference_kernels() {
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = "*",
+        .name = "reference",
+        .refuse = refuse_reference,
+        .quantizes = true,
+        .is_reference = true,
+        .serves = [](const OpDef& op) { return op.evaluate_f32 != nullptr; }},
+       make_kernel<Reference>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

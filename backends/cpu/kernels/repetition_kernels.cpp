@@ -8,8 +8,8 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/repetition.h"
-#include "ops/repeated_words.h"
+#include "fuselage/ops/search/repetition.h"
+#include "ops/search/repeated_words.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -139,19 +139,20 @@ class SegmentPenalizeRepeats final : public Texts {
   MapPath listed_;  ///< from pairs through shortlists to words
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::RowNumber::kName, .name = "row_number"}, make_kernel<RowNumber>},
-    {{.op = op::PenalizeRepeats::kName, .name = "penalize_repeats"}, make_kernel<PenalizeRepeats>},
-    {{.op = op::SegmentPenalizeRepeats::kName,
-      .name = "segment_penalize_repeats",
-      .refuse = refuse_other_lists},
-     make_kernel<SegmentPenalizeRepeats>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> repetition_kernels() { return kKernels; }
+std::span<const KernelEntry> repetition_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::RowNumber::kName, .name = "row_number"}, make_kernel<RowNumber>},
+      {{.op = op::PenalizeRepeats::kName, .name = "penalize_repeats"},
+       make_kernel<PenalizeRepeats>},
+      {{.op = op::SegmentPenalizeRepeats::kName,
+        .name = "segment_penalize_repeats",
+        .refuse = refuse_other_lists},
+       make_kernel<SegmentPenalizeRepeats>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

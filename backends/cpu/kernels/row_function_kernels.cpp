@@ -52,17 +52,18 @@ std::string refuse_row_function(const Graph& graph, const Node& node) {
   return "";
 }
 
-constexpr KernelEntry kKernels[] = {
-    {{.op = "*",
-      .name = "row_function",
-      .reads = all_operands(Reads::view),
-      .refuse = refuse_row_function,
-      .serves = [](const OpDef& op) { return op.row != nullptr; }},
-     make_kernel<RowFunctionKernel>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> row_function_kernels() { return kKernels; }
+std::span<const KernelEntry> row_function_kernels() {
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = "*",
+        .name = "row_function",
+        .reads = all_operands(Reads::view),
+        .refuse = refuse_row_function,
+        .serves = [](const OpDef& op) { return op.row != nullptr; }},
+       make_kernel<RowFunctionKernel>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -10,9 +10,9 @@
 #include "backends/cpu/simd/table.h"
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
-#include "fuselage/ops/sampling.h"
-#include "ops/draw.h"
-#include "ops/philox.h"
+#include "fuselage/ops/search/sampling.h"
+#include "ops/search/draw.h"
+#include "ops/search/philox.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -157,18 +157,18 @@ class SegmentSample final : public Drawing {
   MapPath words_;
 };
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::Uniform::kName, .name = "uniform", .reads = {view}},
-     make_kernel<PlainKernel<run_uniform>>},
-    {{.op = op::Sample::kName, .name = "sample", .reads = {view, view}}, make_kernel<Sample>},
-    {{.op = op::SegmentSample::kName, .name = "segment_sample", .reads = {whole, view}},
-     make_kernel<SegmentSample>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> sampling_kernels() { return kKernels; }
+std::span<const KernelEntry> sampling_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::Uniform::kName, .name = "uniform", .reads = {view}},
+       make_kernel<PlainKernel<run_uniform>>},
+      {{.op = op::Sample::kName, .name = "sample", .reads = {view, view}}, make_kernel<Sample>},
+      {{.op = op::SegmentSample::kName, .name = "segment_sample", .reads = {whole, view}},
+       make_kernel<SegmentSample>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

@@ -11,11 +11,11 @@
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/matmul.h"
-#include "fuselage/ops/output.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shortlist.h"
-#include "fuselage/ops/softmax.h"
+#include "fuselage/ops/arithmetic/matmul.h"
+#include "fuselage/ops/arithmetic/softmax.h"
+#include "fuselage/ops/fused/output.h"
+#include "fuselage/ops/search/shortlist.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -270,31 +270,31 @@ std::string refuse_several_numbers(const Graph& graph, const Node& node) {
   return row_size(graph.value(node.operands[0]).type) == 1 ? "" : "a pair has several numbers";
 }
 
-using enum Reads;
-
-constexpr KernelEntry kKernels[] = {
-    {{.op = op::ShortlistKBest::kName,
-      .name = "shortlist_output_layer",
-      .reads = {view},
-      .refuse = refuse_shortlist_output},
-     make_kernel<ShortlistOutput>},
-    {{.op = op::SampledMatmul::kName,
-      .name = "sampled_product",
-      .reads = {slice},
-      .refuse = refuse_shortlist_output},
-     make_kernel<SampledProduct>},
-    {{.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
-     make_kernel<SelectElements>},
-    {{.op = op::SegmentLogSoftmax::kName,
-      .name = "segment_log_softmax",
-      .refuse = refuse_several_numbers},
-     make_kernel<SegmentLogSoftmax>},
-    {{.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_words},
-     make_kernel<SegmentKBest>},
-};
-
 }  // namespace
 
-std::span<const KernelEntry> shortlist_kernels() { return kKernels; }
+std::span<const KernelEntry> shortlist_kernels() {
+  using enum Reads;
+  static constexpr KernelEntry kKernels[] = {
+      {{.op = op::ShortlistKBest::kName,
+        .name = "shortlist_output_layer",
+        .reads = {view},
+        .refuse = refuse_shortlist_output},
+       make_kernel<ShortlistOutput>},
+      {{.op = op::SampledMatmul::kName,
+        .name = "sampled_product",
+        .reads = {slice},
+        .refuse = refuse_shortlist_output},
+       make_kernel<SampledProduct>},
+      {{.op = op::SelectElements::kName, .name = "select_elements", .reads = {slice}},
+       make_kernel<SelectElements>},
+      {{.op = op::SegmentLogSoftmax::kName,
+        .name = "segment_log_softmax",
+        .refuse = refuse_several_numbers},
+       make_kernel<SegmentLogSoftmax>},
+      {{.op = op::SegmentKBest::kName, .name = "segment_k_best", .refuse = refuse_words},
+       make_kernel<SegmentKBest>},
+  };
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

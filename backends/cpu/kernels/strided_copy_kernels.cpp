@@ -9,8 +9,8 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/backends/plan/refusals.h"
-#include "fuselage/ops/quantize.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/precision/quantize.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -89,17 +89,18 @@ constexpr KernelEntry entry(std::string_view op) {
           make_kernel<StridedCopy>};
 }
 
-constexpr KernelEntry kKernels[] = {
-    entry(op::Expand::kName),
-    entry(op::Permute::kName),
-    entry(op::Transpose::kName),
-    entry(op::Slice::kName),
-    entry(op::SliceLeading::kName),
-    {{.op = op::Concat::kName, .name = "concat_vectors", .reads = all_operands(view)},
-     make_kernel<ConcatVectors>}};
-
 }  // namespace
 
-std::span<const KernelEntry> strided_copy_kernels() { return kKernels; }
+std::span<const KernelEntry> strided_copy_kernels() {
+  static constexpr KernelEntry kKernels[] = {
+      entry(op::Expand::kName),
+      entry(op::Permute::kName),
+      entry(op::Transpose::kName),
+      entry(op::Slice::kName),
+      entry(op::SliceLeading::kName),
+      {{.op = op::Concat::kName, .name = "concat_vectors", .reads = all_operands(view)},
+       make_kernel<ConcatVectors>}};
+  return kKernels;
+}
 
 }  // namespace fuselage::cpu

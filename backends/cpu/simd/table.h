@@ -9,7 +9,7 @@
 #include "backends/cpu/simd/output/output_part.h"
 #include "fuselage/backends/cpu/simd/rows.h"
 #include "fuselage/base/quantized.h"
-#include "fuselage/ops/batch_matmul.h"
+#include "fuselage/ops/arithmetic/batch_matmul.h"
 
 namespace fuselage::cpu {
 

@@ -6,7 +6,7 @@
 #include "fuselage/decoding/translator.h"
 #include "fuselage/inspect/stages.h"
 #include "fuselage/models/architectures/architecture.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
 #include "fuselage/passes/pipeline.h"
 #include "my_op.h"
 

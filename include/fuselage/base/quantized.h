@@ -26,8 +26,8 @@ static_assert(kLargestOfInt16Rows * kLargestSumOfInt16Columns < std::int64_t{1} 
 
 /// Number of elements up to which the dot product of such a qint16 vector and a qint8 vector fits
 /// 32 bits.
-inline constexpr std::int64_t kMostInt16Int8Products = 2048;
-static_assert(kMostInt16Int8Products * kLargestOfInt16Rows * 128 <= std::int64_t{1} << 31);
+inline constexpr std::int64_t kMaxInt16Int8Products = 2048;
+static_assert(kMaxInt16Int8Products * kLargestOfInt16Rows * 128 <= std::int64_t{1} << 31);
 
 /// The minimum scale; its inverse is finite. A vector that would need a smaller scale becomes
 /// zeros.

@@ -110,6 +110,11 @@ struct Output {
 class Graph {
  public:
   explicit Graph(std::string name = "");
+  Graph(const Graph&);
+  Graph(Graph&&) noexcept;
+  Graph& operator=(const Graph&);
+  Graph& operator=(Graph&&) noexcept;
+  ~Graph();
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }

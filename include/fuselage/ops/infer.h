@@ -5,7 +5,7 @@
 
 #include "fuselage/base/api.h"
 #include "fuselage/graph/graph.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace FUSELAGE_API fuselage {
 

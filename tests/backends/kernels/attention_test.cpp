@@ -2,7 +2,7 @@
 
 #include "tests/backends/kernels/support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::attention_test {
 namespace {
 
 class AttentionTest : public KernelTest {};
@@ -330,4 +330,4 @@ TEST_P(AttentionTest, ReductionsOfRows) {
 FUSELAGE_TEST_EVERY_LEVEL(AttentionTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::attention_test

@@ -6,7 +6,7 @@
 #include "tests/backends/kernels/output_support.h"
 #include "tests/backends/kernels/quantized_vectors.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::canonical_test {
 namespace {
 
 /// What kernels wrote, bit by bit but for the bits of NaNs.
@@ -326,4 +326,4 @@ TEST(Canonical, OutputLayerWithAShortlist) {
 }
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::canonical_test

@@ -7,7 +7,7 @@
 
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/fused.h"
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/registry.h"
 #include "tests/backends/kernels/support.h"
 

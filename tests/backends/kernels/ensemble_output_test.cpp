@@ -4,7 +4,7 @@
 
 #include "tests/backends/kernels/output_support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::ensemble_output_test {
 namespace {
 
 using ::testing::Each;
@@ -88,8 +88,8 @@ struct Normalizer {
 void expect_same(const Ensemble& ensemble, const std::vector<WeightedLayer>& members,
                  std::size_t rows, std::size_t k) {
   const std::size_t n = ensemble.columns();
-  SCOPED_TRACE(testing::Message() << members.size() << " members, " << rows << " rows, " << n
-                                  << " columns, k " << k);
+  SCOPED_TRACE(::testing::Message()
+               << members.size() << " members, " << rows << " rows, " << n << " columns, k " << k);
   std::vector<Normalizer> normalizers(rows);
   std::size_t m = 0;
   const Matrix logits = weighted_sum(ensemble, members, rows, [&](const Matrix& own) {
@@ -293,4 +293,4 @@ TEST_P(EnsembleOutputTest, NoRowsAndNoPlaces) {
 FUSELAGE_TEST_EVERY_LEVEL(EnsembleOutputTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::ensemble_output_test

@@ -3,7 +3,7 @@
 #include "fuselage/base/error.h"
 #include "tests/backends/kernels/quantized_vectors.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::gemm_quantized_test {
 namespace {
 
 class GemmQuantizedTest : public KernelTest {};
@@ -49,35 +49,35 @@ void expect_exact(DType dtype, const QuantizedVectors& a, const QuantizedVectors
 }
 
 TEST_P(GemmQuantizedTest, SumsAreExactForAnyShapeAndNumberOfRows) {
-  constexpr std::size_t kMost = 20;
+  constexpr std::size_t kMaxRows = 20;
   for (const DType dtype : kQuantized)
     for (const std::size_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 33, 66, 131})
       for (const std::size_t n : kColumnCounts) {
-        const QuantizedVectors a = random_rows(dtype, kMost, k, 1);
+        const QuantizedVectors a = random_rows(dtype, kMaxRows, k, 1);
         const QuantizedVectors w = random_weights(dtype, n, k, 2);
         const PackedMatrix packed = pack(dtype, w);
         const Matrix want = exact_products(a, w);
-        for (std::size_t rows = 1; rows <= kMost; ++rows) {
+        for (std::size_t rows = 1; rows <= kMaxRows; ++rows) {
           Matrix c = Matrix::result(rows, n);
           kernels().gemm(a.matrix().in(), rows, packed, c.out());
-          SCOPED_TRACE(testing::Message() << to_string(dtype) << " k " << k);
+          SCOPED_TRACE(::testing::Message() << to_string(dtype) << " k " << k);
           ASSERT_NO_FATAL_FAILURE(expect_first_rows(want, c));
         }
       }
 }
 
 TEST_P(GemmQuantizedTest, BlocksOfManyRowsAreExact) {
-  constexpr std::size_t kMost = 97;
+  constexpr std::size_t kMaxRows = 97;
   for (const std::size_t k : {60, 64, 65, 191, 257})
     for (const std::size_t n : {1, 15, 33, 64, 130}) {
-      const QuantizedVectors a = random_rows(DType::qint8, kMost, k, 21);
+      const QuantizedVectors a = random_rows(DType::qint8, kMaxRows, k, 21);
       const QuantizedVectors w = random_weights(DType::qint8, n, k, 22);
       const PackedMatrix packed = pack(DType::qint8, w);
       const Matrix want = exact_products(a, w);
       for (const std::size_t rows : {15, 16, 17, 31, 32, 33, 47, 48, 49, 65, 81, 95, 96, 97}) {
         Matrix c = Matrix::result(rows, n);
         kernels().gemm(a.matrix().in(), rows, packed, c.out());
-        SCOPED_TRACE(testing::Message() << "k " << k);
+        SCOPED_TRACE(::testing::Message() << "k " << k);
         ASSERT_NO_FATAL_FAILURE(expect_first_rows(want, c));
       }
     }
@@ -244,4 +244,4 @@ TEST_P(GemmQuantizedTest, RefusesRowsOfAnotherFormat) {
 FUSELAGE_TEST_EVERY_LEVEL(GemmQuantizedTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::gemm_quantized_test

@@ -1,7 +1,7 @@
 #include "fuselage/base/tensor.h"
 #include "tests/backends/kernels/support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::gemm_test {
 namespace {
 
 class GemmTest : public KernelTest {};
@@ -161,4 +161,4 @@ TEST_P(GemmTest, KeepsInfinityAndNaNToTheirRow) {
 FUSELAGE_TEST_EVERY_LEVEL(GemmTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::gemm_test

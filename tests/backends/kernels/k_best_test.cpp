@@ -3,7 +3,7 @@
 
 #include "tests/backends/kernels/support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::k_best_test {
 namespace {
 
 class KBestTest : public KernelTest {};
@@ -100,4 +100,4 @@ TEST_P(KBestTest, ReadsRowsThroughAnIndex) {
 FUSELAGE_TEST_EVERY_LEVEL(KBestTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::k_best_test

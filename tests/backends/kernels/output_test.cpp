@@ -5,7 +5,7 @@
 #include "fuselage/base/tensor.h"
 #include "tests/backends/kernels/output_support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::output_test {
 namespace {
 
 using ::testing::Each;
@@ -42,7 +42,7 @@ void expect_normalizers(const Layer& layer, const RowsIn& x, std::size_t rows, s
 
 /// The fused kernel gives what the separate ones give.
 void expect_same(const Layer& layer, const RowsIn& x, std::size_t rows, std::size_t k) {
-  SCOPED_TRACE(testing::Message() << rows << " rows, " << layer.w.cols() << " columns, k " << k);
+  SCOPED_TRACE(::testing::Message() << rows << " rows, " << layer.w.cols() << " columns, k " << k);
   Matrix logits = layer.logits(x, rows);
   const Ranked best = k_best_of(logits, k);
   expect_normalizers(layer, x, rows, k, logits);
@@ -278,4 +278,4 @@ TEST_P(OutputTest, LogSumExp) {
 FUSELAGE_TEST_EVERY_LEVEL(OutputTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::output_test

@@ -69,7 +69,7 @@ TEST_P(PackedMatrixTest, PlacesEachIntegerAmongZeros) {
   for (const DType dtype : kQuantized)
     for (const std::size_t k : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 66, 131})
       for (const std::size_t n : {1, 7, 15, 16, 17, 63, 64, 65, 150}) {
-        SCOPED_TRACE(testing::Message() << to_string(dtype) << " k " << k << " n " << n);
+        SCOPED_TRACE(::testing::Message() << to_string(dtype) << " k " << k << " n " << n);
         const auto w = QuantizedVectors::random(dtype, n, k, largest_of(dtype), 1, 0);
         const std::vector<std::byte> want = packed_by_definition(dtype, w);
         const std::vector<std::byte> vectors = with_other_padding(dtype, w);

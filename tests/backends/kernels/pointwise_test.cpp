@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "ops/approximate_activations.h"
+#include "ops/arithmetic/approximate_activations.h"
 #include "tests/backends/kernels/support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::pointwise_test {
 namespace {
 
 class PointwiseTest : public KernelTest {};
@@ -345,4 +345,4 @@ TEST_P(PointwiseTest, ReadsRowsThroughAnIndex) {
 FUSELAGE_TEST_EVERY_LEVEL(PointwiseTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::pointwise_test

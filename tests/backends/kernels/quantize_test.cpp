@@ -1,7 +1,7 @@
 #include "fuselage/base/error.h"
 #include "tests/backends/kernels/quantized_vectors.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::quantize_test {
 namespace {
 
 class QuantizeTest : public KernelTest {};
@@ -141,4 +141,4 @@ TEST_P(QuantizeTest, RefusesABoundOnSumsAndAFit) {
 FUSELAGE_TEST_EVERY_LEVEL(QuantizeTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::quantize_test

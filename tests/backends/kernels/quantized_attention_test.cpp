@@ -6,7 +6,7 @@
 #include "tests/backends/kernels/quantized_vectors.h"
 #include "tests/backends/kernels/support.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::quantized_attention_test {
 namespace {
 
 class QuantizedAttentionTest : public KernelTest {};
@@ -89,7 +89,7 @@ TEST_P(QuantizedAttentionTest, ScoresAreExactIntegersTimesTheirScales) {
 }
 
 TEST_P(QuantizedAttentionTest, SumsFit32BitsUpToTheGreatestWidth) {
-  constexpr auto kWidth = static_cast<std::size_t>(kMostInt16Int8Products);
+  constexpr auto kWidth = static_cast<std::size_t>(kMaxInt16Int8Products);
   const auto all = [](DType dtype, std::int32_t integer) {
     return QuantizedVectors(
         dtype, 1, kWidth, 0, [](std::size_t) { return 1.0f; },
@@ -137,4 +137,4 @@ TEST_P(QuantizedAttentionTest, MixturesAreSumsInOrder) {
 FUSELAGE_TEST_EVERY_LEVEL(QuantizedAttentionTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::quantized_attention_test

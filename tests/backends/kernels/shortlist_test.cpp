@@ -6,7 +6,7 @@
 #include "tests/backends/kernels/output_support.h"
 #include "tests/backends/kernels/quantized_vectors.h"
 
-namespace fuselage::cpu {
+namespace fuselage::cpu::shortlist_test {
 namespace {
 
 class ShortlistTest : public KernelTest {};
@@ -78,8 +78,8 @@ void expect_near(const Ranked& got, const Ranked& wanted, const Columns& columns
 /// The k best among some columns are those among their logits.
 void expect_best(const Layer& layer, const RowsIn& x, std::size_t rows, const Columns& columns,
                  std::size_t k) {
-  SCOPED_TRACE(testing::Message() << rows << " rows, " << layer.w.rows() << " terms, "
-                                  << columns.size() << " columns, k " << k);
+  SCOPED_TRACE(::testing::Message() << rows << " rows, " << layer.w.rows() << " terms, "
+                                    << columns.size() << " columns, k " << k);
   const StoredColumns stored(layer);
   const Matrix logits = some_logits(layer, x, rows, columns);
   expect_near(best_of(x, rows, stored.get(), layer.bias_row(), columns, k, false),
@@ -380,4 +380,4 @@ TEST_P(ShortlistTest, BFloat16HasTheBitsOfItsFloats) {
 FUSELAGE_TEST_EVERY_LEVEL(ShortlistTest);
 
 }  // namespace
-}  // namespace fuselage::cpu
+}  // namespace fuselage::cpu::shortlist_test

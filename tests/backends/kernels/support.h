@@ -101,16 +101,16 @@ inline double ulps(float got, double want) {
 }
 
 /// Runs each test at the level named by its parameter.
-class KernelTest : public testing::TestWithParam<std::string> {
+class KernelTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { force_isa(GetParam()); }
 };
 
-inline std::string level_name(const testing::TestParamInfo<std::string>& info) {
+inline std::string level_name(const ::testing::TestParamInfo<std::string>& info) {
   return info.param;
 }
 
 #define FUSELAGE_TEST_EVERY_LEVEL(suite) \
-  INSTANTIATE_TEST_SUITE_P(Level, suite, testing::ValuesIn(supported_isas()), level_name)
+  INSTANTIATE_TEST_SUITE_P(Level, suite, ::testing::ValuesIn(supported_isas()), level_name)
 
 }  // namespace fuselage::cpu

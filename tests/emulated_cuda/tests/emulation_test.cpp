@@ -13,7 +13,7 @@
 #include "tests/cuda/launch_kernels.h"
 #include "tests/emulated_cuda/tests/faults.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::emulation_test {
 namespace {
 
 using ::testing::AllOf;
@@ -225,4 +225,4 @@ TEST_F(EmulationTest, RunsWhatItCompiled) {
 TEST_F(EmulationTest, ReportsWhatDoesNotCompile) { compile("no kernel", NVRTC_ERROR_COMPILATION); }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::emulation_test

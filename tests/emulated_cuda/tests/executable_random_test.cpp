@@ -15,7 +15,7 @@ TEST(CudaExecutable, RunsRandomGraphsAsTheReferenceDoes) {
     const auto reference = compile_reference(graph, weights);
     const auto cuda = make_cuda_executable(split_by_binding_time(graph), weights, {},
                                            reference_kernels(), reference_registry());
-    testing::expect_same_runs(graph, *cuda, *reference, seed);
+    support::expect_same_runs(graph, *cuda, *reference, seed);
     if (HasFatalFailure()) return;
   }
 }

@@ -12,12 +12,12 @@
 #include "reference_kernels.h"
 #include "tests/backends/support.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::executable_search_test {
 namespace {
 
+using support::random_sentences;
+using support::ToyModel;
 using ::testing::HasSubstr;
-using testing::random_sentences;
-using testing::ToyModel;
 
 SearchOptions options_with(std::int32_t beam_size) {
   return {.beam_size = beam_size, .normalize = 0.6f, .max_length_factor = 2, .suppressed = {3, 7}};
@@ -26,7 +26,7 @@ SearchOptions options_with(std::int32_t beam_size) {
 /// A toy model with a search head.
 struct SearchModel {
   explicit SearchModel(const SearchOptions& options)
-      : toy(testing::toy_model(1)),
+      : toy(support::toy_model(1)),
         graph(with_search_head(
             toy.graph, SearchHead::k_best,
             {.k = BeamSearch::candidates_per_row(options), .alignment = options.alignment})) {}
@@ -208,4 +208,4 @@ TEST(CudaExecutableSearch, NamesTheNodeWhoseNumbersAreNone) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::executable_search_test

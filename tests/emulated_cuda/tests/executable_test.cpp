@@ -9,16 +9,16 @@
 #include "reference_kernels.h"
 #include "tests/backends/support.h"
 
-namespace fuselage::cuda {
+namespace fuselage::cuda::executable_test {
 namespace {
 
+using support::random_sentences;
+using support::run_trace;
+using support::toy_model;
+using support::ToyModel;
+using support::Trace;
 using ::testing::HasSubstr;
-using testing::random_sentences;
-using testing::run_trace;
 using ::testing::ThrowsMessage;
-using testing::toy_model;
-using testing::ToyModel;
-using testing::Trace;
 
 std::unique_ptr<Executable> compile_toy(const ToyModel& model, bool eager = false) {
   return make_cuda_executable(split_by_binding_time(model.graph), model.weights, {.eager = eager},
@@ -105,4 +105,4 @@ TEST(CudaExecutable, SaysWhetherThereIsADriver) {
 }
 
 }  // namespace
-}  // namespace fuselage::cuda
+}  // namespace fuselage::cuda::executable_test

@@ -8,7 +8,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/runtime/launch.h"
 #include "fuselage/ops/evaluate.h"
-#include "fuselage/ops/loop.h"
+#include "fuselage/ops/structure/loop.h"
 
 namespace fuselage::cuda {
 namespace {

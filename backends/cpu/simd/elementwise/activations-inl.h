@@ -1,5 +1,5 @@
-// Approximate activations, bitwise equal to ops/approximate_activations.h on every target. Compiled
-// once per target, hence the unusual guard.
+// Approximate activations, bitwise equal to ops/arithmetic/approximate_activations.h on every
+// target. Compiled once per target, hence the unusual guard.
 #if defined(FUSELAGE_CPU_KERNELS_ACTIVATIONS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FUSELAGE_CPU_KERNELS_ACTIVATIONS_INL_H_
 #undef FUSELAGE_CPU_KERNELS_ACTIVATIONS_INL_H_
@@ -11,7 +11,7 @@
 
 #include "backends/cpu/simd/vector-inl.h"
 #include "hwy/highway.h"
-#include "ops/approximate_activations.h"
+#include "ops/arithmetic/approximate_activations.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {

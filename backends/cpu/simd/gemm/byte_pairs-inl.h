@@ -71,7 +71,7 @@ class BytePairRow {
   }
 
  private:
-  static constexpr std::size_t kMostMagnitudes = 256;
+  static constexpr std::size_t kMaxMagnitudes = 256;
   static constexpr std::size_t kWords = kBlockWords / 2;
 
   using Words = hn::Full128<std::int32_t>;
@@ -90,7 +90,7 @@ class BytePairRow {
     const auto pairs = hn::BitCast(Words(), multiply_pairs(magnitudes, hn::Set(Bytes(), 1)));
     auto sums = sum_of_shorts(pairs, hn::Shuffle2301(pairs));
     if (together_ == 4) sums = sum_of_shorts(sums, hn::Shuffle1032(sums));
-    const auto too_large = hn::Gt(hn::BitCast(Shorts(), sums), hn::Set(Shorts(), kMostMagnitudes));
+    const auto too_large = hn::Gt(hn::BitCast(Shorts(), sums), hn::Set(Shorts(), kMaxMagnitudes));
     if (HWY_UNLIKELY(!hn::AllFalse(Shorts(), too_large)) && together_ > 1) make_fit(block);
     // By signs as numbers, 0 and -1.
     return hn::Vec<Words>{_mm_madd_epi16(multiply_pairs(magnitudes, signs).raw, _mm_set1_epi16(1))};
@@ -136,7 +136,7 @@ class BytePairRow {
       const auto word = static_cast<std::uint32_t>(words_[2 * w]);
       sums += (word & 0x00ff00ffu) + (word >> 8 & 0x00ff00ffu);
     }
-    return (sums & 0xffffu) > kMostMagnitudes || sums >> 16 > kMostMagnitudes;
+    return (sums & 0xffffu) > kMaxMagnitudes || sums >> 16 > kMaxMagnitudes;
   }
 
   /// More words take longer after all steps than they take in steps that add fewer words.

@@ -21,7 +21,7 @@ namespace fuselage::cpu::HWY_NAMESPACE {
 template <std::size_t kBytes>
 struct RealArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
-  static constexpr std::size_t kTileRows = kMostTileRows;
+  static constexpr std::size_t kTileRows = kMaxTileRows;
   static constexpr bool kPrepares = false;
   static constexpr bool kDecodes = false;
 

@@ -44,8 +44,8 @@ constexpr std::size_t panels_together(std::size_t rows) {
 
 /// Rows of the left operand and the destination of their products.
 struct Block {
-  const float* a[kMostTileRows];
-  float* c[kMostTileRows];
+  const float* a[kMaxTileRows];
+  float* c[kMaxTileRows];
   // The numbers of the first row and of the first column that has no product.
   std::size_t row = 0, end = 0;
   // The bytes from the panel to what the first step prefetches, and from a step to the next.

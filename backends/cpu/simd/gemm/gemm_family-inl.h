@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace fuselage::cpu::HWY_NAMESPACE {
 
 // Maximum number of rows prepared at once; bounds their memory.
-inline constexpr std::size_t kPreparedRows = 16 * kMostTileRows;
+inline constexpr std::size_t kPreparedRows = 16 * kMaxTileRows;
 
 /// Memory of the calling thread for prepared rows, aligned to cache lines.
 inline float* prepared_memory(std::size_t number, std::size_t size) {

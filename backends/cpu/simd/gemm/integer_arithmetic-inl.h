@@ -71,7 +71,7 @@ HWY_INLINE IntSums add_shorts(RawVector left, RawVector right, IntSums sums) {
 template <std::size_t kBytes>
 struct QuantizedArithmetic {
   static constexpr std::size_t kGroupBytes = kBytes;
-  static constexpr std::size_t kTileRows = kMostTileRows;
+  static constexpr std::size_t kTileRows = kMaxTileRows;
   static constexpr bool kDecodes = false;
 
   QuantizedArithmetic(const PackedMatrix& b, std::size_t panel)

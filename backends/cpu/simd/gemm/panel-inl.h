@@ -19,7 +19,7 @@ inline constexpr std::size_t kPanelVectors = HWY_CAP_GE512 ? 4 : 2;
 inline constexpr std::size_t kPanel = kPanelVectors * kLanes;
 
 // 6 rows of one panel fill the accumulators: 24 of 32 registers, or 12 of 16.
-inline constexpr std::size_t kMostTileRows = 6;
+inline constexpr std::size_t kMaxTileRows = 6;
 
 // Whether bytes are multiplied as byte_pairs-inl.h says. Registers of 16 bytes gain nothing from
 // it.

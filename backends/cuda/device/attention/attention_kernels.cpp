@@ -3,8 +3,8 @@
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/kernel/rounded_results.h"
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -84,7 +84,7 @@ class DotAttention final : public AttentionKernel {
   float scale_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kAttentionKernels({
     {"segment_softmax", make_kernel<SegmentSoftmax<segment_softmax>>},
     {"segment_log_softmax", make_kernel<SegmentSoftmax<segment_log_softmax>>},
     {"additive_attention", make_kernel<AdditiveAttention>},

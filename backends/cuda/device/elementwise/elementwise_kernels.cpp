@@ -69,7 +69,7 @@ class ElementwiseKernel final : public Kernel {
   CompiledExpression kernel_;
 };
 
-const RegisterKernels kKernels({{"elements", make_kernel<ElementwiseKernel>}});
+const RegisterKernels kElementwiseKernels({{"elements", make_kernel<ElementwiseKernel>}});
 
 }  // namespace
 

@@ -12,7 +12,7 @@
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/device/runtime/runtime_compiler.h"
 #include "backends/cuda/elementwise_source.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cuda {
 

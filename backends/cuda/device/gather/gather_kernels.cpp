@@ -8,12 +8,12 @@
 #include "backends/cuda/device/gather/strided_copy.h"
 #include "backends/cuda/device/kernel/kernel_registry.h"
 #include "backends/cuda/device/kernel/operands.h"
-#include "fuselage/ops/attention.h"
-#include "fuselage/ops/leaf.h"
-#include "fuselage/ops/positions.h"
-#include "fuselage/ops/rows.h"
-#include "fuselage/ops/shape.h"
-#include "fuselage/ops/shortlist.h"
+#include "fuselage/ops/fused/attention.h"
+#include "fuselage/ops/search/shortlist.h"
+#include "fuselage/ops/structure/leaf.h"
+#include "fuselage/ops/structure/positions.h"
+#include "fuselage/ops/structure/rows.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -189,7 +189,7 @@ class RowReduction final : public SegmentReduction {
   }
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kGatherKernels({
     {"copy_rows", make_kernel<CopyRows>},
     {"strided_copy", make_kernel<StridedCopy>},
     {"select_elements", make_kernel<SelectElements>},

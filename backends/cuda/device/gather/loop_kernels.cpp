@@ -50,7 +50,7 @@ class ScatterRows final : public Kernel {
   MapId map_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kLoopKernels({
     {"state", make_kernel<StatelessKernel<run_state>>},
     {"next", make_kernel<StatelessKernel<run_next>>},
     {"scatter_rows", make_kernel<ScatterRows>},

@@ -6,7 +6,7 @@
 
 #include "backends/cuda/device/runtime/rows.h"
 #include "backends/cuda/limits.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace fuselage::cuda {
 

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "backends/cuda/device/runtime/rows.h"
-#include "fuselage/ops/batch_matmul.h"
+#include "fuselage/ops/arithmetic/batch_matmul.h"
 
 namespace fuselage::cuda {
 

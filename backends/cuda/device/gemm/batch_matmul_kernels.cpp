@@ -19,7 +19,7 @@ class BatchMatmul final : public Kernel {
   BatchMatmulShape shape_;
 };
 
-const RegisterKernels kKernels({{"batch_matmul", make_kernel<BatchMatmul>}});
+const RegisterKernels kBatchMatmulKernels({{"batch_matmul", make_kernel<BatchMatmul>}});
 
 }  // namespace
 }  // namespace fuselage::cuda

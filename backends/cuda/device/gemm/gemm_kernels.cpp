@@ -68,7 +68,7 @@ void launch_leading_rows(const PlannedInstruction& in, const Run& run) {
       cols_of(in) / x.columns, data_at<float>(in.results[0], run));
 }
 
-const RegisterKernels kKernels({
+const RegisterKernels kGemmKernels({
     {"gemm", make_kernel<GemmKernel>},
     {"lookup_gemm", make_kernel<LookupGemmKernel>},
     {"row_dot", make_kernel<StatelessKernel<launch_row_dot>>},

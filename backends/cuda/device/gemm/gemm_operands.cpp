@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuselage/base/error.h"
-#include "fuselage/ops/matmul.h"
+#include "fuselage/ops/arithmetic/matmul.h"
 
 namespace fuselage::cuda {
 namespace {

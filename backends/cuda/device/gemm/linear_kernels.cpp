@@ -10,10 +10,10 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/kernel/rounded_results.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/fused.h"
-#include "fuselage/ops/pointwise.h"
+#include "fuselage/ops/arithmetic/pointwise.h"
+#include "fuselage/ops/fused/chains.h"
 #include "fuselage/ops/registry.h"
-#include "ops/elementwise_expression.h"
+#include "ops/fused/elementwise_expression.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -157,7 +157,7 @@ std::unique_ptr<Kernel> make_linear(const PlannedInstruction& in, const Binding&
   return std::make_unique<LinearThenElements>(std::move(operands), expression, rounded, in);
 }
 
-const RegisterKernels kKernels({{"gemm_elements", make_linear}});
+const RegisterKernels kLinearKernels({{"gemm_elements", make_linear}});
 
 }  // namespace
 }  // namespace fuselage::cuda

@@ -6,7 +6,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/kernel/rounded_results.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -109,7 +109,7 @@ class CastKernel final : public Kernel {
   DType to_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kQuantizeKernels({
     {"quantize_rows", make_quantize},
     {"dequantize_rows", make_kernel<DequantizeRows>},
     {"cast", make_kernel<CastKernel>},

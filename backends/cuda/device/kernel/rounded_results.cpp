@@ -4,7 +4,7 @@
 
 #include "backends/cuda/device/kernel/operands.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/quantize.h"
+#include "fuselage/ops/precision/quantize.h"
 
 namespace fuselage::cuda {
 

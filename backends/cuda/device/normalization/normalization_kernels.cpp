@@ -3,7 +3,7 @@
 #include "backends/cuda/device/kernel/rounded_results.h"
 #include "backends/cuda/device/normalization/normalize.h"
 #include "backends/cuda/device/normalization/reduce.h"
-#include "fuselage/ops/normalization.h"
+#include "fuselage/ops/arithmetic/normalization.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -78,7 +78,7 @@ class AddNorm final : public NormKernel {
   RoundedResults rounded_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kNormalizationKernels({
     {"softmax", make_kernel<StatelessKernel<run_softmax>>},
     {"log_softmax", make_kernel<StatelessKernel<run_log_softmax>>},
     {"log_sum_exp", make_kernel<StatelessKernel<run_log_sum_exp>>},

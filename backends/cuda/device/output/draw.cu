@@ -4,7 +4,7 @@
 #include "backends/cuda/device/runtime/prefix_sum.h"
 #include "backends/cuda/device/runtime/thread_group.h"
 #include "fuselage/base/error.h"
-#include "ops/philox.h"
+#include "ops/search/philox.h"
 
 namespace fuselage::cuda {
 namespace {

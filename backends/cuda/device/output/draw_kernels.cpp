@@ -5,7 +5,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/output/draw.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/sampling.h"
+#include "fuselage/ops/search/sampling.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -98,7 +98,7 @@ class SegmentSample final : public Drawing {
   DomainId pairs_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kDrawKernels({
     {"uniform", make_kernel<StatelessKernel<run_uniform>>},
     {"sample", make_kernel<Sample>},
     {"segment_sample", make_kernel<SegmentSample>},

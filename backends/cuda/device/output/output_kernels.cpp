@@ -7,8 +7,8 @@
 #include "backends/cuda/device/output/logit_layers.h"
 #include "backends/cuda/device/output/shortlist_logits.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/output.h"
-#include "fuselage/ops/rows.h"
+#include "fuselage/ops/fused/output.h"
+#include "fuselage/ops/structure/rows.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -188,7 +188,7 @@ class SampledProduct : public Kernel {
   DomainId pairs_, rows_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kOutputKernels({
     {"fused_output", make_fused_output},
     {"output_layer", make_output_layer},
     {"shortlist_output_layer", make_kernel<ShortlistOutput>},

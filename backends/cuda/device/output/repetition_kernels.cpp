@@ -2,7 +2,7 @@
 #include "backends/cuda/device/kernel/operands.h"
 #include "backends/cuda/device/output/repetition.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/repetition.h"
+#include "fuselage/ops/search/repetition.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -68,7 +68,7 @@ class SegmentPenalizeRepeats final : public Kernel {
   DomainId rows_;
 };
 
-const RegisterKernels kKernels({
+const RegisterKernels kRepetitionKernels({
     {"row_number", make_kernel<RowNumber>},
     {"penalize_repeats", make_kernel<PenalizeRepeats>},
     {"segment_penalize_repeats", make_kernel<SegmentPenalizeRepeats>},

@@ -8,7 +8,7 @@
 #include "backends/cuda/device/recurrent/cudnn.h"
 #include "backends/cuda/device/recurrent/recurrent_layer.h"
 #include "fuselage/base/error.h"
-#include "fuselage/ops/recurrent.h"
+#include "fuselage/ops/fused/recurrent.h"
 
 namespace fuselage::cuda {
 namespace {
@@ -91,7 +91,7 @@ class RecurrentLayer final : public Kernel {
   std::span<const std::byte> weights_;
 };
 
-const RegisterKernels kKernels({{"recurrent_layer", make_kernel<RecurrentLayer>}});
+const RegisterKernels kRecurrentKernels({{"recurrent_layer", make_kernel<RecurrentLayer>}});
 
 }  // namespace
 }  // namespace fuselage::cuda

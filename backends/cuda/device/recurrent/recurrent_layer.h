@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/cuda/device/recurrent/cudnn_functions.h"
-#include "fuselage/ops/recurrent.h"
+#include "fuselage/ops/fused/recurrent.h"
 
 namespace fuselage::cuda {
 

@@ -11,7 +11,7 @@
 #include "fuselage/base/api.h"
 #include "fuselage/graph/graph.h"
 #include "fuselage/ops/registry.h"
-#include "fuselage/ops/shape.h"
+#include "fuselage/ops/structure/shape.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -90,6 +90,13 @@ using NodePredicate = std::function<bool(const Graph&, const Node&)>;
 /// nodes declared shared().
 class Pattern {
  public:
+  Pattern();
+  Pattern(const Pattern&);
+  Pattern(Pattern&&) noexcept;
+  Pattern& operator=(const Pattern&);
+  Pattern& operator=(Pattern&&) noexcept;
+  ~Pattern();
+
   /// Captures the value, or the node's first result. Repeating a capture requires the same value.
   Pattern named(Capture capture) &&;
   /// The matched inner node may have other users: the rewrite leaves it in place.

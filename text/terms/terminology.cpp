@@ -1,0 +1,103 @@
+#include "text/terms/terminology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/compression.h"
+#include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "text/split.h"
+#include "text/utf8.h"
+#include "text/word_boundaries.h"
+
+namespace fuselage {
+
+Terminology::Terminology(std::string_view bytes, const std::string& name) {
+  nodes_.emplace_back();
+  for (std::size_t line = 1; !bytes.empty(); ++line) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view text = without_carriage_return(bytes.substr(0, end));
+    if (!text.empty()) add_line(text, fmt::format("{}:{}", name, line));
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  }
+  if (entries_.empty())
+    throw Error(
+        fmt::format("{}: there is no term in it; write lines of a source term, a tab, and "
+                    "its translation",
+                    name));
+}
+
+void Terminology::add_line(std::string_view line, const std::string& where) {
+  if (!is_valid_utf8(line))
+    throw Error(fmt::format("{}: the line is not valid UTF-8, or has NUL in it", where));
+  std::vector<std::string_view> fields;
+  for (std::size_t begin = 0; begin <= line.size();) {
+    const std::size_t end = std::min(line.find('\t', begin), line.size());
+    fields.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  const auto is_blank = [](std::string_view field) { return word_tokens(field).empty(); };
+  if (fields.size() < 2 || std::ranges::any_of(fields, is_blank))
+    throw Error(fmt::format(
+        "{}: {} fields, {} of them empty; write a source term, a tab, and its translation, and "
+        "further forms of the translation after further tabs",
+        where, fields.size(), std::ranges::count_if(fields, is_blank)));
+  const std::vector<std::string_view> tokens = word_tokens(fields[0]);
+  if (tokens.size() > kMaxSourceTermTokens)
+    throw Error(fmt::format("{}: the term has {} words and signs, but at most {} are looked for",
+                            where, tokens.size(), kMaxSourceTermTokens));
+  std::size_t at = 0;
+  for (const std::string_view token : tokens) {
+    const auto [child, is_new] = nodes_[at].children.try_emplace(std::string(token), nodes_.size());
+    at = child->second;
+    if (is_new) nodes_.emplace_back();
+  }
+  if (nodes_[at].entry == kNone) {
+    nodes_[at].entry = entries_.size();
+    entries_.push_back({std::string(fields[0]), {}});
+  }
+  std::vector<std::string>& forms = entries_[nodes_[at].entry].forms;
+  if (forms.size() + fields.size() - 1 > kMaxForms)
+    throw Error(fmt::format("{}: '{}' has {} forms of its translation, but at most {} are tried",
+                            where, fields[0], forms.size() + fields.size() - 1, kMaxForms));
+  forms.insert(forms.end(), fields.begin() + 1, fields.end());
+}
+
+Terminology::Found Terminology::longest_at(const std::vector<std::string_view>& tokens,
+                                           std::size_t first, std::string_view first_token) const {
+  Found found;
+  std::size_t at = 0;
+  for (std::size_t i = first; i < tokens.size(); ++i) {
+    const auto child = nodes_[at].children.find(i == first ? first_token : tokens[i]);
+    if (child == nodes_[at].children.end()) break;
+    at = child->second;
+    if (nodes_[at].entry != kNone) found = {nodes_[at].entry, i - first + 1};
+  }
+  return found;
+}
+
+std::vector<std::size_t> Terminology::find(std::string_view line) const {
+  const std::vector<std::string_view> tokens = word_tokens(line);
+  std::vector<std::size_t> found;
+  std::unordered_set<std::size_t> seen;
+  for (std::size_t i = 0; i < tokens.size();) {
+    Found longest = longest_at(tokens, i, tokens[i]);
+    if (i == 0 && tokens[0][0] >= 'A' && tokens[0][0] <= 'Z') {
+      std::string small(tokens[0]);
+      small[0] = static_cast<char>(small[0] - 'A' + 'a');
+      if (const Found other = longest_at(tokens, 0, small); other.tokens > longest.tokens)
+        longest = other;
+    }
+    if (longest.entry != kNone && seen.insert(longest.entry).second) found.push_back(longest.entry);
+    i += std::max<std::size_t>(1, longest.tokens);
+  }
+  return found;
+}
+
+Terminology load_terminology(const std::string& path) {
+  return {read_text(path, kMaxTerminologyBytes), path};
+}
+
+}  // namespace fuselage

@@ -1,0 +1,163 @@
+#include "text/words/word_vocabulary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/suggest.h"
+#include "fuselage/base/error.h"
+#include "text/split.h"
+#include "text/words/word_list.h"
+
+namespace fuselage {
+namespace {
+
+constexpr std::string_view kEnd = "</s>";
+constexpr std::string_view kUnknown = "<unk>";
+
+struct StringHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+class WordVocabulary : public Vocabulary {
+ public:
+  /// `entries` are sorted by id.
+  WordVocabulary(std::vector<WordEntry> entries, bool is_mapping, const std::string& name,
+                 std::int64_t limit)
+      : entries_(std::move(entries)) {
+    ids_.reserve(entries_.size());
+    for (const WordEntry& entry : entries_)
+      if (!ids_.emplace(entry.word, entry.id).second)
+        throw Error(fmt::format("{}: the word {} occurs twice", name, in_quotes(entry.word)));
+    find_symbols(is_mapping, name);
+    stored_size_ = entries_.back().id + 1;
+    if (limit > 0) apply_limit(limit, name);
+    size_ = entries_.back().id + 1;
+  }
+
+  std::vector<WordId> encode(std::string_view line) const override {
+    std::vector<WordId> ids;
+    for_each_word(without_carriage_return(line), [&](std::string_view word) {
+      const auto found = ids_.find(word);
+      ids.push_back(found == ids_.end() ? unknown_id_ : found->second);
+    });
+    ids.push_back(end_id_);
+    return ids;
+  }
+
+  std::vector<std::string> texts(std::string_view line) const override {
+    std::vector<std::string> words;
+    for_each_word(without_carriage_return(line),
+                  [&words](std::string_view word) { words.emplace_back(word); });
+    return words;
+  }
+
+  using Vocabulary::decode;
+  std::string decode(std::span<const WordId> ids,
+                     std::span<const std::string> texts) const override {
+    return joined_words(*this, ids, texts);
+  }
+
+  std::string_view word(WordId id) const override {
+    const WordEntry* entry = find_entry(id);
+    return entry ? std::string_view(entry->word) : std::string_view();
+  }
+
+ private:
+  const WordEntry* find_entry(WordId id) const {
+    // Without gaps, the index of an entry is its id.
+    const auto place = static_cast<std::size_t>(id);
+    if (id >= 0 && place < entries_.size() && entries_[place].id == id) return &entries_[place];
+    const auto found =
+        std::lower_bound(entries_.begin(), entries_.end(), id,
+                         [](const WordEntry& entry, WordId wanted) { return entry.id < wanted; });
+    return found != entries_.end() && found->id == id ? &*found : nullptr;
+  }
+
+  /// Whether slot `id` of a Nematus dictionary is `symbol`; if so, the slot gets that name.
+  bool claim_slot(WordId id, std::initializer_list<std::string_view> names,
+                  std::string_view symbol) {
+    if (id > entries_.back().id) return false;
+    const std::string_view held = word(id);
+    if (std::find(names.begin(), names.end(), held) == names.end()) return false;
+    const auto place =
+        std::lower_bound(entries_.begin(), entries_.end(), id,
+                         [](const WordEntry& entry, WordId wanted) { return entry.id < wanted; });
+    if (place != entries_.end() && place->id == id)
+      place->word = symbol;
+    else
+      entries_.insert(place, WordEntry{id, std::string(symbol)});
+    ids_.insert_or_assign(std::string(symbol), id);
+    return true;
+  }
+
+  void find_symbols(bool is_mapping, const std::string& name) {
+    const bool has_go = word(0) == "<EOS>" && word(1) == "<GO>";
+    if (is_mapping && claim_slot(0, {"eos", "<EOS>"}, kEnd))
+      end_id_ = 0;
+    else
+      end_id_ = required(kEnd, "end symbol", name);
+    if (is_mapping && claim_slot(1, {"UNK", ""}, kUnknown))
+      unknown_id_ = 1;
+    else if (const auto found = ids_.find(std::string_view("<UNK>")); has_go && found != ids_.end())
+      unknown_id_ = found->second;
+    else
+      unknown_id_ = required(kUnknown, "unknown symbol", name);
+  }
+
+  WordId required(std::string_view symbol, std::string_view meaning, const std::string& name) {
+    const auto found = ids_.find(symbol);
+    if (found == ids_.end())
+      throw Error(
+          fmt::format("{}: the vocabulary has no {} {}; add it with the id that the model uses",
+                      name, meaning, symbol));
+    return found->second;
+  }
+
+  void apply_limit(std::int64_t limit, const std::string& name) {
+    if (end_id_ >= limit || unknown_id_ >= limit)
+      throw Error(
+          fmt::format("{}: end symbol {} or unknown symbol {} is not below the limit of {} words",
+                      name, end_id_, unknown_id_, limit));
+    while (entries_.back().id >= limit) entries_.pop_back();
+    for (auto at = ids_.begin(); at != ids_.end();)
+      at = at->second >= limit ? ids_.erase(at) : std::next(at);
+  }
+
+  std::vector<WordEntry> entries_;
+  std::unordered_map<std::string, WordId, StringHash, std::equal_to<>> ids_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Vocabulary> parse_word_vocabulary(std::string_view bytes,
+                                                        std::string_view extension,
+                                                        const std::string& name,
+                                                        const VocabularyOptions& options) {
+  const bool is_mapping = extension == "yml" || extension == "yaml" || extension == "json";
+  std::vector<WordEntry> entries =
+      is_mapping ? parse_word_mapping(bytes, name) : parse_word_lines(bytes, name);
+  if (entries.empty()) throw Error(fmt::format("{}: the vocabulary has no words", name));
+  const auto before = [](const WordEntry& a, const WordEntry& b) {
+    return std::tie(a.id, a.word) < std::tie(b.id, b.word);
+  };
+  // Most files are sorted.
+  if (!std::is_sorted(entries.begin(), entries.end(), before))
+    std::sort(entries.begin(), entries.end(), before);
+  for (std::size_t i = 1; i < entries.size(); ++i)
+    if (entries[i].id == entries[i - 1].id)
+      throw Error(fmt::format("{}: id {} belongs to two words, {} and {}", name, entries[i].id,
+                              in_quotes(entries[i - 1].word), in_quotes(entries[i].word)));
+  return std::make_unique<WordVocabulary>(std::move(entries), is_mapping, name, options.limit);
+}
+
+}  // namespace fuselage
