@@ -7,7 +7,7 @@
 namespace fuselage::cpu {
 
 /// The instruction-set levels supported by both machine and binary, weakest first: a subset of
-/// "scalar" (or "emu128"), "ssse3", "sse4", "avx2", "avx2_vnni", "avx3", "avx3_vnni"
+/// "scalar" (or "emu128"), "sse4", "avx2", "avx2_vnni", "avx3", "avx3_vnni"
 /// and "avx3_amx" (AVX-VNNI, AVX-512-VNNI and AMX for integer products).
 std::vector<std::string> supported_isas();
 

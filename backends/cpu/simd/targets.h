@@ -1,8 +1,9 @@
 #pragma once
 
-// Included before any Highway header. AVX3_DL is disabled: these kernels gain nothing from its
-// instructions, and there is one level fewer to build and test.
-#define HWY_DISABLED_TARGETS HWY_AVX3_DL
+// Included before any Highway header. Two levels are disabled, so that there are fewer to build and
+// test: AVX3_DL, from whose instructions these kernels gain nothing, and SSSE3, which processors
+// without SSE4 need, of 2009 and before; they run the scalar level.
+#define HWY_DISABLED_TARGETS (HWY_AVX3_DL | HWY_SSSE3)
 
 /// Ends the file of a family (table.h), which Highway includes once per target: defines `fill`,
 /// which calls the version of the chosen target.
