@@ -1,14 +1,10 @@
 #include "graph/traversal.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <boost/graph/depth_first_search.hpp>
-#include <boost/graph/graphviz.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <iterator>
-#include <sstream>
 
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
@@ -203,39 +199,6 @@ std::uint64_t structural_hash(const Graph& graph) {
     hash.add(key(output.value));
   }
   return hash.value();
-}
-
-std::string to_graphviz(const Graph& graph) {
-  std::ostringstream out;
-  const auto label = [&graph](std::ostream& stream, NodeId id) {
-    const Node& node = graph.node(id);
-    std::string text{node.op->name};
-    for (const ValueId result : node.results) {
-      const Value& value = graph.value(result);
-      text += fmt::format("\n{}{}{}", value.name, value.name.empty() ? "" : ": ",
-                          graph.show(value.type));
-    }
-    stream << "[label=" << boost::escape_dot_string(text) << ", shape=box]";
-  };
-  out << "digraph " << boost::escape_dot_string(graph.name()) << " {\n";
-  const std::vector<NodeId> order = topological_order(graph);
-  for (const NodeId id : order) {
-    out << "  n" << id.index << " ";
-    label(out, id);
-    out << ";\n";
-  }
-  const BoostView view(graph);
-  for (const NodeId id : order) {
-    const auto [begin, end] = out_edges(id, view);
-    for (auto edge = begin; edge != end; ++edge)
-      out << "  n" << target(*edge, view).index << " -> n" << id.index << ";\n";
-  }
-  for (const Output& output : graph.outputs())
-    out << "  " << boost::escape_dot_string("out:" + output.name) << " [shape=oval];\n  n"
-        << graph.value(output.value).producer.index << " -> "
-        << boost::escape_dot_string("out:" + output.name) << ";\n";
-  out << "}\n";
-  return out.str();
 }
 
 }  // namespace fuselage

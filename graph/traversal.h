@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "fuselage/graph/graph.h"
@@ -25,8 +24,5 @@ bool same_graph(const Graph& a, const Graph& b);
 
 /// A structural hash, equal for graphs that are equal by same_graph.
 std::uint64_t structural_hash(const Graph& graph);
-
-/// Graphviz source of the graph: nodes with op, type and name; edges from producers to users.
-std::string to_graphviz(const Graph& graph);
 
 }  // namespace fuselage
