@@ -26,6 +26,11 @@ struct Copies {
   Graph exact, all;
 };
 
+bool is_exact(const Pass& pass) {
+  return std::all_of(pass.rules.begin(), pass.rules.end(),
+                     [](const Rule& rule) { return rule.numerics.kind == NumericClass::exact; });
+}
+
 /// A graph, weights, and what it gives, to be compared with what it gives after passes: bits in
 /// float with the exact rules alone, numbers in double with all rules.
 class Expected {
@@ -49,8 +54,18 @@ class Expected {
     // Hashes take most of the time where a pass does nothing, and expect_same() checks them.
     PassOptions exact = exactly(), all;
     exact.check_hash = all.check_hash = false;
+    const bool equal = structural_hash(first.exact) == structural_hash(first.all);
     for (const Pass& second : passes) {
       SCOPED_TRACE(second.name);
+      if (equal && is_exact(second)) {
+        // It does the same to both copies.
+        if (run_pass(second, after.exact, exact).changed) {
+          expect_same_bits(after.exact);
+          expect_same_numbers(after.exact);
+          after.exact = first.exact;
+        }
+        continue;
+      }
       if (run_pass(second, after.exact, exact).changed) {
         expect_same_bits(after.exact);
         after.exact = first.exact;
@@ -66,10 +81,13 @@ class Expected {
   PassOptions exactly() const {
     return {.verify_each_rewrite = seed_ % 4 == 0, .allow_reassociation = false};
   }
+  // Different passes often leave the same graph, which gives the same again.
   void expect_same_bits(const Graph& after) const {
+    if (!same_bits_.insert(structural_hash(after)).second) return;
     EXPECT_EQ(difference(bits_, execute<float>(after, special_, seed_), 0), "");
   }
   void expect_same_numbers(const Graph& after) const {
+    if (!same_numbers_.insert(structural_hash(after)).second) return;
     EXPECT_EQ(difference(numbers_, execute<double>(after, plain_, seed_), 1e-4), "");
   }
 
@@ -77,8 +95,10 @@ class Expected {
   Graph graph_ = random_graph(seed_);
   TensorMap special_ = random_weights(graph_, seed_, /*special=*/seed_ % 2 == 1);
   TensorMap plain_ = random_weights(graph_, seed_, /*special=*/false);
-  Trace<float> bits_ = execute<float>(graph_, special_, seed_);
-  Trace<double> numbers_ = execute<double>(graph_, plain_, seed_);
+  RunResults<float> bits_ = execute<float>(graph_, special_, seed_);
+  RunResults<double> numbers_ = execute<double>(graph_, plain_, seed_);
+  /// Structural hashes of the graphs that were compared.
+  mutable std::set<std::uint64_t> same_bits_, same_numbers_;
 };
 
 /// So little memory that not all tables fit as a whole.
@@ -98,7 +118,7 @@ std::vector<Pass> each_pass() {
   return passes;
 }
 
-class RandomGraph : public testing::TestWithParam<std::uint64_t> {};
+class RandomGraph : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RandomGraph, IsValidAndRoundTrips) {
   const Graph graph = random_graph(GetParam());
@@ -190,7 +210,7 @@ TEST_P(RandomGraph, KeepsIntegersOnceTheyAreMade) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraph, testing::Range(std::uint64_t{0}, kGraphs));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomGraph, ::testing::Range(std::uint64_t{0}, kGraphs));
 
 TEST(RandomGraphs, HaveEveryOpThatHasAnEvaluation) {
   std::set<std::string_view> seen;
