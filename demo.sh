@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up what is missing, builds build/fuselage (with a CUDA toolkit its back-end for GPUs too), and
+# Sets up what is missing, builds build/fuselage (with an NVIDIA driver and a CUDA toolkit also its back-end for GPUs), and
 # translates from English to German: standard input, or a few sentences when that is a terminal.
 # Standard output has the translations only.
 set -euo pipefail

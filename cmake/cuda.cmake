@@ -1,12 +1,24 @@
-# CUDA: the module fuselage_cuda of backends/cuda/device, which programs load where there is a GPU.
-# FUSELAGE_CUDA_FOUND says whether there is a toolkit.
-set(FUSELAGE_CUDA AUTO CACHE STRING "Build for CUDA: AUTO (where there is a toolkit), ON or OFF")
+# CUDA: the module fuselage_cuda of backends/cuda/device, which programs load where there is a GPU. It takes
+# as long to build as a third of everything else, so that it is a part of the program only where it is of use:
+# AUTO  with an NVIDIA driver and a toolkit on this machine; ON and OFF decide it in advance.
+# Tests compile it wherever there is a toolkit, but with OFF.
+#
+# FUSELAGE_CUDA_FOUND says whether there are targets of CUDA, FUSELAGE_CUDA_IN_PROGRAM whether the program
+# includes the module.
+set(FUSELAGE_CUDA AUTO CACHE STRING "Build for CUDA: AUTO (where there is a driver), ON or OFF")
 set_property(CACHE FUSELAGE_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs to compile for: 90 is Hopper")
 
 set(FUSELAGE_CUDA_FOUND FALSE)
+set(FUSELAGE_CUDA_IN_PROGRAM FALSE)
 if(FUSELAGE_CUDA STREQUAL "OFF")
   message(STATUS "CUDA: off")
+  return()
+endif()
+if(NOT FUSELAGE_CUDA STREQUAL "AUTO" OR EXISTS /proc/driver/nvidia/version)
+  set(FUSELAGE_CUDA_IN_PROGRAM TRUE)
+elseif(NOT FUSELAGE_BUILD_TESTS)
+  message(STATUS "CUDA: left out, as there is no NVIDIA driver (FUSELAGE_CUDA=ON builds it)")
   return()
 endif()
 
@@ -16,12 +28,16 @@ if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cublasLt
    AND TARGET CUDA::nvrtc AND TARGET CUDA::cudart_static)
   set(FUSELAGE_CUDA_FOUND TRUE)
   message(STATUS "CUDA: toolkit ${CUDAToolkit_VERSION}, for sm_${CMAKE_CUDA_ARCHITECTURES}")
+  if(NOT FUSELAGE_CUDA_IN_PROGRAM)
+    message(STATUS "CUDA: for tests only, as there is no NVIDIA driver")
+  endif()
   enable_language(CUDA)
   # CMake 3.25 does not know nvcc's option for C++20.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
   # Packages in /usr/include add it as an option, which would hide the compiler's own folders.
   list(APPEND CMAKE_CUDA_IMPLICIT_INCLUDE_DIRECTORIES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 elseif(FUSELAGE_CUDA STREQUAL "AUTO")
+  set(FUSELAGE_CUDA_IN_PROGRAM FALSE)
   message(STATUS "CUDA: left out, as there is no toolkit with nvcc, cuBLASLt and NVRTC")
 else()
   message(FATAL_ERROR "FUSELAGE_CUDA=ON needs a CUDA toolkit of 12.8 or later with nvcc, cuBLASLt "
@@ -67,6 +83,7 @@ function(fuselage_cuda_module)
   fuselage_cuda_sources(host cpp)
   fuselage_cuda_sources(kernels cu)
   add_library(fuselage_cuda_device OBJECT ${host} ${kernels})
+  fuselage_unite(fuselage_cuda_device "[.]cu$")
   target_include_directories(fuselage_cuda_device PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(fuselage_cuda_device PUBLIC fmt::fmt CUDA::cudart_static CUDA::cublasLt
                                                     CUDA::nvrtc fuselage_cudnn)

@@ -37,8 +37,8 @@ Compile load_module() {
   const std::filesystem::path path = module_path();
   if (std::error_code unreadable; !std::filesystem::exists(path, unreadable))
     throw Error(fmt::format(
-        "there is no CUDA back-end at {}; build Fuselage where there is a CUDA toolkit, say with "
-        "{} where the file is, or use device cpu",
+        "there is no CUDA back-end at {}; build Fuselage with FUSELAGE_CUDA=ON where there is a "
+        "CUDA toolkit, say with {} where the file is, or use device cpu",
         path.string(), kModuleVariable));
   share_symbols();
   void* const module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
