@@ -29,13 +29,8 @@ trap 'rm -rf "$TMPDIR"' EXIT
 
 results=$(build_directory "$preset")/ctest.log
 status=0
-ctest --preset "$preset" --no-tests=error </dev/null 2>&1 | tee "$results" || status=$?
-
-# ctest counts a skipped test as passed, and a disabled one not at all.
-failed=$(sed -nE 's/^.*% tests passed, ([0-9]+) tests? failed out of [0-9]+$/\1/p' "$results")
-total=$(sed -nE 's/^.*% tests passed, .* out of ([0-9]+)$/\1/p' "$results")
-skipped=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Skipped' "$results" || true)
-disabled=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .*\*\*\*Not Run \(Disabled\)' "$results" || true)
-printf '%d passed, %d failed, %d skipped\n' $((total - failed - skipped)) "$((failed))" \
-  $((skipped + disabled))
+say "Testing ($preset)"
+ctest --preset "$preset" --no-tests=error </dev/null 2>&1 | tee "$results" | show_progress || status=$?
+[[ $status -eq 0 ]] || sed -n '/\*\*\*Failed\|\*\*\*Timeout\|\*\*\*Exception/,/^ *Start /p' "$results"
+awk -f scripts/test_results.awk "$results" "$(build_directory "$preset")/Testing/Temporary/LastTest.log"
 exit "$status"

@@ -53,16 +53,17 @@ Hypothesis without_prompt(Hypothesis hypothesis, std::size_t words) {
 
 }  // namespace
 
-class Generator::Impl {
+class Generator::Impl : public State {
  public:
   Impl(Model model, GeneratorOptions options);
 
   void run(const LineSource& next_line, const Sink& sink, const InputReady& ready) const;
   Generation generate(std::string_view prompt) const;
 
-  const GeneratorOptions& options() const { return options_; }
-  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
-  const Executable& executable() const { return *executable_; }
+  const GeneratorOptions& options() const override { return options_; }
+  const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
+  MemoryUse memory() const override { return executable_->memory(); }
+  std::vector<TableUse> table_use() const override { return executable_->table_use(); }
 
  private:
   BatchBounds fastest_batches() const;
@@ -223,24 +224,22 @@ Generation Generator::Impl::make_generation(const EncodedLine& line, const WordI
   return result;
 }
 
+const Generator::Impl& Generator::impl() const { return static_cast<const Impl&>(state()); }
+
 Generator::Generator(Model model, GeneratorOptions options)
-    : impl_(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
+    : ModelHandle(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
 
 Generator::Generator(const std::string& path, GeneratorOptions options)
     : Generator(load_model(path), std::move(options)) {}
 
-Generator::Generator(Generator&&) noexcept = default;
-Generator& Generator::operator=(Generator&&) noexcept = default;
-Generator::~Generator() = default;
-
-Generation Generator::generate(std::string_view prompt) const { return impl_->generate(prompt); }
+Generation Generator::generate(std::string_view prompt) const { return impl().generate(prompt); }
 
 std::vector<Generation> Generator::generate(const std::vector<std::string>& prompts) const {
   std::vector<Generation> results(prompts.size());
   const auto keep = [&](std::size_t line, Generation&& generation) {
     results[line] = std::move(generation);
   };
-  impl_->run(lines_of(prompts), keep, nullptr);
+  impl().run(lines_of(prompts), keep, nullptr);
   return results;
 }
 
@@ -250,12 +249,7 @@ std::vector<Generation> Generator::generate(std::initializer_list<std::string> p
 
 void Generator::generate(std::istream& input, const Sink& sink, const InputReady& ready) const {
   if (!sink) throw Error("the sink that receives continuations is empty");
-  impl_->run(lines_of(input), sink, ready);
+  impl().run(lines_of(input), sink, ready);
 }
-
-const GeneratorOptions& Generator::options() const { return impl_->options(); }
-const std::vector<std::string>& Generator::notes() const { return impl_->notes(); }
-MemoryUse Generator::memory() const { return impl_->executable().memory(); }
-std::vector<TableUse> Generator::table_use() const { return impl_->executable().table_use(); }
 
 }  // namespace fuselage

@@ -76,7 +76,7 @@ class PairNotes {
 
 }  // namespace
 
-class Scorer::Impl {
+class Scorer::Impl : public State {
  public:
   Impl(Model model, ScorerOptions options);
 
@@ -88,9 +88,10 @@ class Scorer::Impl {
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
   void score(std::istream& texts, const Sink& sink) const;
 
-  const ScorerOptions& options() const { return options_; }
-  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
-  const Executable& executable() const { return *executable_; }
+  const ScorerOptions& options() const override { return options_; }
+  const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
+  MemoryUse memory() const override { return executable_->memory(); }
+  std::vector<TableUse> table_use() const override { return executable_->table_use(); }
 
  private:
   struct Pair {
@@ -298,59 +299,52 @@ PairScore Scorer::Impl::make_score(const Pair& pair, ForcedScores scores) const 
   return result;
 }
 
+const Scorer::Impl& Scorer::impl() const { return static_cast<const Impl&>(state()); }
+
 Scorer::Scorer(Model model, ScorerOptions options)
-    : impl_(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
+    : ModelHandle(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
 
 Scorer::Scorer(const std::string& path, ScorerOptions options)
     : Scorer(load_model(path), std::move(options)) {}
 
-Scorer::Scorer(Scorer&&) noexcept = default;
-Scorer& Scorer::operator=(Scorer&&) noexcept = default;
-Scorer::~Scorer() = default;
-
 PairScore Scorer::score(std::string_view source, std::string_view target) const {
-  return impl_->score(source, target);
+  return impl().score(source, target);
 }
 
-PairScore Scorer::score(std::string_view text) const { return impl_->score(text); }
+PairScore Scorer::score(std::string_view text) const { return impl().score(text); }
 
 std::vector<PairScore> Scorer::score(const std::vector<std::string>& sources,
                                      const std::vector<std::string>& targets) const {
   std::vector<PairScore> scores(sources.size());
-  impl_->score(sources, targets, into(scores));
+  impl().score(sources, targets, into(scores));
   return scores;
 }
 
 std::vector<PairScore> Scorer::score(const std::vector<std::string>& texts) const {
   std::vector<PairScore> scores(texts.size());
-  impl_->score(texts, into(scores));
+  impl().score(texts, into(scores));
   return scores;
 }
 
 void Scorer::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                    const Sink& sink) const {
   expect_sink(sink);
-  impl_->score(sources, targets, sink);
+  impl().score(sources, targets, sink);
 }
 
 void Scorer::score(const std::vector<std::string>& texts, const Sink& sink) const {
   expect_sink(sink);
-  impl_->score(texts, sink);
+  impl().score(texts, sink);
 }
 
 void Scorer::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
   expect_sink(sink);
-  impl_->score(sources, targets, sink);
+  impl().score(sources, targets, sink);
 }
 
 void Scorer::score(std::istream& texts, const Sink& sink) const {
   expect_sink(sink);
-  impl_->score(texts, sink);
+  impl().score(texts, sink);
 }
-
-const ScorerOptions& Scorer::options() const { return impl_->options(); }
-const std::vector<std::string>& Scorer::notes() const { return impl_->notes(); }
-MemoryUse Scorer::memory() const { return impl_->executable().memory(); }
-std::vector<TableUse> Scorer::table_use() const { return impl_->executable().table_use(); }
 
 }  // namespace fuselage

@@ -117,16 +117,17 @@ Translation untranslated(const EncodedLine& line) {
 
 }  // namespace
 
-class Translator::Impl {
+class Translator::Impl : public State {
  public:
   Impl(Model model, TranslatorOptions options);
 
   void run(const Lines& lines, const Sink& sink, const InputReady& ready) const;
   Translation translate(std::string_view line, const LineGuide& guide) const;
 
-  const TranslatorOptions& options() const { return options_; }
-  const std::vector<std::string>& notes() const { return vocabularies_.notes; }
-  const Executable& executable() const { return *executable_; }
+  const TranslatorOptions& options() const override { return options_; }
+  const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
+  MemoryUse memory() const override { return executable_->memory(); }
+  std::vector<TableUse> table_use() const override { return executable_->table_use(); }
 
  private:
   void load_shortlist(std::int64_t words);
@@ -424,18 +425,16 @@ Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hy
   return result;
 }
 
+const Translator::Impl& Translator::impl() const { return static_cast<const Impl&>(state()); }
+
 Translator::Translator(Model model, TranslatorOptions options)
-    : impl_(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
+    : ModelHandle(std::make_unique<const Impl>(std::move(model), std::move(options))) {}
 
 Translator::Translator(const std::string& path, TranslatorOptions options)
     : Translator(load_model(path), std::move(options)) {}
 
-Translator::Translator(Translator&&) noexcept = default;
-Translator& Translator::operator=(Translator&&) noexcept = default;
-Translator::~Translator() = default;
-
 Translation Translator::translate(std::string_view line, const LineGuide& guide) const {
-  return impl_->translate(line, guide);
+  return impl().translate(line, guide);
 }
 
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines) const {
@@ -459,7 +458,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
     ++next;
     return true;
   };
-  impl_->run(source, keep, nullptr);
+  impl().run(source, keep, nullptr);
   return results;
 }
 
@@ -470,7 +469,7 @@ std::vector<Translation> Translator::translate(std::initializer_list<std::string
 void Translator::translate(const Lines& lines, const Sink& sink, const InputReady& ready) const {
   if (!lines) throw Error("the source of lines is empty");
   if (!sink) throw Error("the sink that receives translations is empty");
-  impl_->run(lines, sink, ready);
+  impl().run(lines, sink, ready);
 }
 
 void Translator::translate(std::istream& input, const Sink& sink, const InputReady& ready) const {
@@ -479,10 +478,5 @@ void Translator::translate(std::istream& input, const Sink& sink, const InputRea
   };
   translate(source, sink, ready);
 }
-
-const TranslatorOptions& Translator::options() const { return impl_->options(); }
-const std::vector<std::string>& Translator::notes() const { return impl_->notes(); }
-MemoryUse Translator::memory() const { return impl_->executable().memory(); }
-std::vector<TableUse> Translator::table_use() const { return impl_->executable().table_use(); }
 
 }  // namespace fuselage

@@ -12,15 +12,24 @@ export CMAKE_BUILD_PARALLEL_LEVEL CTEST_PARALLEL_LEVEL
 
 say() { printf '%s\n' "$*" >&2; }
 
-# On a terminal, shows the newest line of the input in place of the line before.
-show_newest_line() {
-  if [[ ! -t 2 ]]; then
-    cat >/dev/null
-    return
-  fi
-  local line
-  while IFS= read -r line; do printf '\r\033[K  %.76s' "${line//$'\r'/}" >&2; done
-  printf '\r\033[K' >&2
+# Reads the output of Ninja or CTest. On a terminal shows the share that is done and the newest line, in
+# place of the line before; elsewhere prints a line for each tenth.
+show_progress() {
+  local line share='' tenths=0
+  local step='^(\[| *)([0-9]+)/([0-9]+)(\]| Test +#[0-9]+:)(.*)'
+  while IFS= read -r line; do
+    line=${line//$'\r'/}
+    if [[ $line =~ $step ]]; then
+      line=${BASH_REMATCH[5]}
+      share=$(printf '%3d %%' $((100 * BASH_REMATCH[2] / BASH_REMATCH[3])))
+      if [[ ! -t 2 ]] && ((10 * BASH_REMATCH[2] / BASH_REMATCH[3] > tenths)); then
+        tenths=$((10 * BASH_REMATCH[2] / BASH_REMATCH[3]))
+        say "  $share"
+      fi
+    fi
+    [[ ! -t 2 ]] || printf '\r\033[K  %s %.70s' "$share" "$line" >&2
+  done
+  [[ ! -t 2 ]] || printf '\r\033[K' >&2
 }
 
 # step TITLE COMMAND...: runs the command; if it fails, prints the log's end and exits.
@@ -29,7 +38,7 @@ step() {
   shift
   say "$what"
   printf '== %s: %s\n' "$what" "$*" >>"$log"
-  "$@" </dev/null 2>&1 | tee -a "$log" | show_newest_line && return
+  "$@" </dev/null 2>&1 | tee -a "$log" | show_progress && return
   say "FAILED: $what. The end of $log:"
   tail -n 40 "$log" >&2
   exit 1

@@ -41,6 +41,7 @@ struct NodeDifference {
   double value, reference;
 };
 
+/// The result of compare_with_reference.
 struct NodeComparison {
   std::size_t compared = 0;  ///< nodes with equal results, up to the first difference
   /// Nodes that were not compared: in loops, over all words of a prefix, and with results of types

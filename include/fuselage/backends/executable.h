@@ -44,6 +44,8 @@ struct NodeTime {
   std::uint64_t runs = 0;
   std::uint64_t rows = 0;  ///< computed in all runs
 };
+
+/// Time that the nodes of the source program and of the step program took.
 struct Profile {
   std::vector<NodeTime> source, step;
   std::uint64_t batches = 0, steps = 0;  ///< how often the programs ran

@@ -31,8 +31,8 @@ struct SearchOptions {
   float word_penalty = 0;  ///< subtracted from the score per word
   /// Added to the score of a finished hypothesis, with alignments: this times the sum, over the
   /// source tokens, of the logarithm of a token's weights over all words, at most 1 and at least
-  /// kLeastCoverage (Wu et al. 2016, "Google's neural machine translation system", equation 14).
-  /// Not negative.
+  /// kLeastCoverage. Not negative. See Wu et al. 2016, "Google's neural machine translation
+  /// system", equation 14.
   float coverage_penalty = 0;
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
   /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.

@@ -6,18 +6,17 @@
 #include <functional>
 #include <initializer_list>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuselage/backends/compile_options.h"
-#include "fuselage/backends/usage.h"
 #include "fuselage/base/api.h"
 #include "fuselage/base/log.h"
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/generation.h"
+#include "fuselage/decoding/model_handle.h"
 #include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/vocabulary_options.h"
@@ -66,7 +65,7 @@ struct GeneratorOptions {
 /// All members may be called from several threads at the same time; the calls share the weights. A
 /// continuation depends neither on other prompts nor on the batch size nor on the number of
 /// threads.
-class Generator {
+class Generator : public ModelHandle<GeneratorOptions> {
  public:
   /// Receives the continuations of a prompt, numbered from 0, in order and one at a time.
   using Sink = std::function<void(std::size_t line, Generation&& generation)>;
@@ -81,10 +80,6 @@ class Generator {
   /// The same for the model at `path`; throws also the errors of load_model.
   explicit Generator(const std::string& path, GeneratorOptions options = {});
 
-  Generator(Generator&&) noexcept;
-  Generator& operator=(Generator&&) noexcept;
-  ~Generator();
-
   /// The continuations of one line.
   Generation generate(std::string_view prompt) const;
 
@@ -95,21 +90,9 @@ class Generator {
   /// Gives the continuations of each line of the stream, as Translator::translate does.
   void generate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
-  /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
-  const GeneratorOptions& options() const;
-
-  /// Notes for the user from loading the model, its vocabulary and weights.
-  const std::vector<std::string>& notes() const;
-
-  /// Memory use up to now.
-  MemoryUse memory() const;
-
-  /// Look-ups in tables of frequent rows up to now.
-  std::vector<TableUse> table_use() const;
-
  private:
   class Impl;
-  std::unique_ptr<const Impl> impl_;
+  const Impl& impl() const;
 };
 
 }  // namespace fuselage

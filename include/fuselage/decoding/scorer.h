@@ -3,17 +3,16 @@
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuselage/backends/compile_options.h"
-#include "fuselage/backends/usage.h"
 #include "fuselage/base/api.h"
 #include "fuselage/base/log.h"
 #include "fuselage/decoding/batch_options.h"
+#include "fuselage/decoding/model_handle.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
@@ -42,7 +41,7 @@ struct ScorerOptions {
 /// texts. For the output of a Translator, a Scorer gives the same scores. Members for the other
 /// kind of model throw Error. All members may be called from several threads at the same time; the
 /// calls share the weights.
-class Scorer {
+class Scorer : public ModelHandle<ScorerOptions> {
  public:
   /// Receives the score of a pair of lines or of a line, numbered from 0, in order and one at a
   /// time. An exception that it throws ends the call.
@@ -53,10 +52,6 @@ class Scorer {
 
   /// The same for the model at `path`; throws also the errors of load_model.
   explicit Scorer(const std::string& path, ScorerOptions options = {});
-
-  Scorer(Scorer&&) noexcept;
-  Scorer& operator=(Scorer&&) noexcept;
-  ~Scorer();
 
   /// The score of `target` as a translation of `source`.
   PairScore score(std::string_view source, std::string_view target) const;
@@ -82,21 +77,9 @@ class Scorer {
   /// Gives one score per line.
   void score(std::istream& texts, const Sink& sink) const;
 
-  /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
-  const ScorerOptions& options() const;
-
-  /// Notes for the user from loading the model, its vocabularies and weights.
-  const std::vector<std::string>& notes() const;
-
-  /// Memory use up to now.
-  MemoryUse memory() const;
-
-  /// Look-ups in tables of frequent rows up to now.
-  std::vector<TableUse> table_use() const;
-
  private:
   class Impl;
-  std::unique_ptr<const Impl> impl_;
+  const Impl& impl() const;
 };
 
 }  // namespace fuselage

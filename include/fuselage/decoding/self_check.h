@@ -73,6 +73,7 @@ struct CheckResult {
   std::vector<std::string> failures() const;
 };
 
+/// Settings of check_probes.
 struct CheckOptions {
   VocabularyPairOptions vocabularies = {};
   CompileOptions compile = {};  ///< unset members have the model's values

@@ -6,19 +6,18 @@
 #include <functional>
 #include <initializer_list>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fuselage/backends/compile_options.h"
-#include "fuselage/backends/usage.h"
 #include "fuselage/base/api.h"
 #include "fuselage/base/log.h"
 #include "fuselage/base/shortlist_options.h"
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/line_guide.h"
+#include "fuselage/decoding/model_handle.h"
 #include "fuselage/decoding/repetition.h"
 #include "fuselage/decoding/sampling.h"
 #include "fuselage/decoding/translation.h"
@@ -98,7 +97,7 @@ struct TranslatorOptions {
 /// calls share the weights, and each has its own search. A translation depends neither on other
 /// lines nor on the batch size nor on the number of threads, except with
 /// ShortlistOptions::union_of_batch.
-class Translator {
+class Translator : public ModelHandle<TranslatorOptions> {
  public:
   /// Receives the translation of a line, numbered from 0, in order and one at a time.
   using Sink = std::function<void(std::size_t line, Translation&& translation)>;
@@ -112,10 +111,6 @@ class Translator {
 
   /// The same for the model at `path`; throws also the errors of load_model.
   explicit Translator(const std::string& path, TranslatorOptions options = {});
-
-  Translator(Translator&&) noexcept;
-  Translator& operator=(Translator&&) noexcept;
-  ~Translator();
 
   /// The translation of one line. Throws Error for a guide without TranslatorOptions::guided.
   Translation translate(std::string_view line, const LineGuide& guide = {}) const;
@@ -140,21 +135,9 @@ class Translator {
   /// handed over; while the input pauses, only with `ready`.
   void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
-  /// The options, with the values of the members that were unset; only BatchOptions may stay unset.
-  const TranslatorOptions& options() const;
-
-  /// Notes for the user from loading the model, its vocabularies and weights.
-  const std::vector<std::string>& notes() const;
-
-  /// Memory use up to now.
-  MemoryUse memory() const;
-
-  /// Look-ups in tables of frequent rows up to now.
-  std::vector<TableUse> table_use() const;
-
  private:
   class Impl;
-  std::unique_ptr<const Impl> impl_;
+  const Impl& impl() const;
 };
 
 }  // namespace fuselage

@@ -25,7 +25,10 @@ using MapId = Id<struct MapTag>;
 
 }  // namespace fuselage
 
+// Doxygen misses the namespace of such a specialization.
+/// \cond
 template <typename Tag>
 struct std::hash<fuselage::Id<Tag>> {
   std::size_t operator()(fuselage::Id<Tag> id) const noexcept { return id.index; }
 };
+/// \endcond

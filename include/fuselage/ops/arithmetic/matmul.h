@@ -11,7 +11,7 @@ namespace FUSELAGE_API fuselage {
 
 namespace op {
 
-/// x W, or x Wᵀ; operands x [..., k] and W, known at load time.
+/// The product x W, or x Wᵀ; operands x [..., k] and W, known at load time.
 struct Matmul {
   static constexpr std::string_view kName = "matmul";
   bool transposed = false;

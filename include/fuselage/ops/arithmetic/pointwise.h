@@ -105,7 +105,7 @@ struct GreaterEqual {
 
 // Ternary ops.
 
-/// a where the condition is not 0, else b. NaN is not 0.
+/// Operand 1 where operand 0 is not 0, else operand 2. NaN is not 0.
 struct Where {
   static constexpr std::string_view kName = "where";
 };

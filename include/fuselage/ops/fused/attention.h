@@ -13,7 +13,7 @@ namespace FUSELAGE_API fuselage {
 
 namespace op {
 
-/// scale × dot product of the operands, for each of `heads` contiguous slices of a row.
+/// The dot product of the operands, times `scale`, for each of `heads` contiguous slices of a row.
 struct HeadDot {
   static constexpr std::string_view kName = "head_dot";
   std::int64_t heads = 0;
@@ -41,7 +41,7 @@ struct DotAttention : QuantizedResults {
   }
 };
 
-/// The same with the score v · tanh(q + k); operands exp(q), exp(k), v, values.
+/// As DotAttention, with the score v · tanh(q + k); operands exp(q), exp(k), v, values.
 struct AdditiveAttention : QuantizedResults {
   static constexpr std::string_view kName = "additive_attention";
   MapPath left;
@@ -73,8 +73,8 @@ struct PairMembers {
 
 }  // namespace op
 
-/// Multi-head dot-product attention (Vaswani et al. 2017, section 3.2) and additive attention
-/// (Bahdanau et al. 2015, appendix A.1.2) as single ops, and the scores of several heads.
+/// Multi-head dot-product attention and additive attention as single ops, and the scores of several
+/// heads. See Vaswani et al. 2017, section 3.2, and Bahdanau et al. 2015, appendix A.1.2.
 std::span<const OpDef> attention_ops();
 
 }  // namespace fuselage

@@ -24,7 +24,7 @@ struct Pointwise : QuantizedResults {
   }
 };
 
-/// x W, or x Wᵀ, and an expression in which the product is x0 and operands 2, 3, … are x1, x2, ….
+/// The product x W, or x Wᵀ, and an expression of it, as x0, and of operands 2, 3, … as x1, x2, ….
 struct Linear : QuantizedResults {
   static constexpr std::string_view kName = "linear";
   bool transposed = false;

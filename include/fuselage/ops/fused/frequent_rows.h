@@ -19,7 +19,8 @@ struct LeadingRows {
   static constexpr auto attributes() { return std::tuple(required("count", &LeadingRows::count)); }
 };
 
-/// select_rows(x, via) W, or Wᵀ; operand 2, a table, holds the products of x's leading rows.
+/// The product select_rows(x, via) W, or Wᵀ; operand 2, a table, holds the products of x's leading
+/// rows.
 struct LookupMatmul {
   static constexpr std::string_view kName = "lookup_matmul";
   bool transposed = false;

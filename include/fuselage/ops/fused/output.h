@@ -32,7 +32,8 @@ struct LinearKBest {
   }
 };
 
-/// The same restricted to a shortlist: `to` maps pairs to their row, `words` maps them to words.
+/// As LinearKBest, restricted to a shortlist: `to` maps pairs to their row, `words` maps them to
+/// words.
 struct ShortlistKBest {
   static constexpr std::string_view kName = "shortlist_k_best";
   std::int64_t k = 0;

@@ -19,11 +19,11 @@ struct RowNumber {
   static constexpr auto attributes() { return std::tuple(required("via", &RowNumber::via)); }
 };
 
-/// Scores of words after a text: a word of the text is penalized (Keskar et al. 2019, "CTRL: A
-/// conditional transformer language model for controllable generation", section 4.1), and one that
-/// would repeat an n-gram of it gets -infinity (Paulus et al. 2018, "A deep reinforced model for
-/// abstractive summarization", section 2.5). The text of row r are the ids `words(via(p))` of the
-/// pairs p that `to` maps to r, in order.
+/// Scores of words after a text: a word of the text is penalized, and one that would repeat an
+/// n-gram of it gets -infinity. See Keskar et al. 2019, "CTRL: A conditional transformer language
+/// model for controllable generation", section 4.1, and Paulus et al. 2018, "A deep reinforced
+/// model for abstractive summarization", section 2.5. The text of row r are the ids `words(via(p))`
+/// of the pairs p that `to` maps to r, in order.
 struct PenalizeRepeats {
   static constexpr std::string_view kName = "penalize_repeats";
   MapPath to;
@@ -37,8 +37,8 @@ struct PenalizeRepeats {
   }
 };
 
-/// The same for the words of shortlists: a score for each pair of a row and a word. `row` leads
-/// from these pairs to the row, `listed` to the word; the words of a row ascend.
+/// As PenalizeRepeats, for the words of shortlists: a score for each pair of a row and a word.
+/// `row` leads from these pairs to the row, `listed` to the word; the words of a row ascend.
 struct SegmentPenalizeRepeats {
   static constexpr std::string_view kName = "segment_penalize_repeats";
   MapPath row;
@@ -57,7 +57,7 @@ struct SegmentPenalizeRepeats {
   }
 };
 
-/// The attributes of both.
+/// The attributes that PenalizeRepeats and SegmentPenalizeRepeats share.
 struct Repeats {
   MapPath to;
   MapPath via;

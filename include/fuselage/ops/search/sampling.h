@@ -47,7 +47,7 @@ struct Sample {
   }
 };
 
-/// The same for scores f32[1] of pairs: a word for each group of rows with the same image under
+/// As Sample, for scores f32[1] of pairs: a word for each group of rows with the same image under
 /// `to`; words are images under `words`.
 struct SegmentSample {
   static constexpr std::string_view kName = "segment_sample";

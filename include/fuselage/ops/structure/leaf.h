@@ -13,6 +13,13 @@ namespace FUSELAGE_API fuselage {
 
 namespace op {
 
+/// The attributes of a value that is made outside of the program: its name and type.
+template <typename Op>
+constexpr auto external_attributes() {
+  return std::tuple(required("name", &Op::name), defaulted("domain", &Op::domain),
+                    required("dims", &Op::dims), defaulted("dtype", &Op::dtype));
+}
+
 /// A stored weight.
 struct Param {
   static constexpr std::string_view kName = "param";
@@ -20,10 +27,7 @@ struct Param {
   DomainId domain = DomainId{0};
   Dims dims;
   DType dtype = DType::f32;
-  static constexpr auto attributes() {
-    return std::tuple(required("name", &Param::name), defaulted("domain", &Param::domain),
-                      required("dims", &Param::dims), defaulted("dtype", &Param::dtype));
-  }
+  static constexpr auto attributes() { return external_attributes<Param>(); }
 };
 
 /// A result of a program with an earlier binding time.
@@ -33,10 +37,7 @@ struct Import {
   DomainId domain = DomainId{0};
   Dims dims;
   DType dtype = DType::f32;
-  static constexpr auto attributes() {
-    return std::tuple(required("name", &Import::name), defaulted("domain", &Import::domain),
-                      required("dims", &Import::dims), defaulted("dtype", &Import::dtype));
-  }
+  static constexpr auto attributes() { return external_attributes<Import>(); }
 };
 
 /// The numbers that the caller supplies for each row of a domain; `name` is a declared input of the

@@ -26,9 +26,9 @@ struct Sinusoid {
   static constexpr auto attributes() { return std::tuple(required("dim", &Sinusoid::dim)); }
 };
 
-/// Rotary positions (Su et al. 2021, equation 34, with the halves of a head as the two
-/// coordinates): for the halves a and b of each head of x, y is a cos - b sin and b cos + a sin.
-/// Operands x, f32[heads × 2n], and cos and sin, f32[n], which all heads share.
+/// Rotary positions: for the halves a and b of each head of x, a cos - b sin and b cos + a sin. See
+/// Su et al. 2021, equation 34, with the halves of a head as the two coordinates. Operands x,
+/// f32[heads × 2n], and cos and sin, f32[n], which all heads share.
 struct Rotary {
   static constexpr std::string_view kName = "rotary";
   std::int64_t heads = 1;

@@ -1,0 +1,26 @@
+# The target fuselage_reference: the reference of the C++ headers as HTML, in reference/html of the build
+# folder. A warning is an error.
+find_package(Doxygen QUIET)
+if(NOT Doxygen_FOUND)
+  return()
+endif()
+set(DOXYGEN_PROJECT_NUMBER ${PROJECT_VERSION})
+set(DOXYGEN_PROJECT_BRIEF "Fast machine translation on CPUs and GPUs: optimized computation graphs")
+set(DOXYGEN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/reference)
+set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/docs)
+set(DOXYGEN_STRIP_FROM_INC_PATH ${PROJECT_SOURCE_DIR}/include)
+set(DOXYGEN_USE_MDFILE_AS_MAINPAGE ${PROJECT_SOURCE_DIR}/docs/reference.md)
+set(DOXYGEN_JAVADOC_AUTOBRIEF YES)
+# Members that explain themselves have no comment.
+set(DOXYGEN_EXTRACT_ALL YES)
+set(DOXYGEN_WARN_IF_UNDOCUMENTED NO)
+set(DOXYGEN_WARN_AS_ERROR FAIL_ON_WARNINGS)
+set(DOXYGEN_MACRO_EXPANSION YES)
+set(DOXYGEN_EXPAND_ONLY_PREDEF YES)
+set(DOXYGEN_PREDEFINED FUSELAGE_API= FUSELAGE_C_API=)
+set(DOXYGEN_SORT_MEMBER_DOCS NO)
+set(DOXYGEN_VERBATIM_HEADERS NO)
+set(DOXYGEN_HAVE_DOT NO)
+set(DOXYGEN_QUIET YES)
+doxygen_add_docs(fuselage_reference ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/docs/reference.md
+                 COMMENT "Rendering the reference of the C++ headers")
