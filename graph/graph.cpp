@@ -134,14 +134,17 @@ NodeId Graph::add_node_with_attrs(const OpDef& op, std::vector<ValueId> operands
 }
 
 const Node& Graph::node(NodeId id) const {
-  check(alive(id), "the id of a removed node, or of a node of another graph");
-  return nodes_[id.index];
+  check(id.index < nodes_.size(), "the id of a node of another graph");
+  const Node& found = nodes_[id.index];
+  check(found.op, "the id of a removed node, or of a node of another graph");
+  return found;
 }
 
 const Value& Graph::value(ValueId id) const {
-  check(id.index < values_.size() && alive(values_[id.index].producer),
-        "the id of a removed value, or of a value of another graph");
-  return values_[id.index];
+  check(id.index < values_.size(), "the id of a value of another graph");
+  const Value& found = values_[id.index];
+  check(found.producer.valid(), "the id of a removed value, or of a value of another graph");
+  return found;
 }
 
 Value& Graph::mutable_value(ValueId id) { return const_cast<Value&>(value(id)); }
@@ -209,6 +212,7 @@ void Graph::remove_node(NodeId id) {
     check(value(result).uses.empty() && !is_output(result), "a removed node is still used");
   for (std::uint32_t i = 0; i < removed.operands.size(); ++i)
     remove_use(removed.operands[i], {id, i});
+  for (const ValueId result : removed.results) values_[result.index].producer = {};
   nodes_[id.index] = Node{};
   --live_nodes_;
 }
