@@ -34,6 +34,7 @@ constexpr OptionUse kOptions[] = {
      [](const CompileOptions& o) { return o.profile != nullptr; }},
     {BackendOption::observer, "observer",
      [](const CompileOptions& o) { return o.observer != nullptr; }},
+    {BackendOption::in_double, "double", [](const CompileOptions& o) { return o.in_double; }},
     {BackendOption::devices, "device numbers",
      [](const CompileOptions& o) { return o.cuda.devices != CudaOptions().devices; }},
     {BackendOption::tf32, "tf32", [](const CompileOptions& o) { return o.cuda.tf32; }},

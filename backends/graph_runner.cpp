@@ -66,8 +66,10 @@ class GatheredRows {
   /// Adds the current rows of sentences that have the numbers `sentences` in a run.
   void add(const Worker& worker, std::size_t output, const RowTable& table,
            std::span<const std::size_t> sentences) {
-    const auto bytes = type_.dtype == DType::f32 ? bytes_of(worker.floats(output))
-                                                 : bytes_of(worker.integers(output));
+    if (type_.dtype == DType::f32 && worker.computes_in_double()) stored_ = DType::f64;
+    const auto bytes = stored_ == DType::f64   ? bytes_of(worker.doubles(output))
+                       : stored_ == DType::f32 ? bytes_of(worker.floats(output))
+                                               : bytes_of(worker.integers(output));
     if (binding_ == BindingTime::load) {
       load_.assign(bytes.begin(), bytes.end());
       return;
@@ -79,7 +81,7 @@ class GatheredRows {
       for (std::size_t s = 0; s < sentences.size(); ++s)
         sentence_of_.push_back(static_cast<std::int32_t>(s));
     }
-    const std::size_t row = static_cast<std::size_t>(row_size(type_)) * sizeof(float);
+    const std::size_t row = row_bytes();
     check(bytes.size() == sentence_of_.size() * row, "an output with other rows than its domain");
     for (std::size_t r = 0; r < sentence_of_.size(); ++r) {
       auto& to = rows_[sentences[static_cast<std::size_t>(sentence_of_[r])]];
@@ -90,7 +92,7 @@ class GatheredRows {
 
   NamedRows take() {
     NamedRows result{.name = name_};
-    const std::size_t row = static_cast<std::size_t>(row_size(type_)) * sizeof(float);
+    const std::size_t row = row_bytes();
     std::vector<std::byte> bytes = std::move(load_);
     Dims shape = load_shape_;
     if (binding_ != BindingTime::load) {
@@ -104,7 +106,7 @@ class GatheredRows {
       shape = {count};
       shape.insert(shape.end(), type_.dims.begin(), type_.dims.end());
     }
-    result.values = Tensor(type_.dtype, std::move(shape));
+    result.values = Tensor(stored_, std::move(shape));
     check(result.values.size_bytes() == bytes.size(), "an output of another size than its type");
     if (!bytes.empty()) std::memcpy(result.values.mutable_bytes(), bytes.data(), bytes.size());
     rows_.clear();
@@ -112,6 +114,11 @@ class GatheredRows {
   }
 
  private:
+  std::size_t row_bytes() const {
+    return static_cast<std::size_t>(row_size(type_)) *
+           (stored_ == DType::f64 ? sizeof(double) : sizeof(float));
+  }
+
   DomainKind kind_in(const Graph& graph) const { return graph.domain(type_.domain).kind; }
 
   template <typename T>
@@ -122,6 +129,7 @@ class GatheredRows {
 
   std::string name_;
   Type type_;
+  DType stored_ = type_.dtype;  ///< f64 for a worker that computes in double
   DomainKind kind_;
   BindingTime binding_ = BindingTime::load;
   Dims load_shape_;

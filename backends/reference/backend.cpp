@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "backends/reference/interpreter.h"
 #include "fuselage/backends/cpu/backend.h"
@@ -12,11 +14,13 @@
 namespace fuselage {
 namespace {
 
+/// Computes in T, float or double.
+template <typename T>
 class ReferenceWorker : public Worker {
  public:
   ReferenceWorker(const Graph& graph, const TensorMap& weights, const NodeObserver& observer)
       : graph_(graph), frame_(graph), interpreter_(graph, weights) {
-    interpreter_.observe(observer);
+    if constexpr (std::is_same_v<T, float>) interpreter_.observe(observer);
     interpreter_.run(BindingTime::load, frame_);
   }
 
@@ -32,32 +36,52 @@ class ReferenceWorker : public Worker {
   }
 
   OutputRows<float> floats(std::size_t output) const override {
-    const Array<float>& value = interpreter_.value(graph_.outputs()[output].value);
-    return {value.data.data(), value.rows, value.cols};
+    const Array<T>& value = value_of(output);
+    floats_.assign(value.data.begin(), value.data.end());
+    return {floats_.data(), value.rows, value.cols};
   }
 
   OutputRows<std::int32_t> integers(std::size_t output) const override {
-    const Array<float>& value = interpreter_.value(graph_.outputs()[output].value);
+    const Array<T>& value = value_of(output);
     integers_.assign(value.data.begin(), value.data.end());
     return {integers_.data(), value.rows, value.cols};
   }
 
+  OutputRows<double> doubles(std::size_t output) const override {
+    if constexpr (std::is_same_v<T, double>) {
+      const Array<T>& value = value_of(output);
+      return {value.data.data(), value.rows, value.cols};
+    }
+    return {};
+  }
+
+  bool computes_in_double() const override { return std::is_same_v<T, double>; }
+
  private:
+  const Array<T>& value_of(std::size_t output) const {
+    return interpreter_.value(graph_.outputs()[output].value);
+  }
+
   const Graph& graph_;
   RowFrame frame_;
-  Interpreter<float> interpreter_;
+  Interpreter<T> interpreter_;
+  mutable std::vector<float> floats_;
   mutable std::vector<std::int32_t> integers_;
 };
 
 class ReferenceExecutable : public Executable {
  public:
-  ReferenceExecutable(Graph graph, TensorMap weights, NodeObserver observer)
-      : graph_(std::move(graph)), weights_(std::move(weights)), observer_(std::move(observer)) {
+  ReferenceExecutable(Graph graph, TensorMap weights, NodeObserver observer, bool in_double = false)
+      : graph_(std::move(graph)),
+        weights_(std::move(weights)),
+        observer_(std::move(observer)),
+        in_double_(in_double) {
     verify(graph_);
   }
 
   std::unique_ptr<Worker> make_worker(std::size_t) const override {
-    return std::make_unique<ReferenceWorker>(graph_, weights_, observer_);
+    if (in_double_) return std::make_unique<ReferenceWorker<double>>(graph_, weights_, observer_);
+    return std::make_unique<ReferenceWorker<float>>(graph_, weights_, observer_);
   }
 
   std::size_t output(std::string_view name) const override {
@@ -70,6 +94,7 @@ class ReferenceExecutable : public Executable {
   Graph graph_;
   TensorMap weights_;
   NodeObserver observer_;
+  bool in_double_;
 };
 
 class ReferenceBackend : public Backend {
@@ -80,7 +105,7 @@ class ReferenceBackend : public Backend {
     static const Capabilities capabilities{
         .precisions = {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int16,
                        Precision::int8, Precision::int4, Precision::int4_log, Precision::stored},
-        .options = {BackendOption::kv_cache, BackendOption::observer},
+        .options = {BackendOption::kv_cache, BackendOption::observer, BackendOption::in_double},
         .target = {}};
     return capabilities;
   }
@@ -94,7 +119,10 @@ class ReferenceBackend : public Backend {
 
   std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
                                       const CompileOptions& options) const override {
-    return compile_reference(std::move(graph), std::move(weights), options.observer);
+    if (options.in_double && options.observer)
+      throw Error("nodes are observed in float; leave out double or the observer");
+    return std::make_unique<ReferenceExecutable>(std::move(graph), std::move(weights),
+                                                 options.observer, options.in_double);
   }
 };
 

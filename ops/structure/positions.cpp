@@ -47,8 +47,8 @@ void evaluate_sinusoid(EvalContext<T>& context) {
     for (std::int64_t i = 0; i < half; ++i) {
       const float angle = static_cast<float>(context.operand_row(0, r)[0]) *
                           std::exp(static_cast<float>(i) * -increment);
-      out.row(r)[i] = static_cast<T>(std::sin(angle));
-      out.row(r)[half + i] = static_cast<T>(std::cos(angle));
+      out.row(r)[i] = std::sin(static_cast<T>(angle));
+      out.row(r)[half + i] = std::cos(static_cast<T>(angle));
     }
 }
 

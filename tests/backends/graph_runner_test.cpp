@@ -47,6 +47,23 @@ TEST(GraphRunner, RunsAClassifierAndATagger) {
   }
 }
 
+TEST(GraphRunner, EvaluatesInDoubleWithTheReference) {
+  const std::vector<NamedRows> inputs = classifier_inputs();
+  GraphRunner reference(classifier(), classifier_weights(),
+                        {.backend = "reference", .in_double = true});
+  const Tensor tags = reference.run(inputs)[1].values;
+  ASSERT_EQ(tags.dtype(), DType::f64);
+  EXPECT_NEAR(tags.data<double>()[0], std::tanh(-.5), 1e-15);
+  try {
+    GraphRunner(classifier(), classifier_weights(), {.in_double = true});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("the cpu back-end has no use for double; leave it out, or take the "
+                          "reference back-end"));
+  }
+}
+
 TEST(GraphRunner, RunsStepsOnGivenWords) {
   const support::ToyModel model = support::toy_model(3);
   const std::vector<NamedRows> inputs{

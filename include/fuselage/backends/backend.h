@@ -24,6 +24,7 @@ enum class BackendOption : std::uint8_t {
   kv_cache,  ///< other than fp32
   profile,
   observer,
+  in_double,
   devices,  ///< cuda.devices
   tf32,     ///< cuda.tf32
   eager,    ///< cuda.eager

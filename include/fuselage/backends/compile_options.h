@@ -53,6 +53,8 @@ struct CompileOptions {
   Profile* profile = nullptr;
   CudaOptions cuda = {};
   NodeObserver observer = {};
+  /// Evaluates all numbers in double; a GraphRunner then gives outputs of f32 as f64.
+  bool in_double = false;
 };
 
 }  // namespace fuselage

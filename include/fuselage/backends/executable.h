@@ -79,6 +79,10 @@ class Worker {
   /// without rows has one.
   virtual OutputRows<float> floats(std::size_t output) const = 0;
   virtual OutputRows<std::int32_t> integers(std::size_t output) const = 0;
+  /// The floats as double; without rows if the back-end does not compute in double.
+  virtual OutputRows<double> doubles(std::size_t) const { return {}; }
+  /// Whether doubles() gives the outputs.
+  virtual bool computes_in_double() const { return false; }
 
   /// Size in bytes of the memory of a program's values during this batch; 0 if the back-end does
   /// not count it.
