@@ -11,3 +11,4 @@ void bind_scorer(nanobind::module_& module);
 void bind_equations(nanobind::module_& module);
 void bind_builder(nanobind::module_& module);
 void bind_graph(nanobind::module_& module);
+void bind_structure(nanobind::module_& module);

@@ -53,7 +53,10 @@ CompileOptions compile_options(const std::string& device, const std::string& pre
     options.backend = device;
   else
     set_device(options, device);
-  options.precision = precision_from_string(precision);
+  if (precision == "fp64")
+    options.in_double = true;
+  else
+    options.precision = precision_from_string(precision);
   options.passes = passes;
   options.exact = exact;
   return options;

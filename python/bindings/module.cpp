@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   bind_equations(module);
   bind_builder(module);
   bind_graph(module);
+  bind_structure(module);
   module.attr("version") = fuselage::version();
   module.def("find_bundled_model", fuselage::find_bundled_model,
              "The path of the model that comes with the package, from English to German.");

@@ -50,6 +50,7 @@ Tensor to_tensor(const Array& array) {
 }
 
 nb::object from_tensor(const Tensor& tensor) {
-  return tensor.dtype() == DType::i32 ? array_of<std::int32_t>(tensor)
-                                      : array_of<float>(tensor.to_f32());
+  if (tensor.dtype() == DType::i32) return array_of<std::int32_t>(tensor);
+  if (tensor.dtype() == DType::f64) return array_of<double>(tensor);
+  return array_of<float>(tensor.to_f32());
 }

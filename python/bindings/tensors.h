@@ -12,5 +12,5 @@ using Array =
 /// A copy of an array of f16, f32, f64 or integers as a tensor of its type.
 fuselage::Tensor to_tensor(const Array& array);
 
-/// A new numpy array with a tensor's f32 or i32 numbers.
+/// A new numpy array with a tensor's f32, f64 or i32 numbers.
 nanobind::object from_tensor(const fuselage::Tensor& tensor);

@@ -97,6 +97,7 @@ __all__ = [
     "NodeTime",
     "Runner",
     "abs",
+    "architecture",
     "batch_matmul",
     "broadcast",
     "cast",
@@ -118,6 +119,7 @@ __all__ = [
     "left",
     "less",
     "less_equal",
+    "load_model",
     "log",
     "log_softmax",
     "log_sum_exp_rows",
@@ -175,6 +177,33 @@ class NodeTime(NamedTuple):
     node: str
     seconds: float
     runs: int
+
+
+def load_model(path: Path_) -> tuple[Graph, dict[str, np.ndarray], list[str]]:
+    """Read a model of any format: its graph, its weights, and the paths of its vocabularies."""
+    graph, weights, vocabularies = _core.load_model(os.fspath(path))
+    return Graph(graph), weights, vocabularies
+
+
+def architecture(
+    name: str, options: Mapping[str, Any], *, seed: int = 1
+) -> tuple[Graph, dict[str, np.ndarray]]:
+    """Build a model of an architecture of the tree, such as "transformer", with random weights.
+
+    options: those of a Marian configuration, with all sizes ("dim-vocabs": [8000, 8000]).
+    Raises Error for an architecture or an option that is unknown.
+    """
+    texts = {key: _option_text(value) for key, value in options.items()}
+    graph, weights = _core.architecture(name, texts, seed)
+    return Graph(graph), weights
+
+
+def _option_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_option_text(each) for each in value)}]"
+    return str(value)
 
 
 class Builder(_core.Builder):
@@ -242,7 +271,8 @@ class Graph:
 
         weights: an array for each of the parameters.
         device: "cpu", "cuda", "cuda:1" …, or "reference", the interpreter.
-        precision: of products with weights, as of Translator.
+        precision: of products with weights, as of Translator; "fp64", on the interpreter alone,
+            evaluates everything in double.
         passes: optimizer passes: "all", "none", or names; "all,-NAME" leaves one out.
         exact: only rewrites that keep every bit of a result.
         profile: measure the time of nodes, on a CPU.
@@ -282,6 +312,16 @@ class Graph:
             path = Path(folder) / f"{self.name or 'graph'}.ir"
             path.write_text(str(self), encoding="utf-8")
             return run_command("dump", [path], options)
+
+    def quantized(self, precision: str) -> Graph:
+        """Give the graph whose products are in a precision: "int8", "int4" …, as the engine runs it.
+
+        It has the same parameters in float: weights and rows are quantized by nodes of the graph.
+        """
+        text = self.dump(
+            passes="quantize", precision=precision, stage="quantize", program="whole", no_provenance=True
+        )
+        return Graph.parse(text)
 
     def explain(self, question: str, **options: Any) -> str:
         """Tell why an optimizer rule was applied or not: "RULE@NODE", "RULE@*"."""
