@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test.sh [release|debug|asan|tsan]: sets up what is missing, builds that preset (release) and runs
 # every test of the C++ code. test.sh python: installs the Python package in an environment of its
-# own and runs its tests; test.sh distributed: the same for Ray and Spark, which needs Java. The last
-# line is "N passed, N failed, N skipped".
+# own and runs its tests; test.sh distributed: the same for Ray and Spark, which needs Java; test.sh
+# train: the same for training, which needs PyTorch. The last line is "N passed, N failed, N skipped".
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/help.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -13,8 +13,9 @@ case $preset in
   release | debug | asan | tsan) ;;
   python) exec scripts/test_python.sh ;;
   distributed) exec scripts/test_python.sh test,ray,spark python/tests/distributed ;;
+  train) exec scripts/test_python.sh test,train python/tests/train ;;
   *)
-    say "usage: $0 [release|debug|asan|tsan|python|distributed]"
+    say "usage: $0 [release|debug|asan|tsan|python|distributed|train]"
     exit 2
     ;;
 esac

@@ -1,0 +1,127 @@
+"""The preparation of a training: vocabulary, texts as ids, and the graph, in the training's folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sentencepiece
+
+from fuselage import Error
+from fuselage.graph import Graph, architecture, load_model
+from fuselage.structure import Structure
+from fuselage.train.config import Config, to_values
+from fuselage.train.log import Log
+from fuselage.train.text import encode, train_vocabulary
+
+VOCABULARY = "vocab.spm"
+GRAPH = "graph.ir"
+
+
+def prepare(config: Config, folder: Path) -> None:
+    """Make what is missing in the folder; what an earlier call has made stays.
+
+    Raises Error for texts and settings that do not fit, and for a folder of another model or text.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _claim(config, folder)
+    if config.model.finetune:
+        _take_model(config, folder)
+    _make_vocabulary(config, folder)
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / VOCABULARY))
+    _make_graph(config, folder, pieces.vocab_size())
+    _encode_texts(config, folder, pieces)
+
+
+def _claim(config: Config, folder: Path) -> None:
+    """Store the configuration; model and data must be those of the folder."""
+    values, path = to_values(config), folder / "config.json"
+    if path.exists():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        for part in ("model", "data"):
+            if before[part] != values[part]:
+                raise Error(
+                    f"'{folder}' is a training with another '{part}' section; use another --output, or "
+                    "remove the folder"
+                )
+    _write(path, json.dumps(values, indent=1))
+
+
+def _take_model(config: Config, folder: Path) -> None:
+    """Start with the graph, the weights and the vocabulary of a model."""
+    path = config.model.finetune
+    graph, weights, vocabularies = load_model(path)
+    if len(set(vocabularies)) != 1 or not vocabularies[0].endswith(".spm"):
+        raise Error(
+            f"'{path}' has the vocabularies {vocabularies}; only a model with one SentencePiece model for both "
+            "sides can be trained further"
+        )
+    if Structure.of(graph).parameters != {name: each.shape for name, each in weights.items()}:
+        raise Error(f"'{path}' stores some weights in integers; train further from its float weights")
+    shutil.copyfile(vocabularies[0], folder / VOCABULARY)
+    _write(folder / GRAPH, str(graph))
+    partial = folder / "initial.partial"
+    with partial.open("wb") as file:
+        np.savez(file, **weights)
+    partial.replace(folder / "initial.npz")
+
+
+def _make_vocabulary(config: Config, folder: Path) -> None:
+    path, data = folder / VOCABULARY, config.data
+    if path.exists():
+        return
+    if not data.vocabulary:
+        Log.say(f"Training a vocabulary of {data.vocabulary_size} pieces")
+        train_vocabulary(data.train, data.vocabulary_size, path, config.training.seed)
+        return
+    try:
+        shutil.copyfile(data.vocabulary, path)
+    except OSError as error:
+        raise Error(f"cannot read '{data.vocabulary}': {error.strerror}") from error
+
+
+def _make_graph(config: Config, folder: Path, words: int) -> None:
+    model = config.model
+    if model.graph or model.finetune:
+        path = folder / GRAPH if model.finetune else Path(model.graph)
+        try:
+            graph = Graph.parse(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise Error(f"cannot read '{path}': {error.strerror}") from error
+    else:
+        options: dict[str, Any] = {"dim-vocabs": [words, words], **model.options}
+        graph = architecture(model.architecture, options)[0]
+    structure = Structure.of(graph)
+    inputs = {each.name for each in graph.inputs if each.needed}
+    if "logits" not in structure.outputs or inputs != {"source.word", "hyp.word"}:
+        raise Error(
+            f"the graph has the inputs {sorted(inputs)} and the outputs {graph.outputs}; a training needs "
+            "source.word, hyp.word and logits"
+        )
+    if model.precision:
+        structure = Structure.of(graph.quantized(model.precision))
+    _write(folder / GRAPH, str(graph))
+    _write(folder / "structure.json", json.dumps(structure.parts))
+
+
+def _encode_texts(
+    config: Config, folder: Path, pieces: sentencepiece.SentencePieceProcessor
+) -> None:
+    data = config.data
+    for index, text in enumerate(data.train):
+        path = folder / f"train{index}.npz"
+        if not path.exists():
+            Log.say(f"Reading {text.path}")
+            encode(text, pieces, data.clean, data.augment, config.training.seed + index).save(path)
+    path = folder / "valid.npz"
+    if not path.exists():
+        encode(data.valid, pieces, data.clean, None, 0).save(path)
+
+
+def _write(path: Path, text: str) -> None:
+    partial = path.with_suffix(".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fuselage
+import pytest
+import yaml
+from fuselage.train.batches import Texts, make_batch
+from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
+from fuselage.train.config import Augmentation, Text, read_config
+from fuselage.train.text import other_forms, read_pairs
+
+CONFIG = {
+    "model": {
+        "architecture": "transformer",
+        "options": {
+            "dim-emb": 16,
+            "transformer-heads": 2,
+            "transformer-dim-ffn": 32,
+            "enc-depth": 1,
+            "dec-depth": 1,
+            "transformer-decoder-autoreg": "rnn",
+            "dec-cell": "ssru",
+            "tied-embeddings-all": True,
+        },
+        "dropout": {"*_embedding": 0.1},
+    },
+    "data": {
+        "train": [{"path": "train.tsv.gz"}],
+        "valid": {"path": ["valid.en", "valid.de"]},
+        "vocabulary-size": 400,
+        "augment": {"upper-case": 0.1, "joined": 0.2},
+    },
+    "training": {"updates": 60, "batch-tokens": 300, "warmup": 10, "learning-rate": 0.003},
+    "validation": {"every": 20, "bleu-lines": 5},
+    "save-every": 5,
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, lines, translator) -> Path:
+    """A configuration and texts: lines of the documentation and their translations."""
+    folder = tmp_path_factory.mktemp("training")
+    pairs = list(zip(lines, translator.translate(lines), strict=True))
+    with gzip.open(folder / "train.tsv.gz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{s}\t{t}\n" for s, t in pairs[:180])
+    for side, name in enumerate(("valid.en", "valid.de")):
+        text = "\n".join(pair[side] for pair in pairs[180:])
+        (folder / name).write_text(text + "\n", encoding="utf-8")
+    (folder / "config.yml").write_text(yaml.safe_dump(CONFIG))
+    return folder
+
+
+def command(folder: Path, output: str, *arguments: str) -> list[str]:
+    config = str(folder / "config.yml")
+    output = str(folder / output)
+    return [sys.executable, "-m", "fuselage.train", config, "--output", output, "--threads", "1", *arguments]
+
+
+def test_a_training_that_is_killed_gives_the_checkpoint_of_one_that_is_not(folder: Path) -> None:
+    subprocess.run(command(folder, "whole"), check=True)
+    kills = 0
+    for delay in (0.05, 0.2, 0.35):
+        process = subprocess.Popen(command(folder, "killed"))
+        reached = folder / "killed" / "checkpoint" / "state.json"
+        began = reached.stat().st_mtime if reached.exists() else 0.0
+        while process.poll() is None and (not reached.exists() or reached.stat().st_mtime == began):
+            time.sleep(0.01)
+        time.sleep(delay)
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+    assert kills > 0
+    subprocess.run(command(folder, "killed"), check=True)
+    whole, killed = ({p.name: p.read_bytes() for p in (folder / n / "checkpoint").iterdir()} for n in ("whole", "killed"))
+    assert whole == killed
+    losses = [list(csv.DictReader((folder / n / "log.csv").open())) for n in ("whole", "killed")]
+    assert [row["valid_loss"] for row in losses[0]] == [row["valid_loss"] for row in losses[1]]
+    assert float(losses[0][-1]["valid_loss"]) < float(losses[0][0]["valid_loss"])
+    # The best model is a model directory that the engine runs.
+    assert len(fuselage.Translator(folder / "whole" / "best").translate(["Hello.", "A graph."])) == 2
+
+
+def test_a_training_stops_in_time_and_goes_on(folder: Path) -> None:
+    subprocess.run(command(folder, "pieces", "--time", "0.01s", "--small-checkpoints"), check=True)
+    first = load_checkpoint(folder / "pieces" / "checkpoint")
+    assert first is not None and first[1]["update"] == 1
+    subprocess.run(command(folder, "pieces", "--time", "0.01s", "--small-checkpoints"), check=True)
+    second = load_checkpoint(folder / "pieces" / "checkpoint")
+    assert second is not None and second[1]["update"] == 2
+
+
+def test_a_piece_runs_without_the_engine_and_comes_back(folder: Path) -> None:
+    import tarfile
+
+    subprocess.run(command(folder, "home", "--time", "0.01s", "--small-checkpoints"), check=True)
+    subprocess.run(command(folder, "home", "--pack", str(folder / "piece.tar.xz")), check=True)
+    with tarfile.open(folder / "piece.tar.xz") as archive:
+        archive.extractall(folder / "away")
+    piece = folder / "away" / "piece"
+    assert not (piece / "code" / "fuselage" / "graph.py").exists()
+    environment = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    subprocess.run([piece / "run.sh", "0.01s", "--threads", "1"], check=True, env=environment)
+    home = folder / "home" / "checkpoint"
+    for file in home.iterdir():
+        file.unlink()
+    for file in (piece / "training" / "checkpoint").iterdir():
+        file.rename(home / file.name)
+    assert load_checkpoint(home)[1]["update"] == 2
+    subprocess.run(command(folder, "home", "--export", "now"), check=True)
+    assert fuselage.Translator(folder / "home" / "now").translate("A graph.") is not None
+
+
+def test_a_folder_is_of_one_model_and_text(folder: Path, tmp_path: Path) -> None:
+    subprocess.run(command(folder, "one", "--time", "0.01s"), check=True)
+    changed = {**CONFIG, "model": {**CONFIG["model"], "dropout": {}}}
+    (folder / "other.yml").write_text(yaml.safe_dump(changed))
+    other = command(folder, "one")
+    other[3] = str(folder / "other.yml")
+    done = subprocess.run(other, capture_output=True, text=True)
+    assert done.returncode == 1 and "is a training with another 'model' section" in done.stderr
+    alone = [sys.executable, "-m", "fuselage.train", "--output", str(tmp_path)]
+    done = subprocess.run(alone, capture_output=True, text=True)
+    assert done.returncode == 1 and "is no prepared training" in done.stderr
+
+
+def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
+    import torch
+
+    tensors = {"a": torch.rand(5_000_000), "b": torch.rand(7), "none": torch.rand(0)}
+    save_checkpoint(tmp_path / "c", tensors, {"update": 3})
+    assert all(file.stat().st_size <= 16e6 for file in (tmp_path / "c").iterdir())
+    stored, state = load_checkpoint(tmp_path / "c")
+    assert state == {"update": 3}
+    assert torch.equal(stored["a"], tensors["a"]) and stored["none"].shape == (0,)
+    small = {"weight/a": tensors["a"], "exp_avg/a": tensors["b"]}
+    save_checkpoint(tmp_path / "small", small, {}, small=True)
+    stored, _ = load_checkpoint(tmp_path / "small")
+    assert torch.equal(stored["weight/a"], tensors["a"].half())
+    assert torch.equal(stored["exp_avg/a"], tensors["b"].bfloat16())
+    # What a kill leaves of a newer one does not count.
+    (tmp_path / "c.partial").mkdir()
+    assert load_checkpoint(tmp_path / "c")[1] == {"update": 3}
+    (tmp_path / "c" / "part0.bin").write_bytes(b"short")
+    with pytest.raises(fuselage.Error, match="is damaged"):
+        load_checkpoint(tmp_path / "c")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"trainig": {}}, "there is no key 'trainig'; did you mean 'training'"),
+        ({"training": {"updates": "many"}}, "'training.updates' must be int, not 'many'"),
+        ({"training": {"updates": 0}}, "'training.updates' is 0, expected at least 1"),
+        ({"training": {"precision": "fp8"}}, "'training.precision' is 'fp8', not fp32 or bf16"),
+        ({"data": {"train": []}}, "'data.train' names no text"),
+        ({"data": {"train": [{"paths": "x"}]}}, r"no key 'data.train\[0\].paths'"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_an_error(tmp_path: Path, changed, message: str) -> None:
+    path = tmp_path / "c.yml"
+    path.write_text(yaml.safe_dump({**CONFIG, **changed}))
+    with pytest.raises(fuselage.Error, match=message):
+        read_config(path)
+
+
+def test_a_text_that_cannot_be_read_is_an_error_with_its_line(tmp_path: Path) -> None:
+    def errors_of(text: Text) -> str:
+        with pytest.raises(fuselage.Error) as error:
+            list(read_pairs(text))
+        return str(error.value)
+
+    bad = tmp_path / "bad.tsv"
+    bad.write_bytes(b"a\tb\nonly one\n")
+    assert "line 2: expected two texts with a tab" in errors_of(Text(str(bad)))
+    bad.write_bytes(b"a\tb\nc\t\xff\n")
+    assert "line 2: it is not UTF-8" in errors_of(Text(str(bad)))
+    bad.write_bytes(b"")
+    assert "has no lines" in errors_of(Text(str(bad)))
+    assert "cannot read" in errors_of(Text(str(tmp_path / "none")))
+    (tmp_path / "short").write_text("a\n")
+    (tmp_path / "long").write_text("a\nb\n")
+    both = [str(tmp_path / "short"), str(tmp_path / "long")]
+    assert "ends after 1 lines" in errors_of(Text(both))
+    assert "ends after 1 lines" in errors_of(Text(both[::-1]))
+    packed = tmp_path / "cut.gz"
+    packed.write_bytes(gzip.compress(b"a\tb\n" * 100)[:-9])
+    assert "cut.gz" in errors_of(Text(str(packed)))
+
+
+def test_other_forms_keep_both_sides_alike() -> None:
+    every = Augmentation(without_final_punctuation=1, upper_case=1, lower_case=1, copied=1)
+    forms = list(other_forms([("A man.", "Ein Mann."), ("Go!", "Geh!")], every, 1))
+    assert ("A MAN.", "EIN MANN.") in forms and ("a man.", "Ein Mann.") in forms
+    assert ("A man", "Ein Mann") in forms and ("Go", "Geh") in forms
+    assert ("Ein Mann.", "Ein Mann.") in forms
+
+
+def test_batches_have_every_pair_as_often_as_its_weight(folder: Path) -> None:
+    import numpy as np
+    from fuselage.train.encoded import Encoded
+
+    random = np.random.default_rng(1)
+
+    def text(count: int) -> Encoded:
+        sides = [[list(range(1, 2 + random.integers(9))) for _ in range(count)] for _ in range(2)]
+        return Encoded(*sides)
+
+    texts = Texts([text(50), text(40), text(30)], [2, 0.5, 1], 7)
+    pairs = np.concatenate(texts.epoch(0, 60, [True, True, False]))
+    assert np.sum(pairs[:, 0] == 0) == 100 and not np.any(pairs[:, 0] == 2)
+    assert 8 < np.sum(pairs[:, 0] == 1) < 32
+    again, other = texts.epoch(0, 60, [True] * 3), texts.epoch(1, 60, [True] * 3)
+    assert not np.array_equal(np.concatenate(again), np.concatenate(other))
+    for chosen in again:
+        batch = texts.batch(chosen)
+        assert batch.source.values.numel() <= 60 and batch.target.numel() <= 60
+
+
+def test_lines_are_joined_up_to_a_length() -> None:
+    import numpy as np
+    from fuselage.train.encoded import Encoded
+
+    sides = [[[10 + i] * (1 + i % 3) for i in range(60)] for _ in range(2)]
+    texts = Texts([Encoded(*sides)], [1], 7, joined=0.5, max_length=5)
+    lines = np.concatenate(texts.epoch(0, 100, [True]))
+    assert sorted(lines[:, 1]) == list(range(60))
+    counts = np.sum(lines[:, 1:] >= 0, 1)
+    assert 15 < np.sum(counts > 1) < 45 and counts.max() > 2
+    batch = texts.batch(lines)
+    assert batch.source.lengths.max() <= 6
+    joined = lines[np.argmax(counts)]
+    row = texts.batch(joined[None]).target[0].tolist()
+    assert row == [id for i in joined[1:] if i >= 0 for id in sides[0][i]] + [0]
+
+
+def test_a_batch_reads_the_word_before_and_predicts_the_end() -> None:
+    import numpy as np
+
+    batch = make_batch([np.array([5, 6]), np.array([7])], [np.array([8]), np.array([9, 10])])
+    assert batch.source.values.tolist() == [[5, 6, 0], [7, 0, -1]]
+    assert batch.previous.values.tolist() == [[-1, 8, -1], [-1, 9, 10]]
+    assert batch.target.tolist() == [[8, 0, -100], [9, 10, 0]]
+    assert batch.words == 5
