@@ -133,19 +133,28 @@ def read_config(path: str | Path, data: str | Path | None = None) -> Config:
     Raises Error naming the file and the key for an unknown key or a value of another type, and for
     a file that does not exist.
     """
+    path = Path(path)
+    config = build_values(Config, read_yaml(path), str(path))
+    _resolve(config, path.parent, Path(data) if data else path.parent)
+    _check(config, str(path))
+    return config
+
+
+def read_yaml(path: Path) -> Any:
+    """Read a YAML file. Raises Error for one that cannot be read."""
     import yaml
 
-    path = Path(path)
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except OSError as error:
         raise Error(f"cannot read '{path}': {error.strerror}") from error
     except yaml.YAMLError as error:
         raise Error(f"'{path}' is not YAML: {error}") from error
-    config = _build(Config, values or {}, str(path), "")
-    _resolve(config, path.parent, Path(data) if data else path.parent)
-    _check(config, str(path))
-    return config
+
+
+def build_values(kind: Any, values: Any, where: str) -> Any:
+    """Make a dataclass of values of YAML. Raises Error for an unknown key or another type."""
+    return _build(kind, values, where, "")
 
 
 def _build(kind: Any, values: Any, where: str, prefix: str) -> Any:
@@ -212,13 +221,8 @@ def _check(config: Config, where: str) -> None:
             raise Error(f"{where}: 'training.{key}' is {value}, expected at least {least}")
 
 
-def from_values(values: Any, where: str) -> Config:
-    """Give the configuration of to_values(). Raises Error as read_config() does."""
-    return _build(Config, values, where, "")
-
-
 def to_values(config: Any) -> Any:
-    """Give a configuration as the values of YAML or JSON; Config() has the defaults."""
+    """Give a configuration as the values that build_values() takes; Config() has the defaults."""
     if is_dataclass(config):
         return {
             each.name.replace("_", "-"): to_values(getattr(config, each.name))

@@ -32,7 +32,7 @@ def prepare(config: Config, folder: Path) -> None:
         _take_model(config, folder)
     _make_vocabulary(config, folder)
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(folder / VOCABULARY))
-    _make_graph(config, folder, pieces.vocab_size())
+    _store_graph(config, folder, pieces.vocab_size())
     _encode_texts(config, folder, pieces)
 
 
@@ -83,27 +83,37 @@ def _make_vocabulary(config: Config, folder: Path) -> None:
         raise Error(f"cannot read '{data.vocabulary}': {error.strerror}") from error
 
 
-def _make_graph(config: Config, folder: Path, words: int) -> None:
+def make_graph(config: Config, words: int) -> Graph:
+    """Give the graph of a configuration for a vocabulary of `words` entries.
+
+    Raises Error for a graph or options that do not fit.
+    """
     model = config.model
-    if model.graph or model.finetune:
-        path = folder / GRAPH if model.finetune else Path(model.graph)
+    if model.graph:
         try:
-            graph = Graph.parse(path.read_text(encoding="utf-8"))
+            graph = Graph.parse(Path(model.graph).read_text(encoding="utf-8"))
         except OSError as error:
-            raise Error(f"cannot read '{path}': {error.strerror}") from error
+            raise Error(f"cannot read '{model.graph}': {error.strerror}") from error
     else:
         options: dict[str, Any] = {"dim-vocabs": [words, words], **model.options}
         graph = architecture(model.architecture, options)[0]
-    structure = Structure.of(graph)
     inputs = {each.name for each in graph.inputs if each.needed}
-    if "logits" not in structure.outputs or inputs != {"source.word", "hyp.word"}:
+    if "logits" not in graph.outputs or inputs != {"source.word", "hyp.word"}:
         raise Error(
             f"the graph has the inputs {sorted(inputs)} and the outputs {graph.outputs}; a training needs "
             "source.word, hyp.word and logits"
         )
-    if model.precision:
-        structure = Structure.of(graph.quantized(model.precision))
-    _write(folder / GRAPH, str(graph))
+    return graph
+
+
+def _store_graph(config: Config, folder: Path, words: int) -> None:
+    if config.model.finetune:
+        graph = Graph.parse((folder / GRAPH).read_text(encoding="utf-8"))
+    else:
+        graph = make_graph(config, words)
+        _write(folder / GRAPH, str(graph))
+    precision = config.model.precision
+    structure = Structure.of(graph.quantized(precision) if precision else graph)
     _write(folder / "structure.json", json.dumps(structure.parts))
 
 

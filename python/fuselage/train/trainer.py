@@ -20,7 +20,7 @@ from fuselage.structure import Structure
 from fuselage.torch import Module, Padded
 from fuselage.train.batches import Batch, Texts, validation_batches
 from fuselage.train.checkpoint import load_checkpoint, save_checkpoint
-from fuselage.train.config import from_values
+from fuselage.train.config import Config, build_values
 from fuselage.train.encoded import Encoded
 from fuselage.train.log import Log
 from fuselage.train.optimizer import Optimizer, learning_rate
@@ -56,7 +56,8 @@ class Trainer:
         Raises Error for a folder that was not prepared, and for a checkpoint of another model.
         """
         self.folder = folder
-        self.config = from_values(_read(folder / "config.json"), str(folder / "config.json"))
+        path = folder / "config.json"
+        self.config: Config = build_values(Config, _read(path), str(path))
         self.device = torch.device(device)
         self.small = small
         self.models = models

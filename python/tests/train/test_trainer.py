@@ -247,3 +247,17 @@ def test_a_batch_reads_the_word_before_and_predicts_the_end() -> None:
     assert batch.previous.values.tolist() == [[-1, 8, -1], [-1, 9, 10]]
     assert batch.target.tolist() == [[8, 0, -100], [9, 10, 0]]
     assert batch.words == 5
+
+
+def test_the_configurations_of_the_repository_can_be_read() -> None:
+    from conftest import ROOT
+    from fuselage.train.prepare import make_graph
+    from fuselage.train.distill import Pipeline
+
+    folder = ROOT / "models" / "training"
+    for path in folder.glob("*.yml"):
+        if path.stem == "distill":
+            assert len(Pipeline(path, path, None, "cpu").teachers) == 2
+        else:
+            config = read_config(path)
+            make_graph(config, config.data.vocabulary_size)
