@@ -314,12 +314,16 @@ class Graph:
             return run_command("dump", [path], options)
 
     def quantized(self, precision: str) -> Graph:
-        """Give the graph whose products are in a precision: "int8", "int4" …, as the engine runs it.
+        """Give the graph with products in a precision, "int8", "int4" …, as the engine runs it.
 
         It has the same parameters in float: weights and rows are quantized by nodes of the graph.
         """
         text = self.dump(
-            passes="quantize", precision=precision, stage="quantize", program="whole", no_provenance=True
+            passes="quantize",
+            precision=precision,
+            stage="quantize",
+            program="whole",
+            no_provenance=True,
         )
         return Graph.parse(text)
 

@@ -66,8 +66,8 @@ class Node:
 class Structure:
     """Domains, maps, nodes in the order of creation, values by number, and outputs.
 
-    It is made of plain values, as JSON has them, so that a graph can be executed where the engine is
-    not installed.
+    It is made of plain values, as JSON has them, so that a graph can be executed where the engine
+    is not installed.
     """
 
     def __init__(self, parts: Mapping[str, Any]) -> None:

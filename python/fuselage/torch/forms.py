@@ -1,4 +1,4 @@
-"""The torch form of each op: a function of its operands' tensors that gives those of its results."""
+"""The torch form of each op: a function of its operands' tensors that gives its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from fuselage import Error
-from fuselage.structure import Node, RowMap
+from fuselage.structure import Node, RowMap, Structure
 
 
 class Context(Protocol):
@@ -34,9 +34,7 @@ class Context(Protocol):
     def axes(self, domain: int) -> int:
         """Give the number of axes of a domain."""
 
-    def read(
-        self, value: int, tensor: Tensor, via: Sequence[int]
-    ) -> tuple[Tensor, Tensor | None]:
+    def read(self, value: int, tensor: Tensor, via: Sequence[int]) -> tuple[Tensor, Tensor | None]:
         """Read rows through a path of maps; also gives which rows have an image (None: all)."""
 
     def positions(self, domain: int) -> Tensor:
@@ -53,8 +51,8 @@ _forms: dict[str, Form] = {}
 def register_form(op: str, form: Form) -> None:
     """Give an op its torch form: a function of a context, the node and its operands' tensors.
 
-    The tensors have axes for rows, then the dimensions of a row; the result has the dimensions of the
-    node's first result. Raises Error if the op has one already.
+    The tensors have axes for rows, then the dimensions of a row; the result has the dimensions of
+    the node's first result. Raises Error if the op has one already.
     """
     if op in _forms:
         raise Error(f"torch: the op '{op}' has a form already")
@@ -73,6 +71,19 @@ def _form(*ops: str) -> Callable[[Form], Form]:
         return form
 
     return register
+
+
+def apply_form(
+    context: Context, structure: Structure, node: Node, operands: list[Tensor]
+) -> Tensor:
+    """Evaluate a node by its form; raises Error if it has none."""
+    form = form_of(node)
+    if form is None:
+        raise Error(
+            f"torch: {structure.describe(node)} has no torch form; give it one with register_form, "
+            "or the graph before the passes that made it"
+        )
+    return form(context, node, operands)
 
 
 # --- Elementwise ops ---
@@ -109,7 +120,7 @@ _ELEMENTWISE: dict[str, Callable[..., Tensor]] = {
 
 @_form(*_ELEMENTWISE)
 def _elementwise(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
-    """A row is one list of numbers; a list of one number is repeated."""
+    """Give a row is one list of numbers; a list of one number is repeated."""
     dims = context.dims(node.results[0])
     shaped = []
     for value, tensor in zip(node.operands, operands, strict=True):
@@ -144,7 +155,7 @@ def _transpose(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
 
 @_form("head_dot")
 def _head_dot(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
-    """Products of the slices of two vectors; a matrix product where each varies over axes of its own."""
+    """Multiply slices of two vectors; as matrices where each varies over axes of its own."""
     heads, scale = node.attributes["heads"], node.attributes["scale"]
     a, b = (_heads(each, heads) for each in operands)
     if scale != 1:
@@ -252,14 +263,20 @@ def _select_rows(context: Context, node: Node, operands: list[Tensor]) -> Tensor
         return rows
     dims = context.dims(node.results[0])
     found = found.reshape(found.shape + (1,) * len(dims))
-    other = operands[1] if len(operands) > 1 else torch.zeros((), dtype=rows.dtype, device=rows.device)
+    other = (
+        operands[1] if len(operands) > 1 else torch.zeros((), dtype=rows.dtype, device=rows.device)
+    )
     return torch.where(found, rows, other)
 
 
 @_form("segment_softmax")
 def _segment_softmax(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
     x, axes = _masked(context, node, operands[0], torch.finfo(operands[0].dtype).min)
-    return torch.exp(x - torch.logsumexp(x, axes, keepdim=True)) if len(axes) > 1 else torch.softmax(x, axes[0])
+    return (
+        torch.exp(x - torch.logsumexp(x, axes, keepdim=True))
+        if len(axes) > 1
+        else torch.softmax(x, axes[0])
+    )
 
 
 @_form("segment_log_softmax")
@@ -296,16 +313,20 @@ def _mean_rows(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
 
 @_form("mix_rows")
 def _mix_rows(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
-    """A matrix product where the mixed rows do not vary over the axes of the result."""
+    """Give a matrix product where the mixed rows do not vary over the axes of the result."""
     weights, x = operands
     heads = context.dims(node.operands[0])[0]
     rows, found = context.read(node.operands[1], x, node.attributes["via"])
     if found is not None:
-        rows = torch.where(found[..., None], rows, torch.zeros((), dtype=rows.dtype, device=rows.device))
+        rows = torch.where(
+            found[..., None], rows, torch.zeros((), dtype=rows.dtype, device=rows.device)
+        )
     pairs = context.row_map(node.attributes["to"][0])
     mask = context.mask(pairs.source)
     if mask is not None:
-        weights = torch.where(mask[..., None], weights, torch.zeros((), dtype=weights.dtype, device=weights.device))
+        weights = torch.where(
+            mask[..., None], weights, torch.zeros((), dtype=weights.dtype, device=weights.device)
+        )
     kept = context.axes(pairs.target)
     mixed = _einsum(weights, _heads(rows, heads), "h", "hk", "hk", kept=kept)
     return mixed.reshape(mixed.shape[:-2] + context.dims(node.results[0]))
@@ -347,7 +368,7 @@ def _rotary(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
 
 @_form("cast")
 def _cast(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
-    """Rounds to 16 bits."""
+    """Round to 16 bits."""
     types: dict[str, Any] = {"bf16": torch.bfloat16, "f16": torch.float16}
     x = operands[0]
     if node.attributes["to"] not in types or not x.is_floating_point():
@@ -360,23 +381,21 @@ def _cast(context: Context, node: Node, operands: list[Tensor]) -> Tensor:
 
 
 def _rows(tensor: Tensor, dims: tuple[int, ...]) -> tuple[int, ...]:
-    """The sizes of the axes of rows."""
+    """Give the sizes of the axes of rows."""
     return tuple(tensor.shape[: tensor.dim() - len(dims)])
 
 
 def _shaped(context: Context, node: Node, result: Tensor, operand: Tensor) -> Tensor:
-    """A result that has lost dimensions, with the dimensions of its type."""
+    """Give a result that has lost dimensions, with the dimensions of its type."""
     rows = _rows(operand, context.dims(node.operands[0]))
     return result.reshape(rows + context.dims(node.results[0]))
 
 
 def _heads(x: Tensor, heads: int) -> Tensor:
-    return x.reshape(x.shape[:-1] + (heads, x.shape[-1] // heads))
+    return x.reshape((*x.shape[:-1], heads, x.shape[-1] // heads))
 
 
-def _masked(
-    context: Context, node: Node, x: Tensor, fill: float
-) -> tuple[Tensor, tuple[int, ...]]:
+def _masked(context: Context, node: Node, x: Tensor, fill: float) -> tuple[Tensor, tuple[int, ...]]:
     """Rows that do not exist set to `fill`, and the axes that the op reduces."""
     grouping = context.row_map(node.attributes["to"][0])
     dims = context.dims(node.operands[0])
@@ -388,8 +407,10 @@ def _masked(
     return x, tuple(range(kept, axes))
 
 
-def _einsum(a: Tensor, b: Tensor, of_a: str, of_b: str, of_result: str, kept: int | None = None) -> Tensor:
-    """A product over named dimensions behind the axes of rows.
+def _einsum(
+    a: Tensor, b: Tensor, of_a: str, of_b: str, of_result: str, kept: int | None = None
+) -> Tensor:
+    """Give a product over named dimensions behind the axes of rows.
 
     An axis of size 1 in one operand is left out there, so that torch can multiply matrices. Axes
     from number `kept` on are summed.

@@ -64,9 +64,9 @@ class Module(nn.Module):
     ) -> dict[str, Padded | Tensor]:
         """Compute outputs for a batch; all of the graph's by default.
 
-        inputs: for each word map and each declared input its rows: Padded, a tensor for a domain with
-            a row for each sentence, or a list with the rows of each sentence. Row t of the words of
-            the hypotheses is the word that step t reads, -1 in the first one.
+        inputs: for each word map and each declared input its rows: Padded, a tensor for a domain
+            with a row for each sentence, or a list with the rows of each sentence. Row t of the
+            words of the hypotheses is the word that step t reads, -1 in the first one.
         Outputs of tokens and steps are Padded. Raises Error for inputs that do not fit.
         """
         names = tuple(self.structure.outputs if outputs is None else outputs)
@@ -96,14 +96,13 @@ class Module(nn.Module):
         if weights is None:
             gains = self._gains()
             return {
-                name: self._drawn(name, shape, name in gains, init) for name, shape in shapes.items()
+                name: self._drawn(name, shape, name in gains, init)
+                for name, shape in shapes.items()
             }
         missing = sorted(shapes.keys() - weights.keys())
         unknown = sorted(weights.keys() - shapes.keys())
         if missing or unknown:
-            raise Error(
-                f"torch: weights are missing: {missing}; not of the graph: {unknown}"
-            )
+            raise Error(f"torch: weights are missing: {missing}; not of the graph: {unknown}")
         tensors = {}
         for name, shape in shapes.items():
             array = np.asarray(weights[name])
@@ -113,7 +112,9 @@ class Module(nn.Module):
         return tensors
 
     @staticmethod
-    def _drawn(name: str, shape: tuple[int, ...], is_gain: bool, init: Mapping[str, Init]) -> Tensor:
+    def _drawn(
+        name: str, shape: tuple[int, ...], is_gain: bool, init: Mapping[str, Init]
+    ) -> Tensor:
         tensor = torch.empty(shape)
         for pattern, fill in init.items():
             if fnmatch.fnmatchcase(name, pattern):
@@ -149,7 +150,9 @@ class Module(nn.Module):
             return torch.stack(parts).to(device)
         lengths = torch.tensor([len(part) for part in parts])
         is_word = not parts[0].is_floating_point()
-        padded = nn.utils.rnn.pad_sequence(parts, batch_first=True, padding_value=-1 if is_word else 0)
+        padded = nn.utils.rnn.pad_sequence(
+            parts, batch_first=True, padding_value=-1 if is_word else 0
+        )
         if not is_word:
             first = next(self.parameters(), None)
             padded = padded.to(torch.get_default_dtype() if first is None else first.dtype)

@@ -1,4 +1,4 @@
-"""The order in which a module evaluates nodes: single nodes, and loops of nodes that need each other."""
+"""The order of evaluation: single nodes, and loops of nodes that need each other."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Step = Node | Loop
 
 
 def make_plan(structure: Structure, outputs: Iterable[str]) -> list[Step]:
-    """Give the nodes that outputs need, each after those that it needs. Raises Error for outputs that are unknown."""
+    """Give the nodes that outputs need, in order. Raises Error for unknown outputs."""
     nexts: dict[int, list[Node]] = {}
     for node in structure.nodes:
         if node.op == "next":
@@ -89,7 +89,7 @@ def _loop(structure: Structure, nodes: list[Node]) -> Loop:
 
 
 def _by_operands(structure: Structure, nodes: list[Node]) -> list[Node]:
-    """Producers before users, leaving out the edges from one iteration to the next."""
+    """Put producers before users, leaving out the edges from one iteration to the next."""
     members = set(nodes)
     done: set[Node] = set()
     order: list[Node] = []
@@ -113,7 +113,7 @@ def _by_operands(structure: Structure, nodes: list[Node]) -> list[Node]:
 
 
 def _components(roots: list[Node], needs: Callable[[Node], list[Node]]) -> list[list[Node]]:
-    """Strongly connected components, those that others need first (Tarjan 1972), without recursion."""
+    """Give strongly connected components, those that others need first (Tarjan 1972)."""
     index: dict[Node, int] = {}
     low: dict[Node, int] = {}
     open_nodes: list[Node] = []
@@ -158,7 +158,7 @@ def _components(roots: list[Node], needs: Callable[[Node], list[Node]]) -> list[
 
 
 def _is_owner(structure: Structure, node: Node) -> bool:
-    """Whether a selection reads the rows of owners that have the same axes: hypotheses of parents."""
+    """Whether a selection reads the rows of owners with the same axes: hypotheses of parents."""
     maps = [structure.maps[index] for index in node.attributes["via"]]
     kinds = [structure.domains[each.source].kind for each in maps]
     return all(each.kind == "structural" for each in maps) and kinds == ["hypothesis"]

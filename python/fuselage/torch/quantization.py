@@ -1,7 +1,7 @@
 """Quantized numbers as the engine has them, with gradients that pass as if nothing were rounded.
 
-A quantized tensor is represented by the numbers that it stands for. Scales and integers are computed in
-float32 in the engine's order (fuselage/base/quantized.h, logarithmic.h).
+A quantized tensor is represented by the numbers that it stands for. Scales and integers are
+computed in float32 in the engine's order (fuselage/base/quantized.h, logarithmic.h).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _StraightThrough(torch.autograd.Function):
 
 
 def _rounded(x: Tensor, settings: dict[str, Any], scales: list[Tensor]) -> Tensor:
-    """The nearest numbers that the vectors along the last dimension can represent."""
+    """Give the nearest numbers that the vectors along the last dimension can represent."""
     to = settings["to"]
     if to in ("bf16", "f16"):
         return x.to(torch.bfloat16 if to == "bf16" else torch.float16).float()
@@ -74,20 +74,20 @@ def _rounded(x: Tensor, settings: dict[str, Any], scales: list[Tensor]) -> Tenso
 
 
 def _nearest_power(q: Tensor, least: int, most: int) -> Tensor:
-    """The power of two nearest to |q|, ties to the larger: half a mantissa carries into the exponent."""
+    """Give the power of two nearest to |q|: half a mantissa carries into the exponent."""
     biased = (q.abs().contiguous().view(torch.int32) + 0x00400000) >> 23
     return torch.exp2((biased - 127).clamp(least, most).float())
 
 
 def _bounded_scale(x: Tensor, scale: Tensor, largest_sum: int) -> Tensor:
-    """A scale under which the magnitudes of the integers of a vector add up to at most a bound."""
+    """Give a scale that bounds the sum of the magnitudes of a vector's integers."""
     needed = x.double().abs().sum(-1, keepdim=True) / (largest_sum - 0.5 * x.shape[-1])
     above = torch.nextafter(needed.float(), torch.full_like(scale, torch.inf))
     return torch.where((scale > 0) & (scale < needed), above, scale)
 
 
 def _fitted_scale(x: Tensor, top: Tensor) -> Tensor:
-    """The scale with the least squared error: levels and scale in turn (Aji and Heafield 2020, 3.3)."""
+    """Fit levels and scale in turn (Aji and Heafield 2020, section 3.3)."""
     magnitudes = x.abs()
     exact = top / 128
     exact = torch.where(exact < _LEAST_SCALE, 0.0, exact)
@@ -106,12 +106,14 @@ def _fitted_scale(x: Tensor, top: Tensor) -> Tensor:
 
 
 def _fit(magnitudes: Tensor, scale: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Sums over a vector of w t, t² and (w - scale t)², for magnitudes w at their nearest levels t."""
+    """Give sums of w t, t² and (w - scale t)², for magnitudes w at their nearest levels t."""
     inverse = torch.where(scale > 0, 1 / scale, 0.0)
     levels = _nearest_power(magnitudes * inverse, 0, _TOP_EXPONENT).double()
     w = magnitudes.double()
     error = w - scale.double() * levels
-    return tuple(each.sum(-1, keepdim=True) for each in (w * levels, levels * levels, error * error))  # type: ignore[return-value]
+    return tuple(
+        each.sum(-1, keepdim=True) for each in (w * levels, levels * levels, error * error)
+    )  # type: ignore[return-value]
 
 
 register_form("quantize", _quantize)

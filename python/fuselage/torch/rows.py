@@ -2,8 +2,8 @@
 
 A value is a tensor with an axis for each axis of its domain, then the dimensions of a row. The axes
 of a domain: none for values without rows, the entries for a vocabulary, the sentences, and for each
-kind of token its positions. An axis of size 1 where the domain has more rows means that the rows are
-equal: a value that is read through a map is never repeated in memory.
+kind of token its positions. An axis of size 1 where the domain has more rows means that the rows
+are equal: a value that is read through a map is never repeated in memory.
 
 A scan has the axes of its source, at the positions of the source: the order of a loop is the order
 in which an executor visits them. Parents, hypotheses and prefixes have an axis for the steps, since
@@ -24,7 +24,7 @@ from fuselage.structure import RowMap, Structure
 
 
 class Padded(NamedTuple):
-    """Rows of sentences of different lengths: values [sentences, longest, dims…], lengths [sentences].
+    """Rows of sentences: values [sentences, longest, dims…], lengths [sentences].
 
     Words are int64, with -1 where there is none. What lies behind a sentence's length has no
     meaning.
@@ -68,7 +68,7 @@ class Rows:
     # --- Domains ---
 
     def counted(self, domain: int) -> int:
-        """The domain whose positions this domain's own axis counts."""
+        """Give the domain whose positions this domain's own axis counts."""
         kind = self.structure.domains[domain].kind
         if kind in ("scan", "hypothesis"):
             return self._owner(domain)
@@ -77,7 +77,7 @@ class Rows:
         return domain
 
     def axes(self, domain: int) -> tuple[Axis, ...]:
-        """The axes of a domain, sentences first."""
+        """Give the axes of a domain, sentences first."""
         declared = self.structure.domains[domain]
         kind = declared.kind
         if kind == "none":
@@ -94,22 +94,22 @@ class Rows:
         return (*self.axes(self._owner(counted)), Axis(counted))
 
     def left(self, domain: int) -> int:
-        """The left member of a pair."""
+        """Give the left member of a pair."""
         return _given(self.structure.domains[domain].left)
 
     def right(self, domain: int) -> int:
-        """The right member of a pair."""
+        """Give the right member of a pair."""
         return _given(self.structure.domains[domain].right)
 
     def size(self, axis: Axis) -> int:
-        """The size of an axis."""
+        """Give the size of an axis."""
         if axis.domain not in self.sizes:
             name = self.structure.domains[axis.domain].name
             raise Error(f"torch: no input gives the number of rows of '{name}'")
         return self.sizes[axis.domain]
 
     def positions(self, domain: int) -> Tensor:
-        """The position of each row, over the last axis of the domain: [1, positions]."""
+        """Give the position of each row, over the last axis of the domain: [1, positions]."""
         axis = self.axes(domain)[-1]
         return torch.arange(self.size(axis), device=self.device)[None, :]
 
@@ -147,7 +147,7 @@ class Rows:
         return self._entries(value, row_map)
 
     def words(self, row_map: RowMap) -> Tensor:
-        """The words that the caller gave for a word map, -1 for none."""
+        """Give the words that the caller gave for a word map, -1 for none."""
         given = self.inputs.get(row_map.name)
         if given is None:
             raise Error(f"torch: there is no input '{row_map.name}'")
@@ -185,11 +185,12 @@ class Rows:
         )
 
     def _distance_entries(self, row_map: RowMap, size: int) -> Tensor:
-        """Entries of a table for the distances of pairs, as distance_table() of the engine: [1, left, right]."""
+        """Give entries for the distances of pairs, as the engine does: [1, left, right]."""
         distance = self._distances(row_map.source)
         if row_map.logarithmic:
             table = [
-                _logarithmic_entry(d, size, row_map) for d in range(-row_map.max_distance, row_map.max_distance + 1)
+                _logarithmic_entry(d, size, row_map)
+                for d in range(-row_map.max_distance, row_map.max_distance + 1)
             ]
             entries = torch.tensor(table, device=self.device)
             limit = row_map.max_distance
@@ -238,12 +239,16 @@ class Rows:
             known = self.sizes.setdefault(axis.domain, size)
             if known != size:
                 other = self.structure.domains[axis.domain].name
-                raise Error(f"torch: input '{name}' has {size} rows of '{other}', others have {known}")
+                raise Error(
+                    f"torch: input '{name}' has {size} rows of '{other}', others have {known}"
+                )
 
     def _set_lengths(self, domain: int, lengths: Tensor, name: str) -> None:
         known = self.lengths.setdefault(domain, lengths)
         if known is not lengths and not torch.equal(known, lengths):
-            raise Error(f"torch: input '{name}' has other lengths than the other inputs of its rows")
+            raise Error(
+                f"torch: input '{name}' has other lengths than the other inputs of its rows"
+            )
 
     def _owner(self, domain: int) -> int:
         return _given(self.structure.domains[domain].of)
@@ -251,6 +256,20 @@ class Rows:
     @staticmethod
     def _next(axes: Sequence[Axis], domain: int) -> int:
         return sum(axis.domain == domain for axis in axes)
+
+
+def read_path(
+    rows: Rows, maps: Sequence[RowMap], tensor: Tensor, dims: int
+) -> tuple[Tensor, Tensor | None]:
+    """Read rows of `dims` dimensions through maps; the last one leads to the tensor's domain."""
+    found: Tensor | None = None
+    for row_map in reversed(maps):
+        tensor, here = rows.pull(tensor, row_map, dims)
+        if found is not None:
+            found, _ = rows.pull(found, row_map, 0)
+        if here is not None:
+            found = here if found is None else found & here
+    return tensor, found
 
 
 def _given(number: int | None) -> int:
@@ -266,7 +285,7 @@ def _with_axes(value: Tensor, at: int, count: int) -> Tensor:
 
 
 def _logarithmic_entry(distance: int, size: int, row_map: RowMap) -> int:
-    """T5's buckets (Raffel et al. 2020, section 2.1), with logarithms in float32 as the engine has."""
+    """Give T5's bucket (Raffel et al. 2020, section 2.1), with logarithms in float32."""
     if row_map.causal:
         return _bucket(max(-distance, 0), size, row_map.max_distance)
     half = size // 2

@@ -73,9 +73,7 @@ def _train(given: argparse.Namespace) -> None:
 
         pack(folder, Path(given.pack))
         return
-    trainer = Trainer(
-        folder, device=given.device, small=given.small_checkpoints, models=models
-    )
+    trainer = Trainer(folder, device=given.device, small=given.small_checkpoints, models=models)
     if given.export:
         if models is None:
             raise Error("a model is written by the engine; name the configuration too")

@@ -80,7 +80,7 @@ class Texts:
     def _draw(
         self, index: int, weight: float, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The lines of a text in an epoch, and their lengths on both sides."""
+        """Give the lines of a text in an epoch, and their lengths on both sides."""
         text = self.texts[index]
         whole, rest = divmod(weight, 1)
         parts = [np.arange(len(text))] * int(whole)
@@ -91,7 +91,9 @@ class Texts:
         lines[:, 0], lines[:, 1] = index, first
         lengths = text.lengths()
         sizes = lengths[:, first]
-        more = np.where(random.random(len(first)) < self.joined, random.integers(1, _MOST, len(first)), 0)
+        more = np.where(
+            random.random(len(first)) < self.joined, random.integers(1, _MOST, len(first)), 0
+        )
         for place in range(1, _MOST):
             other = random.integers(0, len(text), len(first))
             fits = (place <= more) & np.all(sizes + lengths[:, other] <= self.max_length, 0)
@@ -117,7 +119,9 @@ def validation_batches(text: Encoded, batch_tokens: int, limit: int) -> Iterator
     count = min(len(text), limit or len(text))
     lengths = text.lengths()[:, :count]
     for batch in _cut(np.argsort(lengths[1], kind="stable"), lengths + 1, batch_tokens):
-        yield make_batch([text.line(0, int(i)) for i in batch], [text.line(1, int(i)) for i in batch])
+        yield make_batch(
+            [text.line(0, int(i)) for i in batch], [text.line(1, int(i)) for i in batch]
+        )
 
 
 def _cut(order: np.ndarray, lengths: np.ndarray, batch_tokens: int) -> Iterator[np.ndarray]:

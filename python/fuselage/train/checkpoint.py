@@ -1,4 +1,4 @@
-"""Checkpoints: all that a training needs to go on, written so that a kill at any moment loses nothing.
+"""Checkpoints: all that a training needs to go on. A kill while one is written loses nothing.
 
 A checkpoint is a folder of files of at most 16 MB, and `state.json`, which is written last.
 """
@@ -27,8 +27,8 @@ def save_checkpoint(
 ) -> None:
     """Write tensors and a state of JSON values in place of the checkpoint before.
 
-    small: weights and their averages are stored as fp16, which has more digits, those of gradients as
-        bf16, which has the range.
+    small: weights and their averages are stored as fp16, which has more digits, those of
+        gradients as bf16, which has the range.
     """
     partial, old = folder.with_suffix(".partial"), folder.with_suffix(".old")
     shutil.rmtree(partial, ignore_errors=True)
@@ -54,7 +54,7 @@ def save_checkpoint(
 
 
 def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-    """Read the newest whole checkpoint; None if there is none. Raises Error for one that is damaged."""
+    """Read the newest whole checkpoint; None if there is none. Raises Error for a damaged one."""
     for candidate in (folder, folder.with_suffix(".old")):
         if not (candidate / _STATE).exists():
             continue
@@ -86,7 +86,14 @@ def _parts(tensors: dict[str, Tensor], small: bool) -> Iterator[dict[str, Any]]:
         while at < len(data) or (len(data) == 0 and at == 0):
             count = min(len(data) - at, _PART_BYTES - size)
             part["tensors"].append(
-                {"name": name, "type": kind, "shape": list(tensor.shape), "at": at, "bytes": count, "in": size}
+                {
+                    "name": name,
+                    "type": kind,
+                    "shape": list(tensor.shape),
+                    "at": at,
+                    "bytes": count,
+                    "in": size,
+                }
             )
             part["data"].append(data[at : at + count].tobytes())
             at, size = at + count, size + count

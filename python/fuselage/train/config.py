@@ -15,10 +15,10 @@ from fuselage import Error
 class Model:
     """What is trained: an architecture of the tree with Marian's options, or a graph.
 
-    graph: a file with the text form of a graph, which has a source text, the words of the hypotheses
-        and an output `logits`.
+    graph: a file with the text form of a graph, which has a source text, the words of the
+        hypotheses and an output `logits`.
     finetune: a model directory whose graph, weights and vocabulary the training starts with.
-    precision: of products in training, as the engine computes them: int8, int4, int4-log; empty: fp32.
+    precision: of products, as the engine computes them: int8, int4, int4-log; empty: fp32.
     dropout: for patterns of names of values, the share of elements that are set to 0.
     """
 
@@ -46,7 +46,7 @@ class Text:
 
 @dataclass
 class Cleaning:
-    """Pairs that are left out: too long, in words or pieces, or of lengths that differ by a factor."""
+    """Pairs that are left out: too long, in pieces, or of lengths that differ by a factor."""
 
     max_length: int = 120
     max_ratio: float = 3.0

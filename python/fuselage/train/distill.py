@@ -1,7 +1,7 @@
 """Teacher to student: `python -m fuselage.train.distill CONFIG.yml`.
 
-Sequence-level distillation (Kim and Rush 2016, "Sequence-Level Knowledge Distillation", sections 3.2
-and 3.3) as steps, each of which is left out when its result is there.
+Sequence-level distillation (Kim and Rush 2016, "Sequence-Level Knowledge Distillation", sections
+3.2 and 3.3) as steps, each of which is left out when its result is there.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class Pipeline:
         return made
 
     def _distilled(self, translator: fuselage.Translator, pairs: list[Pair]) -> Iterator[Pair]:
-        """The hypothesis of each line that is nearest to its reference, if it is near enough."""
+        """Give the hypothesis of each line that is nearest to its reference, if near enough."""
         from sacrebleu.metrics import CHRF
 
         chrf = CHRF()
@@ -162,7 +162,10 @@ class Pipeline:
             return path
         Log.say("Making a shortlist")
         sides = [self.folder / f"lexicon.{side}" for side in ("source", "target")]
-        with sides[0].open("w", encoding="utf-8") as source, sides[1].open("w", encoding="utf-8") as target:
+        with (
+            sides[0].open("w", encoding="utf-8") as source,
+            sides[1].open("w", encoding="utf-8") as target,
+        ):
             for text in texts:
                 for pair in read_pairs(text):
                     source.write(pair[0] + "\n")
@@ -175,7 +178,9 @@ class Pipeline:
             side.unlink()
         return path
 
-    def _rate(self, teachers: list[Path], student: Path, stored: Path, lexicon: Path) -> dict[str, Any]:
+    def _rate(
+        self, teachers: list[Path], student: Path, stored: Path, lexicon: Path
+    ) -> dict[str, Any]:
         import sacrebleu
 
         pairs = list(read_pairs(self.settings.test))

@@ -17,11 +17,11 @@ class Encoded:
         return len(self.sides[0][1]) - 1
 
     def lengths(self) -> np.ndarray:
-        """The number of pieces on each side: [2, pairs]."""
+        """Give the number of pieces on each side: [2, pairs]."""
         return np.stack([np.diff(begins) for _, begins in self.sides])
 
     def line(self, side: int, index: int) -> np.ndarray:
-        """The ids of one side of a pair."""
+        """Give the ids of one side of a pair."""
         ids, begins = self.sides[side]
         return ids[begins[index] : begins[index + 1]]
 

@@ -9,7 +9,7 @@ from fuselage.train.config import Optimization
 
 
 def learning_rate(update: int, settings: Optimization) -> float:
-    """The rate of an update, from 1: linear warm-up, then the inverse square root."""
+    """Give the rate of an update, from 1: linear warm-up, then the inverse square root."""
     return settings.learning_rate * min(update / settings.warmup, (settings.warmup / update) ** 0.5)
 
 

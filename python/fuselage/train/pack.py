@@ -25,7 +25,11 @@ def pack(folder: Path, path: Path) -> None:
     with tarfile.open(path, "w:xz", preset=9) as archive:
         _add(archive, "piece/code/fuselage/__init__.py", _PACKAGE)
         _add(archive, "piece/run.sh", _RUN, 0o755)
-        for source in [package / "structure.py", *_sources(package, "torch"), *_sources(package, "train")]:
+        for source in [
+            package / "structure.py",
+            *_sources(package, "torch"),
+            *_sources(package, "train"),
+        ]:
             name = source.relative_to(package)
             archive.add(source.resolve(), f"piece/code/fuselage/{name}", filter=_plain)
         for name in ("config.json", "structure.json", "valid.npz"):

@@ -1,4 +1,4 @@
-"""The preparation of a training: vocabulary, texts as ids, and the graph, in the training's folder."""
+"""The preparation of a training: vocabulary, texts as ids, and the graph, in its folder."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def _claim(config: Config, folder: Path) -> None:
         for part in ("model", "data"):
             if before[part] != values[part]:
                 raise Error(
-                    f"'{folder}' is a training with another '{part}' section; use another --output, or "
-                    "remove the folder"
+                    f"'{folder}' is a training with another '{part}' section; use another "
+                    "--output, or remove the folder"
                 )
     _write(path, json.dumps(values, indent=1))
 
@@ -56,11 +56,13 @@ def _take_model(config: Config, folder: Path) -> None:
     graph, weights, vocabularies = load_model(path)
     if len(set(vocabularies)) != 1 or not vocabularies[0].endswith(".spm"):
         raise Error(
-            f"'{path}' has the vocabularies {vocabularies}; only a model with one SentencePiece model for both "
-            "sides can be trained further"
+            f"'{path}' has the vocabularies {vocabularies}; only a model with one "
+            "SentencePiece model for both sides can be trained further"
         )
     if Structure.of(graph).parameters != {name: each.shape for name, each in weights.items()}:
-        raise Error(f"'{path}' stores some weights in integers; train further from its float weights")
+        raise Error(
+            f"'{path}' stores some weights in integers; train further from its float weights"
+        )
     shutil.copyfile(vocabularies[0], folder / VOCABULARY)
     _write(folder / GRAPH, str(graph))
     partial = folder / "initial.partial"
@@ -100,8 +102,8 @@ def make_graph(config: Config, words: int) -> Graph:
     inputs = {each.name for each in graph.inputs if each.needed}
     if "logits" not in graph.outputs or inputs != {"source.word", "hyp.word"}:
         raise Error(
-            f"the graph has the inputs {sorted(inputs)} and the outputs {graph.outputs}; a training needs "
-            "source.word, hyp.word and logits"
+            f"the graph has the inputs {sorted(inputs)} and the outputs {graph.outputs}; a "
+            "training needs source.word, hyp.word and logits"
         )
     return graph
 

@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO, cast
 
 import sentencepiece
 
@@ -40,7 +40,9 @@ def _pairs(text: Text) -> Iterator[Pair]:
         for number, line in _lines(text.path):
             parts = line.split("\t")
             if len(parts) < 2:
-                raise Error(f"'{text.path}', line {number}: expected two texts with a tab between them")
+                raise Error(
+                    f"'{text.path}', line {number}: expected two texts with a tab between them"
+                )
             yield parts[0], parts[1]
         return
     if len(text.path) != 2:
@@ -58,9 +60,7 @@ def _pairs(text: Text) -> Iterator[Pair]:
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
     try:
-        with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-        file: IO[bytes] = gzip.open(path, "rb") if packed else open(path, "rb")  # type: ignore[assignment]
+        file = _open(path)
     except OSError as error:
         raise Error(f"cannot read '{path}': {error.strerror}") from error
     with file:
@@ -76,13 +76,21 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
             raise Error(f"'{path}', behind line {number}: {error}") from error
 
 
+def _open(path: str) -> BinaryIO:
+    with Path(path).open("rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path, "rb")) if packed else Path(path).open("rb")
+
+
 def train_vocabulary(texts: Iterable[Text], size: int, path: Path, seed: int) -> None:
     """Train a unigram model of both languages, with Marian's numbers: </s> 0, <unk> 1."""
     model = io.BytesIO()
     sentencepiece.set_random_generator_seed(seed)
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=(side for text in texts for pair in read_pairs(text) for side in pair),
+            sentence_iterator=(
+                side for text in texts for pair in read_pairs(text) for side in pair
+            ),
             model_writer=model,
             vocab_size=size,
             character_coverage=0.9995,
@@ -120,7 +128,7 @@ def other_forms(pairs: Iterable[Pair], augment: Augmentation, seed: int) -> Iter
 def is_clean(source: list[int], target: list[int], clean: Cleaning) -> bool:
     """Whether both sides have pieces, not too many, and about as many as each other."""
     short, long = sorted((len(source), len(target)))
-    return 0 < short and long <= clean.max_length and long <= clean.max_ratio * short + 3
+    return short > 0 and long <= clean.max_length and long <= clean.max_ratio * short + 3
 
 
 def encode(
@@ -130,7 +138,7 @@ def encode(
     augment: Augmentation | None,
     seed: int,
 ) -> Encoded:
-    """Read, complete and clean a text. Raises Error as read_pairs() does, and if nothing remains."""
+    """Read, complete and clean a text. Raises Error as read_pairs(), and if nothing remains."""
     pairs = list(read_pairs(text))
     if augment is not None:
         pairs += other_forms(pairs, augment, seed)

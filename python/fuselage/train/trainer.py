@@ -47,7 +47,12 @@ class Trainer:
     """
 
     def __init__(
-        self, folder: Path, *, device: str = "cpu", small: bool = False, models: Models | None = None
+        self,
+        folder: Path,
+        *,
+        device: str = "cpu",
+        small: bool = False,
+        models: Models | None = None,
     ) -> None:
         """Read the folder and, if there is one, its checkpoint.
 
@@ -123,7 +128,9 @@ class Trainer:
             "since_best": self.since_best,
             "random": torch.get_rng_state().numpy().tobytes().hex(),
         }
-        save_checkpoint(self.folder / "checkpoint", {**tensors, **averages}, state, small=self.small)
+        save_checkpoint(
+            self.folder / "checkpoint", {**tensors, **averages}, state, small=self.small
+        )
 
     def averaged_weights(self) -> dict[str, np.ndarray]:
         """Give the averaged weights, which are those of the model, by the graph's names."""
@@ -140,10 +147,13 @@ class Trainer:
         tensors, state = stored
         with torch.no_grad():
             for name, parameter in self.module.named_parameters():
-                if f"weight/{name}" not in tensors or parameter.shape != tensors[f"weight/{name}"].shape:
+                if (
+                    f"weight/{name}" not in tensors
+                    or parameter.shape != tensors[f"weight/{name}"].shape
+                ):
                     raise Error(
-                        f"the checkpoint in '{self.folder}' is of another model: '{name}' does not fit; "
-                        "use another --output"
+                        f"the checkpoint in '{self.folder}' is of another model: '{name}' does not "
+                        "fit; use another --output"
                     )
                 parameter.copy_(tensors[f"weight/{name}"])
         self.optimizer.load(tensors, state["update"])
@@ -157,7 +167,7 @@ class Trainer:
     # --- Updates ---
 
     def _updates(self) -> Any:
-        """The batches of this epoch that are left, as lists for one update each."""
+        """Give the batches of this epoch that are left, as lists for one update each."""
         settings = self.config.training
         share = self.epoch_began / settings.updates
         used = [share < text.until for text in self.config.data.train]
@@ -181,8 +191,8 @@ class Trainer:
             total += float(loss.detach())
         if not np.isfinite(total):
             raise Error(
-                f"the loss is {total} at update {self.optimizer.update + 1}; lower the learning rate, "
-                "or make the warm-up longer"
+                f"the loss is {total} at update {self.optimizer.update + 1}; lower the learning "
+                "rate, or make the warm-up longer"
             )
         self.optimizer.step()
         self.words += words
@@ -190,7 +200,9 @@ class Trainer:
 
     def _forward(self, batch: Batch) -> Tensor:
         half = self.config.training.precision == "bf16"
-        context = torch.autocast(self.device.type, torch.bfloat16) if half else contextlib.nullcontext()
+        context = (
+            torch.autocast(self.device.type, torch.bfloat16) if half else contextlib.nullcontext()
+        )
         with context:
             inputs = {"source.word": batch.source, "hyp.word": batch.previous}
             scores = self.module(inputs, ["logits"])["logits"]
@@ -208,7 +220,12 @@ class Trainer:
         loss = mean_loss(self._forward, batches)
         self.module.train()
         self._set_weights(own)
-        row = {"update": self.optimizer.update, "epoch": self.epoch, "words": self.words, "valid_loss": loss}
+        row = {
+            "update": self.optimizer.update,
+            "epoch": self.epoch,
+            "words": self.words,
+            "valid_loss": loss,
+        }
         row |= {"train_loss": window.loss, "seconds": window.seconds}
         row["rate"] = learning_rate(self.optimizer.update, self.config.training)
         message = f"update {self.optimizer.update}: validation loss {loss:.4f} a word"

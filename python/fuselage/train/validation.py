@@ -12,7 +12,7 @@ from fuselage.train.batches import Batch
 
 
 def cross_entropy(scores: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
-    """The sum over words of the cross entropy; targets of -100 do not count.
+    """Give the sum over words of the cross entropy; targets of -100 do not count.
 
     scores: [lines, steps, words] before or after a log-softmax; target: [lines, steps].
     """
@@ -25,7 +25,7 @@ def cross_entropy(scores: Tensor, target: Tensor, smoothing: float = 0.0) -> Ten
 
 
 def mean_loss(forward: Callable[[Batch], Tensor], batches: Iterable[Batch]) -> float:
-    """The cross entropy a word of a text."""
+    """Give the cross entropy a word of a text."""
     total, words = 0.0, 0
     with torch.no_grad():
         for batch in batches:

@@ -13,22 +13,52 @@ from fuselage.torch import Padded
 LENGTHS = [5, 1, 3]
 STEPS = [4, 2, 6]
 
-SMALL: dict[str, Any] = {"dim-vocabs": [13, 11], "dim-emb": 8, "dim-rnn": 6, "enc-depth": 2, "dec-depth": 2}
+SMALL: dict[str, Any] = {
+    "dim-vocabs": [13, 11],
+    "dim-emb": 8,
+    "dim-rnn": 6,
+    "enc-depth": 2,
+    "dec-depth": 2,
+}
 TRANSFORMER: dict[str, Any] = {**SMALL, "transformer-heads": 2, "transformer-dim-ffn": 12}
 SSRU = {"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru"}
 
 ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "s2s": ("s2s", SMALL),
     "s2s-lstm": ("s2s", {**SMALL, "enc-cell": "lstm", "dec-cell": "lstm"}),
-    "s2s-deep-norm": ("s2s", {**SMALL, "layer-normalization": True, "skip": True, "enc-cell-depth": 2}),
+    "s2s-deep-norm": (
+        "s2s",
+        {**SMALL, "layer-normalization": True, "skip": True, "enc-cell-depth": 2},
+    ),
     "s2s-alternating": ("s2s", {**SMALL, "enc-type": "alternating"}),
     "amun": ("amun", {**SMALL, "enc-depth": 1, "dec-depth": 1}),
-    "nematus": ("nematus", {**SMALL, "enc-depth": 1, "dec-depth": 1, "enc-cell": "gru-nematus", "dec-cell": "gru-nematus"}),
+    "nematus": (
+        "nematus",
+        {
+            **SMALL,
+            "enc-depth": 1,
+            "dec-depth": 1,
+            "enc-cell": "gru-nematus",
+            "dec-cell": "gru-nematus",
+        },
+    ),
     "transformer": ("transformer", {**TRANSFORMER, "transformer-guided-alignment-layer": "last"}),
-    "transformer-pre": ("transformer", {**TRANSFORMER, "transformer-preprocess": "n", "transformer-postprocess": "da"}),
-    "transformer-ssru": ("transformer", {**TRANSFORMER, **SSRU, "dim-vocabs": [11, 11], "tied-embeddings-all": True}),
-    "transformer-gru": ("transformer", {**TRANSFORMER, "transformer-decoder-autoreg": "rnn", "dec-cell": "gru"}),
-    "transformer-average": ("transformer", {**TRANSFORMER, "transformer-decoder-autoreg": "average-attention"}),
+    "transformer-pre": (
+        "transformer",
+        {**TRANSFORMER, "transformer-preprocess": "n", "transformer-postprocess": "da"},
+    ),
+    "transformer-ssru": (
+        "transformer",
+        {**TRANSFORMER, **SSRU, "dim-vocabs": [11, 11], "tied-embeddings-all": True},
+    ),
+    "transformer-gru": (
+        "transformer",
+        {**TRANSFORMER, "transformer-decoder-autoreg": "rnn", "dec-cell": "gru"},
+    ),
+    "transformer-average": (
+        "transformer",
+        {**TRANSFORMER, "transformer-decoder-autoreg": "average-attention"},
+    ),
     "transformer_s2s": ("transformer_s2s", TRANSFORMER),
     "multi-s2s": ("multi-s2s", {**SMALL, "dim-vocabs": [13, 13, 11]}),
     "multi-transformer": ("multi-transformer", {**TRANSFORMER, "dim-vocabs": [13, 13, 11]}),

@@ -25,7 +25,13 @@ def test_a_student_of_two_teachers_is_made_in_steps(folder: Path) -> None:  # no
     command = [sys.executable, "-m", "fuselage.train.distill", str(folder / "steps.yml")]
     command += ["--output", str(output), "--threads", "1"]
     first = subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True).stderr
-    for step in ("Training teacher0", "Training teacher1", "Translating", "Training student", "shortlist"):
+    for step in (
+        "Training teacher0",
+        "Training teacher1",
+        "Translating",
+        "Training student",
+        "shortlist",
+    ):
         assert step in first
     figures = json.loads((output / "figures.json").read_text())
     assert list(figures) == ["teachers", "student", "int8", "int8, shortlist"]

@@ -42,7 +42,7 @@ def pairs_of(structure, domain, output, sentence, inputs) -> torch.Tensor:
     """The pairs of a sentence that exist, by left member, then by right member."""
     from fuselage.torch.rows import Rows
 
-    module = Module(Graph.parse("fuselage.graph 1\ngraph \"x\"\n"))
+    module = Module(Graph.parse('fuselage.graph 1\ngraph "x"\n'))
     rows = Rows(structure, {n: module._padded(v, torch.device("cpu")) for n, v in inputs.items()})
     number = structure.domains.index(domain)
     mask = rows.mask(number)
@@ -67,7 +67,8 @@ def test_graph_of_no_architecture_gives_the_interpreters_numbers(path) -> None:
     graph = Graph.parse(path.read_text())
     random = np.random.default_rng(2)
     weights = {
-        name: random.normal(size=shape).astype(np.float32) for name, shape in graph.parameters.items()
+        name: random.normal(size=shape).astype(np.float32)
+        for name, shape in graph.parameters.items()
     }
     assert difference(graph, weights, torch.float32) < 1e-4
     assert difference(graph, weights, torch.float64) < 1e-9
@@ -110,7 +111,9 @@ def test_both_ways_to_solve_a_recurrence_agree() -> None:
     for steps in range(1, 10):
         a, b = torch.rand(2, 2, steps, 3, dtype=torch.double)
         first = torch.rand(2, 1, 3, dtype=torch.double)
-        assert torch.allclose(_solve_by_doubling(a, b, first), _solve_by_steps(a, b, first), rtol=1e-12)
+        assert torch.allclose(
+            _solve_by_doubling(a, b, first), _solve_by_steps(a, b, first), rtol=1e-12
+        )
 
 
 def test_a_recurrence_is_solved_at_once_and_a_cell_by_steps() -> None:

@@ -59,7 +59,17 @@ def folder(tmp_path_factory, lines, translator) -> Path:
 def command(folder: Path, output: str, *arguments: str) -> list[str]:
     config = str(folder / "config.yml")
     output = str(folder / output)
-    return [sys.executable, "-m", "fuselage.train", config, "--output", output, "--threads", "1", *arguments]
+    return [
+        sys.executable,
+        "-m",
+        "fuselage.train",
+        config,
+        "--output",
+        output,
+        "--threads",
+        "1",
+        *arguments,
+    ]
 
 
 def test_a_training_that_is_killed_gives_the_checkpoint_of_one_that_is_not(folder: Path) -> None:
@@ -77,13 +87,18 @@ def test_a_training_that_is_killed_gives_the_checkpoint_of_one_that_is_not(folde
         process.wait()
     assert kills > 0
     subprocess.run(command(folder, "killed"), check=True)
-    whole, killed = ({p.name: p.read_bytes() for p in (folder / n / "checkpoint").iterdir()} for n in ("whole", "killed"))
+    whole, killed = (
+        {p.name: p.read_bytes() for p in (folder / n / "checkpoint").iterdir()}
+        for n in ("whole", "killed")
+    )
     assert whole == killed
     losses = [list(csv.DictReader((folder / n / "log.csv").open())) for n in ("whole", "killed")]
     assert [row["valid_loss"] for row in losses[0]] == [row["valid_loss"] for row in losses[1]]
     assert float(losses[0][-1]["valid_loss"]) < float(losses[0][0]["valid_loss"])
     # The best model is a model directory that the engine runs.
-    assert len(fuselage.Translator(folder / "whole" / "best").translate(["Hello.", "A graph."])) == 2
+    assert (
+        len(fuselage.Translator(folder / "whole" / "best").translate(["Hello.", "A graph."])) == 2
+    )
 
 
 def test_a_training_stops_in_time_and_goes_on(folder: Path) -> None:
@@ -162,7 +177,9 @@ def test_a_checkpoint_is_files_of_at_most_16_megabytes(tmp_path: Path) -> None:
         ({"data": {"train": [{"paths": "x"}]}}, r"no key 'data.train\[0\].paths'"),
     ],
 )
-def test_a_configuration_that_does_not_fit_is_an_error(tmp_path: Path, changed, message: str) -> None:
+def test_a_configuration_that_does_not_fit_is_an_error(
+    tmp_path: Path, changed, message: str
+) -> None:
     path = tmp_path / "c.yml"
     path.write_text(yaml.safe_dump({**CONFIG, **changed}))
     with pytest.raises(fuselage.Error, match=message):
@@ -251,8 +268,8 @@ def test_a_batch_reads_the_word_before_and_predicts_the_end() -> None:
 
 def test_the_configurations_of_the_repository_can_be_read() -> None:
     from conftest import ROOT
-    from fuselage.train.prepare import make_graph
     from fuselage.train.distill import Pipeline
+    from fuselage.train.prepare import make_graph
 
     folder = ROOT / "models" / "training"
     for path in folder.glob("*.yml"):

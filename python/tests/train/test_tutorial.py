@@ -24,7 +24,9 @@ def test_the_tutorial_can_be_followed(tmp_path: Path, lines, translator) -> None
         (tmp_path / f"train.{language}.gz").write_bytes(gzip.compress(text.encode()))
         (tmp_path / f"dev.{language}").write_text("".join(p[side] + "\n" for p in pairs[:20]))
     (equations,) = blocks(page, "python")
-    small = equations.replace("words, size, layers = 8000, 256, 3", "words, size, layers = 400, 32, 2")
+    small = equations.replace(
+        "words, size, layers = 8000, 256, 3", "words, size, layers = 400, 32, 2"
+    )
     assert small != equations
     (tmp_path / "equations.py").write_text(small)
     names = re.findall(r"`([a-z-]+\.yml)`", page)
