@@ -6,6 +6,7 @@
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "fuselage/passes/pipeline.h"
 #include "fuselage/passes/rewrite/rewriter.h"
+#include "graph/weights.h"
 #include "passes/cleanup/remove_dead_code.h"
 #include "passes/rewrite/pass_manager.h"
 
@@ -44,6 +45,7 @@ TensorMap parameters_of(const Graph& graph, const TensorMap& values) {
 
 void bake(Graph& graph, TensorMap& weights, const CompileOptions& options) {
   verify(graph);
+  expect_weights(graph, weights);
   Optimizer optimizer = make_optimizer(options);
   // Fusions run later, after the search head is added.
   std::erase_if(optimizer.passes, [](const Pass& pass) { return !pass.for_tables; });

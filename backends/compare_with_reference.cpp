@@ -19,6 +19,7 @@
 #include "fuselage/passes/lowering/split_by_binding_time.h"
 #include "fuselage/passes/rewrite/rewriter.h"
 #include "graph/traversal.h"
+#include "graph/weights.h"
 
 namespace fuselage {
 namespace {
@@ -197,6 +198,7 @@ NodeComparison compare_with_reference(Graph graph, const TensorMap& weights,
                                       std::span<const NamedRows> inputs,
                                       const NodeTolerances& tolerances, std::size_t mini_batch) {
   verify(graph);
+  expect_weights(graph, weights);
   optimize(graph, options);
   const ShownNodes nodes(graph);
   const Tolerances by_node(graph, options, tolerances);

@@ -7,6 +7,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/graph/verifier.h"
 #include "fuselage/passes/pipeline.h"
+#include "graph/weights.h"
 #include "passes/rewrite/pass_manager.h"
 
 namespace fuselage {
@@ -58,6 +59,7 @@ ProgramPlans plan_programs(const Programs& programs, const Backend& backend) {
 
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
   verify(graph);
+  expect_weights(graph, weights);
   optimize(graph, options);
   return find_backend(options.backend).compile(std::move(graph), std::move(weights), options);
 }

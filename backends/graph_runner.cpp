@@ -12,6 +12,7 @@
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/verifier.h"
+#include "graph/weights.h"
 
 namespace fuselage {
 namespace {
@@ -149,6 +150,7 @@ class GraphRunner::Impl {
         declared_(graph_inputs(graph_)),
         frame_(graph_) {
     verify(graph_);
+    expect_weights(graph_, weights);
     backend_.check(options);
     if (const std::size_t devices = options.cuda.devices.size(); devices > 1)
       throw Error(fmt::format("a graph runs on one device, not on {}; name one", devices));

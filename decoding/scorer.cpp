@@ -88,6 +88,10 @@ class Scorer::Impl : public State {
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
   void score(std::istream& texts, const Sink& sink) const;
 
+  std::string target_word(std::int32_t id) const {
+    return std::string(vocabularies_.target->word(id));
+  }
+
   const ScorerOptions& options() const override { return options_; }
   const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
   MemoryUse memory() const override { return executable_->memory(); }
@@ -291,7 +295,8 @@ PairScore Scorer::Impl::make_score(const Pair& pair, ForcedScores scores) const 
                    .source_oddities = pair.source.oddities,
                    .target_oddities = pair.target.oddities,
                    .source_words = read.words.size(),
-                   .source_bytes = read.bytes};
+                   .source_bytes = read.bytes,
+                   .words = pair.target.words};
   for (const float score : result.word_scores) result.log_probability += score;
   const auto length = static_cast<float>(result.word_scores.size());
   result.score = (result.log_probability - *options_.word_penalty * length) /
@@ -346,5 +351,7 @@ void Scorer::score(std::istream& texts, const Sink& sink) const {
   expect_sink(sink);
   impl().score(texts, sink);
 }
+
+std::string Scorer::target_word(std::int32_t id) const { return impl().target_word(id); }
 
 }  // namespace fuselage

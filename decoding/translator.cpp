@@ -124,6 +124,10 @@ class Translator::Impl : public State {
   void run(const Lines& lines, const Sink& sink, const InputReady& ready) const;
   Translation translate(std::string_view line, const LineGuide& guide) const;
 
+  std::string target_word(std::int32_t id) const {
+    return std::string(vocabularies_.target->word(id));
+  }
+
   const TranslatorOptions& options() const override { return options_; }
   const std::vector<std::string>& notes() const override { return vocabularies_.notes; }
   MemoryUse memory() const override { return executable_->memory(); }
@@ -478,5 +482,7 @@ void Translator::translate(std::istream& input, const Sink& sink, const InputRea
   };
   translate(source, sink, ready);
 }
+
+std::string Translator::target_word(std::int32_t id) const { return impl().target_word(id); }
 
 }  // namespace fuselage

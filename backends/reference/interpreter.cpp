@@ -1,11 +1,9 @@
 #include "backends/reference/interpreter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <type_traits>
 
-#include "fuselage/base/error.h"
+#include "graph/weights.h"
 
 namespace fuselage {
 
@@ -66,16 +64,11 @@ Array<T> Interpreter<T>::external(const Node& node) const {
   if (const auto import = imports_.find(name); import != imports_.end()) return import->second;
   const Type& type = graph_.value(node.results[0]).type;
   const Domain& domain = graph_.domain(type.domain);
-  const auto weight = weights_.find(name);
-  if (weight == weights_.end())
-    throw Error(fmt::format("{}: there is no weight '{}'", graph_.describe(node), name));
-  const std::int64_t rows = domain.kind == DomainKind::vocabulary ? domain.size : 1;
-  Array<T> value(rows, row_size(type));
-  if (weight->second.size() != rows * value.cols)
-    throw Error(fmt::format("{}: weight '{}' has shape {}, but the graph wants {} elements",
-                            graph_.describe(node), name, shape_to_string(weight->second.shape()),
-                            rows * value.cols));
-  const Tensor wide = weight->second.to_f32();
+  const Dims shape = graph_.stored_shape(type);
+  const std::string where = graph_.describe(node);
+  const Tensor& weight = find_weight({.name = name, .shape = shape, .where = where}, weights_);
+  Array<T> value(domain.kind == DomainKind::vocabulary ? domain.size : 1, row_size(type));
+  const Tensor wide = weight.to_f32();
   std::copy_n(wide.data<float>(), wide.size(), value.data.begin());
   return value;
 }

@@ -17,8 +17,8 @@ namespace fuselage {
 template <typename T>
 class Interpreter {
  public:
-  /// `weights` contains every `param` by name; both arguments must outlive the interpreter. Throws
-  /// Error if a parameter is missing or has another size.
+  /// `weights` contains every `param` by name; both arguments must outlive the interpreter. run()
+  /// throws Error if a parameter is missing or has another shape.
   Interpreter(const Graph& graph, const TensorMap& weights);
 
   /// Sets the value of the `import` node `name`.

@@ -25,10 +25,19 @@ std::string describe(LineOddity oddity, bool many, std::size_t max_length) {
           many ? "were" : "was", many ? "them" : "it");
     case LineOddity::too_large:
       return fmt::format("longer than {} bytes {} cut", kMaxLineBytes, many ? "were" : "was");
+    case LineOddity::line_break:
+      return many ? "had line breaks inside, which count as spaces"
+                  : "had a line break inside, which counts as a space";
     case LineOddity::too_long:
       break;
   }
   return fmt::format("longer than {} tokens {} cut", max_length, many ? "were" : "was");
+}
+
+/// `line` without line breaks at its end, as programs may leave them.
+std::string_view without_line_end(std::string_view line) {
+  const std::size_t last = line.find_last_not_of("\r\n");
+  return line.find('\n') == std::string_view::npos ? line : line.substr(0, last + 1);
 }
 
 }  // namespace
@@ -77,8 +86,13 @@ EncodedLine LineEncoder::encode(std::string_view line, std::size_t number) const
           name_of(number)));
     result.oddities.push_back(LineOddity::invalid_text);
   }
-  const std::string repaired = valid ? std::string() : valid_text(line);
-  if (!valid) line = repaired;
+  std::string repaired;
+  if (!valid) line = repaired = valid_text(line);
+  line = without_line_end(line);
+  if (line.find('\n') != std::string_view::npos) {
+    result.oddities.push_back(LineOddity::line_break);
+    line = repaired = one_line(std::string(line));
+  }
   result.words = vocabulary_.encode(line);
   if (options_.texts) result.texts = vocabulary_.texts(line);
   if (result.words.size() > options_.max_length) {

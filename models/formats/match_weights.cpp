@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <string_view>
 #include <vector>
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/structure/leaf.h"
+#include "graph/weights.h"
 #include "models/formats/quantized_parts.h"
 
 namespace fuselage {
@@ -49,19 +49,10 @@ TensorMap match_weights(const Graph& graph, const TensorMap& tensors, const std:
     if (!node.is<op::Param>()) continue;
     const auto name = node.as<ExternalName>().name;
     const Type& type = graph.value(node.results[0]).type;
-    const auto found = stored.find(name);
-    if (found == stored.end()) {
-      std::vector<std::string_view> names;
-      for (const auto& [known, tensor] : stored) names.push_back(known);
-      throw Error(fmt::format("{}: weight {}, a parameter of {}, is missing{}", path,
-                              in_quotes(name), graph_path, did_you_mean(name, names)));
-    }
-    if (const auto shape = graph.stored_shape(type); found->second.shape() != shape)
-      throw Error(fmt::format("{}: weight {} has shape {}, but {} declares {}", path,
-                              in_quotes(name), shape_to_string(found->second.shape()), graph_path,
-                              shape_to_string(shape)));
-    if (result.count(name) == 0)
-      result.emplace(name, as_declared(found->second, type.dtype, name, path));
+    const Dims shape = graph.stored_shape(type);
+    const Tensor& weight =
+        find_weight({.name = name, .shape = shape, .where = path, .graph = graph_path}, stored);
+    if (result.count(name) == 0) result.emplace(name, as_declared(weight, type.dtype, name, path));
   }
   std::vector<std::string> left_over;
   for (const auto& [name, tensor] : stored)

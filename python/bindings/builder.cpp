@@ -2,7 +2,6 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -13,6 +12,7 @@
 #include "fuselage/graph/verifier.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/expr.h"
+#include "python/bindings/text.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,50 +48,48 @@ using Cls = nb::class_<BoundBuilder>;
 void bind_domains(Cls& cls) {
   cls.def(
          "add_vocabulary",
-         [](BoundBuilder& self, std::string name, std::int64_t size) {
+         [](BoundBuilder& self, Text name, std::int64_t size) {
            return self.graph().add_vocabulary(std::move(name), size);
          },
          "name"_a, "size"_a, "A domain with a row for each word.")
       .def(
           "add_sentences",
-          [](BoundBuilder& self, std::string name) {
-            return self.graph().add_sentences(std::move(name));
-          },
+          [](BoundBuilder& self, Text name) { return self.graph().add_sentences(std::move(name)); },
           "name"_a, "A domain with a row for each sentence.")
       .def(
           "add_source",
-          [](BoundBuilder& self, std::string name, DomainId sentences) {
+          [](BoundBuilder& self, Text name, DomainId sentences) {
             return self.graph().add_source(std::move(name), sentences);
           },
           "name"_a, "sentences"_a, "A domain with a row for each source token.")
       .def(
           "add_scan",
-          [](BoundBuilder& self, std::string name, DomainId source, bool reversed) {
+          [](BoundBuilder& self, Text name, DomainId source, bool reversed) {
             return self.graph().add_scan(std::move(name), source, reversed);
           },
           "name"_a, "source"_a, "reversed"_a = false, "A loop over the positions of a source.")
       .def(
           "add_parents",
-          [](BoundBuilder& self, std::string name, DomainId sentences) {
+          [](BoundBuilder& self, Text name, DomainId sentences) {
             return self.graph().add_parents(std::move(name), sentences);
           },
           "name"_a, "sentences"_a,
           "A domain with a row for each hypothesis of the last step that has children.")
       .def(
           "add_hypotheses",
-          [](BoundBuilder& self, std::string name, DomainId parents) {
+          [](BoundBuilder& self, Text name, DomainId parents) {
             return self.graph().add_hypotheses(std::move(name), parents);
           },
           "name"_a, "parents"_a, "A domain with a row for each live hypothesis.")
       .def(
           "add_prefix",
-          [](BoundBuilder& self, std::string name, DomainId hypotheses) {
+          [](BoundBuilder& self, Text name, DomainId hypotheses) {
             return self.graph().add_prefix(std::move(name), hypotheses);
           },
           "name"_a, "hypotheses"_a, "A domain with a row for each generated word.")
       .def(
           "add_pairs",
-          [](BoundBuilder& self, std::string name, DomainId left, DomainId right,
+          [](BoundBuilder& self, Text name, DomainId left, DomainId right,
              std::optional<std::int64_t> first, std::optional<std::int64_t> last) {
             Window window;
             if (first) window.first = *first;
@@ -107,30 +105,28 @@ void bind_domains(Cls& cls) {
 void bind_maps(Cls& cls) {
   cls.def(
          "add_word_map",
-         [](BoundBuilder& self, std::string name, DomainId tokens, DomainId vocabulary,
-            bool partial) {
+         [](BoundBuilder& self, Text name, DomainId tokens, DomainId vocabulary, bool partial) {
            return self.graph().add_word_map(std::move(name), tokens, vocabulary, partial);
          },
          "name"_a, "tokens"_a, "vocabulary"_a, "partial"_a = false,
          "A map from tokens to vocabulary entries; partial: tokens may have none yet.")
       .def(
           "add_neighbour_map",
-          [](BoundBuilder& self, std::string name, DomainId tokens, std::int64_t distance) {
+          [](BoundBuilder& self, Text name, DomainId tokens, std::int64_t distance) {
             return self.graph().add_neighbour_map(std::move(name), tokens, distance);
           },
           "name"_a, "tokens"_a, "distance"_a,
           "A map from each token to the token so many positions later.")
       .def(
           "add_position_map",
-          [](BoundBuilder& self, std::string name, DomainId tokens, DomainId table,
-             std::int64_t offset) {
+          [](BoundBuilder& self, Text name, DomainId tokens, DomainId table, std::int64_t offset) {
             return self.graph().add_position_map(std::move(name), tokens, table, offset);
           },
           "name"_a, "tokens"_a, "table"_a, "offset"_a = 0,
           "A map from tokens to the entries of a table, by position + offset.")
       .def(
           "add_distance_map",
-          [](BoundBuilder& self, std::string name, DomainId pairs, DomainId table,
+          [](BoundBuilder& self, Text name, DomainId pairs, DomainId table,
              std::int64_t max_distance, bool causal) {
             using enum DistanceBuckets::Kind;
             return self.graph().add_distance_map(std::move(name), pairs, table,
@@ -147,8 +143,7 @@ void bind_maps(Cls& cls) {
 void bind_values(Cls& cls) {
   cls.def(
          "param",
-         [](BoundBuilder& self, const std::string& name, Dims dims,
-            std::optional<DomainId> domain) {
+         [](BoundBuilder& self, const Text& name, Dims dims, std::optional<DomainId> domain) {
            return self.bind(self.builder->param(name, std::move(dims),
                                                 domain.value_or(self.graph().none()), DType::f32,
                                                 python_location()));
@@ -163,7 +158,7 @@ void bind_values(Cls& cls) {
           "number"_a, "dims"_a = Dims(), "A constant filled with a number.")
       .def(
           "input",
-          [](BoundBuilder& self, const std::string& name, DomainId domain, Dims dims) {
+          [](BoundBuilder& self, const Text& name, DomainId domain, Dims dims) {
             return self.bind(self.builder->input(name, domain, std::move(dims), python_location()));
           },
           "name"_a, "domain"_a, "dims"_a,
@@ -189,7 +184,7 @@ void bind_values(Cls& cls) {
           "state"_a, "value"_a, "Sets the value of a state in the next iteration.")
       .def(
           "output",
-          [](BoundBuilder& self, std::string name, const BoundExpr& value) {
+          [](BoundBuilder& self, Text name, const BoundExpr& value) {
             self.builder->output(std::move(name), value.expr);
           },
           "name"_a, "value"_a, "Names a result of the graph.");
@@ -212,7 +207,7 @@ void bind_builder(nb::module_& module) {
           "Builds a graph: declare domains and maps, write equations, name outputs.");
   cls.def(
       "__init__",
-      [](BoundBuilder* self, std::string name) {
+      [](BoundBuilder* self, Text name) {
         new (self) BoundBuilder{std::make_shared<Builder>(std::move(name))};
       },
       "name"_a);
@@ -220,8 +215,7 @@ void bind_builder(nb::module_& module) {
   bind_maps(cls);
   bind_values(cls);
   cls.def(
-         "scope",
-         [](BoundBuilder& self, std::string name) { return BoundScope(self, std::move(name)); },
+         "scope", [](BoundBuilder& self, Text name) { return BoundScope(self, std::move(name)); },
          "name"_a, "A context in which unnamed values are named after the scope and their op.")
       .def(
           "build",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "python/bindings/bindings.h"
+#include "python/bindings/text.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -21,7 +22,11 @@ CodeLocation python_location() {
   const auto code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   // A location refers to the name of its file for as long as the process lives.
   static auto& files = *new std::set<std::string>();
-  const auto& file = *files.insert(nb::cast<std::string>(code.attr("co_filename"))).first;
+  const nb::object name = code.attr("co_filename");
+  const auto bytes =
+      nb::steal<nb::bytes>(PyUnicode_AsEncodedString(name.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  const auto& file = *files.insert(std::string(bytes.c_str(), bytes.size())).first;
   return CodeLocation::current(file.c_str(),
                                static_cast<std::uint32_t>(PyFrame_GetLineNumber(frame)));
 }
@@ -79,8 +84,8 @@ void bind_expr(nb::module_& module) {
       .def_prop_ro("type", type_text, "Domain, number type and dimensions, as text.")
       .def(
           "named",
-          [](const BoundExpr& self, const std::string& name) {
-            self.expr.named(name);
+          [](const BoundExpr& self, const Text& name) {
+            self.expr.named(name.utf8());
             return self;
           },
           "name"_a, "Names the value, for dumps and messages.")
@@ -236,9 +241,10 @@ void bind_shapes(nb::module_& module) {
   shape("permute", permute, "Dimensions in another order: i of the result is dims[i].");
   module.def(
       "cast",
-      [](const BoundOperand& x, const std::string& to) {
-        const std::optional<DType> dtype = dtype_from_string(to);
-        if (!dtype) throw Error("there is no number type '" + to + "'; choose f32, bf16 or f16");
+      [](const BoundOperand& x, const Text& to) {
+        const std::string& name = to.utf8();
+        const std::optional<DType> dtype = dtype_from_string(name);
+        if (!dtype) throw Error("there is no number type '" + name + "'; choose f32, bf16 or f16");
         Equation e;
         return e.result(cast(e(x), *dtype));
       },

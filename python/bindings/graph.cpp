@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -29,6 +30,7 @@
 #include "fuselage/ops/structure/leaf.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/tensors.h"
+#include "python/bindings/text.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,8 +39,8 @@ using Released = nb::call_guard<nb::gil_scoped_release>;
 
 namespace {
 
-using Weights = std::map<std::string, Array>;
-using Rows = std::tuple<std::string, Array, std::vector<std::int32_t>>;
+using Weights = std::vector<std::pair<Text, Array>>;
+using Rows = std::tuple<Text, Array, std::vector<std::int32_t>>;
 
 TensorMap to_tensors(const Weights& weights) {
   TensorMap tensors;
@@ -147,8 +149,8 @@ void bind_graph(nb::module_& module) {
   nb::class_<Graph>(module, "Graph")
       .def_static(
           "parse",
-          [](const std::string& text, const std::string& where) {
-            auto graph = std::make_shared<Graph>(parse_graph(text, where, all_ops()));
+          [](const Text& text, const Text& where) {
+            auto graph = std::make_shared<Graph>(parse_graph(text.utf8(), where, all_ops()));
             verify(*graph);
             return graph;
           },
@@ -165,18 +167,18 @@ void bind_graph(nb::module_& module) {
       .def("text", [](const Graph& self) { return print_graph(self); })
       .def(
           "save",
-          [](const Graph& self, const std::string& directory, const Weights& weights,
-             const std::vector<std::string>& vocabularies) {
-            const Model model = make_model(self, to_tensors(weights), vocabularies);
-            save_model_directory(model, vocabularies, directory);
+          [](const Graph& self, const nb::bytes& directory, const Weights& weights,
+             const std::vector<nb::bytes>& vocabularies) {
+            const std::vector<std::string> paths = strings(vocabularies);
+            const Model model = make_model(self, to_tensors(weights), paths);
+            save_model_directory(model, paths, {directory.c_str(), directory.size()});
           },
           "directory"_a, "weights"_a, "vocabularies"_a);
   nb::class_<BoundRunner>(module, "Runner")
       .def(
           "__init__",
-          [](BoundRunner* self, const Graph& graph, const Weights& weights,
-             const std::string& device, const std::string& precision, const std::string& passes,
-             bool exact, bool profile) {
+          [](BoundRunner* self, const Graph& graph, const Weights& weights, const Text& device,
+             const Text& precision, const Text& passes, bool exact, bool profile) {
             new (self) BoundRunner(graph, weights,
                                    compile_options(device, precision, passes, exact), profile);
           },

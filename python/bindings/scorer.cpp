@@ -16,6 +16,7 @@
 #include "fuselage/tools/open_translator.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/process.h"
+#include "python/bindings/text.h"
 
 namespace nb = nanobind;
 using fuselage::PairScore;
@@ -68,13 +69,17 @@ class ProcessScorer {
     return scorer_;
   }
 
-  std::vector<PairScore> score_pairs(const Lines& sources, const Lines& targets) const {
+  std::vector<PairScore> score_pairs(std::vector<Text> source_texts,
+                                     std::vector<Text> target_texts) const {
     const fuselage::Scorer& scorer = get();
+    const Lines sources = strings(std::move(source_texts));
+    const Lines targets = strings(std::move(target_texts));
     return interruptible(sources.size(),
                          [&](const Sink& sink) { scorer.score(sources, targets, sink); });
   }
-  std::vector<PairScore> score_texts(const Lines& texts) const {
+  std::vector<PairScore> score_texts(std::vector<Text> given) const {
     const fuselage::Scorer& scorer = get();
+    const Lines texts = strings(std::move(given));
     return interruptible(texts.size(), [&](const Sink& sink) { scorer.score(texts, sink); });
   }
 
@@ -89,13 +94,20 @@ void bind_scorer(nb::module_& module) {
   nb::class_<ProcessScorer>(module, "Scorer")
       .def(
           "__init__",
-          [](ProcessScorer* self, const Lines& arguments, bool alignment) {
+          [](ProcessScorer* self, const std::vector<nb::bytes>& arguments, bool alignment) {
+            const Lines texts = strings(arguments);
             const nb::gil_scoped_release released;
-            new (self) ProcessScorer(arguments, {.alignment = alignment});
+            new (self) ProcessScorer(texts, {.alignment = alignment});
           },
           nb::arg("arguments"), nb::arg("alignment"))
       .def("score_pairs", &ProcessScorer::score_pairs, nb::arg("sources"), nb::arg("targets"),
            Released())
       .def("score_texts", &ProcessScorer::score_texts, nb::arg("texts"), Released())
-      .def_prop_ro("notes", [](const ProcessScorer& self) { return self.get().notes(); });
+      .def(
+          "target_word",
+          [](const ProcessScorer& self, std::int32_t id) {
+            return escaped(self.get().target_word(id));
+          },
+          nb::arg("id"))
+      .def_prop_ro("notes", [](const ProcessScorer& self) { return escaped(self.get().notes()); });
 }

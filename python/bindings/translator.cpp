@@ -14,14 +14,22 @@
 #include "fuselage/tools/open_translator.h"
 #include "python/bindings/bindings.h"
 #include "python/bindings/process.h"
+#include "python/bindings/text.h"
 #include "python/bindings/translation_job.h"
 
 namespace nb = nanobind;
-using fuselage::Term;
 using fuselage::Translation;
 using Released = nb::call_guard<nb::gil_scoped_release>;
 
 namespace {
+
+using Terms = std::vector<std::vector<Text>>;
+
+fuselage::LineGuide guide(Text prefix, Terms terms) {
+  fuselage::LineGuide result{.prefix = std::move(prefix)};
+  for (std::vector<Text>& forms : terms) result.terms.push_back(strings(std::move(forms)));
+  return result;
+}
 
 /// A Translator and the process that it works in.
 class ProcessTranslator {
@@ -34,9 +42,8 @@ class ProcessTranslator {
     return translator_;
   }
 
-  Translation translate(const std::string& line, std::string prefix,
-                        std::vector<Term> terms) const {
-    return get().translate(line, {.prefix = std::move(prefix), .terms = std::move(terms)});
+  Translation translate(const Text& line, Text prefix, Terms terms) const {
+    return get().translate(line.utf8(), guide(std::move(prefix), std::move(terms)));
   }
 
   std::unique_ptr<TranslationJob> start() const { return std::make_unique<TranslationJob>(get()); }
@@ -50,10 +57,16 @@ void bind_job(nb::module_& module) {
   nb::class_<TranslationJob>(module, "TranslationJob", "Translations that are under way.")
       .def(
           "add",
-          [](TranslationJob& self, std::string line, std::string prefix, std::vector<Term> terms) {
-            self.add({std::move(line), {.prefix = std::move(prefix), .terms = std::move(terms)}});
+          [](TranslationJob& self, Text line, Text prefix, Terms terms) {
+            self.add({std::move(line), guide(std::move(prefix), std::move(terms))});
           },
-          nb::arg("line"), nb::arg("prefix") = "", nb::arg("terms") = std::vector<Term>())
+          nb::arg("line"), nb::arg("prefix"), nb::arg("terms"))
+      .def(
+          "add",
+          [](TranslationJob& self, Text line) {
+            self.add({std::move(line), {}});
+          },
+          nb::arg("line"))
       .def("end", &TranslationJob::end, "There are no more lines.")
       .def("cancel", &TranslationJob::cancel)
       .def_prop_ro("has_room", &TranslationJob::has_room)
@@ -87,18 +100,26 @@ void bind_translator(nb::module_& module) {
   nb::class_<ProcessTranslator>(module, "Translator")
       .def(
           "__init__",
-          [](ProcessTranslator* self, const std::vector<std::string>& arguments, int n_best,
+          [](ProcessTranslator* self, const std::vector<nb::bytes>& arguments, int n_best,
              bool alignment, bool model_scores, bool guided) {
+            const std::vector<std::string> texts = strings(arguments);
             const nb::gil_scoped_release released;
-            new (self) ProcessTranslator(arguments, {.n_best = n_best,
-                                                     .alignment = alignment,
-                                                     .model_scores = model_scores,
-                                                     .guided = guided});
+            new (self) ProcessTranslator(texts, {.n_best = n_best,
+                                                 .alignment = alignment,
+                                                 .model_scores = model_scores,
+                                                 .guided = guided});
           },
           nb::arg("arguments"), nb::arg("n_best"), nb::arg("alignment"), nb::arg("model_scores"),
           nb::arg("guided"))
       .def("translate", &ProcessTranslator::translate, nb::arg("line"), nb::arg("prefix"),
            nb::arg("terms"), Released())
       .def("start", &ProcessTranslator::start, nb::keep_alive<0, 1>())
-      .def_prop_ro("notes", [](const ProcessTranslator& self) { return self.get().notes(); });
+      .def(
+          "target_word",
+          [](const ProcessTranslator& self, std::int32_t id) {
+            return escaped(self.get().target_word(id));
+          },
+          nb::arg("id"))
+      .def_prop_ro("notes",
+                   [](const ProcessTranslator& self) { return escaped(self.get().notes()); });
 }

@@ -12,11 +12,14 @@ _END = object()
 
 
 def pairs_of(
-    first: Iterable[Any], second: Iterable[Any], names: tuple[str, str]
+    first: Iterable[Any],
+    second: Iterable[Any],
+    names: tuple[str, str],
+    error: type[Error] = Error,
 ) -> Iterator[tuple[Any, Any]]:
-    """Give pairs; raise Error behind them if one iterable ends before the other."""
+    """Give pairs; raise `error` behind them if one iterable ends before the other."""
     for number, (a, b) in enumerate(zip_longest(first, second, fillvalue=_END)):
         if a is _END or b is _END:
             more, fewer = reversed(names) if a is _END else names
-            raise Error(f"there are {number} {fewer}, but more {more}; give one for each")
+            raise error(f"there are {number} {fewer}, but more {more}; give one for each")
         yield a, b

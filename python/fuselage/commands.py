@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, Union
 
-from fuselage._arguments import arguments_of
+from fuselage._arguments import all_as_bytes, arguments_of, path_text
 from fuselage._core import Error
 
 AnyPath = Union[str, "os.PathLike[str]"]
@@ -30,12 +30,13 @@ def main() -> NoReturn:
 def _run(
     command: str, paths: list[AnyPath], options: dict[str, Any]
 ) -> subprocess.CompletedProcess[str]:
-    arguments = [os.fspath(path) for path in paths] + arguments_of(options)
+    texts = [path_text("a file", path) for path in paths] + arguments_of(options)
     return subprocess.run(
-        [_PROGRAM, command, *arguments],
+        [_PROGRAM, command, *all_as_bytes(texts)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
+        errors="backslashreplace",  # messages name paths, which may have any bytes
         check=False,
     )
 

@@ -6,8 +6,9 @@
     translator.translate_batch([["▁Hello", "."]], beam_size=4)[0].hypotheses
 
 The model is one that fuselage.Translator reads. Tokens are read and written as CTranslate2 does, so
-a program keeps its own tokenization. A keyword
-that is not supported is an Error, unless it has CTranslate2's default.
+a program keeps its own tokenization. A keyword that is not supported is an Error, unless it has
+CTranslate2's default. What CTranslate2 refuses with ValueError or TypeError is an Error that is one
+of these, too.
 """
 
 from __future__ import annotations
@@ -15,40 +16,43 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
+import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import fuselage
-from fuselage import Error, Guide, Hypothesis, Translation
+from fuselage import Error, Guide, Hypothesis, Score, Translation
+from fuselage._ctranslate2_files import Files, rows_of, unzipped
+from fuselage._ctranslate2_keywords import (
+    DEFAULTS,
+    PRECISIONS,
+    InvalidTypeError,
+    InvalidValueError,
+    batches,
+    choice,
+    given_keywords,
+    max_length,
+    search_options,
+    size,
+)
+from fuselage._ctranslate2_tokens import END, Engine, Tokens, line_of, scored_tokens
 from fuselage._pairs import pairs_of
 
 __all__ = [
     "AsyncScoringResult",
     "AsyncTranslationResult",
+    "ExecutionStats",
     "GenerationStepResult",
+    "InvalidTypeError",
+    "InvalidValueError",
     "ScoringResult",
     "TranslationResult",
     "Translator",
 ]
-
-Tokens = list[str]
-
-# CTranslate2's names of number types.
-_PRECISIONS = {
-    "default": None,
-    "auto": None,
-    "float32": "fp32",
-    "float16": "fp16",
-    "bfloat16": "bf16",
-    "int16": "int16",
-    "int8": "int8",
-    "int8_float32": "int8",
-    "int8_float16": "int8",
-    "int8_bfloat16": "int8",
-}
 
 # Option sets whose translators are kept: each has weights of its own in memory.
 _KEPT = 4
@@ -56,19 +60,41 @@ _KEPT = 4
 
 @dataclass(frozen=True)
 class TranslationResult:
-    """The translations of an example, best first."""
+    """The translations of an example, best first.
+
+    attention: for each translation and token the weights of the source tokens. Neither has a row or
+        column for the end symbol.
+    scores: log-probabilities of the tokens and the end symbol, those of a prefix left out, divided
+        by length ** length_penalty; all tokens count in the length.
+    """
 
     hypotheses: list[Tokens]
     scores: list[float] = field(default_factory=list)
     attention: list[list[list[float]]] = field(default_factory=list)
+    logits: list[Any] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.hypotheses)
 
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        # As CTranslate2's, which is deprecated there.
+        warnings.warn(
+            "read the attributes of a TranslationResult", DeprecationWarning, stacklevel=2
+        )
+        item: dict[str, Any] = {"tokens": self.hypotheses[index]}
+        if self.scores:
+            item["score"] = self.scores[index]
+        if self.attention:
+            item["attention"] = self.attention[index]
+        return item
+
 
 @dataclass(frozen=True)
 class ScoringResult:
-    """The log-probabilities of a translation's tokens, the end symbol included."""
+    """The log-probabilities of a translation's tokens, the end symbol included.
+
+    tokens: as the vocabulary has them: "<unk>" stands for a token that it has not.
+    """
 
     tokens: Tokens
     log_probs: list[float]
@@ -76,15 +102,25 @@ class ScoringResult:
 
 @dataclass(frozen=True)
 class GenerationStepResult:
-    """A token of a translation."""
+    """A token of a translation; the last one is the end symbol, unless it was cut off."""
 
     step: int
     batch_id: int
     token_id: int
+    hypothesis_id: int
     token: str
-    hypothesis_id: int = 0
     log_prob: float | None = None
+    logits: Any = None
     is_last: bool = False
+
+
+@dataclass(frozen=True)
+class ExecutionStats:
+    """What translate_file() or score_file() did: tokens that were made or scored, lines, time."""
+
+    num_tokens: int
+    num_examples: int
+    total_time_in_ms: float
 
 
 class _AsyncResult:
@@ -106,112 +142,6 @@ class AsyncTranslationResult(_AsyncResult):
 
 class AsyncScoringResult(_AsyncResult):
     """A ScoringResult to come."""
-
-
-# CTranslate2's keywords of a translation that are supported, with its defaults.
-_DEFAULTS: dict[str, Any] = {
-    "max_batch_size": 0,
-    "batch_type": "examples",
-    "beam_size": 2,
-    "num_hypotheses": 1,
-    "length_penalty": 1,
-    "coverage_penalty": 0,
-    "repetition_penalty": 1,
-    "no_repeat_ngram_size": 0,
-    "disable_unk": False,
-    "max_input_length": 1024,
-    "max_decoding_length": 256,
-    "min_decoding_length": 1,
-    "return_scores": False,
-    "return_attention": False,
-    "sampling_topk": 1,
-    "sampling_topp": 1,
-    "sampling_temperature": 1,
-    "replace_unknowns": False,
-}
-
-# Keywords that have no counterpart, with the only value that is accepted.
-_NEUTRAL: dict[str, Any] = {
-    "patience": 1,
-    "suppress_sequences": None,
-    "end_token": None,
-    "return_end_token": False,
-    "prefix_bias_beta": 0,
-    "use_vmap": False,
-    "return_logits_vocab": False,
-    "return_alternatives": False,
-    "min_alternative_expansion_prob": 0,
-    "callback": None,
-}
-
-
-def _expect_supported(keywords: dict[str, Any], supported: Iterable[str]) -> None:
-    for name, value in keywords.items():
-        if name in supported or (name in _NEUTRAL and value == _NEUTRAL[name]):
-            continue
-        known = ", ".join(sorted(supported))
-        reason = "cannot be" + f" {value!r}" if name in _NEUTRAL else "is not supported"
-        raise Error(f"the keyword {name} {reason}; supported are {known}")
-
-
-def _choice(name: str, value: str, choices: Iterable[str]) -> str:
-    if value not in choices:
-        raise Error(f"{name} is one of {', '.join(choices)}, not {value!r}")
-    return value
-
-
-def _batches(max_batch_size: int, batch_type: str) -> dict[str, Any]:
-    _choice("batch_type", batch_type, ("examples", "tokens"))
-    if max_batch_size == 0:
-        return {}
-    name = "mini_batch" if batch_type == "examples" else "mini_batch_words"
-    return {name: max_batch_size}
-
-
-def _sampling(given: dict[str, Any]) -> dict[str, Any]:
-    topk, topp = given["sampling_topk"], given["sampling_topp"]
-    temperature = given["sampling_temperature"]
-    if topk == 1:
-        return {}
-    if given["beam_size"] != 1:
-        raise Error(f"sampling needs beam_size 1, not {given['beam_size']}")
-    if topp < 1:
-        if topk > 0:
-            raise Error(f"sampling_topk {topk} and sampling_topp {topp} exclude each other here")
-        return {"output_sampling": ["nucleus", topp, temperature]}
-    if topk == 0:
-        return {"output_sampling": ["full", temperature]}
-    return {"output_sampling": ["topk", topk, temperature]}
-
-
-def _search_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Turn CTranslate2's keywords into options of fuselage.Translator."""
-    hypotheses, beam = given["num_hypotheses"], given["beam_size"]
-    sampling = _sampling(given)
-    if not sampling and hypotheses > beam:
-        raise Error(f"num_hypotheses {hypotheses} is more than beam_size {beam}")
-    options = {
-        "beam_size": hypotheses if sampling else beam,
-        "n_best": hypotheses,
-        "normalize": given["length_penalty"],
-        "word_penalty": 0,
-        "coverage_penalty": given["coverage_penalty"],
-        "repetition_penalty": given["repetition_penalty"],
-        "no_repeat_ngram_size": given["no_repeat_ngram_size"],
-        "max_words": given["max_decoding_length"],
-        "min_length": 0 if sampling else given["min_decoding_length"],
-        "alignment": given["return_attention"],
-        "allow_unk": not given["disable_unk"],
-    }
-    if given["replace_unknowns"]:
-        options["replace_unknowns"] = True
-    return options | sampling | _batches(given["max_batch_size"], given["batch_type"])
-
-
-def _line(tokens: Sequence[str]) -> str:
-    if isinstance(tokens, str):
-        raise TypeError("an example is a list of tokens, not a text")
-    return " ".join(tokens)
 
 
 class Translator:
@@ -243,31 +173,38 @@ class Translator:
     ) -> None:
         if flash_attention or tensor_parallel or files is not None:
             raise Error("flash_attention, tensor_parallel and files are not supported; omit them")
-        _choice("device", device, ("cpu", "cuda", "auto"))
-        indexes = [device_index] if isinstance(device_index, int) else device_index
-        if not indexes or (device != "cuda" and list(indexes) != [0]):
-            raise Error(f"device_index is {device_index}, but device is {device}; name GPUs by it")
+        choice("device", device, ("cpu", "cuda", "auto"))
+        indexes = device_index if isinstance(device_index, (list, tuple)) else [device_index]
+        indexes = [size("device_index", index) for index in indexes]
+        if not indexes or (device != "cuda" and any(indexes)):
+            raise InvalidValueError(
+                f"device_index is {device_index}, but device is {device}; name GPUs by it"
+            )
         self._device = "cpu" if device == "auto" else device
         if isinstance(compute_type, dict):
             compute_type = compute_type.get(self._device, "default")
-        _choice("compute_type", compute_type, _PRECISIONS)
-        self._compute_type, self._workers = compute_type, inter_threads
-        self._indexes = list(indexes)
+        choice("compute_type", compute_type, PRECISIONS)
+        self._compute_type = compute_type
+        workers = size("inter_threads", inter_threads)
+        if self._device == "cpu":
+            workers *= len(indexes)
+        self._workers, self._indexes = workers, indexes
         gpus = ",".join(f"cuda:{index}" for index in indexes)
         self._common = {
             "path": model_path,
             "device": self._device if self._device == "cpu" else gpus,
-            "precision": _PRECISIONS[compute_type],
-            "threads": inter_threads * intra_threads,
+            "precision": PRECISIONS[compute_type],
+            "threads": workers * size("intra_threads", intra_threads),
             "no_spm_encode": True,
             "no_spm_decode": True,
             **options,
         }
         self._lock = threading.Lock()
-        self._translators: OrderedDict[str, Any] = OrderedDict()
+        self._engines: OrderedDict[str, Engine] = OrderedDict()
         self._executor = ThreadPoolExecutor(max_workers=1)
+        self._is_loaded = True
         # So that a model that cannot be read is an error here.
-        self._engine(_search_options(_DEFAULTS), False)
+        self._translator(DEFAULTS, search_options(DEFAULTS), guided=False)
 
     @property
     def device(self) -> str:
@@ -287,7 +224,33 @@ class Translator:
     @property
     def num_translators(self) -> int:
         """Number of parallel translations."""
-        return self._workers
+        return self._workers if self._device == "cpu" else self._workers * len(self._indexes)
+
+    @property
+    def tensor_parallel(self) -> bool:
+        """Always false, as several devices share the examples, not the matrices."""
+        return False
+
+    @property
+    def model_is_loaded(self) -> bool:
+        """Tell whether the model is in memory."""
+        return self._is_loaded
+
+    def unload_model(self, to_cpu: bool = False) -> None:
+        """Free the memory of the model; load_model() reads it again.
+
+        to_cpu: keep it in the memory of the CPU; with device "cpu" nothing changes then.
+        """
+        if to_cpu and self._device == "cpu":
+            return
+        with self._lock:
+            self._engines.clear()
+            self._is_loaded = False
+
+    def load_model(self, keep_cache: bool = False) -> None:
+        """Read the model again after unload_model(); keep_cache does not matter here."""
+        self._is_loaded = True
+        self._translator(DEFAULTS, search_options(DEFAULTS), guided=False)
 
     def translate_batch(
         self,
@@ -298,27 +261,16 @@ class Translator:
         **keywords: Any,
     ) -> Any:
         """Translate a batch of tokens, with CTranslate2's keywords."""
-        given = self._given(keywords)
-        lines = [_line(tokens) for tokens in source]
-        guides = None
+        given = given_keywords(keywords)
+        lines = [line_of(tokens) for tokens in source]
+        prefixes: list[Sequence[str]] = [()] * len(lines)
         if target_prefix is not None:
-            if len(target_prefix) != len(lines):
-                raise Error(
-                    f"there are {len(lines)} examples, but {len(target_prefix)} prefixes; "
-                    "give one for each"
-                )
-            guides = [Guide(prefix=_line(prefix or [])) for prefix in target_prefix]
-        options = _search_options(given)
-        if target_prefix:
-            # CTranslate2 counts prefixes, which have different lengths; _result() cuts the others.
-            options["max_words"] -= min(len(prefix or []) for prefix in target_prefix)
-            options["max_words"] = max(options["max_words"], 1)
-        engine = self._engine(options, guides is not None, given)
-
-        def run() -> list[TranslationResult]:
-            details = engine.translate_details(lines, guides)
-            return [_result(translation, given) for translation in details]
-
+            prefixes = [_prefix(prefix) for prefix in target_prefix]
+        if len(prefixes) != len(lines):
+            raise Error(
+                f"there are {len(lines)} examples, but {len(prefixes)} prefixes; give one for each"
+            )
+        run = self._batch(lines, prefixes, given)
         if not asynchronous:
             return run()
         future = self._executor.submit(run)
@@ -330,17 +282,21 @@ class Translator:
         target_prefix: Iterable[Sequence[str] | None] | None = None,
         max_batch_size: int = 32,
         batch_type: str = "examples",
+        *,
+        asynchronous: bool = False,
         **keywords: Any,
     ) -> Iterator[TranslationResult]:
         """Translate a stream of tokens in bounded memory; gives the results in order."""
-        keywords |= {"max_batch_size": max_batch_size, "batch_type": batch_type}
-        given = self._given(keywords)
-        engine = self._engine(_search_options(given), target_prefix is not None, given)
-        guides = None
+        given = given_keywords(
+            keywords | {"max_batch_size": max_batch_size, "batch_type": batch_type}
+        )
+        _expect_batches(given["max_batch_size"])
         if target_prefix is not None:
-            guides = (Guide(prefix=_line(prefix or [])) for prefix in target_prefix)
-        for translation in engine.translate_details(map(_line, source), guides):
-            yield _result(translation, given)
+            pairs = pairs_of(iter(source), iter(target_prefix), _SOURCES, InvalidValueError)
+            return self._guided_stream(pairs, given)
+        engine = self._translator(given, search_options(given), guided=False)
+        details = engine.core.translate_details(map(line_of, iter(source)))
+        return (_result(engine, translation, (), given) for translation in details)
 
     def generate_tokens(
         self,
@@ -350,26 +306,20 @@ class Translator:
         return_log_prob: bool = False,
         **keywords: Any,
     ) -> Iterator[GenerationStepResult]:
-        """Give the tokens of a greedy or sampled translation, after all have been made."""
+        """Give the tokens of a greedy or sampled translation, after all have been made.
+
+        They begin with the prefix, whose log-probabilities are 0.
+        """
         of_searches = {"beam_size", "num_hypotheses", "length_penalty", "coverage_penalty"}
         of_batches = {"max_batch_size", "batch_type", "return_scores", "return_attention"}
-        _expect_supported(keywords, set(_DEFAULTS) - of_searches - of_batches)
-        given = self._given(keywords | {"beam_size": 1, "return_scores": return_log_prob})
-        engine = self._engine(_search_options(given), target_prefix is not None, given)
-        guide = None if target_prefix is None else Guide(prefix=_line(target_prefix))
-        translation = engine.translate_details(_line(source), guide)
-        best = translation.n_best[0]
-        tokens = best.text.split()
-        first = len(target_prefix or [])
-        for i in range(first, len(tokens)):
-            yield GenerationStepResult(
-                step=i - first,
-                batch_id=0,
-                token_id=int(best.words[i]),
-                token=tokens[i],
-                log_prob=float(best.word_scores[i]) if return_log_prob else None,
-                is_last=i + 1 == len(tokens),
-            )
+        supported = set(DEFAULTS) - of_searches - of_batches - {"return_end_token"}
+        given = given_keywords(keywords, supported)
+        given |= {"beam_size": 1, "return_scores": return_log_prob}
+        prefix = _prefix(target_prefix)
+        engine, translation = self._details([line_of(source)], [prefix], given)[0]
+        if not source:
+            return iter(())
+        return _steps(engine, translation.n_best[0], len(prefix), given)
 
     def score_batch(
         self,
@@ -382,19 +332,23 @@ class Translator:
         offset: int = 0,
         asynchronous: bool = False,
     ) -> Any:
-        """Score a batch of translations."""
-        if offset < 0:
-            raise Error(f"offset is 0 or more, not {offset}")
-        options = _batches(max_batch_size, batch_type) | _max_length(max_input_length)
-        scorer = self._scorer(options)
-        sources, targets = [_line(s) for s in source], [_line(t) for t in target]
+        """Score a batch of translations.
+
+        offset: tokens of each translation that are left out of its result.
+        """
+        offset = size("offset", offset)
+        engine = self._kept(
+            fuselage.Scorer, batches(max_batch_size, batch_type) | max_length(max_input_length)
+        )
+        sources, targets = [line_of(s) for s in source], [line_of(t) for t in target]
+        if len(sources) != len(targets):
+            raise Error(
+                f"there are {len(sources)} examples, but {len(targets)} translations; "
+                "give one for each"
+            )
 
         def run() -> list[ScoringResult]:
-            scores = scorer.score(sources, targets)
-            return [
-                ScoringResult([*tokens, "</s>"][offset:], score.word_scores.tolist()[offset:])
-                for tokens, score in zip(target, scores, strict=True)
-            ]
+            return [_scored(engine, score, offset) for score in engine.core.score(sources, targets)]
 
         if not asynchronous:
             return run()
@@ -406,64 +360,286 @@ class Translator:
         source: Iterable[Sequence[str]],
         target: Iterable[Sequence[str]],
         max_batch_size: int = 64,
+        batch_type: str = "examples",
         **keywords: Any,
     ) -> Iterator[ScoringResult]:
         """Score a stream of translations in bounded memory."""
-        pairs = pairs_of(source, target, ("sources", "targets"))
-        while chunk := list(itertools.islice(pairs, 16 * max_batch_size)):
-            sources, targets = zip(*chunk, strict=True)
-            yield from self.score_batch(sources, targets, max_batch_size=max_batch_size, **keywords)
+        _expect_batches(size("max_batch_size", max_batch_size))
+        keywords |= {"max_batch_size": max_batch_size, "batch_type": batch_type}
+        keywords.pop("asynchronous", None)
+        self.score_batch([], [], **keywords)  # wrong keywords are errors at once
+        pairs = pairs_of(iter(source), iter(target), _TRANSLATIONS, InvalidValueError)
+        return (
+            result
+            for sources, targets in _chunks(pairs, max_batch_size)
+            for result in self.score_batch(sources, targets, **keywords)
+        )
 
-    @staticmethod
-    def _given(keywords: dict[str, Any]) -> dict[str, Any]:
-        _expect_supported(keywords, _DEFAULTS)
-        return _DEFAULTS | keywords
+    def translate_file(
+        self,
+        source_path: str | os.PathLike[str],
+        output_path: str | os.PathLike[str],
+        target_path: str | os.PathLike[str] | None = None,
+        *,
+        max_batch_size: int = 32,
+        read_batch_size: int = 0,
+        batch_type: str = "examples",
+        with_scores: bool = False,
+        source_tokenize_fn: Callable[[str], Tokens] | None = None,
+        target_tokenize_fn: Callable[[str], Tokens] | None = None,
+        target_detokenize_fn: Callable[[Tokens], str] | None = None,
+        **keywords: Any,
+    ) -> ExecutionStats:
+        """Translate a file with an example a line, its tokens separated by spaces.
 
-    def _engine(
-        self, options: dict[str, Any], guided: bool, given: dict[str, Any] | None = None
-    ) -> fuselage.Translator:
-        options = options | _max_length((given or _DEFAULTS)["max_input_length"])
+        target_path: a file with a prefix for each line.
+        with_scores: lines begin with the score, as "-0.5 ||| …".
+        source_tokenize_fn, target_tokenize_fn, target_detokenize_fn: turn lines into tokens, and
+            tokens into lines, in place of spaces.
+        read_batch_size: does not matter here.
+        """
+        size("read_batch_size", read_batch_size)
+        _expect_together(
+            source_tokenize_fn=source_tokenize_fn, target_detokenize_fn=target_detokenize_fn
+        )
+        for name in ("return_scores", "return_attention", "return_end_token"):
+            if name in keywords:
+                raise InvalidTypeError(f"the keyword {name} is not for files")
+        keywords |= {
+            "max_batch_size": max_batch_size,
+            "batch_type": batch_type,
+            "return_scores": with_scores,
+        }
+        began = time.monotonic()
+        tokens = examples = 0
+        with Files(source_path, target_path, output_path) as files:
+            sources = files.tokens(0, source_tokenize_fn)
+            prefixes = None
+            if target_path is not None:
+                tokenize = target_tokenize_fn if source_tokenize_fn else None
+                pairs = rows_of(sources, files.tokens(1, tokenize))
+                sources, prefixes = unzipped(pairs)
+            for result in self.translate_iterable(sources, prefixes, **keywords):
+                tokens += len(result.hypotheses[0])
+                examples += 1
+                for i, hypothesis in enumerate(result.hypotheses):
+                    text = (target_detokenize_fn or " ".join)(hypothesis)
+                    files.write(f"{result.scores[i]:g} ||| {text}" if with_scores else text)
+        return ExecutionStats(tokens, examples, 1000 * (time.monotonic() - began))
+
+    def score_file(
+        self,
+        source_path: str | os.PathLike[str],
+        target_path: str | os.PathLike[str],
+        output_path: str | os.PathLike[str],
+        *,
+        max_batch_size: int = 32,
+        read_batch_size: int = 0,
+        with_tokens_score: bool = False,
+        source_tokenize_fn: Callable[[str], Tokens] | None = None,
+        target_tokenize_fn: Callable[[str], Tokens] | None = None,
+        target_detokenize_fn: Callable[[Tokens], str] | None = None,
+        **keywords: Any,
+    ) -> ExecutionStats:
+        """Score a file of translations, as score_batch() does with the same keywords.
+
+        A line of the output is "score ||| tokens", where the score is the mean of the tokens'; with
+        with_tokens_score, " ||| " and the scores of the tokens follow.
+        """
+        size("read_batch_size", read_batch_size)
+        _expect_together(
+            source_tokenize_fn=source_tokenize_fn,
+            target_tokenize_fn=target_tokenize_fn,
+            target_detokenize_fn=target_detokenize_fn,
+        )
+        began = time.monotonic()
+        tokens = examples = 0
+        with Files(source_path, target_path, output_path) as files:
+            pairs = rows_of(
+                files.tokens(0, source_tokenize_fn), files.tokens(1, target_tokenize_fn)
+            )
+            sources, targets = unzipped(pairs)
+            for result in self.score_iterable(sources, targets, max_batch_size, **keywords):
+                tokens += len(result.tokens)
+                examples += 1
+                text = (target_detokenize_fn or " ".join)(result.tokens)
+                mean = sum(result.log_probs) / max(len(result.log_probs), 1)
+                line = f"{mean:g} ||| {text}"
+                if with_tokens_score:
+                    line += " ||| " + " ".join(f"{score:g}" for score in result.log_probs)
+                files.write(line)
+        return ExecutionStats(tokens, examples, 1000 * (time.monotonic() - began))
+
+    def _details(
+        self, lines: list[str], prefixes: list[Sequence[str]], given: dict[str, Any]
+    ) -> list[tuple[Engine, Translation]]:
+        """Translate lines, each with the engine that has done it."""
+        return self._planned(lines, prefixes, given)()
+
+    def _batch(
+        self, lines: list[str], prefixes: list[Sequence[str]], given: dict[str, Any]
+    ) -> Callable[[], list[TranslationResult]]:
+        """Prepare a batch, so that errors of its options are raised at once."""
+        details = self._planned(lines, prefixes, given)
+
+        def run() -> list[TranslationResult]:
+            return [
+                _result(engine, translation, prefix, given)
+                for (engine, translation), prefix in zip(details(), prefixes, strict=True)
+            ]
+
+        return run
+
+    def _planned(
+        self, lines: list[str], prefixes: list[Sequence[str]], given: dict[str, Any]
+    ) -> Callable[[], list[tuple[Engine, Translation]]]:
+        """Divide a batch by the options that its prefixes ask for.
+
+        CTranslate2 counts the tokens of a prefix in both lengths, Fuselage in none. The longest
+        length is that of the shortest prefix; _result() cuts the others.
+        """
+        guides = [line_of(prefix) for prefix in prefixes]
+        if not any(guides):
+            engine = self._translator(given, search_options(given), guided=False)
+            return lambda: [(engine, each) for each in engine.core.translate_details(lines)]
+        parts: dict[int, list[int]] = {}
+        for i, prefix in enumerate(prefixes):
+            parts.setdefault(max(given["min_decoding_length"] - len(prefix), 0), []).append(i)
+        calls = []
+        for least, members in parts.items():
+            options = search_options(given)
+            shortest = min(len(prefixes[i]) for i in members)
+            options["max_words"] = max(options["max_words"] - shortest, 1)
+            options["min_length"] = min(least, options["min_length"])
+            # All that the search finds: without the prefix, others may be the best.
+            options["n_best"] = 0
+            calls.append((self._translator(given, options, guided=True), members))
+
+        def run() -> list[tuple[Engine, Translation]]:
+            results: list[Any] = [None] * len(lines)
+            for engine, members in calls:
+                details = engine.core.translate_details(
+                    [lines[i] for i in members], [Guide(prefix=guides[i]) for i in members]
+                )
+                for i, translation in zip(members, details, strict=True):
+                    results[i] = (engine, translation)
+            return results
+
+        return run
+
+    def _guided_stream(
+        self, pairs: Iterator[tuple[Any, Any]], given: dict[str, Any]
+    ) -> Iterator[TranslationResult]:
+        for sources, prefixes in _chunks(pairs, given["max_batch_size"]):
+            lines = [line_of(tokens) for tokens in sources]
+            yield from self._batch(lines, [_prefix(prefix) for prefix in prefixes], given)()
+
+    def _translator(
+        self, given: dict[str, Any], options: dict[str, Any], *, guided: bool
+    ) -> Engine:
         # Greedy search without scores needs none.
-        if options["beam_size"] == 1 and given is not None and not guided:
+        if options["beam_size"] == 1 and not guided:
             neutral = all(
-                given[name] == _DEFAULTS[name]
+                given[name] == DEFAULTS[name]
                 for name in ("return_scores", "repetition_penalty", "no_repeat_ngram_size")
             )
             if neutral and "output_sampling" not in options:
-                options["skip_cost"] = True
+                options = options | {"skip_cost": True}
         return self._kept(fuselage.Translator, options | {"guided": guided})
 
-    def _scorer(self, options: dict[str, Any]) -> fuselage.Scorer:
-        return self._kept(fuselage.Scorer, options)
-
-    def _kept(self, kind: Any, options: dict[str, Any]) -> Any:
+    def _kept(self, kind: Any, options: dict[str, Any]) -> Engine:
         key = f"{kind.__name__} {sorted(options.items())}"
         with self._lock:
-            if key not in self._translators:
-                self._translators[key] = kind(**self._common, **options)
-                while len(self._translators) > _KEPT:
-                    self._translators.popitem(last=False)
-            self._translators.move_to_end(key)
-            return self._translators[key]
+            if not self._is_loaded:
+                raise Error("the model of this translator was unloaded; call load_model()")
+            if key not in self._engines:
+                self._engines[key] = Engine(kind(**self._common, **options))
+                while len(self._engines) > _KEPT:
+                    self._engines.popitem(last=False)
+            self._engines.move_to_end(key)
+            return self._engines[key]
 
 
-def _max_length(max_input_length: int) -> dict[str, Any]:
-    return {"max_length": max_input_length} if max_input_length > 0 else {"max_length": 65536}
+_SOURCES = ("sources", "prefixes")
+_TRANSLATIONS = ("sources", "targets")
 
 
-def _result(translation: Translation, given: dict[str, Any]) -> TranslationResult:
+def _prefix(prefix: Iterable[str] | None) -> Sequence[str]:
+    if prefix is None:
+        return ()
+    return prefix if isinstance(prefix, str) else list(prefix)
+
+
+def _expect_batches(max_batch_size: int) -> None:
+    if max_batch_size == 0:
+        raise InvalidValueError("max_batch_size is 1 or more, not 0")
+
+
+def _expect_together(**functions: Any) -> None:
+    if len({function is None for function in functions.values()}) > 1:
+        raise InvalidValueError(f"{' and '.join(functions)} go together; give all of them or none")
+
+
+def _chunks(
+    pairs: Iterator[tuple[Any, Any]], max_batch_size: int
+) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Give pairs as lists of sources and of targets, each for several batches."""
+    while True:
+        chunk = []
+        try:
+            for pair in itertools.islice(pairs, 16 * max_batch_size):
+                chunk.append(pair)
+        except Exception:
+            # Comes out behind the results of the pairs before.
+            if chunk:
+                yield tuple(zip(*chunk, strict=True))
+            raise
+        if not chunk:
+            return
+        yield tuple(zip(*chunk, strict=True))
+
+
+def _scored(engine: Engine, score: Score, offset: int) -> ScoringResult:
+    tokens = engine.words(score.words.tolist())
+    return ScoringResult(tokens[offset:], score.word_scores.tolist()[offset:])
+
+
+def _result(
+    engine: Engine, translation: Translation, prefix: Sequence[str], given: dict[str, Any]
+) -> TranslationResult:
+    best = [
+        scored_tokens(engine, hypothesis, len(prefix), given) for hypothesis in translation.n_best
+    ]
+    if prefix:
+        best = sorted(best, key=lambda each: -each[0])
     hypotheses, scores, attention = [], [], []
-    for hypothesis in translation.n_best:
-        tokens = hypothesis.text.split()
-        most = given["max_decoding_length"]
-        hypotheses.append(tokens[:most])
+    for score, tokens, hypothesis in best[: given["num_hypotheses"]]:
+        hypotheses.append(tokens)
         if given["return_scores"]:
-            cut = len(tokens) > most
-            scores.append(_score(hypothesis, most, given) if cut else hypothesis.score)
+            scores.append(score)
         if given["return_attention"]:
-            attention.append(hypothesis.alignment[:most].tolist())
+            sources = translation.source_words - 1
+            attention.append(hypothesis.alignment[: len(tokens), :sources].tolist())
     return TranslationResult(hypotheses, scores, attention)
 
 
-def _score(hypothesis: Hypothesis, words: int, given: dict[str, Any]) -> float:
-    return float(hypothesis.word_scores[:words].sum()) / words ** given["length_penalty"]
+def _steps(
+    engine: Engine, hypothesis: Hypothesis, prefix: int, given: dict[str, Any]
+) -> Iterator[GenerationStepResult]:
+    ids = hypothesis.words.tolist()[: given["max_decoding_length"]]
+    words = engine.words(ids)
+    if given["replace_unknowns"]:
+        words[: len(ids)] = [*hypothesis.text.split(" "), END][: len(ids)]
+    for i, (word, token) in enumerate(zip(ids, words, strict=True)):
+        log_prob = None
+        if given["return_scores"]:
+            log_prob = 0.0 if i < prefix else float(hypothesis.word_scores[i])
+        yield GenerationStepResult(
+            step=i,
+            batch_id=0,
+            token_id=word,
+            hypothesis_id=0,
+            token=token,
+            log_prob=log_prob,
+            is_last=i + 1 == len(ids),
+        )

@@ -27,8 +27,10 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 
 from fuselage import _core
+from fuselage._arguments import all_as_bytes, as_bytes, expect_text, flag, path_text, whole
 from fuselage._core import (
     Domain,
+    Error,
     Expr,
     Map,
     abs,
@@ -226,6 +228,7 @@ class Graph:
     @staticmethod
     def parse(text: str) -> Graph:
         """Read a graph in the text form."""
+        expect_text("the text form", text)
         return Graph(_core.Graph.parse(text))
 
     @property
@@ -269,16 +272,25 @@ class Graph:
     ) -> Runner:
         """Optimize the graph and lower it to a device.
 
-        weights: an array for each of the parameters.
+        weights: an array for each of the parameters, of its shape.
         device: "cpu", "cuda", "cuda:1" …, or "reference", the interpreter.
         precision: of products with weights, as of Translator; "fp64", on the interpreter alone,
             evaluates everything in double.
         passes: optimizer passes: "all", "none", or names; "all,-NAME" leaves one out.
         exact: only rewrites that keep every bit of a result.
         profile: measure the time of nodes, on a CPU.
+
+        Raises Error for a weight that is missing or has another shape than its parameter, with
+        both shapes.
         """
         core = _core.Runner(
-            self._core, _arrays(weights or {}), device, precision, passes, exact, profile
+            self._core,
+            _arrays(weights or {}),
+            device,
+            precision,
+            passes,
+            flag("exact", exact),
+            flag("profile", profile),
         )
         return Runner(core, {each.name: each.kind for each in self.inputs})
 
@@ -299,8 +311,9 @@ class Graph:
         The graph needs an output `logits` or `log_probs`. The vocabularies are of source and target
         (.yml, .json, .spm, or a word a line).
         """
-        paths = [os.fspath(path) for path in vocabularies]
-        self._core.save(os.fspath(directory), _arrays(weights), paths)
+        paths = [path_text("a vocabulary", path) for path in vocabularies]
+        where = as_bytes(path_text("the directory", directory))
+        self._core.save(where, _arrays(weights), all_as_bytes(paths))
 
     def dump(self, **options: Any) -> str:
         """Show the graph and what the optimizer makes of it.
@@ -365,15 +378,18 @@ class Runner:
         """Evaluate the outputs.
 
         inputs: for each input the rows of one sentence, or a list with an array for each sentence;
-            for an input of kind "rows" the number of rows of each sentence.
+            for an input of kind "rows" the number of rows of each sentence. Words are whole
+            numbers.
         Outputs that have several rows for each sentence are lists with an array for each; others
         are arrays. Steps follow the given words: row t of the words of the hypotheses is the word
         that step t reads, -1 in the first one.
         """
+        if not isinstance(inputs, Mapping):
+            raise TypeError(f"inputs are a dict of arrays, not {type(inputs).__name__}")
         rows = [self._rows(name, value) for name, value in inputs.items()]
         return {
             name: np.split(values, np.cumsum(lengths)[:-1]) if lengths else values
-            for name, values, lengths in self._core.run(rows, mini_batch)
+            for name, values, lengths in self._core.run(rows, whole("mini_batch", mini_batch))
         }
 
     def profile(self) -> list[NodeTime]:
@@ -382,20 +398,73 @@ class Runner:
         return sorted(times, key=lambda node: -node.seconds)
 
     def _rows(self, name: str, value: Rows) -> tuple[str, np.ndarray, list[int]]:
+        expect_text("the name of an input", name)
         kind = self._kinds.get(name, "numbers")
+        what = f"input {name!r}"
         if kind == "rows":
-            return name, np.empty(0, np.float32), [int(length) for length in value]
-        dtype = np.int32 if kind == "words" else np.float32
-        is_list = isinstance(value, (list, tuple)) and any(np.ndim(part) > 0 for part in value)
-        if not is_list:
-            return name, _array(value, dtype), []
-        parts = [_array(part, dtype) for part in value]
+            return name, np.empty(0, np.float32), _lengths(what, value)
+        array = _words if kind == "words" else _numbers
+        if not isinstance(value, (list, tuple)) or not any(map(_has_rows, value)):
+            return name, array(what, value), []
+        parts = [array(what, part) for part in value]
+        shapes = {part.shape[1:] for part in parts}
+        if len(shapes) > 1 or not all(part.ndim for part in parts):
+            raise Error(
+                f"{what} has sentences with rows of several shapes: "
+                + ", ".join(str(part.shape) for part in parts[:10])
+            )
         return name, np.concatenate(parts), [len(part) for part in parts]
 
 
-def _array(value: Any, dtype: type) -> np.ndarray:
-    return np.ascontiguousarray(value, dtype)
+def _has_rows(part: Any) -> bool:
+    return isinstance(part, (list, tuple)) or np.ndim(part) > 0
 
 
-def _arrays(weights: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    return {name: _array(value, np.float32) for name, value in weights.items()}
+def _array(what: str, value: Any) -> np.ndarray:
+    try:
+        return np.asarray(value, order="C")
+    except (ValueError, TypeError) as error:
+        raise Error(f"{what} is no array: {error}") from None
+
+
+def _numbers(what: str, value: Any) -> np.ndarray:
+    """Give an array of f32; texts and objects are no numbers, though numpy converts them."""
+    array = _array(what, value)
+    if array.dtype.kind not in "fiub":
+        raise Error(f"{what} has elements of the type {array.dtype}; give numbers")
+    return array.astype(np.float32, order="C", copy=False)
+
+
+def _words(what: str, value: Any) -> np.ndarray:
+    """Give an array of ids. Neither 1.7 nor '1' nor True is the word 1."""
+    array = _array(what, value)
+    given = array.dtype
+    if isinstance(value, (list, tuple)) and any(isinstance(x, (bool, np.bool_)) for x in value):
+        given = np.dtype(bool)
+    if given.kind not in "iu" and array.size > 0:
+        raise Error(f"{what} has elements of the type {given}; words are whole numbers")
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8:
+        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
+    return array.astype(np.int64, order="C", copy=False)
+
+
+def _lengths(what: str, value: Any) -> list[int]:
+    lengths = _words(what, value)
+    if lengths.ndim != 1:
+        raise Error(
+            f"{what} has the shape {lengths.shape}; give a number of rows for each sentence"
+        )
+    most = np.iinfo(np.int32).max
+    if lengths.size > 0 and int(lengths.max()) > most:
+        raise Error(
+            f"{what} has {lengths.max()} rows of a sentence, but at most {most} are possible"
+        )
+    return lengths.clip(-1).tolist()
+
+
+def _arrays(weights: Mapping[str, Any]) -> list[tuple[str, np.ndarray]]:
+    if not isinstance(weights, Mapping):
+        raise TypeError(f"weights are a dict of arrays, not {type(weights).__name__}")
+    for name in weights:
+        expect_text("the name of a weight", name)
+    return [(name, _numbers(f"weight {name!r}", value)) for name, value in weights.items()]

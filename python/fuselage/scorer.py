@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, overload
 
 from fuselage import _core
-from fuselage._arguments import arguments_of
+from fuselage._arguments import BYTES, all_as_bytes, arguments_of, flag, one_line, whole
 
 
 class Scorer:
@@ -28,8 +28,8 @@ class Scorer:
     ) -> None:
         named = {"device": device, "precision": precision, "cpu_threads": threads, **options}
         self._arguments = arguments_of({"model": path, **named})
-        self._alignment = alignment
-        self._core = _core.Scorer(self._arguments, alignment)
+        self._alignment = flag("alignment", alignment)
+        self._core = _core.Scorer(all_as_bytes(self._arguments), self._alignment)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self._arguments, self._alignment)
@@ -47,18 +47,35 @@ class Scorer:
     ) -> list[_core.Score]: ...
 
     def score(self, sources: Any, targets: Any = None) -> Any:
-        """Score a translation or a list of translations; without targets, texts."""
+        """Score a translation or a list of translations; without targets, texts.
+
+        A line break inside a text counts as a space, with a warning, since a text is one line.
+        """
         if isinstance(sources, str):
+            if targets is not None and not isinstance(targets, str):
+                raise TypeError(
+                    f"the source is a text, so the target is one, not {type(targets).__name__}"
+                )
             return self.score([sources], None if targets is None else [targets])[0]
-        sources = list(sources)
+        sources = _lines("sources", "a source", sources)
         if targets is None:
             return self._core.score_texts(sources)
-        return self._core.score_pairs(sources, list(targets))
+        return self._core.score_pairs(sources, _lines("targets", "a target", targets))
+
+    def target_word(self, word: int) -> str:
+        """Give the word or piece with an id of the target vocabulary (Score.words)."""
+        return self._core.target_word(whole("word", word))
+
+
+def _lines(names: str, name: str, texts: Any) -> list[str]:
+    if isinstance(texts, (str, *BYTES)) or not isinstance(texts, Iterable):
+        raise TypeError(f"{names} are a list of texts, not {type(texts).__name__}")
+    return [one_line(name, text) for text in texts]
 
 
 def _opened(arguments: list[str], alignment: bool) -> Scorer:
     scorer = Scorer.__new__(Scorer)
     scorer._arguments = arguments
     scorer._alignment = alignment
-    scorer._core = _core.Scorer(arguments, alignment)
+    scorer._core = _core.Scorer(all_as_bytes(arguments), alignment)
     return scorer

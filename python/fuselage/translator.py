@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Any, Union, overload
 
 from fuselage import _core
-from fuselage._arguments import arguments_of
+from fuselage._arguments import (
+    BYTES,
+    all_as_bytes,
+    arguments_of,
+    expect_text,
+    flag,
+    one_line,
+    whole,
+)
 from fuselage._pairs import pairs_of
 
 Path = Union[str, "os.PathLike[str]"]
@@ -31,8 +39,18 @@ class Guide:
     prefix: str = ""
     terms: Sequence[str | Sequence[str]] = ()
 
+    def __post_init__(self) -> None:
+        expect_text("a prefix", self.prefix)
+        if isinstance(self.terms, (str, *BYTES)) or not isinstance(self.terms, Sequence):
+            raise TypeError(
+                f"terms are a list of texts or of lists of forms, not {type(self.terms).__name__}"
+            )
+        for forms in self._forms():
+            for form in forms:
+                expect_text("a term or a form of it", form)
+
     def _forms(self) -> list[list[str]]:
-        return [[term] if isinstance(term, str) else list(term) for term in self.terms]
+        return [list(term) if isinstance(term, (list, tuple)) else [term] for term in self.terms]
 
 
 class Translator:
@@ -73,12 +91,14 @@ class Translator:
         named = {"device": device, "precision": precision, "cpu_threads": threads, **options}
         self._arguments = arguments_of({"model": path, **named})
         self._wanted = {
-            "n_best": n_best,
-            "alignment": alignment,
-            "model_scores": model_scores,
-            "guided": device == "cpu" and "skip_cost" not in options if guided is None else guided,
+            "n_best": whole("n_best", n_best),
+            "alignment": flag("alignment", alignment),
+            "model_scores": flag("model_scores", model_scores),
+            "guided": device == "cpu" and "skip_cost" not in options
+            if guided is None
+            else flag("guided", guided),
         }
-        self._core = _core.Translator(self._arguments, **self._wanted)
+        self._core = _core.Translator(all_as_bytes(self._arguments), **self._wanted)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self._arguments, self._wanted)
@@ -103,8 +123,12 @@ class Translator:
         """Translate a line, a list of lines, or an iterable.
 
         A line gives a text and a list gives a list. Any other iterable, as a generator or an open
-        file, gives a generator in the same order, which reads some thousand lines ahead. Line
-        breaks at the ends of its lines are removed. The guides are one for each line.
+        file, gives a generator in the same order, which reads some thousand lines ahead. The
+        guides are one for each line.
+
+        A text is one line. Line breaks at its end are removed, and one inside counts as a space,
+        with a warning. Raises TypeError for what is no text, and Error for a text with a lone
+        surrogate.
         """
         return self._translate(lines, guides, details=False)
 
@@ -123,16 +147,26 @@ class Translator:
         """Translate as translate_async() does, but give Translation in place of texts."""
         return await self._translate_async(lines, guides, details=True)
 
+    def target_word(self, word: int) -> str:
+        """Give the word or piece with an id of the target vocabulary (Hypothesis.words)."""
+        return self._core.target_word(whole("word", word))
+
     def _translate(self, lines: Any, guides: Any, *, details: bool) -> Any:
         if isinstance(lines, str):
             guide = Guide() if guides is None else _expect_guide(guides)
-            translation = self._core.translate(lines, guide.prefix, guide._forms())
+            line = one_line("a line", lines)
+            translation = self._core.translate(line, guide.prefix, guide._forms())
             return translation if details else translation.text
         if isinstance(lines, (list, tuple)):
             return list(self._results(self._job_of(lines, guides), iter(()), details))
-        if not isinstance(lines, Iterable):
+        if isinstance(lines, BYTES) or not isinstance(lines, Iterable):
             raise TypeError(
-                f"lines are a text, a list of texts or an iterable, not {type(lines).__name__}"
+                "lines are a text, a list of texts or an iterable of texts, "
+                f"not {type(lines).__name__}"
+            )
+        if guides is not None and not isinstance(guides, Iterable):
+            raise TypeError(
+                f"guides are an iterable with a Guide for each line, not {type(guides).__name__}"
             )
         return self._stream(lines, guides, details)
 
@@ -154,6 +188,10 @@ class Translator:
 
     def _job_of(self, lines: Sequence[str], guides: Sequence[Guide] | None) -> _core.TranslationJob:
         """Start to translate all of these lines."""
+        if guides is not None and not isinstance(guides, Sequence):
+            raise TypeError(
+                f"guides are a list with a Guide for each line, not {type(guides).__name__}"
+            )
         if guides is not None and len(guides) != len(lines):
             raise _core.Error(
                 f"there are {len(lines)} lines, but {len(guides)} guides; give one for each line"
@@ -206,9 +244,7 @@ class Translator:
 
 
 def _add_line(job: _core.TranslationJob, line: str, guide: Guide | None) -> None:
-    if not isinstance(line, str):
-        raise TypeError(f"a line is a text, not {type(line).__name__}")
-    line = line.rstrip("\r\n")
+    line = one_line("a line", line)
     if guide is None:
         job.add(line)
     else:
@@ -225,5 +261,5 @@ def _opened(arguments: list[str], wanted: dict[str, Any]) -> Translator:
     translator = Translator.__new__(Translator)
     translator._arguments = arguments
     translator._wanted = wanted
-    translator._core = _core.Translator(arguments, **wanted)
+    translator._core = _core.Translator(all_as_bytes(arguments), **wanted)
     return translator

@@ -127,8 +127,8 @@ def test_samples_and_attention(both, source):
         source[:2], beam_size=1, return_attention=True, max_decoding_length=10
     )
     attention = np.array(result[0].attention[0])
-    assert attention.shape[0] >= len(result[0].hypotheses[0])
-    np.testing.assert_allclose(attention.sum(axis=1), 1, rtol=1e-4)
+    assert attention.shape == (len(result[0].hypotheses[0]), len(source[0]))
+    assert (attention.sum(axis=1) < 1).all()  # the end symbol has the rest
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import fuselage
 import numpy as np
 import pytest
 from conftest import ROOT, run_program
+from fuselage.commands import run_command
 from fuselage.graph import (
     Builder,
     Graph,
@@ -154,6 +155,99 @@ def test_wrong_inputs_are_errors():
         graph.compile({"E": np.zeros((10, 4)), "b": np.zeros(3)})
     with pytest.raises(fuselage.Error, match="W"):
         graph.compile(random_weights(graph) | {"W": np.zeros((5, 3))})
+
+
+def test_weights_of_another_shape_are_refused_with_both_shapes(tmp_path):
+    graph = tagger()
+    weights = random_weights(graph)
+    inputs = {"source.word": [[1]]}
+    (tmp_path / "graph.ir").write_text(str(graph))
+    (tmp_path / "ids.txt").write_text("1\n")
+    for name, shape, declared in (
+        ("W", (3, 4), "[4, 3]"),
+        ("W", (12,), "[4, 3]"),
+        ("W", (1, 4, 3), "[4, 3]"),
+        ("E", (4, 10), "[10, 4]"),
+        ("b", (1, 3), "[3]"),
+        ("b", (), "[3]"),
+    ):
+        wrong = weights | {name: np.zeros(shape, np.float32)}
+        message = rf"weight '{name}' has shape {list(shape)}, but .* declares {declared}"
+        message = message.replace("[", r"\[").replace("]", r"\]")
+        for options in ({}, {"device": "reference"}, {"passes": "none"}, {"profile": True}):
+            with pytest.raises(fuselage.Error, match=message):
+                graph.run(inputs, wrong, **options)
+            with pytest.raises(fuselage.Error, match=message):
+                graph.compile(wrong, **options)
+        # As the command.
+        np.savez(tmp_path / "wrong.npz", **wrong)
+        with pytest.raises(fuselage.Error, match=message):
+            run_command(
+                "run",
+                [tmp_path / "graph.ir"],
+                {"weights": tmp_path / "wrong.npz", "input": f"source.word={tmp_path / 'ids.txt'}"},
+            )
+
+
+def test_a_weight_without_dimensions():
+    b = Builder("scalar")
+    b.output("y", b.input("x", b.add_sentences("sentence"), [2]) * b.param("a", []))
+    graph = b.build()
+    y = graph.run({"x": np.ones((1, 2), np.float32)}, {"a": 3})["y"]
+    np.testing.assert_array_equal(y, [[3, 3]])
+    with pytest.raises(fuselage.Error, match=r"has shape \[1\], but the graph declares \[\]"):
+        graph.compile({"a": [3]})
+
+
+def test_words_are_whole_numbers():
+    graph = tagger()
+    runner = graph.compile(random_weights(graph))
+    for words in (
+        [[1.7]],
+        [[1.0]],
+        [["1"]],
+        [[True]],
+        [[1, True]],
+        [[np.True_, 2]],
+        [[1, "1"]],
+        [[None]],
+        [np.array([1.7])],
+        [np.array([True])],
+        [np.array(["1"])],
+        [1.7],
+        "1",
+        [[1], ["1"]],
+        [[[1], [2, 3]]],
+        [[1], 2],
+        {1},
+    ):
+        with pytest.raises(fuselage.Error, match=r"input 'source\.word'"):
+            runner.run({"source.word": words})
+    expected = runner.run({"source.word": [[1, 2]]})["tags"][0]
+    for dtype in (np.int8, np.uint8, np.int32, np.uint64, ">i4"):
+        got = runner.run({"source.word": [np.array([1, 2], dtype)]})["tags"][0]
+        np.testing.assert_array_equal(got, expected)
+    with pytest.raises(fuselage.Error, match="but its vocabulary has 10 entries"):
+        runner.run({"source.word": [np.array([2**64 - 1], np.uint64)]})
+
+
+def test_numbers_are_no_texts():
+    b = Builder("numbers")
+    b.output("y", b.input("x", b.add_sentences("sentence"), [2]) * b.param("a", [2]))
+    graph = b.build()
+    for wrong in (["1", "2"], [None, 1], [1j, 2], [[1], [2, 3]]):
+        with pytest.raises(fuselage.Error, match="weight 'a'"):
+            graph.compile({"a": wrong})
+        with pytest.raises(fuselage.Error, match="input 'x'"):
+            graph.run({"x": [wrong]}, {"a": [1, 2]})
+    with pytest.raises(TypeError, match="weights are a dict of arrays, not list"):
+        graph.compile([1, 2])
+    with pytest.raises(TypeError, match="inputs are a dict of arrays, not list"):
+        graph.compile({"a": [1, 2]}).run([[1, 2]])
+    with pytest.raises(TypeError, match="the name of a weight is a text, not int"):
+        graph.compile({1: [1, 2]})
+    y = graph.run({"x": np.ones((2, 2), np.float64)}, {"a": [np.float16(2), True]})["y"]
+    np.testing.assert_array_equal(y, [[2, 1], [2, 1]])
 
 
 def test_the_steps_of_a_decoder_follow_given_words():

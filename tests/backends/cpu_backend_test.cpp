@@ -185,7 +185,8 @@ TEST(CpuBackend, AMissingWeightIsNamed) {
   ToyModel model = toy_model(10);
   model.weights.erase("keys");
   EXPECT_THAT([&] { compile_toy(model); },
-              ::testing::ThrowsMessage<Error>(::testing::HasSubstr("there is no weight 'keys'")));
+              ::testing::ThrowsMessage<Error>(
+                  ::testing::HasSubstr("weight 'keys', a parameter of the graph, is missing")));
 }
 
 TEST(CpuBackend, AWordBeyondTheVocabularyIsRefused) {

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "fuselage/backends/backend.h"
 #include "fuselage/backends/compare_with_reference.h"
+#include "fuselage/backends/compile.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/registry.h"
@@ -118,6 +120,42 @@ TEST(GraphRunner, RefusesInputsThatDoNotFit) {
               HasSubstr("has word 5 in row 2 of sentence 2, but its vocabulary has 5 entries"));
   EXPECT_THAT(with(0, {.name = "source.word", .values = integers({-1})}),
               HasSubstr("the map is not partial"));
+}
+
+TEST(GraphRunner, RefusesWeightsOfAnotherShape) {
+  TensorMap transposed = classifier_weights();
+  transposed.at("W") = transposed.at("W").reshaped({2, 3});
+  TensorMap flat = classifier_weights();
+  flat.at("E") = flat.at("E").reshaped({15});
+  TensorMap missing = classifier_weights();
+  missing.erase("W");
+  struct Case {
+    TensorMap weights;
+    std::string message;
+  };
+  const std::vector<Case> cases{
+      {transposed, "weight 'W' has shape [2, 3], but the graph declares [3, 2]"},
+      {flat, "weight 'E' has shape [15], but the graph declares [5, 3]"},
+      {missing, "weight 'W', a parameter of the graph, is missing"}};
+  for (const Case& given : cases) {
+    const auto refused = [&](const auto& run) {
+      EXPECT_THAT(run, ::testing::ThrowsMessage<Error>(HasSubstr(given.message)));
+    };
+    for (const char* backend : {"cpu", "reference"}) {
+      const CompileOptions options{.backend = backend};
+      refused([&] { GraphRunner(classifier(), given.weights, options); });
+      refused([&] { GraphRunner::without_passes(classifier(), given.weights, options); });
+      refused([&] { compile(classifier(), given.weights, options); });
+      // As a back-end itself refuses what is compiled without the optimizer.
+      refused([&] {
+        find_backend(backend).compile(classifier(), given.weights, options)->make_worker();
+      });
+    }
+    refused([&] {
+      compare_with_reference(classifier(), given.weights, {}, classifier_inputs(),
+                             NodeTolerances::all(0));
+    });
+  }
 }
 
 TEST(GraphRunner, WantsTheNumberOfSteps) {

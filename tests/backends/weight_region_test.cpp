@@ -43,7 +43,7 @@ TEST(WeightRegion, HoldsEachFormOnceInTheOrderOfTheFirstRequest) {
   EXPECT_EQ(region.stored(declared("b", {5})), bias);
   EXPECT_EQ(region.columns(declared("w", {3, 37}), 3, 37), columns);
   const Tensor w = counting({3, 37}, 10);
-  region.make({{"w", w}, {"b", counting({1, 5}, 1)}, {"unused", counting({2}, 0)}});
+  region.make({{"w", w}, {"b", counting({5}, 1)}, {"unused", counting({2}, 0)}});
 
   EXPECT_THAT(numbers_of(*bias), ElementsAreArray({1, 2, 3, 4, 5}));
   EXPECT_THAT(numbers_of(*whole), ElementsAreArray(numbers_of(w)));
@@ -122,14 +122,14 @@ TEST(WeightRegion, RefusesWhatDoesNotFit) {
     };
   };
   EXPECT_THAT(make(declared("a", {5}), counting({5}, 0)),
-              ThrowsMessage<Error>("%x = param: there is no weight 'a'"));
+              ThrowsMessage<Error>("%x = param: weight 'a', a parameter of the graph, is missing"));
   EXPECT_THAT(make(declared("b", {5}), counting({6}, 0)),
-              ThrowsMessage<Error>(HasSubstr("has shape [6], but the graph wants 5 elements")));
+              ThrowsMessage<Error>(HasSubstr("has shape [6], but the graph declares [5]")));
   EXPECT_THAT(make(declared("b", {5}, DType::i32), counting({5}, 0)),
-              ThrowsMessage<Error>(HasSubstr("weight 'b' is f32 [5], but the graph wants i32")));
+              ThrowsMessage<Error>(HasSubstr("weight 'b' is f32, but the graph declares i32")));
   const Tensor integers = quantized({.to = DType::qint8}, counting({4, 6}, 0));
   EXPECT_THAT(make(declared("b", {6, 4}, DType::qint8), integers),
-              ThrowsMessage<Error>(HasSubstr("[4, 6], but the graph wants qint8 [6, 4]")));
+              ThrowsMessage<Error>(HasSubstr("has shape [4, 6], but the graph declares [6, 4]")));
 }
 
 }  // namespace

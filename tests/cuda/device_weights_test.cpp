@@ -174,7 +174,7 @@ TEST_F(DeviceWeightsTest, SaysWhatIsMissing) {
     weights.stored(small.plan, small.plan.buffers[0]);
     FAIL() << "a weight that is not there";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("there is no weight 'a'"));
+    EXPECT_THAT(error.what(), HasSubstr("weight 'a', a parameter of the graph, is missing"));
   }
 }
 

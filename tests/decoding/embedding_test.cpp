@@ -116,6 +116,13 @@ TEST(Embedding, ScoresWithTheModelsOwnSettings) {
   const PairScore score = scorer.score("Tom is my friend.", translation.text());
   EXPECT_EQ(score.word_scores.size(), translation.n_best[0].hypothesis.words.size());
   EXPECT_NEAR(score.score, translation.n_best[0].hypothesis.score, 1e-5);
+  EXPECT_EQ(score.words, translation.n_best[0].hypothesis.words);
+  EXPECT_EQ(scorer.target_word(score.words.front()), "▁Tom");
+  EXPECT_EQ(translator.target_word(score.words.back()), "</s>");
+  for (const std::int32_t none : {-1, 1 << 20}) {
+    EXPECT_EQ(scorer.target_word(none), "");
+    EXPECT_EQ(translator.target_word(none), "");
+  }
 }
 
 TEST(Embedding, LogsNotesOfLoadingAndOfLines) {

@@ -55,6 +55,24 @@ TEST_F(LineEncoderTest, SaysWhatIsOdd) {
               ElementsAre(vocabulary_->unknown_id(), vocabulary_->end_id()));
 }
 
+TEST_F(LineEncoderTest, ALineBreakInsideCountsAsASpace) {
+  const LineEncoder encoder(*vocabulary_, {.texts = true});
+  const EncodedLine line = encoder.encode("▁Tom .", 0);
+  for (const std::string_view broken : {"▁Tom\n."sv, "▁Tom \n\n.\n"sv}) {
+    const EncodedLine encoded = encoder.encode(broken, 0);
+    EXPECT_EQ(encoded.words, line.words);
+    EXPECT_EQ(encoded.texts, line.texts);
+    EXPECT_THAT(encoded.oddities, ElementsAre(LineOddity::line_break));
+  }
+  for (const std::string_view ended : {"▁Tom .\n"sv, "▁Tom .\r\n"sv, "▁Tom .\n\n"sv}) {
+    EXPECT_EQ(encoder.encode(ended, 0).words, line.words);
+    EXPECT_THAT(encoder.encode(ended, 0).oddities, IsEmpty());
+  }
+  EXPECT_THAT(encoder.encode("\n", 0).oddities, ElementsAre(LineOddity::empty));
+  EXPECT_THAT(encoder.encode("\xFF\n.", 0).oddities,
+              ElementsAre(LineOddity::invalid_text, LineOddity::line_break));
+}
+
 TEST_F(LineEncoderTest, CutsALineOfTooManyBytesBetweenCharacters) {
   const LineEncoder encoder(*vocabulary_, {});
   std::string line = "▁Tom ";
@@ -96,9 +114,13 @@ TEST(LineNotes, CountsLinesAndNamesTheFirst) {
   notes.add(8, {LineOddity::too_long});
   notes.add(0, {LineOddity::empty});
   notes.add(4, {LineOddity::too_large});
+  notes.add(5, {LineOddity::line_break});
+  notes.add(6, {LineOddity::line_break});
   EXPECT_THAT(notes.notes(), ElementsAre("1 line was empty (line 1)",
                                          "2 lines longer than 1000 tokens were cut (lines 3, 9)",
-                                         "1 line longer than 131072 bytes was cut (line 5)"));
+                                         "1 line longer than 131072 bytes was cut (line 5)",
+                                         "2 lines had line breaks inside, which count as spaces "
+                                         "(lines 6, 7)"));
 }
 
 TEST(LineNotes, NamesTenLinesAtMost) {

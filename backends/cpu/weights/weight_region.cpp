@@ -7,7 +7,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
-#include "fuselage/base/quantized.h"
+#include "graph/weights.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -39,25 +39,15 @@ WeightType weight_type(const Graph& graph, ValueId value, std::string name) {
 }
 
 Tensor checked_weight(const WeightType& wanted, const TensorMap& weights) {
-  const auto found = weights.find(wanted.name);
-  if (found == weights.end())
-    throw Error(fmt::format("{}: there is no weight {}", wanted.where, in_quotes(wanted.name)));
-  const Tensor& weight = found->second;
-  const Tensor as_wanted(wanted.dtype, wanted.shape, nullptr);
-  if (weight.size() != as_wanted.size())
-    throw Error(fmt::format("{}: weight {} has shape {}, but the graph wants {} elements",
-                            wanted.where, in_quotes(wanted.name), shape_to_string(weight.shape()),
-                            as_wanted.size()));
-  const bool same_vectors =
-      !is_quantized(wanted.dtype) || weight.shape().back() == wanted.shape.back();
-  if (weight.dtype() == wanted.dtype && same_vectors) return weight;
+  const Tensor& weight =
+      find_weight({.name = wanted.name, .shape = wanted.shape, .where = wanted.where}, weights);
+  if (weight.dtype() == wanted.dtype) return weight;
   if (wanted.dtype == DType::f32) return weight.to_f32();
   if (wanted.dtype == DType::bf16) return weight.to_bf16();
   if (wanted.dtype == DType::f16) return weight.to_f16();
-  throw Error(fmt::format("{}: weight {} is {} {}, but the graph wants {} {}", wanted.where,
+  throw Error(fmt::format("{}: weight {} is {}, but the graph declares {}", wanted.where,
                           in_quotes(wanted.name), to_string(weight.dtype()),
-                          shape_to_string(weight.shape()), to_string(wanted.dtype),
-                          shape_to_string(wanted.shape)));
+                          to_string(wanted.dtype)));
 }
 
 // --- Requests ---

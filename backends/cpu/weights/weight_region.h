@@ -28,8 +28,8 @@ struct WeightType {
 /// The WeightType of a value known at load.
 FUSELAGE_EXPORTED WeightType weight_type(const Graph& graph, ValueId value, std::string name);
 
-/// The weight in the declared type. Its number of elements and the length of quantized vectors must
-/// match, not its dimensions. Throws Error if it is missing or does not fit.
+/// The weight in the declared type. Throws Error if it is missing or has another shape, and if its
+/// numbers cannot be converted.
 FUSELAGE_EXPORTED Tensor checked_weight(const WeightType& wanted, const TensorMap& weights);
 
 /// The WeightType of a weight buffer of a plan.

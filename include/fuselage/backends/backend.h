@@ -77,7 +77,7 @@ class Backend {
   virtual BatchBounds fastest_batches(std::size_t beam_size) const = 0;
 
   /// Makes an executable of an optimized graph. Precondition: check() has passed. Throws Error for
-  /// weights that do not fit, and for nodes that it cannot run.
+  /// weights that are missing or have another shape, and for nodes that it cannot run.
   virtual std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
                                               const CompileOptions& options) const = 0;
 

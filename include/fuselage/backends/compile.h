@@ -30,7 +30,8 @@ using ProgramPlans = std::array<std::vector<PlannedNode>, 3>;
 ProgramPlans plan_programs(const Programs& programs, const Backend& backend);
 
 /// Optimizes `graph` and lowers it to a back-end. Throws Error as make_optimizer does, for weights
-/// that do not fit, and for nodes that the back-end cannot run.
+/// that are missing or have another shape than their parameters, and for nodes that the back-end
+/// cannot run.
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights,
                                     const CompileOptions& options = {});
 

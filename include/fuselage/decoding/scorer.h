@@ -77,6 +77,9 @@ class Scorer : public ModelHandle<ScorerOptions> {
   /// Gives one score per line.
   void score(std::istream& texts, const Sink& sink) const;
 
+  /// The word or piece with an id of the target vocabulary (PairScore::words); empty for no word.
+  std::string target_word(std::int32_t id) const;
+
  private:
   class Impl;
   const Impl& impl() const;

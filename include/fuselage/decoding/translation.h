@@ -15,6 +15,7 @@ enum class LineOddity : std::uint8_t {
   invalid_text,  ///< invalid UTF-8, or NUL; invalid bytes are read as U+FFFD
   too_long,      ///< more than max-length words; the rest is cut off
   too_large,     ///< more than kMaxLineBytes bytes; the rest is cut off at a character boundary
+  line_break,    ///< a line break inside, which counts as a space: the text is one line
 };
 
 /// A translation with its scores.
@@ -53,8 +54,9 @@ struct PairScore {
   float score = 0;                 ///< with word penalty and length normalization
   std::vector<std::vector<float>> alignment;
   std::vector<LineOddity> source_oddities, target_oddities;
-  std::size_t source_words = 0;  ///< including the end symbol
-  std::size_t source_bytes = 0;  ///< including the line break
+  std::size_t source_words = 0;          ///< including the end symbol
+  std::size_t source_bytes = 0;          ///< including the line break
+  std::vector<std::int32_t> words = {};  ///< target words, by id, with the end symbol
 };
 
 }  // namespace fuselage

@@ -135,6 +135,9 @@ class Translator : public ModelHandle<TranslatorOptions> {
   /// handed over; while the input pauses, only with `ready`.
   void translate(std::istream& input, const Sink& sink, const InputReady& ready = nullptr) const;
 
+  /// The word or piece with an id of the target vocabulary (Hypothesis::words); empty for no word.
+  std::string target_word(std::int32_t id) const;
+
  private:
   class Impl;
   const Impl& impl() const;
