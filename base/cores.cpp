@@ -3,10 +3,12 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace fuselage {
 namespace {
@@ -18,9 +20,10 @@ std::string text_of(const std::string& path) {
 
 /// The number at the beginning of `text`, in microseconds; 0 for other text, such as "max".
 double microseconds(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return end != text.c_str() && std::isfinite(value) ? value : 0;
+  double value = 0;
+  const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+  const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  return error == std::errc() && std::isfinite(value) ? value : 0;
 }
 
 double limit_of(double quota, double period) {

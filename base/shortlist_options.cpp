@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 #include <system_error>
 
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -29,8 +31,8 @@ ShortlistOptions parse_shortlist(std::span<const std::string> values) {
     throw Error(
         fmt::format("a path and up to three numbers are needed, not {} values", values.size()));
   ShortlistOptions shortlist{.path = values[0]};
-  if (values.size() == 2 && (values[1] == "true" || values[1] == "false")) {
-    shortlist.checksum = values[1] == "true";
+  if (const auto checksum = values.size() == 2 ? parse_truth(values[1]) : std::nullopt) {
+    shortlist.checksum = *checksum;
     return shortlist;
   }
   LexicalLimits& limits = shortlist.limits;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "base/yaml_text.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -43,8 +44,10 @@ class LimitChecker : public YAML::EventHandler {
 
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                 const std::string& value) override {
-    if (at_key() && !open_.back().keys.insert(value).second)
-      fail(mark, fmt::format("the key {} is given twice", in_quotes(value)));
+    if (at_key())
+      if (const std::string key = with_escaped_characters(value);
+          !open_.back().keys.insert(key).second)
+        fail(mark, fmt::format("the key {} is given twice", in_quotes(key)));
     add(mark, anchor, {1, value.size()});
     finish_node();
   }
@@ -138,16 +141,33 @@ void check_limits(const std::string& text, const std::string& name, const YamlLi
   }
 }
 
+/// Applies with_escaped_characters to all scalars; the nesting is within the limits.
+void mend_scalars(YAML::Node node) {
+  if (node.IsScalar()) {
+    if (std::string text = with_escaped_characters(node.Scalar()); text != node.Scalar())
+      node = text;
+  } else if (node.IsSequence()) {
+    for (const YAML::Node& element : node) mend_scalars(element);
+  } else if (node.IsMap()) {
+    for (const auto& item : node) {
+      mend_scalars(item.first);
+      mend_scalars(item.second);
+    }
+  }
+}
+
 }  // namespace
 
 YAML::Node load_yaml(std::string_view text, const std::string& name, const YamlLimits& limits) {
   if (text.size() > limits.bytes)
     throw Error(fmt::format("{}: the YAML text has {} bytes, at most {} are read", name,
                             text.size(), limits.bytes));
-  const std::string bytes(text);
+  const std::string bytes = without_version_directive(std::string(text));
   try {
     check_limits(bytes, name, limits);
-    return YAML::Load(bytes);
+    const YAML::Node root = YAML::Load(bytes);
+    mend_scalars(root);
+    return root;
   } catch (const YAML::Exception& error) {
     throw Error(fmt::format("{}: line {}: invalid YAML: {}", name, error.mark.line + 1,
                             in_quotes(error.msg)));

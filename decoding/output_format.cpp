@@ -39,15 +39,35 @@ std::string format_features(const Hypothesis& hypothesis) {
   return fmt::format("{}", fmt::join(features, " "));
 }
 
+/// A text as a field between separators "|||": each bar of a run of three and more is written as
+/// Moses escapes it, so that no text has a separator in it.
+std::string as_field(const std::string& text) {
+  constexpr std::size_t kShortestRun = 3;
+  std::string field;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bars = std::min(text.find_first_not_of('|', at), text.size()) - at;
+    if (bars == 0) {
+      const std::size_t end = std::min(text.find('|', at), text.size());
+      field.append(text, at, end - at);
+      at = end;
+      continue;
+    }
+    for (std::size_t i = 0; i < bars; ++i) field += bars < kShortestRun ? "|" : "&#124;";
+    at += bars;
+  }
+  return field;
+}
+
 /// The best of `texts`, or with n_best all, a line each.
 template <typename Text>
 std::string format_texts(std::size_t line, const std::vector<Text>& texts,
                          const OutputFormat& format) {
+  const bool has_fields = format.n_best || format.word_scores || format.alignment;
   std::string output;
   for (const Text& entry : texts) {
     const Hypothesis& hypothesis = entry.hypothesis;
     if (format.n_best) output += fmt::format("{} ||| ", line);
-    output += entry.text;
+    output += has_fields ? as_field(entry.text) : entry.text;
     if (format.alignment)
       output += " ||| " + format_alignment(hypothesis.alignment, *format.alignment);
     if (format.word_scores) output += " ||| " + format_word_scores(hypothesis.word_scores);

@@ -20,6 +20,7 @@
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/search_head.h"
 #include "fuselage/models/load_model.h"
+#include "text/lines.h"
 
 namespace fuselage {
 namespace {
@@ -42,6 +43,8 @@ bool read_pair(std::istream& sources, std::istream& targets, std::string& source
                     "number of lines",
                     has_source ? "target" : "source", number, number == 1 ? "" : "s",
                     has_source ? "source" : "target"));
+  if (number == 0)
+    for (std::string* line : {&source, &target}) drop_byte_order_mark(*line);
   return has_source;
 }
 

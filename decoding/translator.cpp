@@ -192,9 +192,10 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
                                                            .texts = options_.replace_unknowns});
   if (options_.replace_unknowns)
     replacement_ = std::make_unique<UnknownReplacement>(
-        *vocabularies_.target, options_.dictionary.empty()
-                                   ? TranslationDictionary()
-                                   : load_translation_dictionary(options_.dictionary));
+        *vocabularies_.target,
+        options_.dictionary.empty()
+            ? TranslationDictionary()
+            : load_translation_dictionary(options_.dictionary, vocabularies_.source.get()));
   if (options_.guided) load_guides();
   if (search_.alignment) expect_alignment_with(model.graph, encoder_->fields().front());
   if (!options_.frequency.empty())
@@ -240,14 +241,15 @@ void Translator::Impl::load_guides() {
         "one of both off");
   if (options_.constraints || !options_.terminology.empty()) expect_terms_fit(options_);
   guide_encoder_ = std::make_unique<GuideEncoder>(
-      *vocabularies_.target, GuideEncoder::Options{.prefix_field = options_.force_decode,
-                                                   .term_fields = options_.constraints,
-                                                   .source_texts = encoder_->fields().size(),
-                                                   .max_length = *options_.max_length,
-                                                   .right_left = right_left_,
-                                                   .strict = options_.strict,
-                                                   .texts = options_.replace_unknowns,
-                                                   .terminology = options_.terminology});
+      *vocabularies_.source, *vocabularies_.target,
+      GuideEncoder::Options{.prefix_field = options_.force_decode,
+                            .term_fields = options_.constraints,
+                            .source_texts = encoder_->fields().size(),
+                            .max_length = *options_.max_length,
+                            .right_left = right_left_,
+                            .strict = options_.strict,
+                            .texts = options_.replace_unknowns,
+                            .terminology = options_.terminology});
   search_.guided = true;
   search_.continues_word = guide_encoder_->continuations();
   for (const std::string& note : guide_encoder_->notes()) vocabularies_.notes.push_back(note);

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "fuselage/base/error.h"
 
 namespace fuselage {
@@ -96,6 +97,8 @@ T parse(const Entry& entry, std::string_view text, const std::string& where) {
       refuse(entry.range.description());
     return value;
   } else {
+    if constexpr (std::is_same_v<T, bool>)
+      if (const std::optional<bool> truth = parse_truth(text)) return *truth;
     if (std::is_same_v<T, Precision> && text == kMarianFp32) text = to_string(Precision::fp32);
     const auto names = names_of<T>();
     const auto found = std::find(names.begin(), names.end(), text);

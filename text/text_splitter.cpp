@@ -61,6 +61,10 @@ class SplitVocabulary : public Vocabulary {
     return texts;
   }
 
+  std::string normalized(std::string_view line) const override {
+    return use_.split ? splitter_->normalized(line) : words_->normalized(line);
+  }
+
   using Vocabulary::decode;
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {

@@ -27,6 +27,9 @@ class TextSplitter {
   /// The text that each word of a line stands for.
   virtual std::vector<std::string> texts(std::string_view line) const;
 
+  /// The text that the words of a line spell; see Vocabulary::normalized.
+  virtual std::string normalized(std::string_view line) const { return std::string(line); }
+
   /// The text of words that are separated by spaces.
   virtual std::string join(std::string_view words) const = 0;
 

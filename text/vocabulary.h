@@ -33,6 +33,10 @@ class Vocabulary {
   /// The text that each word of encode(line) stands for, without the end symbol.
   virtual std::vector<std::string> texts(std::string_view line) const = 0;
 
+  /// The text that the words of a line of valid UTF-8 spell, as the vocabulary normalizes it before
+  /// it looks words up: in another Unicode form for example, or in small letters.
+  virtual std::string normalized(std::string_view line) const { return std::string(line); }
+
   /// Text of `ids`; end symbols are skipped, ids without a word are empty words. `texts` has for
   /// each id the text in the place of its word, where that is not empty, or is empty itself.
   virtual std::string decode(std::span<const WordId> ids,
@@ -52,7 +56,7 @@ class Vocabulary {
   /// The highest id in use plus one.
   WordId size() const { return size_; }
 
-  /// The same of the file, without VocabularyOptions::limit.
+  /// The same without VocabularyOptions::limit.
   WordId stored_size() const { return stored_size_; }
 
   /// Ids besides unknown_id() that a search must never produce: SentencePiece's byte pieces
@@ -78,6 +82,9 @@ struct VocabularyOptions {
   /// Ids from `limit` on are left out and their words are unknown, for a vocabulary that is larger
   /// than the model's embeddings; 0: no limit.
   std::int64_t limit = 0;
+  /// Least size(), for a vocabulary that is smaller than the model's embeddings: ids from the last
+  /// one of the file on have no word.
+  std::int64_t least_size = 0;
   /// SentencePiece: false: input lines are already split into pieces, separated by spaces.
   bool sentencepiece_encode = true;
   /// SentencePiece: false: output is pieces separated by spaces.

@@ -42,6 +42,12 @@ bool is_letter(char32_t c) {
   return range == std::end(kNoLetters) || c < range->first;
 }
 
+/// Spaces of Unicode, between which words stand (Unicode 15, property White_Space).
+bool is_space(char32_t c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == 0xA0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x205F || c == 0x3000;
+}
+
 std::size_t first_length(std::string_view text) {
   return std::max<std::size_t>(1, utf8_sequence_length(text));
 }
@@ -57,8 +63,9 @@ std::vector<std::string_view> word_tokens(std::string_view text) {
   bool in_word = false;
   while (!text.empty()) {
     const std::size_t length = first_length(text);
-    const bool letter = is_letter(decode(text, length));
-    const bool space = text[0] == ' ' || text[0] == '\t' || text[0] == '\r';
+    const char32_t character = decode(text, length);
+    const bool space = is_space(character);
+    const bool letter = !space && is_letter(character);
     if (letter && in_word)
       tokens.back() = {tokens.back().data(), tokens.back().size() + length};
     else if (!space)

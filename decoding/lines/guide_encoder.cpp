@@ -33,7 +33,7 @@ std::size_t words_of(const TermForms& forms) {
 
 }  // namespace
 
-GuideEncoder::GuideEncoder(const Vocabulary& target, Options options)
+GuideEncoder::GuideEncoder(const Vocabulary& source, const Vocabulary& target, Options options)
     : target_(target),
       options_(std::move(options)),
       prefixes_(target, {.max_length = options_.max_length,
@@ -45,11 +45,11 @@ GuideEncoder::GuideEncoder(const Vocabulary& target, Options options)
     throw Error(
         "the model translates from right to left, so a translation cannot begin with given words; "
         "leave prefixes out");
-  if (!options_.terminology.empty()) load(options_.terminology);
+  if (!options_.terminology.empty()) load(options_.terminology, source);
 }
 
-void GuideEncoder::load(const std::string& path) {
-  terminology_ = load_terminology(path);
+void GuideEncoder::load(const std::string& path, const Vocabulary& source) {
+  terminology_ = load_terminology(path, &source);
   std::vector<std::string> without;
   std::size_t count = 0;
   for (const Terminology::Entry& entry : terminology_->entries()) {

@@ -31,9 +31,10 @@ class GuideEncoder {
   /// Separates the forms of a term in its field.
   static constexpr std::string_view kFormSeparator = "|||";
 
-  /// The vocabulary must outlive the encoder. Throws Error for prefixes of a model that translates
-  /// from right to left, and the errors of load_terminology.
-  GuideEncoder(const Vocabulary& target, Options options);
+  /// The vocabularies must outlive the encoder; a terminology is compared as `source` normalizes
+  /// text. Throws Error for prefixes of a model that translates from right to left, and the errors
+  /// of load_terminology.
+  GuideEncoder(const Vocabulary& source, const Vocabulary& target, Options options);
 
   /// Lines have fields for their guides.
   bool reads_fields() const { return options_.prefix_field || options_.term_fields; }
@@ -60,7 +61,7 @@ class GuideEncoder {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  void load(const std::string& path);
+  void load(const std::string& path, const Vocabulary& source);
   void add_prefix(const std::string& prefix, std::size_t number, EncodedLine& line) const;
   std::optional<WordIds> spell(std::string_view form) const;
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "fuselage/base/error.h"
+#include "text/lines.h"
 
 namespace fuselage {
 
@@ -25,8 +27,11 @@ bool read_line(std::istream& input, std::string& line) {
 }
 
 LineSource lines_of(std::istream& input) {
-  return [&input](std::string& line) {
-    if (read_line(input, line)) return true;
+  return [&input, is_first = true](std::string& line) mutable {
+    if (read_line(input, line)) {
+      if (std::exchange(is_first, false)) drop_byte_order_mark(line);
+      return true;
+    }
     if (input.bad()) throw Error("cannot read the input: the system reports an error");
     return false;
   };

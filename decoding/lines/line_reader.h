@@ -19,7 +19,8 @@ bool read_line(std::istream& input, std::string& line);
 /// Reads the next line; false at the end.
 using LineSource = std::function<bool(std::string& line)>;
 
-/// The lines of a stream or a list, which must outlive the source. Reading from a stream throws
+/// The lines of a stream or a list, which must outlive the source. A byte order mark at the
+/// beginning of a stream is left out. Reading from a stream throws
 /// Error when the system reports an error.
 LineSource lines_of(std::istream& input);
 LineSource lines_of(const std::vector<std::string>& lines);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/compression.h"
@@ -55,16 +56,17 @@ bool has_own_vocabularies(const Graph& graph, std::size_t vocabularies) {
 /// Loads each file once for the sides that read it in the same way.
 class LoadedVocabularies {
  public:
-  /// `options` differ for a path in the limit only.
+  /// `options` differ for a path in the limit and the least size only.
   std::shared_ptr<const Vocabulary> load(const std::string& path,
                                          const VocabularyOptions& options) {
-    auto& loaded = loaded_[{path, options.limit}];
+    auto& loaded = loaded_[{path, options.limit, options.least_size}];
     if (!loaded) loaded = load_vocabulary(path, options);
     return loaded;
   }
 
  private:
-  std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<const Vocabulary>> loaded_;
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::shared_ptr<const Vocabulary>>
+      loaded_;
 };
 
 std::shared_ptr<const Vocabulary> load_fitting(LoadedVocabularies& files, const std::string& path,
@@ -72,11 +74,14 @@ std::shared_ptr<const Vocabulary> load_fitting(LoadedVocabularies& files, const 
                                                VocabularyOptions options, std::string_view side,
                                                std::vector<std::string>& notes) {
   auto vocabulary = files.load(path, options);
-  if (vocabulary->size() < words)
-    throw Error(
-        fmt::format("{}: the {} has {} words, but the model has {}; give the vocabulary that "
-                    "the model was trained with",
+  if (vocabulary->size() < words) {
+    notes.push_back(
+        fmt::format("{}: the {} has {} words, but the model has {}, so that the last ones have no "
+                    "text; is it the vocabulary that the model was trained with?",
                     path, side, vocabulary->size(), words));
+    options.least_size = words;
+    return files.load(path, options);
+  }
   if (vocabulary->size() == words) return vocabulary;
   if (!cap) {
     if (vocabulary->end_id() >= words)

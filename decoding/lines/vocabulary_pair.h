@@ -13,7 +13,8 @@
 namespace fuselage {
 
 /// The vocabularies of a model. A language model has a target vocabulary only. Source words beyond
-/// the model's embeddings are unknown words.
+/// the model's embeddings are unknown words, and words of the model beyond a vocabulary have no
+/// text, like ids in its gaps.
 struct VocabularyPair {
   /// One object if both are the same words of one file.
   std::shared_ptr<const Vocabulary> source, target;
@@ -21,7 +22,7 @@ struct VocabularyPair {
   /// source_texts().
   std::vector<std::shared_ptr<const Vocabulary>> further_sources = {};
   bool shared = false;  ///< both are from one file
-  /// Notes for the user on words beyond the model's.
+  /// Notes for the user on words beyond the model's or the vocabulary's.
   std::vector<std::string> notes;
 };
 
@@ -31,8 +32,8 @@ std::vector<MapId> source_texts(const Graph& graph);
 
 /// Loads the vocabularies of a translation model: one for each source text and one for the target,
 /// or two for a graph with one source domain, whose maps then share the words. Throws Error for
-/// another number, the errors of load_vocabulary, and Error for a vocabulary with fewer words than
-/// the model or with an end symbol that the model cannot produce.
+/// another number, the errors of load_vocabulary, and Error for a vocabulary with an end symbol
+/// that the model cannot produce.
 VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options);
 
 /// Loads the vocabulary of a language model, given once or as two equal paths. Words beyond the

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <variant>
 
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/cells.h"
@@ -171,9 +173,9 @@ class Value {
 
  private:
   bool as(const Key&, bool) const {
-    const std::string value = text();
-    if (!node_.IsScalar() || (value != "true" && value != "false")) fail("true or false");
-    return value == "true";
+    const auto value = node_.IsScalar() ? parse_truth(node_.Scalar()) : std::nullopt;
+    if (!value) fail("true or false");
+    return *value;
   }
 
   std::int64_t as(const Key& key, std::int64_t) const {
@@ -237,7 +239,10 @@ auto find(const Table& table, std::string_view name) {
 
 void refuse_unless_off(const Unsupported& feature, const Value& value, const std::string& where) {
   const std::string text = value.text();
-  if (std::find(feature.off.begin(), feature.off.end(), text) != feature.off.end()) return;
+  const auto is_off = [&](std::string_view off) {
+    return text == off || (parse_truth(off) && parse_truth(text) == parse_truth(off));
+  };
+  if (std::any_of(feature.off.begin(), feature.off.end(), is_off)) return;
   throw Error(fmt::format("{}: option {} is {}, which is not supported; only {} is", where,
                           feature.name, in_quotes(text), in_quotes(feature.off.front())));
 }
@@ -282,6 +287,10 @@ void read_mapping(const YAML::Node& root, const std::string& where, bool ignore_
 }
 
 }  // namespace
+
+bool is_marian_model_option(std::string_view name) {
+  return find(keys(), name) != nullptr || find(unsupported_keys(), name) != nullptr;
+}
 
 MarianOptions parse_marian_options(const std::string& yaml, const std::string& where,
                                    bool ignore_unknown) {

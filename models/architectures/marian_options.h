@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fuselage {
@@ -71,6 +72,9 @@ struct MarianOptions {
   int version_major = -1;
   int version_minor = -1;
 };
+
+/// Whether a model's configuration may have the option `name`, be it supported here or not.
+bool is_marian_model_option(std::string_view name);
 
 /// Reads the YAML mapping of special:model.yml; `where` names its file in errors. Throws Error for
 /// a value out of range (with the key, the value and the allowed values), for an unknown or

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
 
@@ -111,8 +113,9 @@ double ModelOptions::real(const std::string& name, double fallback) const {
 bool ModelOptions::flag(const std::string& name, bool fallback) const {
   const std::string* value = single(name);
   if (!value) return fallback;
-  if (*value != "true" && *value != "false") fail(name, *value, "true or false");
-  return *value == "true";
+  const std::optional<bool> truth = parse_truth(*value);
+  if (!truth) fail(name, *value, "true or false");
+  return *truth;
 }
 
 std::vector<std::string> ModelOptions::texts(const std::string& name) const {

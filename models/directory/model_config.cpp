@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/classic_locale.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
@@ -22,6 +23,7 @@ constexpr std::array<std::string_view, 8> kConfigKeys = {
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
+  const ClassicLocale classic;
   const Json value = Json::parse(text, nullptr, false);
   return value.is_number() || value.is_boolean() ? value : Json(text);
 }

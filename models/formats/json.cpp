@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/classic_locale.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 
@@ -78,6 +79,7 @@ Json load_json(std::string_view text, const std::string& name, const JsonLimits&
     throw Error(fmt::format("{}: the JSON text has {} bytes, at most {} are read", name,
                             text.size(), limits.bytes));
   LimitChecker checker(name, limits);
+  const ClassicLocale classic;
   Json::sax_parse(text.begin(), text.end(), &checker);
   return Json::parse(text.begin(), text.end());
 }

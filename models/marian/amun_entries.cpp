@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
 
@@ -65,7 +66,7 @@ class Translation {
   void add(std::string key, std::vector<std::string> values) {
     ConfigEntry entry{.key = std::move(key), .values = std::move(values), .is_of_amun = true};
     if (entry.values.size() == 1)
-      entry.is_off = entry.values[0].empty() || entry.values[0] == "false";
+      entry.is_off = entry.values[0].empty() || parse_truth(entry.values[0]) == false;
     if (entry.values.empty()) entry.problem = "has no value";
     entry.is_default = entry.is_off;
     entries_.push_back(std::move(entry));
@@ -178,7 +179,7 @@ class Translation {
       return;
     const bool is_off =
         value.IsNull() ||
-        (value.IsScalar() && (value.Scalar().empty() || is_false_in_yaml(value.Scalar())));
+        (value.IsScalar() && (value.Scalar().empty() || parse_truth(value.Scalar()) == false));
     if (key == "load-weights" && !is_off)
       fail(key, "names a file of weights, which is not read; write them under 'weights'");
     if (is_off && key == "load-weights") return;
@@ -189,17 +190,17 @@ class Translation {
       return values[0];
     };
     if (key == "normalize") {
-      add(key, {is_true_in_yaml(single()) ? "1" : is_off ? "0" : single()});
+      add(key, {parse_truth(single()) == true ? "1" : is_off ? "0" : single()});
     } else if (key == "max-length") {
       add(key, {length_limit(single(), key)});
     } else if (key == "max-length-multiple") {
       add("max-length-factor", {single()});
     } else if (key == "no-debpe" || key == "debpe") {
-      const bool leave = key == "debpe" ? is_off : is_true_in_yaml(single());
+      const bool leave = key == "debpe" ? is_off : parse_truth(single()) == true;
       add("no-spm-decode", {leave ? "true" : "false"});
     } else if (contains(kCommon, key)) {
       for (std::string& text : values)
-        if (is_true_in_yaml(text) || is_off) text = is_off ? "false" : "true";
+        if (parse_truth(text) == true || is_off) text = is_off ? "false" : "true";
       add(key, std::move(values));
     } else {
       throw Error(

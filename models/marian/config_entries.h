@@ -27,21 +27,23 @@ struct ConfigEntry {
 };
 
 /// Reads a YAML text, in order; a configuration of Amun as what it means in marian-decoder. With
-/// the key relative-paths, paths of models, vocabularies and shortlists are relative to `path`, the
-/// file of the text; a path of a file that exists in compressed form only gets the extension of
-/// that. Returns nullopt for a text that is no mapping. Throws the errors of load_yaml.
+/// the key relative-paths, paths are relative to `path`, the file of the text, but for names of
+/// standard input and output; a path of a model, vocabulary or list that exists in compressed form
+/// only gets the extension of that. Returns nullopt for a text that is no mapping. Throws the
+/// errors of load_yaml.
 std::optional<std::vector<ConfigEntry>> parse_config(std::string_view text,
                                                      const std::string& path);
-
-/// Whether a scalar is a truth value of YAML 1.1, which Amun's configurations have.
-bool is_true_in_yaml(std::string_view text);
-bool is_false_in_yaml(std::string_view text);
 
 /// The values of an entry, at least one. Throws Error with `path` and the key for a mapping, a list
 /// of lists, and no value.
 const std::vector<std::string>& values_of(const ConfigEntry& entry, const std::string& path);
 
-/// The note on a key of the configuration `path` that is ignored.
+/// The note on an unknown key of the configuration `path` that is ignored.
 std::string ignored_key(const std::string& path, const std::string& key);
+
+/// The note on an option of marian-decoder in the configuration `path` that has no counterpart
+/// here, with the reason; nullopt for one that nobody misses: it is at its default, or a model's
+/// own configuration decides on it.
+std::optional<std::string> passed_over_option(const ConfigEntry& entry, const std::string& path);
 
 }  // namespace fuselage

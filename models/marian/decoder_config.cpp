@@ -11,6 +11,7 @@
 
 #include "base/compression.h"
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
@@ -42,6 +43,7 @@ constexpr std::string_view kOfTheCaller[] = {"alignment",
                                              "weights-cache",
                                              "word-scores",
                                              "json",
+                                             "n-best-size",
                                              "no-verify",
                                              "ignore-unknown-config",
                                              "precompute-memory",
@@ -103,13 +105,22 @@ class ConfigReader {
     } else if (contains(kModelKeys, entry.key)) {
       if (!entry.is_off) read_model_entry(entry);
     } else if (contains(decode_keys(), entry.key)) {
-      if (!entry.is_off) set_decode_default(config_.decode, entry.key, single_value(entry), path_);
+      if (!entry.is_off) read_decode_entry(entry);
     } else if (contains(kOptionsOfTheCaller, entry.key)) {
       if (!entry.is_default) config_.notes.push_back(ignored_key(path_, entry.key));
-    } else if (!known_to_marian(entry.key) || !entry.is_default) {
+    } else if (known_to_marian(entry.key)) {
+      if (auto note = passed_over_option(entry, path_)) config_.notes.push_back(*std::move(note));
+    } else {
       if (!ignore_unknown_) refuse(entry.key);
       config_.notes.push_back(ignored_key(path_, entry.key));
     }
+  }
+
+  void read_decode_entry(const ConfigEntry& entry) {
+    const std::string& text = single_value(entry);
+    // marian-scorer's normalize is true or false.
+    const bool is_bare = entry.key == "normalize" && parse_truth(text) == true;
+    set_decode_default(config_.decode, entry.key, is_bare ? "1" : text, path_);
   }
 
   void read_model_entry(const ConfigEntry& entry) {
@@ -155,11 +166,6 @@ class ConfigReader {
   }
 
   [[noreturn]] void refuse(const std::string& key) const {
-    if (known_to_marian(key)) {
-      const std::string_view reason = reason_against(key);
-      throw Error(fmt::format("{}: marian-decoder's {} is not supported here{}{}; leave it out",
-                              path_, in_quotes(key), reason.empty() ? "" : ": ", reason));
-    }
     std::vector<std::string_view> known(decode_keys().begin(), decode_keys().end());
     known.insert(known.end(), kModelKeys.begin(), kModelKeys.end());
     throw Error(

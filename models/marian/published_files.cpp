@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <string_view>
@@ -182,9 +181,8 @@ class Finder {
       if (!name.starts_with(before)) return "";
       name.remove_prefix(before.size());
       const std::string_view pair = name.substr(0, name.find('.'));
-      const bool letters = std::all_of(pair.begin(), pair.end(), [](char c) {
-        return std::islower(static_cast<unsigned char>(c)) != 0;
-      });
+      const bool letters =
+          std::all_of(pair.begin(), pair.end(), [](char c) { return c >= 'a' && c <= 'z'; });
       return letters && (pair.size() == 4 || pair.size() == 6) ? std::string(pair) : "";
     };
     const std::string pair = pair_of(found.model, "model.");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
 #include "models/architectures/encoder_decoder.h"
@@ -14,7 +15,9 @@
 namespace fuselage {
 namespace {
 
-bool is_off(const std::string& text) { return text.empty() || text == "0" || text == "false"; }
+bool is_off(const std::string& text) {
+  return text.empty() || text == "0" || parse_truth(text) == false;
+}
 
 /// A registered architecture of such a name is not refused.
 void refuse_type(const ModelOptions& options) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/architectures/marian_options.h"
+
 namespace fuselage {
 namespace {
 
@@ -11,32 +13,32 @@ struct NotSupported {
   std::string_view reason;  ///< empty: none that a user would need
 };
 
+constexpr std::string_view kModelDecides =
+    "the configuration in a model decides on its architecture";
+
 /// Options of marian-decoder, marian-scorer and their configuration files that have no counterpart
-/// here.
+/// here, besides those of models.
 constexpr NotSupported kNotSupported[] = {
     {"alignment-format", ""},
     {"authors", ""},
-    {"best-deep", ""},
     {"build-info", ""},
     {"cite", ""},
     {"compute-type", ""},
-    {"devices", ""},
+    {"devices", "name GPUs with device cuda:0,cuda:1"},
     {"dump-config", ""},
     {"dump-quantmult", "calibration is not supported"},
-    {"factors-combine", "factored vocabularies are not supported"},
+    {"encryption-key-path", "encrypted models are not supported"},
     {"factor-weight", "factored vocabularies are not supported"},
     {"feature", ""},
     {"fp16", "say precision fp16 for a GPU"},
     {"gemm-type", "the type of stored weights decides; precision says another"},
-    {"ignore-model-config", "the configuration in a model decides on its architecture"},
-    {"input-types", "all inputs are sequences"},
+    {"ignore-model-config", kModelDecides},
     {"interpolate-env-vars", "paths have no variables; write them out"},
     {"n-best", ""},
     {"n-best-feature", ""},
     {"num-devices", ""},
     {"optimize", "precision int16 is in its place"},
     {"output-approx-knn", "the output layer is exact; a shortlist makes it smaller"},
-    {"output-omit-bias", ""},
     {"output-sampling", "words are given, and none is drawn"},
     {"port", ""},
     {"quantize-range", ""},
@@ -44,14 +46,35 @@ constexpr NotSupported kNotSupported[] = {
     {"skip-cost", ""},
     {"summary", ""},
     {"train-sets", ""},
-    {"type", ""},
     {"weights", ""}};
+
+/// Options of Marian's models, up to version 1.12, that no architecture here knows by name.
+constexpr std::string_view kModelOptions[] = {"alibi",
+                                              "best-deep",
+                                              "comet-augment-bad",
+                                              "comet-dropout",
+                                              "comet-final-sigmoid",
+                                              "comet-mix",
+                                              "comet-mix-norm",
+                                              "comet-mix-transformation",
+                                              "comet-mixup",
+                                              "comet-mixup-reg",
+                                              "comet-pool",
+                                              "comet-pooler-ffn",
+                                              "comet-prepend-zero",
+                                              "comet-stop-grad",
+                                              "comet-use-separator",
+                                              "dec-high-context",
+                                              "input-join-fields",
+                                              "input-reorder",
+                                              "ulr-softmax-temperature"};
 
 /// Options of marian-decoder and of Bergamot's translator that Fuselage does not need: they concern
 /// memory, logs, and how a text becomes lines and batches.
 constexpr MarianOption kWithoutEffect[] = {
     {"sigterm"},
     {"no-nccl", '\0', true},
+    {"no-reload", '\0', true},
     {"workspace", 'w'},
     {"quiet-translation", '\0', true},
     {"data-threads"},
@@ -87,9 +110,18 @@ const NotSupported* find_not_supported(std::string_view name) {
 
 }  // namespace
 
-bool known_to_marian(std::string_view name) { return find_not_supported(name) != nullptr; }
+bool known_to_marian(std::string_view name) {
+  return find_not_supported(name) != nullptr || decided_by_model(name);
+}
+
+bool decided_by_model(std::string_view name) {
+  return std::find(std::begin(kModelOptions), std::end(kModelOptions), name) !=
+             std::end(kModelOptions) ||
+         is_marian_model_option(name);
+}
 
 std::string_view reason_against(std::string_view name) {
+  if (decided_by_model(name)) return kModelDecides;
   const NotSupported* option = find_not_supported(name);
   return option == nullptr ? "" : option->reason;
 }

@@ -5,9 +5,13 @@
 
 namespace fuselage {
 
-/// Whether marian-decoder or marian-scorer has an option `name`, or writes it to a configuration,
-/// that has no counterpart here.
+/// Whether marian-decoder, marian-scorer or marian-server has an option `name`, or writes it to a
+/// configuration, that has no counterpart here.
 bool known_to_marian(std::string_view name);
+
+/// Whether it is one of those that describe a model, which the model's own configuration states:
+/// Marian itself passes over them elsewhere.
+bool decided_by_model(std::string_view name);
 
 /// Why such an option has no counterpart; "" if that needs no reason.
 std::string_view reason_against(std::string_view name);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "fuselage/base/error.h"
+#include "tests/host_locale.h"
 
 namespace fuselage::yaml_test {
 namespace {
@@ -33,6 +34,28 @@ TEST(LoadYaml, GivesTheDocument) {
   EXPECT_TRUE(node["b"]["d"].IsNull());
   EXPECT_TRUE(load_yaml("", "some.yml").IsNull());
   EXPECT_EQ(load_yaml("a: 1\n...\n", "some.yml")["a"].Scalar(), "1");
+}
+
+/// As PyYAML writes them.
+TEST(LoadYaml, GivesTheCharactersOfEscapes) {
+  const YAML::Node node = load_yaml(
+      R"({"\_": "a\_\N\L\P\xE9\xa0\u00A0\U0001F600\e\/b", "x": ["\N", 'a\_'], y: \_})", "some.yml");
+  EXPECT_EQ(node["\u00A0"].Scalar(),
+            "a\u00A0\xC2\x85\u2028\u2029\u00E9\u00A0\u00A0\U0001F600\x1B/b");
+  EXPECT_EQ(node["x"][0].Scalar(), "\xC2\x85");
+  EXPECT_EQ(node["x"][1].Scalar(), "a\\_") << "no escape";
+  EXPECT_EQ(node["y"].Scalar(), "\\_") << "no escape";
+  EXPECT_EQ(load_yaml("a: \"à\\_ą\\N\"", "some.yml")["a"].Scalar(), "à\u00A0ą\xC2\x85");
+  EXPECT_EQ(error_of("\"\\_\": 1\n\"\u00A0\": 2\n"),
+            "some.yml: line 2: the key '\u00A0' is given twice");
+}
+
+TEST(LoadYaml, ReadsVersionsWhateverTheLocale) {
+  const support::HostNumbers locale;
+  for (const char* version :
+       {"%YAML 1.1\n---\na: 1.5\n", "\xEF\xBB\xBF# made\n%YAML 1.2 \n---\na: 1.5"})
+    EXPECT_EQ(load_yaml(version, "some.yml")["a"].Scalar(), "1.5");
+  EXPECT_THAT(error_of("%YAML 2.0\n---\na: 1\n"), HasSubstr("some.yml: line 1: invalid YAML"));
 }
 
 TEST(LoadYaml, RefusesInvalidTextWithItsLine) {

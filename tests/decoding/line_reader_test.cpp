@@ -29,6 +29,15 @@ TEST(ReadLine, ReadsAsGetlineDoes) {
   }
 }
 
+TEST(LineSource, LeavesOutAByteOrderMarkAtTheBeginning) {
+  const std::string text = "\xEF\xBB\xBFone\n\xEF\xBB\xBFtwo\n";
+  std::istringstream input(text);
+  const LineSource next = fuselage::lines_of(input);
+  std::vector<std::string> lines;
+  for (std::string line; next(line);) lines.push_back(line);
+  EXPECT_THAT(lines, ::testing::ElementsAre("one", "\xEF\xBB\xBFtwo"));
+}
+
 TEST(ReadLine, KeepsAByteMoreThanTheBound) {
   const std::string end(3 * kMaxLineBytes, 'y');
   for (const std::size_t size : {kMaxLineBytes, kMaxLineBytes + 1, kMaxLineBytes + 2,

@@ -48,6 +48,22 @@ TEST(OutputFormat, PrintsEverythingInTheOrderOfMarian) {
       "||| -0.000123457\n0 |||  ||| 1-0 ||| WordScores= -100.00000 ||| F0= -100 ||| -100\n");
 }
 
+/// Copied from a source, for example.
+TEST(OutputFormat, KeepsSeparatorsOutOfFields) {
+  Translation translation;
+  translation.n_best.push_back(
+      {"||| a || b ||| c||||d |", {.word_scores = {-1}, .log_probability = -1, .score = -1}});
+  const std::string escaped =
+      "&#124;&#124;&#124; a || b &#124;&#124;&#124; c&#124;&#124;&#124;&#124;d |";
+  EXPECT_EQ(format_translation(0, translation, {.n_best = true}),
+            "0 ||| " + escaped + " ||| F0= -1 ||| -1\n");
+  EXPECT_EQ(format_translation(0, translation, {.word_scores = true}),
+            escaped + " ||| WordScores= -1.00000\n");
+  EXPECT_EQ(format_translation(0, translation, {}), "||| a || b ||| c||||d |\n") << "no fields";
+  EXPECT_THAT(format_translation(0, translation, {.n_best = true, .json = true}),
+              HasSubstr("||| a || b ||| c||||d |"));
+}
+
 TEST(OutputFormat, PrintsAlignments) {
   const std::vector<std::vector<float>> weights = {
       {0.25F, 0.75F}, {0.5F, 0.5F}, {1e-6F, 0.999999F}};

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <thread>
 
@@ -186,17 +187,47 @@ TEST(Translator, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(Translator(small_model(), options).translate({"▁Tom"}), SizeIs(1));
 }
 
-TEST(Translator, RefusesTheVocabularyOfAnotherModel) {
-  const support::TemporaryFolder folder;
-  const std::string small = folder / "small.txt";
-  write_file_atomically(small, "</s>\n<unk>\n▁Tom\n");
+TEST(Translator, NeedsAVocabularyForEachSide) {
   TranslatorOptions options = small_options();
-  options.vocabularies.paths[1] = small;
-  EXPECT_THAT([&] { Translator(small_model(), options); },
-              ThrowsMessage<Error>(HasSubstr("has 3 words, but the model has 1000")));
-  options.vocabularies.paths = {small};
+  options.vocabularies.paths.pop_back();
   EXPECT_THAT([&] { Translator(small_model(), options); },
               ThrowsMessage<Error>(HasSubstr("two files")));
+}
+
+/// The vocabulary of `lines` of the first one.
+std::string vocabulary_of(const support::TemporaryFolder& folder,
+                          const std::function<bool(std::size_t)>& has) {
+  std::ifstream whole(support::vocabularies()[0]);
+  std::ofstream part(folder / "part.yml");
+  std::size_t number = 0;
+  for (std::string line; std::getline(whole, line); ++number)
+    if (has(number)) part << line << "\n";
+  return folder / "part.yml";
+}
+
+TEST(Translator, TakesWordsWithoutTextWhereverTheyAre) {
+  const std::vector<std::string> lines{"▁Tom ▁is ▁here .", "▁I ▁like ▁it ."};
+  const auto translated = [&](const std::function<bool(std::size_t)>& has,
+                              std::vector<std::string>& notes) {
+    const support::TemporaryFolder folder;
+    TranslatorOptions options = small_options();
+    options.vocabularies.paths = {support::vocabularies()[0], vocabulary_of(folder, has)};
+    options.guided = true;
+    const Translator translator(small_model(), options);
+    notes = translator.notes();
+    std::vector<std::vector<std::int32_t>> words;
+    for (const Translation& translation : translator.translate(lines))
+      words.push_back(translation.n_best.front().hypothesis.words);
+    return words;
+  };
+  std::vector<std::string> notes;
+  const auto all = translated([](std::size_t) { return true; }, notes);
+  EXPECT_THAT(notes, IsEmpty());
+  EXPECT_EQ(translated([](std::size_t line) { return line < 10 || line > 500; }, notes), all)
+      << "a gap";
+  EXPECT_THAT(notes, IsEmpty());
+  EXPECT_EQ(translated([](std::size_t line) { return line < 10; }, notes), all) << "no last words";
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("has 10 words, but the model has 1000")));
 }
 
 TEST(Translator, TellsAboutWordsThatTheModelDoesNotKnow) {

@@ -81,6 +81,32 @@ TEST_F(DecoderConfigTest, HasPathsRelativeToTheFile) {
   EXPECT_THAT(config.weights, ElementsAre(1.0));
 }
 
+TEST_F(DecoderConfigTest, HasTheTruthsOfYaml) {
+  const DecoderConfig config = read(
+      "models: [m.npz]\nallow-unk: Yes\nnormalize: True\nrelative-paths: No\n"
+      "int8shiftAlphaAll: off\nforce-decode: False\nexact: n\n");
+  EXPECT_EQ(config.decode.allow_unk, true);
+  EXPECT_EQ(config.decode.normalize, 1.0F) << "as of marian-scorer";
+  EXPECT_THAT(config.models, ElementsAre("m.npz"));
+  EXPECT_EQ(config.calibration, std::nullopt);
+  EXPECT_THAT(config.notes, IsEmpty());
+  EXPECT_EQ(read("models: [m.npz]\nrelative-paths: ON\n").models[0],
+            path_.substr(0, path_.rfind('/') + 1) + "m.npz");
+  expect_refused("allow-unk: maybe", "'allow-unk' must be one of false, true, not 'maybe'");
+}
+
+/// Configurations of programs have options that nobody chose.
+TEST_F(DecoderConfigTest, PassesOverOptionsOfMarianWithANote) {
+  const DecoderConfig config = read(
+      "models: [m.npz]\nport: 8080\noptimize: true\ndim-emb: 256\n"
+      "transformer-heads: 4\nalibi: true\ninterpolate-env-vars: true\n");
+  EXPECT_THAT(
+      config.notes,
+      ElementsAre(path_ + ": marian-decoder's 'optimize' is not supported here and passed over: "
+                          "precision int16 is in its place",
+                  HasSubstr("'interpolate-env-vars'")));
+}
+
 /// As in a complete configuration that marian-decoder wrote.
 TEST_F(DecoderConfigTest, PassesOverWhatConcernsOtherThings) {
   const DecoderConfig config = read(R"(
@@ -188,7 +214,6 @@ TEST_F(DecoderConfigTest, NamesFilesThatAreCompressed) {
 
 TEST_F(DecoderConfigTest, RefusesWhatTheCommandRefuses) {
   expect_refused("beem-size: 2", "unknown key 'beem-size'; did you mean 'beam-size'?");
-  expect_refused("fp16: true", "marian-decoder's 'fp16' is not supported here");
   expect_refused("beam-size: yes", "'beam-size' must be a whole number from 1 to 1024, not 'yes'");
   expect_refused("beam-size: [2, 3]", "'beam-size' takes 1 value, not 2");
   expect_refused("precision: [int8, int8]", "'precision' takes 1 value, not 2");

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "fuselage/base/error.h"
+#include "tests/host_locale.h"
 
 namespace fuselage::json_test {
 namespace {
@@ -30,6 +31,12 @@ TEST(LoadJson, GivesTheValue) {
   EXPECT_EQ(value["a"].size(), 5u);
   EXPECT_EQ(value["a"][1], -2);
   EXPECT_EQ(value["b"]["a"], "");
+}
+
+TEST(LoadJson, ReadsNumbersWhateverTheLocale) {
+  const support::HostLocale locale;
+  EXPECT_EQ(load_json("[1.5, -1234.25e1]", "x").dump(), "[1.5,-12342.5]");
+  if (!locale.has_c()) GTEST_SKIP() << "there is no locale for C: localedef has no ps_AF";
 }
 
 TEST(LoadJson, RefusesInvalidTextWithItsByte) {

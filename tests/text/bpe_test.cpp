@@ -79,7 +79,14 @@ TEST(Bpe, RefusesOtherFiles) {
   expect_refused("#version:\na b\n", "codes.bpe:1");
   expect_refused("a b\nc\n", ":2: 1 symbols");
   expect_refused("a b c\n", ":1: 3 symbols");
-  expect_refused("a b\n\n", ":2: 0 symbols");
+  expect_refused("a b\n\nc d\n", ":2: 0 symbols");
+}
+
+TEST(Bpe, PassesOverWhatProgramsAddToTexts) {
+  const std::string codes = "#version: 0.2\na b\nab c</w>\n";
+  for (const std::string& added :
+       {codes + "\n", codes + "\r\n \n", "\xEF\xBB\xBF" + codes, codes.substr(0, codes.size() - 1)})
+    EXPECT_EQ(split(added, "abc abab"), split(codes, "abc abab")) << added;
 }
 
 }  // namespace

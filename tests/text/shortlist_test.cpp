@@ -124,10 +124,14 @@ TEST_F(LexicalTables, UnknownWordsAreTheUnknownWordAndNullIsNone) {
   EXPECT_THAT(of(table, 2), ElementsAre(1));
 }
 
+TEST_F(LexicalTables, TextMayBeginWithAByteOrderMarkAndEndWithBlankLines) {
+  EXPECT_THAT(of(parse("\xEF\xBB\xBFHaus house 0.75\r\n\r\n \n"), 3), ElementsAre(3));
+}
+
 TEST_F(LexicalTables, WhatIsNoTableIsRefusedWithItsLine) {
   EXPECT_EQ(error_in("das the 0.9\ndas the\n"),
             "lex.s2t:2: 2 fields; a line is a target word, a source word and a number");
-  EXPECT_THAT(error_in("das the 0.9\n\n"), HasSubstr("lex.s2t:2: 0 fields"));
+  EXPECT_THAT(error_in("das the 0.9\n\ndas the 0.9"), HasSubstr("lex.s2t:2: 0 fields"));
   EXPECT_THAT(error_in("das the 0.9 1\n"), HasSubstr("lex.s2t:1: 4 fields"));
   for (const char* number : {"x", "-0.5", "nan", "inf", "0.5x", "1e999"})
     EXPECT_THAT(error_in(fmt::format("das the {}\n", number)),

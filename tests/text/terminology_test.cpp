@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "fuselage/base/error.h"
+#include "text/vocabulary.h"
 #include "text/word_boundaries.h"
 
 namespace fuselage {
@@ -54,6 +55,32 @@ TEST(Terminology, GathersTheFormsOfEqualTerms) {
   const Terminology terms("a b\tx\r\n\na  b\ty\tz\n", "terms.tsv");
   ASSERT_EQ(terms.entries().size(), 1u);
   EXPECT_THAT(terms.entries()[0].forms, ElementsAre("x", "y", "z"));
+}
+
+TEST(WordTokens, StandBetweenSpacesOfUnicode) {
+  EXPECT_THAT(word_tokens("my\u00A0old\u3000friend\u202F!"),
+              ElementsAre("my", "old", "friend", "!"));
+}
+
+TEST(Terminology, PassesOverWhatProgramsAddToTexts) {
+  const Terminology terms("\xEF\xBB\xBFhouse\tHaus\r\n\r\n\t\n", "terms.tsv");
+  EXPECT_THAT(terms.find("my house"), ElementsAre(0));
+}
+
+TEST(Terminology, ComparesTermsAsTheVocabularyNormalizesThem) {
+  const auto pieces = load_vocabulary(FUSELAGE_TEST_DATA "/vocab.spm");
+  const Terminology terms("M\u00FCller\tM\nMu\u0308ller\tN\nｏｌｄ friend\tF\n", "terms.tsv",
+                          pieces.get());
+  ASSERT_EQ(terms.entries().size(), 2u) << "two forms of one term";
+  for (const char* line :
+       {"is M\u00FCller here", "is Mu\u0308ller here", "is \uFF2D\u00FCller here"})
+    EXPECT_THAT(terms.find(line), ElementsAre(0)) << line;
+  for (const char* line : {"old friend", "old\u00A0friend", "\uFF4Fld   friend", "an old friend"})
+    EXPECT_THAT(terms.find(line), ElementsAre(1)) << line;
+  // Text in pieces is compared as it is.
+  const auto split =
+      load_vocabulary(FUSELAGE_TEST_DATA "/vocab.spm", {.sentencepiece_encode = false});
+  EXPECT_THAT(Terminology("M\u00FCller\tM\n", "t", split.get()).find("Mu\u0308ller"), IsEmpty());
 }
 
 TEST(Terminology, RefusesWhatIsNoTerm) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "fuselage/base/error.h"
+#include "text/vocabulary.h"
 
 namespace fuselage {
 namespace {
@@ -17,6 +18,19 @@ TEST(TranslationDictionary, TranslatesItsWordsAndLeavesOthers) {
   EXPECT_EQ(words.translate("New York"), "Neu York");
   EXPECT_EQ(words.translate("House"), "House");
   EXPECT_EQ(TranslationDictionary().translate("x"), "x");
+}
+
+TEST(TranslationDictionary, PassesOverWhatProgramsAddToTexts) {
+  EXPECT_EQ(TranslationDictionary("\xEF\xBB\xBFhouse\tHaus\n \n", "d.tsv").translate("house"),
+            "Haus");
+}
+
+TEST(TranslationDictionary, ComparesWordsAsTheVocabularyNormalizesThem) {
+  const auto pieces = load_vocabulary(FUSELAGE_TEST_DATA "/vocab.spm");
+  const TranslationDictionary words("M\u00FCller\tKumpel\n", "d.tsv", pieces.get());
+  for (const char* word : {"M\u00FCller", "Mu\u0308ller", "\uFF2D\u00FCller"})
+    EXPECT_EQ(words.translate(word), "Kumpel") << word;
+  EXPECT_EQ(words.translate("Mu\u0308hle"), "Mu\u0308hle") << "the text of the line";
 }
 
 TEST(TranslationDictionary, RefusesLinesThatAreNoPairs) {

@@ -118,6 +118,31 @@ TEST(SentencePieceVocabulary, TheLimitTurnsHigherIdsIntoUnknown) {
   EXPECT_THAT(error_of([&] { load_vocabulary(kModel, options); }), HasSubstr("limit of 1"));
 }
 
+TEST(SentencePieceVocabulary, MayEndBeforeTheModelDoes) {
+  VocabularyOptions options;
+  options.least_size = 1400;  // beyond the pieces that spell unknown characters
+  const auto vocabulary = load_vocabulary(kModel, options);
+  EXPECT_EQ(vocabulary->size(), 1400);
+  const auto usual = load_vocabulary(kModel);
+  const std::string line = "Tom is \U0001F600\u0915.";
+  EXPECT_EQ(vocabulary->encode(line), usual->encode(line));
+  for (const WordId id : {1000, 1255, 1399}) EXPECT_EQ(vocabulary->word(id), "");
+  std::vector<WordId> ids = usual->encode("Tom is happy.");
+  ids.insert(ids.begin() + 1, 1399);
+  EXPECT_EQ(vocabulary->decode(ids), "Tom is happy.");
+}
+
+TEST(SentencePieceVocabulary, NormalizesTextAsThePiecesSpellIt) {
+  const auto vocabulary = load_vocabulary(kModel);
+  const auto normalized = [&](const char* text) {
+    const std::string result = vocabulary->normalized(text);
+    return result.substr(std::min(result.find_first_not_of(' '), result.size()));
+  };
+  EXPECT_EQ(normalized("Tom is happy."), "Tom is happy.");
+  EXPECT_EQ(normalized("\uFF34om\u00A0is  Mu\u0308ller \u0915"), "Tom is M\u00FCller \u0915");
+  EXPECT_EQ(normalized(""), "");
+}
+
 TEST(SentencePieceVocabulary, OutOfRangeIdsAreHarmless) {
   const auto vocabulary = load_vocabulary(kModel);
   const std::vector<WordId> ids = {-1, 1000, 2000000000};

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "fuselage/base/error.h"
+#include "tests/host_locale.h"
 
 namespace fuselage::word_vocabulary_test {
 namespace {
@@ -164,6 +165,45 @@ TEST(WordVocabulary, ReadsLinesOfText) {
   EXPECT_EQ(vocabulary->end_id(), 1);
   EXPECT_EQ(vocabulary->word(2), "a: 5");
   EXPECT_EQ(parse("</s>\n<unk>\na", "")->size(), 3);
+  EXPECT_EQ(parse("\xEF\xBB\xBF</s>\n<unk>\na\n\r\n\n", "txt")->size(), 3);
+}
+
+/// As PyYAML writes them: the no-break space as \_, the next line as \N.
+TEST(WordVocabulary, HasTheCharactersOfEscapesOfYaml) {
+  const auto vocabulary = parse(
+      "</s>: 0\n<unk>: 1\n\"\\_\": 2\n\"a\\N\": 3\n\"\\L\\P\": 4\n\"\\xE9\\u0142\": 5\n\\_: "
+      "6\n'\\N': 7\n"
+      "\"à\\_\": 8\n",
+      "yml");
+  EXPECT_EQ(vocabulary->word(2), "\u00A0");
+  EXPECT_EQ(vocabulary->word(3), "a\xC2\x85");
+  EXPECT_EQ(vocabulary->word(4), "\u2028\u2029");
+  EXPECT_EQ(vocabulary->word(5), "\u00E9\u0142");
+  EXPECT_EQ(vocabulary->word(6), "\\_") << "no escape";
+  EXPECT_EQ(vocabulary->word(7), "\\N") << "no escape";
+  EXPECT_EQ(vocabulary->word(8), "à\u00A0");
+  EXPECT_THAT(vocabulary->encode("\u00A0"), ElementsAre(2, 0));
+  EXPECT_THAT(error_of("</s>: 0\n<unk>: 1\n\"\\_\": 2\n\u00A0: 3\n", "yml"),
+              HasSubstr("occurs twice"));
+}
+
+TEST(WordVocabulary, IsReadWhateverTheLocale) {
+  const support::HostNumbers locale;
+  EXPECT_EQ(parse("%YAML 1.1\n---\n</s>: 0\n<unk>: 1\na: 1234\n", "yml")->size(), 1235);
+  EXPECT_THAT(error_of("{\"</s>\": 0, \"<unk>\": 1, \"cat\": 1234.5}", "json"),
+              HasSubstr("'1234.5'"));
+}
+
+TEST(WordVocabulary, MayEndBeforeTheModelDoes) {
+  VocabularyOptions options;
+  options.least_size = 10;
+  const auto vocabulary =
+      parse_word_vocabulary("</s>: 0\n<unk>: 1\na: 2\nb: 4\n", "yml", "v.yml", options);
+  EXPECT_EQ(vocabulary->size(), 10);
+  EXPECT_EQ(vocabulary->stored_size(), 10);
+  const std::vector<WordId> ids{2, 3, 4, 9, 0};
+  EXPECT_EQ(vocabulary->decode(ids), "a  b ") << "as of an id in a gap";
+  EXPECT_EQ(vocabulary->word(9), "");
 }
 
 TEST(WordVocabulary, FaultsInTextNameTheLineOrWord) {

@@ -34,8 +34,6 @@ cpu-threads: 0
 YAML
 works score -c config/dumped.yml -t one one
 works translate -c config/dumped.yml -i one
-echo 'devices: [0, 1]' >bad.yml
-refuses "bad.yml: marian-decoder's --devices is not supported; name GPUs" translate -c bad.yml
 echo 'max-length-factor: .inf' >bad.yml
 refuses "bad.yml: --max-length-factor" translate -c bad.yml
 echo 'word-penalty: 1e7' >bad.yml

@@ -10,6 +10,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "text/lines.h"
 #include "text/split.h"
 #include "text/utf8.h"
 
@@ -27,10 +28,7 @@ std::uint64_t key_of(std::int32_t left, std::int32_t right) {
 
 BpeCodes::BpeCodes(std::string_view bytes, const std::string& name) {
   std::uint32_t rank = 0;
-  for (std::size_t number = 1; !bytes.empty(); ++number) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::string_view line = without_carriage_return(bytes.substr(0, end));
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  for_each_line(bytes, [&](std::string_view line, std::size_t number) {
     const std::string where = fmt::format("{}:{}", name, number);
     if (number == 1 && line.starts_with(kVersion)) {
       const std::string_view version = line.substr(std::min(line.rfind(' ') + 1, line.size()));
@@ -41,7 +39,7 @@ BpeCodes::BpeCodes(std::string_view bytes, const std::string& name) {
     } else {
       add_merge(line, rank++, where);
     }
-  }
+  });
   if (merges_.empty()) throw Error(fmt::format("{}: there are no codes in it", name));
 }
 

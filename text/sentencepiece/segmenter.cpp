@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_set>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int kBytes = 256;
 constexpr int kLogNothingButFatal = 3;
+constexpr std::string_view kSpace = "\xE2\x96\x81";
 
 /// Appends byte pieces to the model, with which the library spells unknown characters. Without them
 /// it joins a run of unknown characters in quadratic time, by copying the run for each character. A
@@ -43,10 +45,16 @@ void spell_unknown_characters(SentencePieceModel& model) {
 }  // namespace
 
 bool piece_continues_word(std::string_view piece) {
-  return !piece.starts_with("\xE2\x96\x81") && begins_with_letter(piece);
+  return !piece.starts_with(kSpace) && begins_with_letter(piece);
 }
 
 std::string byte_piece(int byte) { return fmt::format("<0x{:02X}>", byte); }
+
+char spelled_byte(std::string_view piece) {
+  unsigned byte = 0;
+  std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  return static_cast<char>(byte);
+}
 
 SentencePieceSegmenter::SentencePieceSegmenter(std::string_view bytes, const std::string& name) {
   // The library also prints the errors that it returns.
@@ -72,6 +80,24 @@ std::vector<std::string> SentencePieceSegmenter::surfaces(std::string_view line)
     surface.erase(surface.find_last_not_of(' ') + 1);
   }
   return surfaces;
+}
+
+std::string SentencePieceSegmenter::normalized(std::string_view line) const {
+  const sentencepiece::ImmutableSentencePieceText encoded = processor_.EncodeAsImmutableProto(line);
+  std::string text;
+  for (const auto& piece : encoded.pieces()) {
+    if (processor_.IsByte(static_cast<int>(piece.id()))) {
+      text += spelled_byte(piece.piece());
+      continue;
+    }
+    std::string_view rest = piece.piece();
+    for (std::size_t at = 0; (at = rest.find(kSpace)) != std::string_view::npos;) {
+      text.append(rest, 0, at) += ' ';
+      rest.remove_prefix(at + kSpace.size());
+    }
+    text += rest;
+  }
+  return text;
 }
 
 std::string SentencePieceSegmenter::decode(const std::vector<std::string>& pieces,

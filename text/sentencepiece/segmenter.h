@@ -32,6 +32,9 @@ class SentencePieceSegmenter {
   /// characters one after the other are one.
   std::vector<std::string> surfaces(std::string_view line) const;
 
+  /// The text that the pieces of a line spell: the line as the model normalizes it.
+  std::string normalized(std::string_view line) const;
+
   /// The text of pieces with `texts` in the places of pieces where they are not empty.
   std::string decode(const std::vector<std::string>& pieces,
                      std::span<const std::string> texts) const;
@@ -50,5 +53,8 @@ bool piece_continues_word(std::string_view piece);
 
 /// The piece <0xNN> that spells a byte.
 std::string byte_piece(int byte);
+
+/// The byte that a piece <0xNN> spells.
+char spelled_byte(std::string_view piece);
 
 }  // namespace fuselage

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <vector>
 
 #include "base/suggest.h"
@@ -53,6 +52,10 @@ class SentencePieceSplitter : public TextSplitter {
     return segmenter_.surfaces(line);
   }
 
+  std::string normalized(std::string_view line) const override {
+    return segmenter_.normalized(line);
+  }
+
   std::string join(const std::vector<std::string>& words,
                    std::span<const std::string> texts) const override {
     return segmenter_.decode(words, texts);
@@ -61,13 +64,6 @@ class SentencePieceSplitter : public TextSplitter {
   bool continues_word(std::string_view word) const override { return piece_continues_word(word); }
 
  private:
-  /// The byte of a piece <0xNN>.
-  static char spelled_byte(std::string_view piece) {
-    unsigned byte = 0;
-    std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
-    return static_cast<char>(byte);
-  }
-
   SentencePieceSegmenter segmenter_;
 };
 

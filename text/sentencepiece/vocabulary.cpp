@@ -31,9 +31,12 @@ class SentencePieceVocabulary : public Vocabulary {
       throw Error(fmt::format(
           "{}: the SentencePiece model has no unknown symbol; train it with one", name));
     apply_limit(name);
+    pieces_ = size_;
+    size_ = std::max(size_, static_cast<WordId>(options.least_size));
+    stored_size_ = std::max(stored_size_, size_);
     for (int byte = 0; byte < kFirstPrintableByte; ++byte) {
       const WordId id = processor_.PieceToId(byte_piece(byte));
-      if (id < size_ && id != unknown_id_ && processor_.IsByte(id)) control_ids_.push_back(id);
+      if (id < pieces_ && id != unknown_id_ && processor_.IsByte(id)) control_ids_.push_back(id);
     }
     std::sort(control_ids_.begin(), control_ids_.end());
   }
@@ -52,7 +55,7 @@ class SentencePieceVocabulary : public Vocabulary {
                     [&](std::string_view piece) { ids.push_back(processor_.PieceToId(piece)); });
     }
     for (WordId& id : ids)
-      if (id >= size_) id = unknown_id_;
+      if (id >= pieces_) id = unknown_id_;
     ids.push_back(end_id_);
     return ids;
   }
@@ -65,11 +68,15 @@ class SentencePieceVocabulary : public Vocabulary {
     return texts;
   }
 
+  std::string normalized(std::string_view line) const override {
+    return options_.sentencepiece_encode ? segmenter_.normalized(line) : std::string(line);
+  }
+
   using Vocabulary::decode;
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {
     if (!options_.sentencepiece_decode) return joined_words(*this, ids, texts);
-    const auto is_piece = [this](WordId id) { return id != end_id_ && id >= 0 && id < size_; };
+    const auto is_piece = [this](WordId id) { return id != end_id_ && id >= 0 && id < pieces_; };
     if (!texts.empty()) {
       std::vector<std::string> pieces, kept;
       for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -90,7 +97,7 @@ class SentencePieceVocabulary : public Vocabulary {
   }
 
   std::string_view word(WordId id) const override {
-    if (id < 0 || id >= size_) return "";
+    if (id < 0 || id >= pieces_) return "";
     return processor_.IdToPiece(id);
   }
 
@@ -116,6 +123,7 @@ class SentencePieceVocabulary : public Vocabulary {
   VocabularyOptions options_;
   SentencePieceSegmenter segmenter_;
   const sentencepiece::SentencePieceProcessor& processor_;
+  WordId pieces_ = 0;  ///< ids below have a piece
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "text/lines.h"
 #include "text/shortlist/lexical_table.h"
-#include "text/split.h"
 
 namespace fuselage {
 namespace {
@@ -111,15 +111,13 @@ std::vector<Entry> parse_entries(std::string_view bytes, const std::string& name
   constexpr std::size_t kLeastLine = 6;
   const auto lines = static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), '\n'));
   entries.reserve(std::min(lines, bytes.size() / kLeastLine) + 1);
-  for (Line line{name, 1}; !bytes.empty(); ++line.number) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const auto [to, from, probability] =
-        split_fields(without_carriage_return(bytes.substr(0, end)), line);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+  for_each_line(bytes, [&](std::string_view text, std::size_t number) {
+    const Line line{name, number};
+    const auto [to, from, probability] = split_fields(text, line);
     const double value = parse_probability(probability, line);
     if (to != "NULL" && from != "NULL")
       entries.push_back({source.find(from), target.find(to), value});
-  }
+  });
   return entries;
 }
 

@@ -8,25 +8,27 @@
 #include "base/compression.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
-#include "text/split.h"
+#include "text/lines.h"
 #include "text/utf8.h"
 #include "text/word_boundaries.h"
 
 namespace fuselage {
 
-Terminology::Terminology(std::string_view bytes, const std::string& name) {
+Terminology::Terminology(std::string_view bytes, const std::string& name, const Vocabulary* source)
+    : source_(source) {
   nodes_.emplace_back();
-  for (std::size_t line = 1; !bytes.empty(); ++line) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::string_view text = without_carriage_return(bytes.substr(0, end));
-    if (!text.empty()) add_line(text, fmt::format("{}:{}", name, line));
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-  }
+  for_each_line(bytes, [&](std::string_view line, std::size_t number) {
+    if (!line.empty()) add_line(line, fmt::format("{}:{}", name, number));
+  });
   if (entries_.empty())
     throw Error(
         fmt::format("{}: there is no term in it; write lines of a source term, a tab, and "
                     "its translation",
                     name));
+}
+
+std::string Terminology::normalized(std::string_view text) const {
+  return source_ == nullptr ? std::string(text) : source_->normalized(text);
 }
 
 void Terminology::add_line(std::string_view line, const std::string& where) {
@@ -44,7 +46,11 @@ void Terminology::add_line(std::string_view line, const std::string& where) {
         "{}: {} fields, {} of them empty; write a source term, a tab, and its translation, and "
         "further forms of the translation after further tabs",
         where, fields.size(), std::ranges::count_if(fields, is_blank)));
-  const std::vector<std::string_view> tokens = word_tokens(fields[0]);
+  const std::string term = normalized(fields[0]);
+  const std::vector<std::string_view> tokens = word_tokens(term);
+  if (tokens.empty())
+    throw Error(fmt::format("{}: the model's vocabulary leaves nothing of the term {}", where,
+                            in_quotes(fields[0])));
   if (tokens.size() > kMaxSourceTermTokens)
     throw Error(fmt::format("{}: the term has {} words and signs, but at most {} are looked for",
                             where, tokens.size(), kMaxSourceTermTokens));
@@ -79,7 +85,8 @@ Terminology::Found Terminology::longest_at(const std::vector<std::string_view>& 
 }
 
 std::vector<std::size_t> Terminology::find(std::string_view line) const {
-  const std::vector<std::string_view> tokens = word_tokens(line);
+  const std::string text = normalized(line);
+  const std::vector<std::string_view> tokens = word_tokens(text);
   std::vector<std::size_t> found;
   std::unordered_set<std::size_t> seen;
   for (std::size_t i = 0; i < tokens.size();) {
@@ -96,8 +103,8 @@ std::vector<std::size_t> Terminology::find(std::string_view line) const {
   return found;
 }
 
-Terminology load_terminology(const std::string& path) {
-  return {read_text(path, kMaxTerminologyBytes), path};
+Terminology load_terminology(const std::string& path, const Vocabulary* source) {
+  return {read_text(path, kMaxTerminologyBytes), path, source};
 }
 
 }  // namespace fuselage

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/vocabulary.h"
+
 namespace fuselage {
 
 /// Maximum size of the file of a terminology in bytes.
@@ -25,10 +27,11 @@ class Terminology {
   };
 
   /// Reads lines of a source term and its forms, separated by tabs. Empty lines are skipped; the
-  /// forms of lines with the same term are those of one entry. Throws Error with `name` and the
-  /// line for a line without a form, for empty fields, invalid UTF-8, and terms of more than
-  /// kMaxSourceTermTokens tokens or kMaxForms forms.
-  Terminology(std::string_view bytes, const std::string& name);
+  /// forms of lines with the same term are those of one entry. Terms and lines are compared as
+  /// `source` normalizes them; it must outlive the terminology, and null leaves them as they are.
+  /// Throws Error with `name` and the line for a line without a form, for empty fields, invalid
+  /// UTF-8, and terms of more than kMaxSourceTermTokens tokens or kMaxForms forms.
+  Terminology(std::string_view bytes, const std::string& name, const Vocabulary* source = nullptr);
 
   const std::vector<Entry>& entries() const { return entries_; }
 
@@ -49,15 +52,17 @@ class Terminology {
     std::size_t tokens = 0;
   };
 
+  std::string normalized(std::string_view text) const;
   void add_line(std::string_view line, const std::string& where);
   Found longest_at(const std::vector<std::string_view>& tokens, std::size_t first,
                    std::string_view first_token) const;
 
+  const Vocabulary* source_;
   std::vector<Entry> entries_;
   std::vector<Node> nodes_;
 };
 
 /// Reads the file of a terminology, which may be compressed. Throws Error with the path.
-Terminology load_terminology(const std::string& path);
+Terminology load_terminology(const std::string& path, const Vocabulary* source = nullptr);
 
 }  // namespace fuselage

@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "text/lines.h"
 #include "text/split.h"
 
 namespace fuselage {
@@ -44,15 +45,12 @@ CountedWord parse_line(std::string line, const std::string& where) {
 
 std::vector<std::string> parse_frequency_list(std::string_view bytes, const std::string& name) {
   std::vector<CountedWord> entries;
-  for (std::size_t line = 1; !bytes.empty(); ++line) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::string where = fmt::format("{}:{}", name, line);
-    entries.push_back(
-        parse_line(std::string(without_carriage_return(bytes.substr(0, end))), where));
+  for_each_line(bytes, [&](std::string_view line, std::size_t number) {
+    const std::string where = fmt::format("{}:{}", name, number);
+    entries.push_back(parse_line(std::string(line), where));
     if (entries.back().count.has_value() != entries.front().count.has_value())
       throw Error(fmt::format("{}: some lines have a count and some have none", where));
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-  }
+  });
   if (entries.empty()) throw Error(fmt::format("{}: there is no word in it", name));
   std::stable_sort(entries.begin(), entries.end(),
                    [](const CountedWord& a, const CountedWord& b) { return a.count > b.count; });

@@ -13,9 +13,11 @@
 #include <sstream>
 #include <utility>
 
+#include "base/classic_locale.h"
 #include "base/suggest.h"
+#include "base/yaml_text.h"
 #include "fuselage/base/error.h"
-#include "text/split.h"
+#include "text/lines.h"
 #include "text/words/flat_mapping.h"
 
 namespace fuselage {
@@ -57,7 +59,11 @@ class MappingBuilder {
 /// null keys and take several times as long.)
 class YamlHandler : public YAML::EventHandler {
  public:
-  YamlHandler(std::string_view text, MappingBuilder& builder) : text_(text), builder_(builder) {}
+  YamlHandler(std::string_view text, MappingBuilder& builder)
+      : text_(text),
+        builder_(builder),
+        has_escapes_(text.find("\\_") != std::string_view::npos ||
+                     text.find("\\N") != std::string_view::npos) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (std::exchange(started_, true)) fail(mark, "a second document begins");
@@ -76,7 +82,7 @@ class YamlHandler : public YAML::EventHandler {
                 const std::string& value) override {
     if (!in_mapping_) builder_.refuse_shape();
     if (!key_) {
-      key_ = value;
+      key_ = has_escapes_ ? with_escaped_characters(value) : value;
       return;
     }
     std::int64_t id = 0;
@@ -120,6 +126,7 @@ class YamlHandler : public YAML::EventHandler {
 
   std::string_view text_;
   MappingBuilder& builder_;
+  bool has_escapes_;  ///< that yaml-cpp gets wrong
   bool started_ = false;
   bool in_mapping_ = false;
   std::optional<std::string> key_;
@@ -177,15 +184,10 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
   std::size_t error_position_ = 0;
 };
 
-std::string_view without_byte_order_mark(std::string_view bytes) {
-  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
-  return bytes;
-}
-
 std::vector<WordEntry> parse_yaml(std::string_view text, const std::string& name) {
   MappingBuilder builder(name);
   YamlHandler handler(text, builder);
-  std::istringstream stream{std::string(text)};
+  std::istringstream stream{without_version_directive(std::string(text))};
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
@@ -202,6 +204,7 @@ std::vector<WordEntry> parse_yaml(std::string_view text, const std::string& name
 std::vector<WordEntry> parse_braces(std::string_view text, const std::string& name) {
   MappingBuilder builder(name);
   JsonHandler handler(builder);
+  const ClassicLocale classic;
   if (nlohmann::json::sax_parse(text.begin(), text.end(), &handler)) return builder.take();
   try {
     return parse_yaml(text, name);
@@ -223,19 +226,15 @@ std::vector<WordEntry> parse_word_mapping(std::string_view bytes, const std::str
 }
 
 std::vector<WordEntry> parse_word_lines(std::string_view bytes, const std::string& name) {
-  std::string_view text = without_byte_order_mark(bytes);
   std::vector<WordEntry> entries;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view word = without_carriage_return(text.substr(0, end));
-    const auto id = static_cast<std::int64_t>(entries.size());
+  for_each_line(bytes, [&](std::string_view word, std::size_t number) {
     if (word.empty())
-      throw Error(fmt::format("{}: line {} is empty; each line is one word", name, id + 1));
+      throw Error(fmt::format("{}: line {} is empty; each line is one word", name, number));
+    const auto id = static_cast<std::int64_t>(entries.size());
     if (id > kLargestId)
       throw Error(fmt::format("{}: more than {} lines; is this a vocabulary?", name, kLargestId));
     entries.push_back({static_cast<WordId>(id), std::string(word)});
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+  });
   return entries;
 }
 

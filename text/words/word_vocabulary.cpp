@@ -32,7 +32,7 @@ class WordVocabulary : public Vocabulary {
  public:
   /// `entries` are sorted by id.
   WordVocabulary(std::vector<WordEntry> entries, bool is_mapping, const std::string& name,
-                 std::int64_t limit)
+                 const VocabularyOptions& options)
       : entries_(std::move(entries)) {
     ids_.reserve(entries_.size());
     for (const WordEntry& entry : entries_)
@@ -40,8 +40,9 @@ class WordVocabulary : public Vocabulary {
         throw Error(fmt::format("{}: the word {} occurs twice", name, in_quotes(entry.word)));
     find_symbols(is_mapping, name);
     stored_size_ = entries_.back().id + 1;
-    if (limit > 0) apply_limit(limit, name);
-    size_ = entries_.back().id + 1;
+    if (options.limit > 0) apply_limit(options.limit, name);
+    size_ = std::max(entries_.back().id + 1, static_cast<WordId>(options.least_size));
+    stored_size_ = std::max(stored_size_, size_);
   }
 
   std::vector<WordId> encode(std::string_view line) const override {
@@ -157,7 +158,7 @@ std::unique_ptr<const Vocabulary> parse_word_vocabulary(std::string_view bytes,
     if (entries[i].id == entries[i - 1].id)
       throw Error(fmt::format("{}: id {} belongs to two words, {} and {}", name, entries[i].id,
                               in_quotes(entries[i - 1].word), in_quotes(entries[i].word)));
-  return std::make_unique<WordVocabulary>(std::move(entries), is_mapping, name, options.limit);
+  return std::make_unique<WordVocabulary>(std::move(entries), is_mapping, name, options);
 }
 
 }  // namespace fuselage

@@ -30,6 +30,7 @@
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/number_options.h"
 #include "tools/options/sampling_options.h"
 #include "tools/options/validators.h"
 
@@ -85,12 +86,11 @@ void DumpOptions::add_to(Options& options) {
       ->capture_default_str();
   app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
   options.begin_group("Search");
-  app.add_option("-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it")
-      ->check(limits_of("beam-size"))
+  add_number(app, "-b,--beam-size", beam_size, "Show the graph as a search with this beam needs it",
+             range_of("beam-size"))
       ->default_str("the model's, or 12");
-  app.add_option("--mini-batch", mini_batch,
-                 "Sentences in a batch, for which the graph is optimized")
-      ->check(limits_of("mini-batch"))
+  add_number(app, "--mini-batch", mini_batch,
+             "Sentences in a batch, for which the graph is optimized", range_of("mini-batch"))
       ->default_str("as is fastest; 1 for --profile");
   app.add_flag("--no-spm-encode", no_spm_encode, "The text is split into SentencePiece pieces");
   app.add_flag("--model-only", model_only, "Leave out what a search puts behind the model");

@@ -12,6 +12,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/number_options.h"
 #include "tools/options/repetition_options.h"
 #include "tools/options/sampling_options.h"
 #include "tools/options/validators.h"
@@ -64,14 +65,12 @@ GenerateCommand::GenerateCommand()
 
 void GenerateCommand::add_search_options() {
   CLI::App& app = options().app();
-  app.add_option("-b,--beam-size", generator_.beam_size, "Hypotheses that are followed at a time")
-      ->check(limits_of("beam-size"))
+  add_number(app, "-b,--beam-size", generator_.beam_size, "Hypotheses that are followed at a time",
+             range_of("beam-size"))
       ->default_str("the model's, or 1");
   common_.add_scoring_to(app);
-  app.add_option("--max-new-tokens", generator_.max_new_tokens,
-                 "Most tokens after the prompt, the end symbol counted")
-      ->check(number_in({1, kMaxNewTokens}))
-      ->capture_default_str();
+  add_number(app, "--max-new-tokens", generator_.max_new_tokens,
+             "Most tokens after the prompt, the end symbol counted", {1, kMaxNewTokens});
   add_repetition_options(app, generator_.repetition, generator_.min_length);
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { generator_.allow_unk = count > 0; },

@@ -14,7 +14,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
-#include "tools/options/validators.h"
+#include "tools/options/number_options.h"
 
 namespace fuselage {
 namespace {
@@ -53,18 +53,14 @@ LexiconCommand::LexiconCommand()
   app.get_option("--vocabs")->expected(2)->allow_extra_args(false);
   app.get_option("--models")->expected(1)->allow_extra_args(false);
   options().begin_group("Table");
-  app.add_option("--iterations", lexicon_.iterations, "Of the alignment, for each direction")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
-  app.add_option("--threshold", lexicon_.threshold, "Lower probabilities are left out")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  app.add_option("--first", limits_.first, "In .bin: frequent words that every sentence gets")
-      ->check(CLI::Range(0, 10'000'000))
-      ->capture_default_str();
-  app.add_option("--best", limits_.best, "In .bin: most translations of a source word")
-      ->check(CLI::Range(1, 10'000'000))
-      ->capture_default_str();
+  add_number(app, "--iterations", lexicon_.iterations, "Of the alignment, for each direction",
+             {1, 100});
+  add_number(app, "--threshold", lexicon_.threshold, "Lower probabilities are left out",
+             {0, 1, false});
+  add_number(app, "--first", limits_.first, "In .bin: frequent words that every sentence gets",
+             {0, 10'000'000});
+  add_number(app, "--best", limits_.best, "In .bin: most translations of a source word",
+             {1, 10'000'000});
 }
 
 /// The words of a line, without the end symbol.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/classic_locale.h"
 #include "base/compression.h"
 #include "base/file.h"
 #include "base/yaml.h"
@@ -188,6 +189,7 @@ std::string print_info_json(const ModelInfo& info) {
   const auto object_of = [](const ModelInfo::Options& options) {
     Json object = Json::object();
     for (const auto& [key, value] : options) {
+      const ClassicLocale classic;
       const Json parsed = Json::parse(value, nullptr, false);
       object[key] = parsed.is_number() || parsed.is_boolean() ? parsed : Json(value);
     }

@@ -27,6 +27,7 @@
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/number_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -75,15 +76,13 @@ RunCommand::RunCommand()
                  "Print the first node whose result differs from the reference back-end's")
       ->check(one_of({"reference"}))
       ->type_name("BACKEND");
-  app.add_option("--tolerance", tolerance_,
-                 "Largest difference for --compare, relative to the larger number and 1")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_number(app, "--tolerance", tolerance_,
+             "Largest difference for --compare, relative to the larger number and 1",
+             {0, 1e30, false});
   options().begin_group(kOptimizerGroup);
   add_backend_option(app, compile_);
   add_gpu_options(app, compile_);
-  app.add_option("--mini-batch", mini_batch_, "Most sentences in a batch")
-      ->check(limits_of("mini-batch"))
+  add_number(app, "--mini-batch", mini_batch_, "Most sentences in a batch", range_of("mini-batch"))
       ->default_str("as is fastest");
   add_optimizer_options(app, compile_);
 }

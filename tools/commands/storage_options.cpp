@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/passes/precision/quantize.h"
+#include "tools/options/number_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -76,18 +77,15 @@ void StorageOptions::add_to(CLI::App& app) {
                  "--precision; * is any characters, ? is one, and fp32 is no fewer bits. "
                  "When the model is run, each product is in the type of its matrix")
       ->type_name("PATTERN=FORMAT,...");
-  app.add_option("--bits", bits_, "With int4: bits of a number, one of them its sign")
-      ->check(number_in({1, 4}))
-      ->capture_default_str();
+  add_number(app, "--bits", bits_, "With int4: bits of a number, one of them its sign", {1, 4});
   app.add_option("--fit", fit_,
                  "With int4, the largest level: the largest magnitude, the same for all, or fitted "
                  "to the least squared error")
       ->type_name("WAY")
       ->check(one_of({kFits.begin(), kFits.end()}))
       ->capture_default_str();
-  app.add_option("--fixed-scale", fixed_scale_, "With --fit fixed: that level")
-      ->check(number_in({0, 1e30, false, true}))
-      ->capture_default_str();
+  add_number(app, "--fixed-scale", fixed_scale_, "With --fit fixed: that level",
+             {0, 1e30, false, true});
   app.add_option("--scales", scales_, "With int4: a scale for each column or for a whole matrix")
       ->type_name("WHICH")
       ->check(one_of({"column", "tensor"}))

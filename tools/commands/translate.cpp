@@ -12,6 +12,7 @@
 #include "tools/options/files.h"
 #include "tools/options/input_files.h"
 #include "tools/options/model_command_options.h"
+#include "tools/options/number_options.h"
 #include "tools/options/repetition_options.h"
 #include "tools/options/sampling_options.h"
 #include "tools/options/shortlist_options.h"
@@ -61,9 +62,9 @@ TranslateCommand::TranslateCommand()
       ->default_str("stdin");
   app.add_flag("--n-best", format_.n_best,
                "Print all hypotheses, with scores, of an ensemble by each model");
-  app.add_option("--n-best-size", n_best_size_, "With --n-best: print only so many, the best ones")
+  add_number(app, "--n-best-size", n_best_size_, "With --n-best: print only so many, the best ones",
+             {1, 1024})
       ->needs("--n-best")
-      ->check(number_in({1, 1024}))
       ->default_str("the beam size");
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
@@ -74,19 +75,18 @@ TranslateCommand::TranslateCommand()
 
 void TranslateCommand::add_search_options() {
   CLI::App& app = options().app();
-  app.add_option("-b,--beam-size", translator_.beam_size, "Hypotheses that are followed at a time")
-      ->check(limits_of("beam-size"))
+  add_number(app, "-b,--beam-size", translator_.beam_size, "Hypotheses that are followed at a time",
+             range_of("beam-size"))
       ->default_str("the model's, or 12");
   common_.add_scoring_to(app);
-  app.add_option("--max-length-factor", translator_.max_length_factor,
-                 "Most words of a translation per word of its source, the end symbols counted")
-      ->check(limits_of("max-length-factor"))
+  add_number(app, "--max-length-factor", translator_.max_length_factor,
+             "Most words of a translation per word of its source, the end symbols counted",
+             range_of("max-length-factor"))
       ->default_str("the model's, or 3");
-  app.add_option("--max-words", translator_.max_words,
-                 "Most words of a translation, whatever its source, in the place of "
-                 "--max-length-factor; 0: by the factor")
-      ->check(number_in({0, kMaxWords}))
-      ->capture_default_str();
+  add_number(app, "--max-words", translator_.max_words,
+             "Most words of a translation, whatever its source, in the place of "
+             "--max-length-factor; 0: by the factor",
+             {0, kMaxWords});
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
       "The unknown word may be produced");
@@ -100,11 +100,10 @@ void TranslateCommand::add_search_options() {
          "or by their translations in DICTIONARY: lines of a word, a tab and its translation")
       ->expected(0, 1)
       ->type_name("DICTIONARY");
-  app.add_option("--coverage-penalty", translator_.coverage_penalty,
-                 "Add to a score this times the logarithms of how well the translation covers each "
-                 "source token")
-      ->check(number_in({.least = 0, .most = 1000, .whole = false}))
-      ->capture_default_str();
+  add_number(app, "--coverage-penalty", translator_.coverage_penalty,
+             "Add to a score this times the logarithms of how well the translation covers each "
+             "source token",
+             {.least = 0, .most = 1000, .whole = false});
   app.add_flag("--allow-special", translator_.allow_special,
                "Control characters of SentencePiece may be produced");
   add_sampling_option(app, translator_.sampling);

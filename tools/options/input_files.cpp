@@ -6,16 +6,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <streambuf>
 #include <string_view>
 #include <utility>
 
 #include "base/compression.h"
 #include "fuselage/base/error.h"
+#include "text/lines.h"
 
 namespace fuselage {
 namespace {
@@ -127,8 +130,9 @@ class InputFiles::Buffer : public std::streambuf {
  protected:
   int_type underflow() override {
     while (file_ || next_ < paths_.size()) {
-      if (!file_) file_.emplace(paths_[next_++]);
-      std::size_t size = file_->read(bytes_);
+      const bool at_start = !file_;
+      if (at_start) file_.emplace(paths_[next_++]);
+      std::size_t size = at_start ? read_start() : file_->read(bytes_);
       if (size == 0) {
         file_.reset();
         if (std::exchange(last_, '\n') == '\n') continue;
@@ -142,6 +146,22 @@ class InputFiles::Buffer : public std::streambuf {
   }
 
  private:
+  /// Reads the first bytes of a file, without a byte order mark.
+  std::size_t read_start() {
+    const std::span<char> bytes(bytes_);
+    std::size_t size = file_->read(bytes);
+    const auto begun = [&] { return kByteOrderMark.starts_with({bytes.data(), size}); };
+    for (std::size_t more = size; more > 0 && size < kByteOrderMark.size() && begun();) {
+      more = file_->read(bytes.subspan(size));
+      size += more;
+    }
+    if (without_byte_order_mark({bytes.data(), size}).size() == size) return size;
+    size -= kByteOrderMark.size();
+    if (size == 0) return file_->read(bytes);
+    std::copy_n(bytes.begin() + kByteOrderMark.size(), size, bytes.begin());
+    return size;
+  }
+
   std::vector<std::string> paths_;
   std::size_t next_ = 0;
   std::optional<InputFile> file_;

@@ -13,7 +13,8 @@ namespace fuselage {
 bool is_standard_input(const std::string& path);
 
 /// The concatenation of input texts: files, or standard input. Files whose names end in .gz or .zst
-/// are expanded. The end of a file ends a line.
+/// are expanded, and a byte order mark at the beginning of a file is left out. The end of a file
+/// ends a line.
 class InputFiles {
  public:
   /// Throws Error with the path and the system's reason when a file does not exist, may not be read

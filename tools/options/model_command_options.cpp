@@ -12,6 +12,7 @@
 #include "fuselage/base/error.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
+#include "tools/options/number_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -98,8 +99,8 @@ void ModelCommandOptions::add_scoring_to(CLI::App& app) {
       ->expected(0, 1)
       ->type_name("X")
       ->check(limits_of("normalize"));
-  app.add_option("--word-penalty", word_penalty, "Subtracted from the score per word")
-      ->check(limits_of("word-penalty"))
+  add_number(app, "--word-penalty", word_penalty, "Subtracted from the score per word",
+             range_of("word-penalty"))
       ->default_str("the model's, or 0");
 }
 
@@ -119,9 +120,9 @@ void ModelCommandOptions::add_running_to(Options& options) {
 
 void ModelCommandOptions::add_text_options(CLI::App& app) {
   app.add_option("-o,--output", output, "Where to write")->type_name("FILE")->capture_default_str();
-  app.add_option("--max-length", max_length,
-                 "Tokens that are read of a line, the end symbol counted; the rest is cut off")
-      ->check(limits_of("max-length"))
+  add_number(app, "--max-length", max_length,
+             "Tokens that are read of a line, the end symbol counted; the rest is cut off",
+             range_of("max-length"))
       ->default_str("1000");
   app.add_flag("--max-length-crop", max_length_crop,
                "No effect: longer lines are always cut, never dropped");
@@ -137,15 +138,15 @@ void ModelCommandOptions::add_text_options(CLI::App& app) {
 }
 
 void ModelCommandOptions::add_speed_options(CLI::App& app) {
-  app.add_option("--mini-batch", batches.mini_batch, "Most sentences in a batch")
-      ->check(limits_of("mini-batch"))
+  add_number(app, "--mini-batch", batches.mini_batch, "Most sentences in a batch",
+             range_of("mini-batch"))
       ->default_str("as is fastest");
-  app.add_option("--mini-batch-words", batches.mini_batch_words,
-                 "Most words in a batch, in place of sentences; 0: count sentences")
-      ->check(limits_of("mini-batch-words"))
+  add_number(app, "--mini-batch-words", batches.mini_batch_words,
+             "Most words in a batch, in place of sentences; 0: count sentences",
+             range_of("mini-batch-words"))
       ->default_str("0");
-  app.add_option("--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together")
-      ->check(limits_of("maxi-batch"))
+  add_number(app, "--maxi-batch", batches.maxi_batch, "Batches that are read and sorted together",
+             range_of("maxi-batch"))
       ->default_str("as is fastest");
   const auto set_order = [this](const std::string& name) {
     batches.maxi_batch_sort = name == "src" ? MaxiBatchSort::src : MaxiBatchSort::none;
@@ -156,17 +157,15 @@ void ModelCommandOptions::add_speed_options(CLI::App& app) {
       ->type_name("ORDER")
       ->check(sort_orders())
       ->default_str("src");
-  app.add_option("--cpu-threads", threads,
-                 "Threads that work on sentences, for each GPU if there are several; 0: one for "
-                 "each processor that the process may use, as far as its control group grants "
-                 "their time, and one for a GPU")
-      ->check(number_in({0, kMaxThreads}))
-      ->capture_default_str();
-  app.add_option("--threads-per-sentence", compile.threads_per_sentence,
-                 "Processors that work on a batch together, each on columns of its own: a sentence "
-                 "takes less time, a text more")
-      ->check(number_in({1, kMaxThreads}))
-      ->capture_default_str();
+  add_number(app, "--cpu-threads", threads,
+             "Threads that work on sentences, for each GPU if there are several; 0: one for "
+             "each processor that the process may use, as far as its control group grants "
+             "their time, and one for a GPU",
+             {0, kMaxThreads});
+  add_number(app, "--threads-per-sentence", compile.threads_per_sentence,
+             "Processors that work on a batch together, each on columns of its own: a sentence "
+             "takes less time, a text more",
+             {1, kMaxThreads});
   CLI::Option* device = add_device_option(app, compile);
   add_gpu_options(app, compile);
   app.add_option("--backend", compile.backend,
@@ -263,11 +262,10 @@ void add_precision_option(CLI::App& app, CompileOptions& compile) {
 }
 
 void add_memory_option(CLI::App& app, CompileOptions& compile) {
-  app.add_option("--precompute-memory", compile.precompute_memory,
-                 "Most memory for products with embeddings that are computed at load")
-      ->type_name("MB")
-      ->check(limits_of("precompute-memory"))
-      ->capture_default_str();
+  add_number(app, "--precompute-memory", compile.precompute_memory,
+             "Most memory for products with embeddings that are computed at load",
+             range_of("precompute-memory"))
+      ->type_name("MB");
 }
 
 void add_frequency_option(CLI::App& app, std::string& frequency) {

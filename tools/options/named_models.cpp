@@ -15,6 +15,7 @@
 #include "fuselage/models/bundled_model.h"
 #include "fuselage/models/load_model.h"
 #include "models/decode_keys.h"
+#include "tools/options/number_options.h"
 #include "tools/options/validators.h"
 
 namespace fuselage {
@@ -98,19 +99,19 @@ void ModelChoice::add_to(CLI::App& app, const std::string& names) {
                  "several are an ensemble")
       ->type_name("FILE")
       ->default_str("the bundled model");
-  app.add_option("--weights", weights,
-                 "For each model of an ensemble, what its log-probabilities are multiplied by "
-                 "before they are added up")
-      ->default_str("1")
-      ->check(limits_of("weights"));
+  add_numbers(app, "--weights", weights,
+              "For each model of an ensemble, what its log-probabilities are multiplied by "
+              "before they are added up",
+              range_of("weights"))
+      ->default_str("1");
   app.add_flag("--ignore-unknown-config", ignore_unknown,
                "Go on past configuration keys that are unknown or not supported");
   app.add_flag("--no-verify", no_verify,
                "Do not compare the files of a model directory with its SHA256SUMS");
-  app.add_option("--random-weights", random_weights,
-                 "Make random weights for the architecture that a .yml file names, by this seed")
-      ->type_name("SEED")
-      ->check(number_in({0, 4294967295.0}));
+  add_number(app, "--random-weights", random_weights,
+             "Make random weights for the architecture that a .yml file names, by this seed",
+             {0, 4294967295.0})
+      ->type_name("SEED");
   add_extension_option(app, extensions);
 }
 

@@ -13,12 +13,6 @@
 namespace fuselage {
 namespace {
 
-/// The usual name for a value of one of CLI11's types.
-std::string value_name(const std::string& type) {
-  if (type == "INT" || type == "UINT") return "N";
-  return type == "FLOAT" ? "X" : type;
-}
-
 /// The words of "{a,b}".
 std::vector<std::string> words_of(std::string_view braces) {
   std::string list(braces.substr(1, braces.size() - 2));
@@ -41,7 +35,7 @@ OptionEntry entry_of(const CLI::Option& option) {
   // CLI11 appends the description of a validator to the name of the type.
   const std::string type = option.get_type_name();
   const std::size_t colon = std::min(type.find(':'), type.size());
-  entry.value = value_name(type.substr(0, colon));
+  entry.value = type.substr(0, colon);
   const std::string limits = colon < type.size() ? type.substr(colon + 1) : "";
   if (limits.starts_with('{') && limits.ends_with('}'))
     entry.choices = words_of(limits);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <iostream>
 #include <set>
 #include <string_view>
@@ -11,6 +10,7 @@
 
 #include "base/compression.h"
 #include "base/suggest.h"
+#include "base/truth.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/version.h"
@@ -29,6 +29,9 @@ constexpr std::pair<char, std::string_view> kNotSupportedShort[] = {
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
+
+/// Of ASCII, whatever the locale.
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 std::string long_name(const CLI::Option& option) {
   return option.get_lnames().empty() ? std::string() : option.get_lnames().front();
@@ -88,14 +91,11 @@ bool Options::known_short(char name) {
 
 void Options::refuse(const std::string& name, const std::string& where) {
   if (name == "devices")
-    throw Error(fmt::format(
-        "{}marian-decoder's --devices is not supported; name GPUs with --device cuda:0,cuda:1",
-        where));
-  if (known_to_marian(name))
     throw Error(
-        fmt::format("{}marian-decoder's --{} is not supported here{}{}; leave it out{}", where,
-                    name, reason_against(name).empty() ? "" : ": ", reason_against(name),
-                    where.empty() ? "" : ", or pass over such keys with --ignore-unknown-config"));
+        "marian-decoder's --devices is not supported; name GPUs with --device cuda:0,cuda:1");
+  if (known_to_marian(name))
+    throw Error(fmt::format("marian-decoder's --{} is not supported here{}{}; leave it out", name,
+                            reason_against(name).empty() ? "" : ": ", reason_against(name)));
   std::vector<std::string> names;
   for (const CLI::Option* option : app_.get_options()) names.push_back(long_name(*option));
   const std::vector<std::string_view> views(names.begin(), names.end());
@@ -113,8 +113,7 @@ void Options::check_names(const std::vector<std::string>& arguments) {
     if (argument[1] == '-') {
       const std::string name = argument.substr(2, argument.find('=') - 2);
       if (app_.get_option_no_throw("--" + name) == nullptr) refuse(name, "");
-    } else if (std::isalpha(static_cast<unsigned char>(argument[1])) != 0 &&
-               !known_short(argument[1])) {
+    } else if (is_letter(argument[1]) && !known_short(argument[1])) {
       for (const auto& [short_name, name] : kNotSupportedShort)
         if (short_name == argument[1]) refuse(std::string(name), "");
       throw Error(
@@ -176,11 +175,18 @@ void Options::set(CLI::Option& option, const std::vector<std::string>& values,
   if (values.size() > most)
     throw Error(fmt::format("{}: --{} takes {} value{}, not {}", where, long_name(option), most,
                             most == 1 ? "" : "s", values.size()));
-  if (option.get_expected_max() == 0 && values[0] != "true" && values[0] != "false")
-    throw Error(fmt::format("{}: --{} is true or false, not {}", where, long_name(option),
-                            in_quotes(values[0])));
+  std::vector<std::string> results = values;
+  const auto truth = values.size() == 1 ? parse_truth(values[0]) : std::nullopt;
+  if (option.get_expected_max() == 0) {
+    if (!truth)
+      throw Error(fmt::format("{}: --{} is true or false, not {}", where, long_name(option),
+                              in_quotes(values[0])));
+    results = {*truth ? "true" : "false"};
+  } else if (option.get_expected_min() == 0 && truth == true) {
+    results = {""};  // the option without a value
+  }
   try {
-    option.add_result(values);
+    option.add_result(results);
     option.run_callback();
   } catch (const CLI::ParseError& error) {
     throw Error(fmt::format("{}: {}", where, one_line(error.what())));
@@ -208,7 +214,10 @@ void Options::apply_config_text(const std::string& text, const std::string& path
     if (key == "version" || contains(passed_over_, key)) continue;
     CLI::Option* option = app_.get_option_no_throw("--" + key);
     if (option == nullptr || key == "help" || key == "config") {
-      if (known_to_marian(key) && entry.is_default) continue;
+      if (known_to_marian(key)) {
+        if (auto note = passed_over_option(entry, path)) ignored_.push_back(*std::move(note));
+        continue;
+      }
       if (!ignore_unknown) refuse(key, path + ": ");
       ignored_.push_back(ignored_key(path, key));
       continue;

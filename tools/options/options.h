@@ -17,8 +17,9 @@ struct Example {
 };
 
 /// Options of one sub-command: CLI11 with marian-decoder's conventions. '_' is accepted for '-' in
-/// long names, configuration files have long names as keys, and unsupported options of
-/// marian-decoder are refused by name. The first value that is set counts: command line, then
+/// long names, and configuration files have long names as keys. Unsupported options of
+/// marian-decoder are refused by name on the command line, and passed over with a note in
+/// configurations, which programs write. The first value that is set counts: command line, then
 /// configuration files.
 class Options {
  public:

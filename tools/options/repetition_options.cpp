@@ -1,24 +1,21 @@
 #include "tools/options/repetition_options.h"
 
 #include "fuselage/decoding/beam_search.h"
-#include "tools/options/validators.h"
+#include "tools/options/number_options.h"
 
 namespace fuselage {
 
 void add_repetition_options(CLI::App& app, Repetition& repetition, std::int32_t& min_length) {
-  app.add_option("--repetition-penalty", repetition.penalty,
-                 "Multiply the log-probabilities of words that a hypothesis has already by this")
-      ->check(number_in({.least = 0, .most = 1000, .whole = false, .above = true}))
-      ->capture_default_str();
-  app.add_option("--no-repeat-ngram-size", repetition.no_repeat_ngram_size,
-                 "No sequence of so many tokens occurs twice in a hypothesis; 0: any may")
-      ->check(number_in({0, kMaxNgram}))
-      ->capture_default_str();
-  app.add_option("--min-length", min_length,
-                 "Fewest tokens of a hypothesis, the end symbol not counted, unless its length "
-                 "limit is lower")
-      ->check(number_in({0, kMaxMinLength}))
-      ->capture_default_str();
+  add_number(app, "--repetition-penalty", repetition.penalty,
+             "Multiply the log-probabilities of words that a hypothesis has already by this",
+             {.least = 0, .most = 1000, .whole = false, .above = true});
+  add_number(app, "--no-repeat-ngram-size", repetition.no_repeat_ngram_size,
+             "No sequence of so many tokens occurs twice in a hypothesis; 0: any may",
+             {0, kMaxNgram});
+  add_number(app, "--min-length", min_length,
+             "Fewest tokens of a hypothesis, the end symbol not counted, unless its length "
+             "limit is lower",
+             {0, kMaxMinLength});
 }
 
 }  // namespace fuselage

@@ -15,18 +15,18 @@ namespace {
 
 constexpr NumberRange kPrecomputeMemory{0, 1000000, false};
 
-const NumberRange& range_of(std::string_view option) {
-  if (option == "precompute-memory") return kPrecomputeMemory;
-  if (option == "weights") return kMemberWeights;
-  return decode_range(option);
-}
-
 /// Description for help.
 std::string describe(const NumberRange& range) {
   return fmt::format("{} {} to {}", range.above ? "above" : "from", range.least, range.most);
 }
 
 }  // namespace
+
+const NumberRange& range_of(std::string_view option) {
+  if (option == "precompute-memory") return kPrecomputeMemory;
+  if (option == "weights") return kMemberWeights;
+  return decode_range(option);
+}
 
 CLI::Validator number_in(NumberRange range) {
   const auto validate = [range](const std::string& text) -> std::string {

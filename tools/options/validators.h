@@ -20,6 +20,9 @@ CLI::Validator one_of(std::vector<std::string> words);
 CLI::Validator one_of(std::span<const std::string_view> names);
 
 /// The range of a numeric option that several commands and configurations share.
+const NumberRange& range_of(std::string_view option);
+
+/// Accepts the numbers of that range.
 CLI::Validator limits_of(std::string_view option);
 
 /// The values of --maxi-batch-sort.
