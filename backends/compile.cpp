@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fuselage/base/error.h"
+#include "fuselage/base/stack.h"
 #include "fuselage/graph/verifier.h"
 #include "fuselage/passes/pipeline.h"
 #include "graph/weights.h"
@@ -42,6 +43,7 @@ Optimizer make_optimizer(const CompileOptions& options) {
 }
 
 std::vector<PassRecord> optimize(Graph& graph, const CompileOptions& options) {
+  expect_stack();
   const Optimizer optimizer = make_optimizer(options);
   return run_passes(optimizer.passes, graph, optimizer.options);
 }
@@ -58,6 +60,7 @@ ProgramPlans plan_programs(const Programs& programs, const Backend& backend) {
 }
 
 std::unique_ptr<Executable> compile(Graph graph, TensorMap weights, const CompileOptions& options) {
+  expect_stack();
   verify(graph);
   expect_weights(graph, weights);
   optimize(graph, options);

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "base/library_path.h"
+#include "base/registrant.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/stack.h"
 
 namespace fuselage {
 namespace {
@@ -22,6 +24,7 @@ std::string as_path(const std::string& path) {
 }  // namespace
 
 void load_extension(const std::string& path) {
+  expect_stack();
   static std::mutex mutex;
   static std::set<void*> loaded;
   const std::lock_guard lock(mutex);
@@ -42,9 +45,16 @@ void load_extension(const std::string& path) {
         "{} is no extension: it exports no function {}; define extern \"C\" FUSELAGE_API void {}()",
         path, kEntry, kEntry));
   try {
+    const RegistrantScope scope(path);
     reinterpret_cast<void (*)()>(entry)();
   } catch (const std::exception& error) {
-    throw Error(fmt::format("the extension {} cannot register: {}", path, error.what()));
+    throw Error(
+        fmt::format("the extension {} cannot register: {}", path, message_of_fault(error.what())));
+  } catch (...) {
+    throw Error(
+        fmt::format("the extension {} cannot register: it throws something that is no "
+                    "std::exception",
+                    path));
   }
   loaded.insert(library);
 }

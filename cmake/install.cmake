@@ -1,5 +1,5 @@
-# Installation: library, headers, program, bundled model, manual pages, completion, and what CMake and
-# pkg-config need to find them. No installed file holds a path of the build or the prefix.
+# Installation: library, headers, program, bundled model, documentation with examples, manual pages,
+# completion, and what CMake and pkg-config need to find them. No installed file holds a path of the build or the prefix.
 include(CMakePackageConfigHelpers)
 
 file(RELATIVE_PATH library_from_program ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -10,7 +10,9 @@ if(TARGET fuselage_cuda)
   install(TARGETS fuselage_cuda DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(DIRECTORY models/en-de DESTINATION ${CMAKE_INSTALL_DATADIR}/fuselage/models)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As in the tree, so that the pages' links among each other hold.
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # CMake: find_package(Fuselage CONFIG).
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Fuselage)

@@ -138,4 +138,14 @@ std::string format_score(std::size_t line, const PairScore& score, const OutputF
   return output + '\n';
 }
 
+std::string format_n_best_score(const NBestEntry& entry, const PairScore& score,
+                                std::string_view name, const OutputFormat& format) {
+  if (format.json) return json_line(entry, score, format);
+  std::string fields;
+  if (format.alignment) fields = format_alignment(score.alignment, *format.alignment);
+  if (format.word_scores)
+    fields += (format.alignment ? " ||| " : "") + format_word_scores(score.word_scores);
+  return add_feature(entry, name, score.score, fields) + '\n';
+}
+
 }  // namespace fuselage

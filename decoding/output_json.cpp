@@ -70,4 +70,10 @@ std::string json_line(std::size_t line, const PairScore& score, const OutputForm
   return one_line(object);
 }
 
+std::string json_line(const NBestEntry& entry, const PairScore& score, const OutputFormat& format) {
+  Json object{{"line", entry.source_line}, {"text", entry.text}};
+  add_details(object, score, format);
+  return one_line(object);
+}
+
 }  // namespace fuselage

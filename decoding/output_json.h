@@ -17,4 +17,7 @@ std::string json_line(std::size_t line, const Generation& generation, const Outp
 /// A JSON object with the line's number and the scores of a pair; ends with a line break.
 std::string json_line(std::size_t line, const PairScore& score, const OutputFormat& format);
 
+/// The same for an entry of an n-best list, with the number of its source line and its text.
+std::string json_line(const NBestEntry& entry, const PairScore& score, const OutputFormat& format);
+
 }  // namespace fuselage

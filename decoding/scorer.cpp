@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <istream>
+#include <iterator>
 #include <utility>
 
 #include "decoding/lines/batch_pipeline.h"
@@ -25,30 +26,80 @@
 namespace fuselage {
 namespace {
 
-bool read_side(std::istream& input, std::string& line, std::string_view side) {
-  if (read_line(input, line)) return true;
+/// Reads line `number`, from 0, of a text; false at its end.
+bool read_side(std::istream& input, std::string& line, std::string_view side, std::size_t number) {
+  if (read_line(input, line)) {
+    if (number == 0) drop_byte_order_mark(line);
+    return true;
+  }
   if (input.bad())
     throw Error(fmt::format("cannot read the {} text: the system reports an error", side));
   return false;
 }
 
+/// A source and a target line as texts.
+struct TextPair {
+  std::string source;  ///< empty for a language model
+  std::string target;
+  std::size_t source_line = 0;  ///< from 0
+  bool is_new_source = true;    ///< false: the source is that of the pair before
+  NBestEntry entry;             ///< of an n-best list, else empty
+};
+
 /// Reads a line of each stream; false at the end of both.
-bool read_pair(std::istream& sources, std::istream& targets, std::string& source,
-               std::string& target, std::size_t number) {
-  const bool has_source = read_side(sources, source, "source");
-  const bool has_target = read_side(targets, target, "target");
+bool read_pair(std::istream& sources, std::istream& targets, TextPair& pair) {
+  const std::size_t number = pair.source_line;
+  const bool has_source = read_side(sources, pair.source, "source", number);
+  const bool has_target = read_side(targets, pair.target, "target", number);
   if (has_source != has_target)
     throw Error(
         fmt::format("the {} text ends after {} line{}, but the {} text goes on; both need the same "
                     "number of lines",
                     has_source ? "target" : "source", number, number == 1 ? "" : "s",
                     has_source ? "source" : "target"));
-  if (number == 0)
-    for (std::string* line : {&source, &target}) drop_byte_order_mark(*line);
   return has_source;
 }
 
-void expect_sink(const Scorer::Sink& sink) {
+/// Reads the entries of an n-best list with the lines of the sources, if there are any.
+class NBestReader {
+ public:
+  NBestReader(std::istream* sources, std::istream& n_best) : sources_(sources), n_best_(n_best) {}
+
+  /// Reads the next entry; false at the end.
+  bool read(TextPair& pair) {
+    std::string line;
+    if (!read_side(n_best_, line, "n-best", entries_)) return false;
+    pair.entry = parse_n_best(std::move(line), entries_);
+    pair.target = pair.entry.text;
+    pair.source_line = pair.entry.source_line;
+    pair.is_new_source = pair.source_line >= sources_read_;
+    if (sources_) read_source(pair);
+    ++entries_;
+    return true;
+  }
+
+ private:
+  void read_source(TextPair& pair) {
+    if (pair.source_line + 1 < sources_read_)
+      throw Error(fmt::format(
+          "entry {} of the n-best list is of source line {}, the one before of line {}; "
+          "sort the list by the number of the source line",
+          entries_ + 1, pair.source_line, sources_read_ - 1));
+    for (; sources_read_ <= pair.source_line; ++sources_read_)
+      if (!read_side(*sources_, pair.source, "source", sources_read_))
+        throw Error(fmt::format(
+            "entry {} of the n-best list is of source line {}, counted from 0, but the source text "
+            "has {} line{}",
+            entries_ + 1, pair.source_line, sources_read_, sources_read_ == 1 ? "" : "s"));
+  }
+
+  std::istream* sources_;  ///< null: a language model
+  std::istream& n_best_;
+  std::size_t sources_read_ = 0, entries_ = 0;
+};
+
+template <typename Sink>
+void expect_sink(const Sink& sink) {
   if (!sink) throw Error("the sink that receives scores is empty");
 }
 
@@ -62,9 +113,9 @@ class PairNotes {
   PairNotes(std::size_t max_length, bool pairs)
       : source_(max_length, "the source"), target_(max_length, pairs ? "the target" : "") {}
 
-  void add(std::size_t line, const PairScore& score) {
-    source_.add(line, score.source_oddities);
-    target_.add(line, score.target_oddities);
+  void add(std::size_t source_line, std::size_t target_line, const PairScore& score) {
+    source_.add(source_line, score.source_oddities);
+    target_.add(target_line, score.target_oddities);
   }
 
   std::vector<std::string> notes() const {
@@ -90,6 +141,7 @@ class Scorer::Impl : public State {
   void score(const std::vector<std::string>& texts, const Sink& sink) const;
   void score(std::istream& sources, std::istream& targets, const Sink& sink) const;
   void score(std::istream& texts, const Sink& sink) const;
+  void score_n_best(std::istream* sources, std::istream& n_best, const NBestSink& sink) const;
 
   std::string target_word(std::int32_t id) const {
     return std::string(vocabularies_.target->word(id));
@@ -104,16 +156,26 @@ class Scorer::Impl : public State {
   struct Pair {
     EncodedLine source;  ///< without words for a language model
     EncodedLine target;
+    std::size_t source_line = 0;
+    NBestEntry entry = {};
   };
-  /// Reads the next pair of lines; false at the end. A language model has no source.
-  using PairSource = std::function<bool(std::string& source, std::string& target)>;
+  struct Scored {
+    PairScore score;
+    std::size_t source_line = 0;
+    NBestEntry entry = {};
+  };
+  /// Reads the next pair of lines, whose source line has the pair's number unless the function sets
+  /// another one; false at the end.
+  using PairSource = std::function<bool(TextPair& pair)>;
+  using ScoredSink = std::function<void(std::size_t number, Scored&& scored)>;
 
+  void run(const PairSource& next_pair, const ScoredSink& sink) const;
   void run(const PairSource& next_pair, const Sink& sink) const;
   void expect_texts(bool pairs) const;
-  Pair encode(std::string_view source, std::string_view target, std::size_t number) const;
+  Pair encode(const TextPair& texts, std::size_t number) const;
   PairScore score(const Pair& pair) const;
   bool is_certain(const Pair& pair) const;
-  std::vector<PairScore> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
+  std::vector<Scored> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
   PairScore make_score(const Pair& pair, ForcedScores scores) const;
   LineEncoder::Options reading(std::string text) const;
 
@@ -166,30 +228,31 @@ void Scorer::Impl::expect_texts(bool pairs) const {
         "the model translates, so its scores are those of pairs; give a source and a target");
 }
 
-Scorer::Impl::Pair Scorer::Impl::encode(std::string_view source, std::string_view target,
-                                        std::size_t number) const {
-  Pair pair;
-  if (source_encoder_) pair.source = source_encoder_->encode(source, number);
-  pair.target = target_encoder_->encode(target, number);
+/// `number` is that of the target line.
+Scorer::Impl::Pair Scorer::Impl::encode(const TextPair& texts, std::size_t number) const {
+  Pair pair{.source_line = texts.source_line};
+  if (source_encoder_) pair.source = source_encoder_->encode(texts.source, texts.source_line);
+  if (!texts.is_new_source) pair.source.oddities.clear();
+  pair.target = target_encoder_->encode(texts.target, number);
   return pair;
 }
 
 PairScore Scorer::Impl::score(std::string_view source, std::string_view target) const {
   expect_texts(/*pairs=*/true);
-  return score(encode(source, target, 0));
+  return score(encode({.source = std::string(source), .target = std::string(target)}, 0));
 }
 
 PairScore Scorer::Impl::score(std::string_view text) const {
   expect_texts(/*pairs=*/false);
-  return score(encode("", text, 0));
+  return score(encode({.target = std::string(text)}, 0));
 }
 
 PairScore Scorer::Impl::score(const Pair& pair) const {
   std::vector<Pair> batch{pair};
   ForcedDecoder decoder(*executable_, options_.alignment);
-  PairScore result = std::move(score_batch(decoder, batch)[0]);
+  PairScore result = std::move(score_batch(decoder, batch)[0].score);
   PairNotes notes(*options_.max_length, source_encoder_ != nullptr);
-  notes.add(0, result);
+  notes.add(0, 0, result);
   log_.write(notes.notes());
   return result;
 }
@@ -200,42 +263,50 @@ void Scorer::Impl::score(const std::vector<std::string>& sources,
   if (sources.size() != targets.size())
     throw Error(fmt::format("there are {} source lines and {} target lines; give one for each",
                             sources.size(), targets.size()));
-  const auto next = [source = lines_of(sources), target = lines_of(targets)](
-                        std::string& source_line, std::string& target_line) {
-    return source(source_line) && target(target_line);
+  const auto next = [source = lines_of(sources), target = lines_of(targets)](TextPair& pair) {
+    return source(pair.source) && target(pair.target);
   };
   run(next, sink);
 }
 
 void Scorer::Impl::score(const std::vector<std::string>& texts, const Sink& sink) const {
   expect_texts(/*pairs=*/false);
-  const auto next = [text = lines_of(texts)](std::string&, std::string& line) {
-    return text(line);
-  };
+  const auto next = [text = lines_of(texts)](TextPair& pair) { return text(pair.target); };
   run(next, sink);
 }
 
 void Scorer::Impl::score(std::istream& sources, std::istream& targets, const Sink& sink) const {
   expect_texts(/*pairs=*/true);
-  std::size_t number = 0;
-  const auto next = [&](std::string& source, std::string& target) {
-    return read_pair(sources, targets, source, target, number++);
-  };
-  run(next, sink);
+  run([&](TextPair& pair) { return read_pair(sources, targets, pair); }, sink);
 }
 
 void Scorer::Impl::score(std::istream& texts, const Sink& sink) const {
   expect_texts(/*pairs=*/false);
-  const auto next = [text = lines_of(texts)](std::string&, std::string& line) {
-    return text(line);
-  };
+  const auto next = [text = lines_of(texts)](TextPair& pair) { return text(pair.target); };
   run(next, sink);
 }
 
+void Scorer::Impl::score_n_best(std::istream* sources, std::istream& n_best,
+                                const NBestSink& sink) const {
+  expect_texts(/*pairs=*/sources != nullptr);
+  NBestReader reader(sources, n_best);
+  const ScoredSink give = [&](std::size_t, Scored&& scored) {
+    sink(std::move(scored.entry), std::move(scored.score));
+  };
+  run([&](TextPair& pair) { return reader.read(pair); }, give);
+}
+
 void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
+  const ScoredSink give = [&](std::size_t number, Scored&& scored) {
+    sink(number, std::move(scored.score));
+  };
+  run(next_pair, give);
+}
+
+void Scorer::Impl::run(const PairSource& next_pair, const ScoredSink& sink) const {
   const std::size_t threads = workers_of(options_.threads, *executable_);
   std::vector<std::unique_ptr<ForcedDecoder>> decoders;
-  std::vector<OrderedWorkers<Pair, PairScore>::Work> work;
+  std::vector<OrderedWorkers<Pair, Scored>::Work> work;
   for (std::size_t i = 0; i < threads; ++i) {
     decoders.push_back(std::make_unique<ForcedDecoder>(*executable_, options_.alignment,
                                                        i % executable_->devices()));
@@ -243,11 +314,13 @@ void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
       return score_batch(decoder, batch);
     });
   }
-  std::string source, target;
+  TextPair texts;
   std::size_t number = 0;
   const auto next = [&](Pair& pair) {
-    if (!next_pair(source, target)) return false;
-    pair = encode(source, target, number++);
+    texts.source_line = number;
+    if (!next_pair(texts)) return false;
+    pair = encode(texts, number++);
+    pair.entry = std::move(texts.entry);
     return true;
   };
   const auto length = [](const Pair& pair) {
@@ -255,12 +328,12 @@ void Scorer::Impl::run(const PairSource& next_pair, const Sink& sink) const {
   };
   const BatchFormer former(options_.batches, fastest_, threads, /*by_content=*/false, tuner_);
   PairNotes notes(*options_.max_length, source_encoder_ != nullptr);
-  const Sink noting_sink = [&](std::size_t line, PairScore&& score) {
-    notes.add(line, score);
-    sink(line, std::move(score));
+  const ScoredSink noting_sink = [&](std::size_t line, Scored&& scored) {
+    notes.add(scored.source_line, line, scored.score);
+    sink(line, std::move(scored));
   };
-  run_batches<Pair, PairScore>({next, length}, former, std::move(work),
-                               log_.is_read() ? noting_sink : sink);
+  run_batches<Pair, Scored>({next, length}, former, std::move(work),
+                            log_.is_read() ? noting_sink : sink);
   log_.write(notes.notes());
   log_.write(tuner_->take_notes());
 }
@@ -270,8 +343,8 @@ bool Scorer::Impl::is_certain(const Pair& pair) const {
   return source_encoder_ && pair.source.empty() && pair.target.empty();
 }
 
-std::vector<PairScore> Scorer::Impl::score_batch(ForcedDecoder& decoder,
-                                                 std::vector<Pair>& batch) const {
+std::vector<Scorer::Impl::Scored> Scorer::Impl::score_batch(ForcedDecoder& decoder,
+                                                            std::vector<Pair>& batch) const {
   std::vector<WordIds> sources, targets;
   for (const Pair& pair : batch) {
     if (is_certain(pair)) continue;
@@ -280,13 +353,14 @@ std::vector<PairScore> Scorer::Impl::score_batch(ForcedDecoder& decoder,
   }
   std::vector<ForcedScores> scores;
   if (!sources.empty()) scores = decoder.score(sources, targets);
-  std::vector<PairScore> results;
+  std::vector<Scored> results;
   std::size_t at = 0;
-  for (const Pair& pair : batch) {
+  for (Pair& pair : batch) {
     ForcedScores certain{.word_scores = {0}};
     if (options_.alignment) certain.alignment = {{1}};
-    results.push_back(
-        make_score(pair, is_certain(pair) ? std::move(certain) : std::move(scores[at++])));
+    PairScore score =
+        make_score(pair, is_certain(pair) ? std::move(certain) : std::move(scores[at++]));
+    results.push_back({std::move(score), pair.source_line, std::move(pair.entry)});
   }
   return results;
 }
@@ -356,5 +430,39 @@ void Scorer::score(std::istream& texts, const Sink& sink) const {
 }
 
 std::string Scorer::target_word(std::int32_t id) const { return impl().target_word(id); }
+
+void Scorer::score_n_best(std::istream& sources, std::istream& n_best,
+                          const NBestSink& sink) const {
+  expect_sink(sink);
+  impl().score_n_best(&sources, n_best, sink);
+}
+
+void Scorer::score_n_best(std::istream& n_best, const NBestSink& sink) const {
+  expect_sink(sink);
+  impl().score_n_best(nullptr, n_best, sink);
+}
+
+std::vector<std::vector<PairScore>> Scorer::score_n_best(
+    const std::vector<std::string>& sources,
+    const std::vector<std::vector<std::string>>& hypotheses) const {
+  if (sources.size() != hypotheses.size())
+    throw Error(
+        fmt::format("there are {} source lines and {} lists of hypotheses; give one list for each",
+                    sources.size(), hypotheses.size()));
+  std::vector<std::string> repeated, targets;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    repeated.insert(repeated.end(), hypotheses[i].size(), sources[i]);
+    targets.insert(targets.end(), hypotheses[i].begin(), hypotheses[i].end());
+  }
+  std::vector<PairScore> scores = score(repeated, targets);
+  std::vector<std::vector<PairScore>> results;
+  auto next = std::make_move_iterator(scores.begin());
+  for (const std::vector<std::string>& list : hypotheses) {
+    const auto end = next + std::ssize(list);
+    results.emplace_back(next, end);
+    next = end;
+  }
+  return results;
+}
 
 }  // namespace fuselage

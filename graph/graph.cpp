@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "fuselage/base/error.h"
+#include "graph/infer_types.h"
 #include "graph/names.h"
 
 namespace fuselage {
@@ -119,7 +120,7 @@ NodeId Graph::add_node_with_attrs(const OpDef& op, std::vector<ValueId> operands
             .operands = std::move(operands),
             .attrs = std::move(attrs),
             .location = std::move(location)};
-  std::vector<Type> types = op.infer(InferContext(*this, made));
+  std::vector<Type> types = infer_types(*this, made);
   for (const Type& type : types) check_size(*this, made, type);
 
   for (std::uint32_t i = 0; i < made.operands.size(); ++i)

@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/stack.h"
 #include "fuselage/graph/text.h"
 
 namespace fuselage {
@@ -451,6 +452,7 @@ class GraphParser {
 }  // namespace
 
 Graph parse_graph(std::string_view text, const std::string& where, const OpRegistry& ops) {
+  expect_stack();
   return GraphParser(text, where, ops).parse();
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "base/registrant.h"
 #include "fuselage/base/error.h"
+#include "graph/infer_types.h"
 #include "graph/traversal.h"
 
 namespace fuselage {
@@ -30,7 +32,9 @@ void verify_uses(const Graph& graph) {
 void verify_types(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    const std::vector<Type> types = node.op->infer(InferContext(graph, node));
+    const std::vector<Type> types = infer_types(graph, node);
+    if (types.size() != node.results.size() && !node.op->registered_by.empty())
+      fail_for(node.op->registered_by, registered_op(*node.op), "it changed its number of results");
     check(types.size() == node.results.size(), "an op changed its number of results");
     for (std::size_t i = 0; i < types.size(); ++i) {
       const Type& stored = graph.value(node.results[i]).type;

@@ -15,11 +15,13 @@
 #include "base/file.h"
 #include "base/yaml.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/stack.h"
 #include "fuselage/models/architectures/ensemble.h"
 #include "fuselage/models/directory/model_directory.h"
 #include "models/decode_keys.h"
 #include "models/directory/model_configuration.h"
 #include "models/finite_weights.h"
+#include "models/formats/foreign_models.h"
 #include "models/marian/decoder_config.h"
 #include "models/marian/marian_loader.h"
 #include "models/marian/published_directory.h"
@@ -105,6 +107,7 @@ Model load_marian_model(const std::string& path, const LoadOptions& options) {
 
 /// A model directory, or published files.
 Model load_directory(const std::string& path, const LoadOptions& options) {
+  refuse_foreign_directory(path);
   if (is_model_directory(path)) return load_model_directory(path, options);
   return load_configuration(read_published_directory(path, options.ignore_unknown), path, options);
 }
@@ -117,6 +120,7 @@ Model load_any(const std::string& path, const LoadOptions& options) {
   if (status.type() == std::filesystem::file_type::none)
     throw Error(fmt::format("cannot open model {}: {}", path, error.message()));
   if (status.type() == std::filesystem::file_type::directory) return load_directory(path, options);
+  refuse_foreign_file(path);
   if (const auto extension = file_extension(without_compression(path));
       extension == "npz" || extension == "bin")
     return load_marian_model(path, options);
@@ -130,6 +134,7 @@ Model load_any(const std::string& path, const LoadOptions& options) {
 }  // namespace
 
 Model load_model(const std::string& path, const LoadOptions& options) {
+  expect_stack();
   Model model = load_any(path, options);
   if (options.random_weights && !model.weights.empty() && !is_yaml(path))
     throw Error(fmt::format(

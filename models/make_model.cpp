@@ -6,6 +6,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/stack.h"
 #include "fuselage/graph/verifier.h"
 #include "models/architectures/scores.h"
 #include "models/finite_weights.h"
@@ -14,6 +15,7 @@
 namespace fuselage {
 
 Model make_model(Graph graph, const TensorMap& weights, std::vector<std::string> vocabularies) {
+  expect_stack();
   verify(graph);
   scores_of(graph);
   if (vocabularies.size() == 1) vocabularies.push_back(vocabularies[0]);

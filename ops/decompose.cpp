@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/registrant.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/precision/quantize.h"
 #include "fuselage/ops/registry.h"
 #include "fuselage/ops/structure/leaf.h"
+#include "graph/infer_types.h"
+#include "ops/call_op.h"
 
 namespace fuselage {
 namespace {
@@ -40,7 +43,11 @@ Plain decompose(const Graph& graph, const Node& node, const std::vector<Type>& o
         attribute_values(op::Import{
             .name = "operand", .domain = type.domain, .dims = type.dims, .dtype = type.dtype}))));
   Decomposition decomposition(plain.graph, node, std::move(operands));
-  plain.results = node.op->decompose(decomposition);
+  try {
+    plain.results = node.op->decompose(decomposition);
+  } catch (...) {
+    rethrow_for(node.op->registered_by, registered_op(*node.op), RegistrantFaults::all_but_errors);
+  }
   add_quantized_results(decomposition, node, plain.results);
   return plain;
 }
@@ -98,10 +105,7 @@ void evaluate_plain(EvalContext<T>& context) {
       inner.results.emplace_back(type.domain == own ? own_rows : context.rows.rows(type.domain),
                                  row_size(type));
     }
-    if constexpr (std::is_same_v<T, float>)
-      node.op->evaluate_f32(inner);
-    else
-      node.op->evaluate_f64(inner);
+    evaluate_op(inner);
     for (std::size_t r = 0; r < node.results.size(); ++r)
       values[node.results[r].index] = std::move(inner.results[r]);
   }
@@ -120,8 +124,7 @@ Cost cost_decomposed(const InferContext& in) {
   Cost total;
   for (const NodeId id : plain.graph.nodes()) {
     const Node& node = plain.graph.node(id);
-    if (!node.op->cost) continue;
-    const Cost cost = node.op->cost(InferContext(plain.graph, node));
+    const Cost cost = cost_of_op(plain.graph, node);
     total.flop += cost.flop;
     total.weight_bytes += cost.weight_bytes;
   }

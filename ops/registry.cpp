@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/registrant.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/arithmetic/batch_matmul.h"
 #include "fuselage/ops/arithmetic/matmul.h"
@@ -83,7 +84,11 @@ OpRegistry& the_registry() {
 
 const OpRegistry& all_ops() { return the_registry(); }
 
-void register_ops(std::span<const OpDef> ops) { the_registry().add(ops); }
+void register_ops(std::span<const OpDef> ops) {
+  std::vector<OpDef> registered(ops.begin(), ops.end());
+  for (OpDef& op : registered) op.registered_by = current_registrant();
+  the_registry().add(registered);
+}
 
 const OpDef& find_op(std::string_view name) {
   const OpDef* found = all_ops().find(name);

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "fuselage/ops/infer.h"
+#include "ops/call_op.h"
 
 namespace fuselage {
 
@@ -40,7 +41,7 @@ namespace {
 
 template <typename T>
 void run_rows(EvalContext<T>& context) {
-  const RowFunction function = context.node.op->row(context.node);
+  const RowFunction function = bind_row_function(context.node);
   Array<T>& out = context.results[0];
   std::vector<RowOperand<T>> in(context.operands.size());
   for (std::int64_t r = 0; r < out.rows; ++r) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/registrant.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/passes/motion/commute_rows.h"
@@ -203,7 +204,11 @@ void check_pass(const Pass& pass, const std::vector<Step>& steps) {
   for (const Rule& rule : pass.rules) check_name("rule", rule.name, taken);
   if (pass.rules.empty() == !pass.run)
     throw Error(fmt::format("pass {} must have either rules or a function", in_quotes(pass.name)));
-  check_rules(pass.name, pass.rules);
+  try {
+    check_rules(pass.name, pass.rules);
+  } catch (...) {
+    rethrow_for(current_registrant(), fmt::format("pass {}", in_quotes(pass.name)));
+  }
 }
 
 }  // namespace
@@ -223,6 +228,7 @@ void register_pass(Pass pass, PassPosition position, std::string reason) {
                             suggestion.empty() ? "; it" : " It", fmt::join(known, ", ")));
   }
   pass.occurrence = 1;
+  pass.registered_by = current_registrant();
   all.passes.push_back({std::move(pass), std::move(position), std::move(reason)});
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/call_op.h"
+
 namespace fuselage {
 namespace {
 
@@ -63,9 +65,6 @@ double expected_seconds(const Graph& graph, const Cost& cost, DomainId id, const
                   (rows * cost.bytes + weights) / target.bytes_per_second);
 }
 
-Cost cost_of(const Graph& graph, NodeId id) {
-  const Node& node = graph.node(id);
-  return node.op->cost ? node.op->cost(InferContext(graph, node)) : Cost{};
-}
+Cost cost_of(const Graph& graph, NodeId id) { return cost_of_op(graph, graph.node(id)); }
 
 }  // namespace fuselage

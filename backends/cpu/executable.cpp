@@ -26,6 +26,7 @@
 #include "base/build_id.h"
 #include "fuselage/backends/cpu/kernels/kernel_registry.h"
 #include "fuselage/base/error.h"
+#include "fuselage/base/stack.h"
 #include "fuselage/graph/text.h"
 #include "fuselage/ops/fused/chains.h"
 #include "fuselage/passes/rewrite/rewriter.h"
@@ -58,6 +59,7 @@ class CpuWorker : public Worker {
   }
 
   void begin(const Batch& batch, const StepLimits& limits) override {
+    expect_stack();
     frame_.begin_batch(batch);
     frame_.limit_steps(limits);
     source_.plan_batch(frame_);
@@ -82,6 +84,7 @@ class CpuWorker : public Worker {
   }
 
   void step(const StepInput& input) override {
+    expect_stack();
     frame_.begin_step(input);
     step_.run(frame_);
     if (profile_) ++profile_->steps;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/registrant.h"
 #include "base/suggest.h"
 #include "fuselage/backends/plan/plan.h"
 #include "fuselage/base/error.h"
@@ -26,7 +27,12 @@ std::string refusal(const KernelInfo& kernel, const Graph& graph, const Node& no
     if (!(rounds ? kernel.rounds : kernel.quantizes))
       return rounds ? "it does not round results" : "it does not quantize results";
   }
-  return kernel.refuse ? kernel.refuse(graph, node) : "";
+  if (!kernel.refuse) return "";
+  try {
+    return kernel.refuse(graph, node);
+  } catch (...) {
+    rethrow_for(kernel.registered_by, fmt::format("kernel '{}'", kernel.name));
+  }
 }
 
 }  // namespace

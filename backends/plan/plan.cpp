@@ -12,6 +12,7 @@
 #include "fuselage/ops/evaluate.h"
 #include "fuselage/ops/structure/shape.h"
 #include "graph/schedule.h"
+#include "ops/call_op.h"
 
 namespace fuselage {
 namespace {
@@ -22,7 +23,7 @@ Tensor constant_tensor(const Graph& graph, const Node& node) {
   const RowTable rows(graph);
   EvalContext<float> context{.graph = graph, .node = node, .rows = rows};
   context.results.emplace_back(1, row_size(type));
-  node.op->evaluate_f32(context);
+  evaluate_op(context);
   Tensor tensor(DType::f32, type.dims);
   std::copy(context.results[0].data.begin(), context.results[0].data.end(),
             tensor.mutable_data<float>());

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "fuselage/base/error.h"
 #include "graph/weights.h"
+#include "ops/call_op.h"
 
 namespace fuselage {
 
@@ -48,10 +50,7 @@ void Interpreter<T>::run_node(NodeId id, const RowTable& rows) {
       const Type& type = graph_.value(result).type;
       context.results.emplace_back(rows.rows(type.domain), row_size(type));
     }
-    if constexpr (std::is_same_v<T, float>)
-      node.op->evaluate_f32(context);
-    else
-      node.op->evaluate_f64(context);
+    evaluate_op(context);
     if (observer_) observer_(context);
     for (std::size_t i = 0; i < node.results.size(); ++i)
       values_[node.results[i].index] = std::move(context.results[i]);

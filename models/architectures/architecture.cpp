@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/registrant.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/encoder_decoder.h"
@@ -66,6 +67,7 @@ void register_architecture(ArchitectureDef architecture) {
   if (registry.find(architecture.name))
     throw Error(fmt::format("there is an architecture '{}' already; choose another name",
                             architecture.name));
+  architecture.registered_by = current_registrant();
   registry.all.push_back(std::move(architecture));
 }
 
@@ -95,11 +97,23 @@ const ArchitectureDef& find_architecture(std::string_view name) {
 
 namespace {
 
+/// Options and weights that do not fit are Errors; other exceptions are faults of the architecture.
+void call_architecture(const ArchitectureDef& architecture, Parameters& parameters,
+                       const ModelOptions& options) {
+  try {
+    architecture.build(parameters, options);
+  } catch (...) {
+    rethrow_for(architecture.registered_by,
+                fmt::format("architecture {}", in_quotes(architecture.name)),
+                RegistrantFaults::all_but_errors);
+  }
+}
+
 Model build(std::string_view architecture, const ModelOptions& options, Builder& builder,
             Parameters& parameters) {
   Model model;
   try {
-    find_architecture(architecture).build(parameters, options);
+    call_architecture(find_architecture(architecture), parameters, options);
     options.expect_all_read();
     model.weights = parameters.take();
   } catch (const LocatedError&) {

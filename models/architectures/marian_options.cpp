@@ -62,6 +62,7 @@ const std::vector<Key>& keys() {
       {"dec-depth", &O::dec_depth, 1, kMaxDepth},
       {"skip", &O::skip},
       {"layer-normalization", &O::layer_normalization},
+      {"nematus-high-state-bias", &O::nematus_high_state_bias},
       {"tied-embeddings", &O::tied_embeddings},
       {"tied-embeddings-src", &O::tied_embeddings_src},
       {"tied-embeddings-all", &O::tied_embeddings_all},

@@ -31,6 +31,9 @@ struct MarianOptions {
   std::int64_t dec_depth = 1;
   bool skip = false;
   bool layer_normalization = false;
+  /// No option of Marian: in the higher cells of the decoder the biases are added to the products
+  /// with the state, before the reset gate, as in models that Nematus trained with TensorFlow.
+  bool nematus_high_state_bias = false;
 
   bool tied_embeddings = false;
   bool tied_embeddings_src = false;

@@ -187,12 +187,15 @@ class S2sDecoder {
   }
 
   CellState high_layer(std::int64_t number, Expr x, CellState s) {
-    for (std::int64_t j = 1; j <= o_.dec_cell_high_depth; ++j)
+    for (std::int64_t j = 1; j <= o_.dec_cell_high_depth; ++j) {
+      const NematusBias bias = j == 1 ? NematusBias::input : NematusBias::after_norm;
       s = recurrent_cell(p_, fmt::format("decoder_l{}_cell{}", number, j), j == 1 ? x : Expr{}, s,
                          {.type = o_.dec_cell,
                           .size = o_.dim_rnn,
                           .layer_normalization = o_.layer_normalization,
-                          .nematus_bias = j == 1 ? NematusBias::input : NematusBias::after_norm});
+                          .bias_in_reset = o_.nematus_high_state_bias,
+                          .nematus_bias = o_.nematus_high_state_bias ? NematusBias::state : bias});
+    }
     return s;
   }
 
@@ -222,12 +225,13 @@ void check_s2s(const MarianOptions& o) {
         fmt::format("dec-cell-base-depth {} is not supported in a recurrent model; it can "
                     "be 2 or more",
                     o.dec_cell_base_depth));
-  if (o.type == "nematus" && (o.enc_type != "bidirectional" || o.enc_cell != "gru-nematus" ||
-                              o.dec_cell != "gru-nematus" || o.dec_cell_high_depth > 1))
+  // Marian has no alternating encoder and no higher transitions in this type; Nematus itself has.
+  if (o.type == "nematus" && (o.enc_type == "bi-unidirectional" || o.enc_cell != "gru-nematus" ||
+                              o.dec_cell != "gru-nematus"))
     throw Error(
-        fmt::format("a model of type nematus has enc-type bidirectional, cells gru-nematus and "
-                    "dec-cell-high-depth 1, but this one has {}, {} and {}, {}",
-                    o.enc_type, o.enc_cell, o.dec_cell, o.dec_cell_high_depth));
+        fmt::format("a model of type nematus has enc-type bidirectional or alternating and cells "
+                    "gru-nematus, but this one has {}, {} and {}",
+                    o.enc_type, o.enc_cell, o.dec_cell));
   if (o.type == "amun" && (o.enc_depth != 1 || o.dec_depth != 1 || o.enc_cell_depth != 1 ||
                            o.dec_cell_base_depth != 2 || o.skip))
     throw Error("a model of type amun has one layer of one cell on each side, without skip");

@@ -4,10 +4,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
+
 namespace fuselage {
 
 /// Writes a directory atomically. Files are written to a temporary directory beside the target,
-/// which commit() renames; without commit() the destructor removes it.
+/// which commit() renames; without commit() the destructor removes it. A killed process leaves its
+/// directory behind, which the next writer of the same target removes.
 class DirectoryWriter {
  public:
   /// Makes the temporary directory and the missing parents of `target`. Throws Error with the
@@ -28,6 +31,7 @@ class DirectoryWriter {
  private:
   std::string target_;             ///< without symbolic links
   std::string temporary_;          ///< empty: nothing to remove
+  Descriptor lock_{-1};            ///< the temporary directory, locked while its process lives
   std::vector<std::string> made_;  ///< parents, the outermost first
 };
 

@@ -43,13 +43,6 @@ T get(const Json& object, std::string_view key, T fallback, std::string_view kin
 
 void check_version(const Json& config, const std::string& path) {
   const auto version = config.find("fuselage-model");
-  if (version == config.end() &&
-      (config.contains("architectures") || config.contains("model_type")))
-    throw Error(
-        fmt::format("{}: this is a configuration of Hugging Face's Transformers, whose models are "
-                    "not supported; "
-                    "give the model of Marian that it was made of",
-                    path));
   if (version == config.end())
     throw Error(fmt::format("{}: 'fuselage-model', the version of the format, is missing", path));
   if (*version != kModelVersion)

@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/formats/compressed_model.h"
+#include "models/formats/foreign_models.h"
 #include "models/formats/intgemm.h"
 #include "models/limits.h"
 
@@ -153,6 +154,8 @@ void read_shape(Cursor& cursor, Item& item, const std::string& file) {
 
 std::vector<Item> read_items(std::string_view bytes, const std::string& file) {
   Cursor cursor(bytes, file);
+  // Here too, since the file may be compressed.
+  refuse_foreign_model(bytes.substr(0, kForeignHeadBytes), file);
   check_version(cursor.number<std::uint64_t>("the version"), file);
   std::vector<Item> items = read_sizes(cursor, file);
   for (Item& item : items) read_name(cursor, item, file);

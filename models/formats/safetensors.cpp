@@ -194,11 +194,24 @@ std::vector<std::string> file_order(const TensorMap& tensors) {
   return names;
 }
 
+/// A member of a JSON object. Throws Json::exception for invalid UTF-8.
+std::string member_text(const std::string& key, const nlohmann::ordered_json& value) {
+  return Json(key).dump() + ":" + value.dump();
+}
+
+/// The members are joined as text: an ordered object of JSON looks for a key among all others.
 std::string make_header(const TensorMap& tensors, const std::vector<std::string>& names,
                         const std::map<std::string, std::string>& metadata,
                         const std::string& file) {
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header[kMetadataKey] = metadata;
+  std::string text;
+  const auto add = [&](const std::string& key, const nlohmann::ordered_json& value) {
+    try {
+      text += (text.empty() ? "{" : ",") + member_text(key, value);
+    } catch (const Json::exception&) {
+      throw Error(fmt::format("{}: a tensor name or metadata entry is not valid UTF-8", file));
+    }
+  };
+  if (!metadata.empty()) add(kMetadataKey, metadata);
   std::uint64_t at = 0;
   for (const std::string& name : names) {
     const Tensor& tensor = tensors.at(name);
@@ -208,18 +221,12 @@ std::string make_header(const TensorMap& tensors, const std::vector<std::string>
         std::find_if(std::begin(kDTypes), std::end(kDTypes),
                      [&](const auto& candidate) { return candidate.second == tensor.dtype(); });
     check(dtype != std::end(kDTypes), "every dtype has a name in a safetensors file");
-    auto& entry = header[name];
-    entry["dtype"] = dtype->first;
-    entry["shape"] = tensor.shape();
-    entry["data_offsets"] = {at, at + tensor.size_bytes()};
+    add(name, {{"dtype", dtype->first},
+               {"shape", tensor.shape()},
+               {"data_offsets", {at, at + tensor.size_bytes()}}});
     at += tensor.size_bytes();
   }
-  std::string text;
-  try {
-    text = header.dump();
-  } catch (const Json::exception&) {
-    throw Error(fmt::format("{}: a tensor name or metadata entry is not valid UTF-8", file));
-  }
+  text += text.empty() ? "{}" : "}";
   const std::size_t excess = (kLengthBytes + text.size()) % kDataAlignment;
   if (excess != 0) text.append(kDataAlignment - excess, ' ');
   return text;

@@ -190,11 +190,6 @@ class Converter {
       throw Error(fmt::format(
           "{}: the model has embeddings of source factors (Wemb1), which are not supported",
           where_));
-    if (normalized_ && (encoder_depth_ > 1 || decoder_depth_ > 1))
-      throw Error(fmt::format(
-          "{}: levels of depth {} and {} with layer normalization are not supported; only one of "
-          "the two is",
-          where_, encoder_depth_, decoder_depth_));
     for (const char* name : {"Wemb", "encoder_Ux"})
       if (!has(name) || tensors_.at(name).shape().size() != 2)
         throw Error(
@@ -211,17 +206,21 @@ class Converter {
     return fmt::format("{}_l{}_{}", stack, name.level, cell_leaf(name.leaf));
   }
 
-  /// "U_drt_1" as "cell2_U".
-  static std::string cell_leaf(const std::string& leaf) {
+  /// "U_drt_1" as "cell2_U", and "U_drt_1_lns" as "cell2_U_lns".
+  static std::string cell_leaf(std::string leaf) {
     const std::size_t drt = leaf.find("_drt_");
     if (drt == std::string::npos) return "cell1_" + leaf;
+    std::string norm;
+    for (const std::string_view suffix : {"_lns", "_lnb"})
+      if (leaf.ends_with(suffix)) norm = suffix;
+    leaf.resize(leaf.size() - norm.size());
     int number = 0;
     const char* const end = leaf.data() + leaf.size();
     const auto [stop, error] = std::from_chars(leaf.data() + drt + 5, end, number);
     if (error != std::errc() || stop != end || number < 1 || number > kMaxLevels)
       throw Error(
           fmt::format("parameter {} has no transition number after '_drt_'", in_quotes(leaf)));
-    return fmt::format("cell{}_{}", number + 1, leaf.substr(0, drt));
+    return fmt::format("cell{}_{}{}", number + 1, leaf.substr(0, drt), norm);
   }
 
   void rename() {
@@ -275,17 +274,17 @@ class Converter {
 
   std::string config() const {
     const auto yes = [](bool value) { return value ? "true" : "false"; };
-    // Marian's type nematus is normalized as Nematus is; s2s may be deep.
+    // Type nematus is normalized as Nematus is, s2s otherwise.
     return fmt::format(
         "type: {}\nenc-type: {}\nenc-cell: gru-nematus\ndec-cell: gru-nematus\n"
         "enc-cell-depth: {}\nenc-depth: {}\ndec-cell-base-depth: {}\ndec-cell-high-depth: {}\n"
         "dec-depth: {}\nskip: {}\nlayer-normalization: {}\ndim-emb: {}\ndim-rnn: {}\n"
-        "tied-embeddings: {}\ntied-embeddings-src: {}\n",
+        "tied-embeddings: {}\ntied-embeddings-src: {}\nnematus-high-state-bias: {}\n",
         normalized_ ? "nematus" : "s2s", encoder_depth_ > 1 ? "alternating" : "bidirectional",
         encoder_cells_, encoder_depth_, base_cells_, high_cells_, decoder_depth_,
         yes(encoder_depth_ > 1 || decoder_depth_ > 1), yes(normalized_),
         renamed_width(shared_ ? "Wemb" : "encoder_Wemb"), renamed_width("encoder_bi_Ux"),
-        yes(tied_output_), yes(shared_));
+        yes(tied_output_), yes(shared_), yes(decoder_depth_ > 1 && options_.trained_in_tensorflow));
   }
 
   std::int64_t renamed_width(const std::string& name) const {

@@ -127,6 +127,10 @@ NematusOptions parse_nematus_options(std::string_view json, const std::string& p
   if (options.dictionaries.empty())
     for (const char* name : {"source_dicts", "target_dict"})
       for (std::string& file : reader.paths(name)) options.dictionaries.push_back(std::move(file));
+  // As Nematus itself decides for files that do not say.
+  const bool has_new_names = root.contains("embedding_size");
+  options.trained_in_tensorflow =
+      root.contains("theano_compat") ? !reader.flag({"theano_compat"}) : has_new_names;
   options.scale_by_dropout = dropout && reader.number({"model_version"}, 0) < 0.1;
   return options;
 }

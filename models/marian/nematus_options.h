@@ -14,6 +14,8 @@ struct NematusOptions {
   double dropout_source = 0, dropout_target = 0, dropout_embedding = 0.2, dropout_hidden = 0.2;
   /// Paths of the vocabularies, as they were in training, the target's last.
   std::vector<std::string> dictionaries = {};
+  /// Higher cells of the decoder have their biases at the state.
+  bool trained_in_tensorflow = false;
 };
 
 /// Reads the text of a .json with the names of Theano's or of TensorFlow's Nematus. "" has all

@@ -9,6 +9,7 @@
 
 #include "fuselage/ops/evaluate.h"
 #include "fuselage/ops/structure/leaf.h"
+#include "ops/call_op.h"
 
 namespace fuselage {
 namespace {
@@ -33,7 +34,7 @@ Array<float> evaluate(const Graph& graph, NodeId id) {
   EvalContext<float> context{.graph = graph, .node = node, .rows = rows};
   for (const Array<float>& operand : operands) context.operands.push_back(&operand);
   context.results.emplace_back(1, row_size(graph.value(node.results[0]).type));
-  node.op->evaluate_f32(context);
+  evaluate_op(context);
   return std::move(context.results[0]);
 }
 

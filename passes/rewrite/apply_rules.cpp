@@ -147,6 +147,8 @@ class Driver {
   void build(const Rule& rule, const Match& match, const std::string& root) {
     try {
       rule.build(rewriter_, match);
+    } catch (const ExtensionError&) {
+      throw;
     } catch (const std::exception& error) {
       throw InternalError(
           fmt::format("internal error: rule '{}' of pass '{}' cannot build at {}: {}", rule.name,
@@ -157,6 +159,8 @@ class Driver {
   void verify_rewrite(const Rule& rule, const std::string& root) {
     try {
       verify(graph_);
+    } catch (const ExtensionError&) {
+      throw;
     } catch (const std::exception& error) {
       throw InternalError(fmt::format("internal error: rule '{}' broke the graph at {}: {}",
                                       rule.name, root, error.what()));

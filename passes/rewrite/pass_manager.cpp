@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/registrant.h"
 #include "fuselage/base/error.h"
 #include "fuselage/graph/verifier.h"
 #include "graph/traversal.h"
@@ -17,6 +18,8 @@ namespace {
 void verify_after(const Pass& pass, const Graph& graph) {
   try {
     verify(graph);
+  } catch (const ExtensionError&) {
+    throw;
   } catch (const std::exception& error) {
     throw InternalError(
         fmt::format("internal error: pass '{}' broke the graph: {}", pass.name, error.what()));
@@ -54,9 +57,24 @@ PassOptions with_timed_listener(PassOptions options, double& seconds) {
   return options;
 }
 
+PassRecord run_checked(const Pass& pass, Graph& graph, const PassOptions& options,
+                       std::uint64_t& hash);
+
 /// Runs a pass. `hash` is the graph's structural hash before and after it; 0 if it is not known.
 PassRecord run_hashed(const Pass& pass, Graph& graph, const PassOptions& options,
                       std::uint64_t& hash) {
+  PassRecord record;
+  try {
+    record = run_checked(pass, graph, options, hash);
+  } catch (...) {
+    rethrow_for(pass.registered_by, fmt::format("pass '{}'", pass.name));
+  }
+  if (options.on_after_pass) options.on_after_pass(pass.name, graph, record.changed);
+  return record;
+}
+
+PassRecord run_checked(const Pass& pass, Graph& graph, const PassOptions& options,
+                       std::uint64_t& hash) {
   const Stopwatch watch;
   PassRecord record{.name = pass.name, .occurrence = pass.occurrence};
   if (options.check_hash && hash == 0) hash = structural_hash(graph);
@@ -77,7 +95,6 @@ PassRecord run_hashed(const Pass& pass, Graph& graph, const PassOptions& options
     hash = after;
   }
   record.seconds = watch.seconds() - listening;
-  if (options.on_after_pass) options.on_after_pass(pass.name, graph, record.changed);
   return record;
 }
 

@@ -63,6 +63,8 @@ namespace {
 std::optional<std::string> ask(const Rule& rule, const Guard& guard, const Match& match) {
   try {
     return guard.refuse(match);
+  } catch (const ExtensionError&) {
+    throw;
   } catch (const std::exception& error) {
     throw InternalError(fmt::format("internal error: guard '{}' of rule '{}' at {}: {}", guard.name,
                                     rule.name, match.graph().describe(match.root()), error.what()));

@@ -72,6 +72,20 @@ def _lines(names: str, name: str, texts: Any) -> list[str]:
         raise TypeError(f"{names} are a list of texts, not {type(texts).__name__}")
     return [one_line(name, text) for text in texts]
 
+    def score_n_best(
+        self, sources: Sequence[str], hypotheses: Sequence[Sequence[str]]
+    ) -> list[list[_core.Score]]:
+        """Score several translations of each source: a list for each."""
+        sources, lists = list(sources), [list(texts) for texts in hypotheses]
+        if len(sources) != len(lists):
+            raise _core.Error(
+                f"there are {len(sources)} source lines and {len(lists)} lists of hypotheses; "
+                "give one list for each"
+            )
+        repeated = [source for source, texts in zip(sources, lists) for _ in texts]
+        scores = iter(self._core.score_pairs(repeated, [text for texts in lists for text in texts]))
+        return [[next(scores) for _ in texts] for texts in lists]
+
 
 def _opened(arguments: list[str], alignment: bool) -> Scorer:
     scorer = Scorer.__new__(Scorer)

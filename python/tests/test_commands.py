@@ -46,3 +46,15 @@ def test_scores_are_those_of_the_command(tmp_path, lines):
     assert scores[0].alignment.shape[0] == len(scores[0].word_scores)
     with pytest.raises(fuselage.Error, match="1 source lines and 2 target lines"):
         fuselage.Scorer().score(["a"], ["b", "c"])
+
+
+def test_several_translations_of_a_line_have_the_scores_of_each():
+    scorer = fuselage.Scorer()
+    sources = ["Hello, Tom.", "Where?", "Good."]
+    hypotheses = [["Hallo, Tom.", "Wer ist Tom?"], [], ["Gut."]]
+    scores = scorer.score_n_best(sources, hypotheses)
+    assert [len(entries) for entries in scores] == [2, 0, 1]
+    assert scores[0][1].score == scorer.score("Hello, Tom.", "Wer ist Tom?").score
+    assert scores[2][0].score == scorer.score("Good.", "Gut.").score
+    with pytest.raises(fuselage.Error, match="3 source lines and 1 lists"):
+        scorer.score_n_best(sources, [[]])

@@ -38,7 +38,7 @@ std::vector<Architecture> architectures() {
           {std::string(FUSELAGE_SOURCE_DIR) + "/models/en-de", 256, 0, 1, 0}};
 }
 
-struct Batch {
+struct BoundedBatch {
   std::int64_t sentences, length, beam;
 
   std::int64_t tokens() const { return sentences * length; }
@@ -47,7 +47,7 @@ struct Batch {
 };
 
 /// Most bytes that the values of a batch take in one worker.
-std::int64_t batch_bound(const Architecture& model, KvCache kv_cache, const Batch& batch) {
+std::int64_t batch_bound(const Architecture& model, KvCache kv_cache, const BoundedBatch& batch) {
   const bool recurrent = model.f == 0;
   const std::int64_t token =
       recurrent ? 80 * model.d : 8 * model.layers * model.d + 24 * model.d + 12 * model.f;
@@ -59,7 +59,7 @@ std::int64_t batch_bound(const Architecture& model, KvCache kv_cache, const Batc
          4 * batch.beam * batch.tokens() + word * batch.words();
 }
 
-void begin(Worker& worker, const Batch& batch, std::int32_t words) {
+void begin(Worker& worker, const BoundedBatch& batch, std::int32_t words) {
   const std::vector<WordIds> sentences(static_cast<std::size_t>(batch.sentences),
                                        WordIds(static_cast<std::size_t>(batch.length), 1));
   StepLimits limits;
@@ -68,7 +68,7 @@ void begin(Worker& worker, const Batch& batch, std::int32_t words) {
   worker.begin(sentences, limits);
 }
 
-std::size_t values_of(const Executable& executable, const Batch& batch) {
+std::size_t values_of(const Executable& executable, const BoundedBatch& batch) {
   const auto worker = executable.make_worker();
   begin(*worker, batch, static_cast<std::int32_t>(3 * batch.length));
   return worker->arena_bytes(BindingTime::source) + worker->arena_bytes(BindingTime::step);
@@ -90,7 +90,7 @@ TEST(MemoryBounds, HoldForTheValuesOfABatch) {
         const auto executable = compiled(model, precision, kv_cache, beam);
         for (const std::int64_t sentences : {1, 16, 64})
           for (const std::int64_t length : {1, 10, 30}) {
-            const Batch batch{sentences, length, beam};
+            const BoundedBatch batch{sentences, length, beam};
             const std::size_t taken = values_of(*executable, batch);
             EXPECT_LE(taken, static_cast<std::size_t>(batch_bound(one, kv_cache, batch)))
                 << one.path << ' ' << to_string(precision) << " beam " << beam << ", " << sentences

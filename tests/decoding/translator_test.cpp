@@ -20,6 +20,7 @@
 namespace fuselage::translator_test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -295,6 +296,83 @@ TEST(Scorer, DoesNotDependOnBatchesOrThreads) {
   EXPECT_EQ(run(), expected);
   options.batches = {.mini_batch = 6, .maxi_batch = 2, .maxi_batch_sort = MaxiBatchSort::src};
   EXPECT_EQ(run(), expected);
+}
+
+TEST(Scorer, ScoresNBestLists) {
+  ScorerOptions options;
+  options.vocabularies.paths = support::vocabularies();
+  std::vector<std::string> logged;
+  options.log = [&](std::string_view note) { logged.emplace_back(note); };
+  const Scorer scorer(small_model(), options);
+  const std::vector<std::string> lines = input_lines();
+  const auto lists =
+      scorer.score_n_best({lines[0], lines[1], lines[2]}, {{"▁Tom", "▁das"}, {}, {"▁das"}});
+  ASSERT_THAT(lists, ElementsAre(SizeIs(2), SizeIs(0), SizeIs(1)));
+  EXPECT_EQ(lists[0][1].score, scorer.score(lines[0], "▁das").score);
+  EXPECT_EQ(lists[2][0].score, scorer.score(lines[2], "▁das").score);
+  EXPECT_THAT([&] { scorer.score_n_best({lines[0]}, {}); },
+              ThrowsMessage<Error>(HasSubstr("1 source lines and 0 lists")));
+
+  logged.clear();
+  std::istringstream sources(lines[0] + "\n\n" + lines[2] + "\n");
+  std::istringstream n_best(
+      "0 ||| ▁Tom ||| F0= -1 ||| -1\n0 ||| ▁das ||| F0= -2 ||| -2\n"
+      "1 ||| ▁das ||| F0= -2 ||| -2\n1 ||| ▁Tom ||| F0= -2 ||| -2\n"
+      "2 ||| ▁das ||| F0= -2 ||| -2\n4 ||| ▁das ||| F0= -2 ||| -2\n");
+  std::vector<std::size_t> source_lines;
+  std::vector<float> scores;
+  const auto sink = [&](NBestEntry&& entry, PairScore&& score) {
+    source_lines.push_back(entry.source_line);
+    scores.push_back(score.score);
+  };
+  EXPECT_THAT([&] { scorer.score_n_best(sources, n_best, sink); },
+              ThrowsMessage<Error>(HasSubstr(
+                  "entry 6 of the n-best list is of source line 4, counted from 0, but the source "
+                  "text has 3 lines")));
+  EXPECT_THAT(source_lines, ElementsAre(0, 0, 1, 1, 2));
+  EXPECT_EQ(scores[1], lists[0][1].score);
+  EXPECT_EQ(scores[4], lists[2][0].score);
+  EXPECT_THAT([&] { scorer.score_n_best(n_best, sink); },
+              ThrowsMessage<Error>(HasSubstr("the model translates")));
+
+  std::istringstream again(lines[0] + "\n\n"), entries(
+                                                   "1 ||| ▁das ||| F0= -2 ||| -2\n"
+                                                   "1 ||| ▁Tom ||| F0= -2 ||| -2\n");
+  scorer.score_n_best(again, entries, sink);
+  EXPECT_THAT(logged, ElementsAre(HasSubstr("1 line of the source was empty (line 2)")))
+      << "a source line counts once, by its own number";
+}
+
+TEST(NBestEntry, IsReadAndWritten) {
+  const std::string marian =
+      "12 ||| a b ||| 0-0 1-1 ||| WordScores= -1 -2 ||| F0= -3 F1= -4 ||| -3.5";
+  EXPECT_EQ(parse_n_best("0 ||| a &#124;&#124;&#124; b ||| F0= 0 ||| 0", 0).text, "a ||| b");
+  const NBestEntry entry = parse_n_best(marian, 0);
+  EXPECT_EQ(entry.source_line, 12u);
+  EXPECT_EQ(entry.text, "a b");
+  EXPECT_EQ(entry.line, marian);
+  EXPECT_EQ(add_feature(entry, "Score", -1.25),
+            "12 ||| a b ||| 0-0 1-1 ||| WordScores= -1 -2 ||| F0= -3 F1= -4 Score= -1.25 ||| -3.5");
+  const auto scored = [](const char* line) { return add_feature(parse_n_best(line, 0), "S", -2); };
+  EXPECT_EQ(scored("0 ||| a ||| F0= -3 ||| -3 ||| 0-0"), "0 ||| a ||| F0= -3 S= -2 ||| -3 ||| 0-0");
+  EXPECT_EQ(scored("0 |||  ||| F0= 0 ||| 0"), "0 |||  ||| F0= 0 S= -2 ||| 0");
+  EXPECT_EQ(scored("0 ||| a |||  ||| 0"), "0 ||| a ||| S= -2 ||| 0");
+  EXPECT_EQ(scored("0 ||| a ||| F0= 0 ||| ?"), "0 ||| a ||| F0= 0 S= -2 ||| ?");
+  EXPECT_EQ(add_feature(parse_n_best("0 ||| a ||| F0= 0 ||| 0\r", 0), "S", 1e-7, "0-0"),
+            "0 ||| a ||| 0-0 ||| F0= 0 S= 1e-07 ||| 0\r");
+  const auto refused = [](const std::string& line, const char* message) {
+    EXPECT_THAT(
+        [&] { parse_n_best(line, 6); },
+        ThrowsMessage<Error>(AllOf(HasSubstr("entry 7 of the n-best list"), HasSubstr(message))));
+  };
+  refused("", "has 1 field instead of four");
+  refused("0 ||| a ||| F0= 0", "has 3 fields instead of four");
+  refused("a ||| a ||| F0= 0 ||| 0", "begins with 'a' instead of the number");
+  refused("-1 ||| a ||| F0= 0 ||| 0", "begins with '-1'");
+  refused("99999999999999999999 ||| a ||| F0= 0 ||| 0", "instead of the number");
+  refused(std::string(140'000, 'a'), "has more than 131072 bytes");
+  EXPECT_THAT([] { check_feature_name("a=b"); }, ThrowsMessage<Error>(HasSubstr("'a=b'")));
+  EXPECT_NO_THROW(check_feature_name("Score"));
 }
 
 }  // namespace

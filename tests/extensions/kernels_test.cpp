@@ -49,6 +49,21 @@ cpu::KernelEntry entry(std::string_view op, std::string_view name) {
           cpu::make_kernel<cpu::PlainKernel<run_square>>};
 }
 
+/// The sigmoid plus one, by the back-end's vector functions.
+struct KernelShifted {
+  static constexpr std::string_view kName = "ext_kernel_shifted";
+};
+
+void run_shifted(const PlannedInstruction& in, const cpu::Run& run) {
+  const cpu::SimdFunctions& simd = cpu::simd_functions(run);
+  const cpu::RowsOut out = cpu::rows_out(in, run);
+  const std::size_t rows = cpu::rows_of(in, run), columns = cpu::cols_of(in);
+  simd.unary(cpu::Unary::sigmoid, cpu::rows_in(in, run, 0), rows, columns, out);
+  constexpr float kOne = 1;
+  simd.binary(cpu::Binary::add, {.data = out.data, .stride = out.stride, .columns = columns},
+              {.data = &kOne, .columns = 1}, rows, columns, out);
+}
+
 class ExtensionKernels : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -91,6 +106,25 @@ TEST_F(ExtensionKernels, ComeBeforeTheBackEndsKernels) {
   EXPECT_EQ(run_step(*after), want);
   EXPECT_THAT([&] { cpu::register_kernels(kernels); },
               ThrowsMessage<Error>(HasSubstr("'ext_fast_square'")));
+}
+
+TEST_F(ExtensionKernels, UseTheVectorFunctionsOfRows) {
+  register_ops({define<KernelShifted>({.summary = "sigmoid(x) + 1",
+                                       .operands = {{"x"}},
+                                       .traits = Trait::row_wise | Trait::elementwise,
+                                       .infer = infer_row,
+                                       .evaluate_f32 = support::evaluate_square<float>,
+                                       .evaluate_f64 = support::evaluate_square<double>})});
+  cpu::register_kernels({{{.op = KernelShifted::kName, .name = "shifted", .reads = {Reads::view}},
+                          cpu::make_kernel<cpu::PlainKernel<run_shifted>>}});
+  const auto outputs = [](const std::string& y) {
+    const Graph graph = step_graph(33, "%p = matmul(%x, %w)\n" + y + "\nreturn y = %y");
+    return run_step(*support::fused_executable(graph, random_weights_of(graph)));
+  };
+  const std::vector<float> got = outputs("%y = ext_kernel_shifted(%p)");
+  EXPECT_EQ(got.size(), 66u);
+  EXPECT_EQ(got, outputs("%one = constant() {dims = [1], values = [1]}\n%s = sigmoid(%p)\n"
+                         "%y = add(%s, %one)"));
 }
 
 }  // namespace

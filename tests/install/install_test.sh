@@ -37,6 +37,9 @@ cd "$work"
 [[ $("$prefix/bin/fuselage" translate --quiet <<<"$text") == "$expected" ]] || fail "fuselage translate"
 [[ -s $prefix/share/man/man1/fuselage.1 && -s $prefix/share/man/man1/fuselage-translate.1 ]] ||
   fail "manual pages"
+for file in README.md CHANGELOG.md LICENSE docs/install.md docs/images/step.svg; do
+  cmp -s "$sources/$file" "$prefix/share/doc/fuselage/$file" || fail "documentation: $file"
+done
 bash -n "$prefix/share/bash-completion/completions/fuselage" || fail "completion of bash"
 [[ -s $prefix/share/zsh/site-functions/_fuselage ]] || fail "completion of zsh"
 
@@ -81,7 +84,8 @@ PYTHON
 fi
 
 # --- A project that only uses find_package.
-cp -r "$sources/docs/examples/project" "$sources/docs/examples/tiny_translator.cpp" .
+examples=$prefix/share/doc/fuselage/docs/examples
+cp -r "$examples/project" "$examples/tiny_translator.cpp" .
 run cmake -S project -B found -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_FLAGS="-Wall -Wextra -Werror" -DCMAKE_CXX_EXTENSIONS=OFF
 run cmake --build found
@@ -111,6 +115,27 @@ return y = %y
 IR
 run "$prefix/bin/fuselage" dump squash.ir --extension found/libmy_op.so
 grep -q 'my_squash(.*) {scale = 2' log || fail "the extension: $(<log)"
+# An extension whose kernel uses the vector functions of rows.
+cat >my_kernel.cpp <<'CPP'
+#include "fuselage/backends/cpu/kernels/kernel_registry.h"
+#include "fuselage/backends/cpu/runtime/make_kernel.h"
+#include "fuselage/backends/cpu/runtime/operands.h"
+
+using namespace fuselage;
+
+static void run_tanh(const PlannedInstruction& in, const cpu::Run& run) {
+  cpu::simd_functions(run).unary(cpu::Unary::tanh, cpu::rows_in(in, run, 0), cpu::rows_of(in, run),
+                                 cpu::cols_of(in), cpu::rows_out(in, run));
+}
+
+extern "C" FUSELAGE_API void fuselage_extension() {
+  cpu::register_kernels({{{.op = "tanh", .name = "my_tanh", .reads = {Reads::view}},
+                          cpu::make_kernel<cpu::PlainKernel<run_tanh>>}});
+}
+CPP
+run c++ -std=c++20 -shared -fPIC -I"$prefix/include" my_kernel.cpp -o libmy_kernel.so
+run "$prefix/bin/fuselage" ops tanh --extension ./libmy_kernel.so
+grep -q my_tanh log || fail "a kernel of an extension: $(<log)"
 
 # --- pkg-config.
 if command -v pkg-config >/dev/null; then

@@ -1,7 +1,11 @@
 #include "models/directory/directory_writer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <set>
 
@@ -76,6 +80,33 @@ TEST_F(DirectoryWriterTest, KeepsTheTargetWhenItCannotBeReplaced) {
   }
   EXPECT_EQ(read_file(root_ + "/file"), "1");
   EXPECT_THAT(names(), ElementsAre("file"));
+}
+
+TEST_F(DirectoryWriterTest, RemovesWhatAKilledWriterLeft) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    DirectoryWriter writer(root_ + "/a");
+    write_file_atomically(writer.path_of("f"), "1");
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const std::string left = fmt::format("a.tmp.{}.0", child);
+  ASSERT_THAT(names(), ElementsAre(left));
+  // Other names stay: those of the user, of other targets, and of the only copy of a target.
+  const std::set<std::string> others = {"a.tmp.x.0", "a.tmp.1", "a.tmp.1.0.old", "ab.tmp.1.0"};
+  for (const std::string& other : others) fs::create_directory(root_ + "/" + other);
+  DirectoryWriter held(root_ + "/a");
+  const std::set<std::string> before = names();
+  EXPECT_FALSE(before.contains(left));
+  DirectoryWriter writer(root_ + "/a");
+  for (const std::string& name : before) EXPECT_TRUE(names().contains(name)) << name;
+  held.commit();
+  writer.commit();
+  EXPECT_TRUE(names().contains("a.tmp.1.0.old"));
+  DirectoryWriter(root_ + "/a").commit();
+  EXPECT_THAT(names(), ElementsAre("a", "a.tmp.1", "a.tmp.x.0", "ab.tmp.1.0"));
 }
 
 }  // namespace

@@ -44,6 +44,23 @@ refuses "fp16" check directory --precision fp16
 FUSELAGE_CUDA_MODULE=$PWD/missing.so refuses "there is no CUDA back-end at $PWD/missing.so" \
   check directory --device cuda
 
+# --- As JSON.
+# value KEYS…: what stands in the report at the keys, as Python prints it.
+value() { python3 -c 'import json, sys; v = json.load(open("out"))
+for key in sys.argv[1:]: v = v[int(key) if key.isdigit() else key]
+print(v)' "$@"; }
+if command -v python3 >/dev/null; then
+  works check directory --precision fp32 int8 --bisect --json
+  [[ $(value model) == directory && $(value passed) == True ]] || fail "JSON: $(cat out)"
+  [[ $(value checks 1 precision) == int8 && $(value checks 0 same_words) == 8 ]] || fail "JSON: $(cat out)"
+  [[ $(value checks 0 limits largest_drift) == 0.001 ]] || fail "a limit in JSON: $(cat out)"
+  [[ $(value checks 1 limits largest_drift) == None ]] || fail "no limit in JSON: $(cat out)"
+  [[ $(value checks 0 bisection difference) == None ]] || fail "nodes in JSON: $(cat out)"
+  fails '"passed": false' check directory --extension "$wrong_kernel" --precision fp32 --bisect --json
+  [[ $(value checks 0 bisection difference column) == 31 ]] || fail "a node in JSON: $(cat out)"
+  [[ $(value checks 0 failures 0) == *drift* ]] || fail "a failure in JSON: $(cat out)"
+fi
+
 # --- Fewer bits are compared with the floats.
 works quantize directory --quiet -o int8
 grep -q '"rounded": true' int8/probes.json || fail "rounded weights are not told"

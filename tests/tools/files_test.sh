@@ -173,6 +173,48 @@ if [[ -e /dev/full ]]; then
   refuses "cannot write full.gz: No space left" translate "${usual[@]}" -i two -o full.gz
 fi
 
+# A signal that ends the process ends a compressed output too, behind the last line that is done.
+# interrupted SIGNAL OUTPUT ARGUMENTS…: runs a command on a text of 15 lines that does not end, until it has
+# done them, and gives it the signal.
+mkfifo endless
+interrupted() {
+  local signal=$1 output=$2 seconds status
+  shift 2
+  for seconds in 1 4 16 64; do
+    set -m # else commands in the background ignore SIGINT
+    "$fuselage" "$@" -o "$output" <endless 2>err &
+    set +m
+    exec 5>endless
+    cat first >&5
+    sleep "$seconds"
+    kill -s "$signal" $!
+    wait $!
+    status=$?
+    exec 5>&-
+    [[ $status -eq $((128 + $(kill -l "$signal"))) ]] || fail "$signal: exit status $status of $1: $(cat err)"
+    works translate -i "$output" "${usual[@]}" --max-length 5
+    [[ $(wc -l <out) -lt 15 ]] || break
+  done
+  [[ $(wc -l <out) -eq 15 ]] || fail "$signal: $1 wrote $(wc -l <out) lines instead of 15 to $output"
+}
+for signal in INT TERM HUP; do
+  interrupted $signal "signal.$signal.gz" translate "${usual[@]}" --cpu-threads 2
+  gzip -t "signal.$signal.gz" || fail "gzip refuses what $signal ended"
+  gzip -dc "signal.$signal.gz" >signal.expanded
+  works translate first "${usual[@]}"
+  same signal.expanded out "lines before $signal"
+done
+interrupted TERM signal.zst translate "${usual[@]}"
+interrupted TERM signal.gz score "${usual[@]}" -t - first
+(trap '' HUP && exec "$fuselage" translate "${usual[@]}" -o ignored.gz <endless) &
+exec 5>endless
+cat first >&5
+sleep 1
+kill -s HUP $!
+exec 5>&-
+wait $! || fail "a signal that is ignored ends the command"
+[[ $(gzip -dc ignored.gz | wc -l) -eq 15 ]] || fail "lines at a signal that is ignored"
+
 # An output that is an input, by whatever name, is refused and left as it is.
 cp two kept.txt
 ln kept.txt link.txt

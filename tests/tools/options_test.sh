@@ -118,8 +118,11 @@ works translate "${usual[@]}" -b 2 --n-best -n -i one
 same out normalized "--normalize without a value is 1"
 works translate "${usual[@]}" -b 2 --n-best -i one
 cmp -s out normalized && fail "--normalize without a value does nothing"
-refuses "marian-decoder's --n-best-feature is not supported here" score --n-best-feature F
-refuses "marian-decoder's --n-best is not supported here" score --n-best
+refuses "--n-best-feature requires --n-best" score --n-best-feature F -t one one
+refuses "marian-decoder's --n-best-feature is not supported here" translate --n-best-feature F
+echo 'n-best: true' >n-best.yml
+works score "${usual[@]}" -c n-best.yml -t one one
+grep -qE '^-[0-9]' out || fail "n-best of translate in a configuration: $(cat out)"
 works translate --version
 refuses "alignment can be soft, hard" translate "${usual[@]}" --alignment loud
 refuses "there is no command 'translat'; did you mean 'translate'" translat

@@ -134,6 +134,27 @@ paste -d'\n' <(sed 's/.* ||| //' decoded) <(sed 's/.* ||| //' out) | awk '
     if (m != n && m != n + 1) exit 1
     for (i = 2; i <= n; ++i) if (a[i] - b[i] > 2e-5 || b[i] - a[i] > 2e-5) exit 1 }' ||
   fail "scores differ from those of decoding"
+# Rescoring an n-best list: the features of the same model agree, without a normalization.
+works translate "${usual[@]}" -b 3 -n 0 --n-best --alignment -i "$input" -o n-best
+grep -v '^[1-4] ' n-best >some # not each line has entries
+works score "${usual[@]}" --n-best -t "$input" some
+sed 's/ Score= [^ ]*//' out >without
+same without some "entries with a further feature"
+awk -F ' [|][|][|] ' '{ split($4, f, " "); d = f[2] - f[4]; bad += f[3] != "Score=" || d > 1e-3 || d < -1e-3 }
+  END { exit !(NR > 50 && bad == 0) }' out || fail "scores of n-best lists: $(cat out)"
+works score "${usual[@]}" --n-best --n-best-feature F9 --word-scores -t "$input" some --mini-batch 1
+head -n 1 out | grep -qE '^0 \|\|\| .* \|\|\| WordScores= [^|]* \|\|\| F0= [^ ]* F9= [^ ]* \|\|\| -' ||
+  fail "fields of n-best lists: $(head -n 1 out)"
+works score "${usual[@]}" --n-best --json -t "$input" some
+[[ $(wc -l <out) -eq $(wc -l <some) ]] || fail "n-best lists as JSON"
+head -n 1 out | grep -qE '^\{"line":0,"text":".*","score":-.*\}$' || fail "n-best lists as JSON: $(head -n 1 out)"
+works score "${usual[@]}" --n-best --summary -t "$input" some
+[[ $(wc -w <out) -eq 1 ]] || fail "the summary of an n-best list: $(cat out)"
+tac some >wrong
+refuses "sort the list by the number of the source line" score "${usual[@]}" --n-best -t "$input" wrong
+refuses "of source line 5, counted from 0, but the source text has 2 lines" score "${usual[@]}" --n-best -t two some
+refuses "entry 1 of the n-best list has 1 field instead of four" score "${usual[@]}" --n-best -t two two
+refuses "cannot be called 'a b'" score "${usual[@]}" --n-best --n-best-feature 'a b' -t two some
 refuses "the target text ends after 1 line" score "${usual[@]}" -t two one
 refuses "give the two texts with -t" score "${usual[@]}"
 works score "${usual[@]}" -t one one --normalize -o score.out

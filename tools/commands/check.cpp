@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +7,7 @@
 #include "fuselage/backends/backend.h"
 #include "fuselage/base/error.h"
 #include "fuselage/decoding/self_check.h"
+#include "tools/commands/check_report.h"
 #include "tools/commands/commands.h"
 #include "tools/options/device_options.h"
 #include "tools/options/files.h"
@@ -32,7 +32,7 @@ class CheckCommand : public Command {
   CheckOptions check_;
   std::vector<Precision> precisions_;
   ProbeOptions probes_;
-  bool bisect_ = false;
+  bool bisect_ = false, json_ = false;
 };
 
 CheckCommand::CheckCommand()
@@ -54,6 +54,7 @@ CheckCommand::CheckCommand()
   probes_.add_texts_to(app, "the model's own");
   app.add_flag("--bisect", bisect_,
                "Name the first node with another result than the interpreter's");
+  app.add_flag("--json", json_, "Print a JSON object with the numbers, limits and verdicts");
   options().begin_group(kOptimizerGroup);
   add_numbers();
 }
@@ -94,28 +95,6 @@ void CheckCommand::set_probes(Model& model) const {
         "random words");
 }
 
-std::string print_row(const CheckResult& result) {
-  return fmt::format("{:<9}  {:>4} of {:<4}  {:>10.2g}  {:>13.2g}  {}\n",
-                     to_string(*result.compile.precision), result.same_words(),
-                     result.probes.size(), result.mean_drift, result.largest_drift,
-                     result.failures().empty() ? "ok" : "FAILS");
-}
-
-std::string print_bisection(const Bisection& found, Precision precision) {
-  const NodeComparison& comparison = found.comparison;
-  if (!comparison.difference)
-    return fmt::format("{}: {} nodes are the same as the interpreter's; {} are not comparable\n",
-                       to_string(precision), comparison.compared, comparison.skipped);
-  const NodeDifference& d = *comparison.difference;
-  return fmt::format(
-      "{}: {} differs from the interpreter's\n"
-      "  {:.9g} instead of {:.9g} at column {} of row {} of sentence {}, after {} word{}\n"
-      "  it comes from {}{}{}; before it {} nodes are the same\n",
-      to_string(precision), d.node, d.value, d.reference, d.column + 1, d.row + 1, d.sentence + 1,
-      found.steps, found.steps == 1 ? "" : "s", d.origins, d.rules.empty() ? "" : " by ", d.rules,
-      comparison.compared);
-}
-
 int CheckCommand::run() {
   NamedModel loaded = load_named_models(choice_, !check_.vocabularies.paths.empty(),
                                         [](const std::string&) { return true; });
@@ -127,24 +106,20 @@ int CheckCommand::run() {
   }
   set_probes(model);
   OutputFile report("stdout", loaded.files);
-  report.write("precision   same words  mean drift  largest drift  verdict\n");
-  std::string below;
-  bool fails = false;
+  if (!json_) report.write(check_table_head());
+  std::vector<PrecisionCheck> checks;
   for (const Precision precision : precisions_) {
     check_.compile.precision = precision;
-    const CheckResult result = check_probes(model, check_);
-    report.write(print_row(result));
-    for (const std::string& failure : result.failures())
-      below += fmt::format("{}: {}\n", to_string(precision), failure);
-    fails |= !result.failures().empty();
-    if (!bisect_) continue;
-    const Bisection found = bisect_probes(model, check_);
-    below += print_bisection(found, precision);
-    fails |= found.comparison.difference.has_value();
+    PrecisionCheck& check = checks.emplace_back(PrecisionCheck{check_probes(model, check_)});
+    check.failures = check.result.failures();
+    if (!json_) report.write(check_table_row(check));
+    if (bisect_) check.bisection = bisect_probes(model, check_);
   }
-  report.write(below);
+  if (json_) report.write(print_checks_json(loaded.path, checks));
+  for (const PrecisionCheck& check : checks)
+    if (!json_) report.write(check_table_notes(check));
   report.close();
-  return fails ? 1 : 0;
+  return std::ranges::all_of(checks, &PrecisionCheck::passes) ? 0 : 1;
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "decoding/lines/line_encoder.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
+#include "fuselage/decoding/n_best_list.h"
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/score_summary.h"
 #include "fuselage/decoding/scorer.h"
@@ -32,6 +34,8 @@ class ScoreCommand : public Command {
   void finish();
   void expect_texts(bool pairs) const;
   void write_scores(const Scorer& scorer, const std::vector<std::unique_ptr<InputFiles>>& inputs);
+  void score(const Scorer& scorer, const std::vector<std::unique_ptr<InputFiles>>& inputs,
+             const Scorer::NBestSink& write) const;
 
   ModelCommandOptions common_;
   ScorerOptions scorer_;
@@ -39,6 +43,8 @@ class ScoreCommand : public Command {
   std::optional<ScoreSummary> summary_;
   std::vector<std::string> texts_;
   std::string alignment_;
+  bool n_best_ = false;
+  std::string feature_ = "Score";
 };
 
 ScoreCommand::ScoreCommand()
@@ -48,6 +54,8 @@ ScoreCommand::ScoreCommand()
               "TEXT. It is normalized by the length when --normalize, a configuration file or the "
               "model's defaults say so.",
               {{"fuselage score -t source.txt target.txt", "One score a line."},
+               {"fuselage score --n-best -t source.txt n-best.txt",
+                "The entries of an n-best list, each with its score as a further feature."},
                {"fuselage score -m language-model -t source.txt", "The same of a text."}}) {
   common_.add_model_to(options());
   options().begin_group(kTextGroup);
@@ -56,6 +64,13 @@ ScoreCommand::ScoreCommand()
                  "Source and target text, line by line; one text for a language model")
       ->expected(1, 2)
       ->type_name("FILE");
+  app.add_flag("--n-best", n_best_,
+               "TARGET is an n-best list, lines of N ||| text ||| features ||| score, in the order "
+               "of the source lines N, from 0; print it with the score as a feature");
+  app.add_option("--n-best-feature", feature_, "With --n-best: the name of the feature")
+      ->needs("--n-best")
+      ->type_name("NAME")
+      ->capture_default_str();
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   const auto set_summary = [this](const std::string& name) {
@@ -73,7 +88,7 @@ ScoreCommand::ScoreCommand()
   options().begin_group(kSearchGroup);
   common_.add_scoring_to(app);
   common_.add_running_to(options());
-  // Accepts configurations for translating.
+  // Accepts configurations for translating, whose n-best is another one.
   options().pass_over({"allow-special", "allow-unk", "beam-size", "constraints", "coverage-penalty",
                        "force-decode", "input", "max-length-factor", "min-length",
                        "no-repeat-ngram-size", "repetition-penalty", "replace-unknowns",
@@ -97,6 +112,7 @@ Scorer ScoreCommand::open(const std::vector<std::string>& arguments, const OpenO
 int ScoreCommand::run() {
   common_.finish(options());
   if (options().given("--alignment")) format_.alignment = parse_alignment_format(alignment_);
+  check_feature_name(feature_);
   if (texts_.empty())
     throw Error("give the two texts with -t SOURCE TARGET, or one for a language model");
   if (texts_.size() == 2 && is_standard_input(texts_[0]) && is_standard_input(texts_[1]))
@@ -122,6 +138,19 @@ void ScoreCommand::expect_texts(bool pairs) const {
     throw Error("the model is a language model, which reads no source; give one text with -t TEXT");
 }
 
+void ScoreCommand::score(const Scorer& scorer,
+                         const std::vector<std::unique_ptr<InputFiles>>& inputs,
+                         const Scorer::NBestSink& write) const {
+  const auto lines = [&](std::size_t, PairScore&& score) { write({}, std::move(score)); };
+  std::istream& first = inputs.front()->stream();
+  if (inputs.size() == 1)
+    n_best_ ? scorer.score_n_best(first, write) : scorer.score(first, lines);
+  else if (n_best_)
+    scorer.score_n_best(first, inputs[1]->stream(), write);
+  else
+    scorer.score(first, inputs[1]->stream(), lines);
+}
+
 void ScoreCommand::write_scores(const Scorer& scorer,
                                 const std::vector<std::unique_ptr<InputFiles>>& inputs) {
   std::vector<std::string> files = common_.files_read;
@@ -129,19 +158,22 @@ void ScoreCommand::write_scores(const Scorer& scorer,
   OutputFile output(common_.output, files);
   std::vector<LineNotes> notes;
   for (const std::string& text : texts_) notes.emplace_back(*scorer.options().max_length, text);
-  Progress progress(inputs.front()->size_bytes(), common_.quiet || output.is_terminal());
+  // An n-best list has its source lines several times.
+  Progress progress((n_best_ ? inputs.back() : inputs.front())->size_bytes(),
+                    common_.quiet || output.is_terminal());
   ScoreTotals totals;
-  const Scorer::Sink write = [&](std::size_t line, PairScore&& score) {
+  std::size_t target_line = 0;
+  score(scorer, inputs, [&](NBestEntry&& entry, PairScore&& score) {
     totals.add(score);
-    if (!summary_) output.write(format_score(line, score, format_));
-    if (notes.size() == 2) notes.front().add(line, score.source_oddities);
+    const std::size_t line = target_line++;
+    if (!summary_)
+      output.write(n_best_ ? format_n_best_score(entry, score, feature_, format_)
+                           : format_score(line, score, format_));
+    if (notes.size() == 2)
+      notes.front().add(n_best_ ? entry.source_line : line, score.source_oddities);
     notes.back().add(line, score.target_oddities);
-    progress.add(score.source_words, score.source_bytes);
-  };
-  if (inputs.size() == 2)
-    scorer.score(inputs[0]->stream(), inputs[1]->stream(), write);
-  else
-    scorer.score(inputs[0]->stream(), write);
+    progress.add(score.source_words, n_best_ ? entry.line.size() + 1 : score.source_bytes);
+  });
   if (summary_) output.write(fmt::format("{:g}\n", totals.summary(*summary_)));
   output.close();
   progress.finish();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <utility>
@@ -18,6 +19,8 @@ namespace fuselage {
 namespace {
 
 constexpr std::size_t kCompressedBytesToWrite = std::size_t{1} << 16;
+/// How long a signal waits for a write that is under way.
+constexpr std::chrono::seconds kPatience{2};
 
 /// Whether the open file and the input are the same regular file.
 bool is_same_file(int fd, const std::string& input) {
@@ -60,9 +63,11 @@ OutputFile::OutputFile(const std::string& path, const std::vector<std::string>& 
     }
   if (!is_standard && is_regular(fd_) && ::ftruncate(fd_, 0) != 0) fail_to_write(name_);
   if (!is_standard) compressor_ = make_compressor(path);
+  if (compressor_) signals_ = std::make_unique<BeforeSignal>([this] { end_at_signal(); });
 }
 
 OutputFile::~OutputFile() {
+  signals_.reset();
   try {
     if (fd_ >= 0 && compressor_) compress({}, Compressor::Rest::flush);
   } catch (const Error&) {
@@ -80,6 +85,7 @@ void OutputFile::open(const std::string& path) {
 }
 
 void OutputFile::write(std::string_view text) {
+  const std::lock_guard lock(mutex_);
   if (compressor_)
     compress(text, Compressor::Rest::keep);
   else
@@ -105,8 +111,23 @@ void OutputFile::write_bytes(std::string_view bytes) {
   }
 }
 
+void OutputFile::end_at_signal() {
+  if (!mutex_.try_lock_for(kPatience)) return;
+  try {
+    if (fd_ >= 0 && compressor_) compress({}, Compressor::Rest::end);
+  } catch (const Error&) {
+    // The process ends, and cannot report it.
+  }
+  // The lock is kept: nothing may follow the end.
+}
+
 void OutputFile::close() {
-  if (compressor_) compress({}, Compressor::Rest::end);
+  {
+    const std::lock_guard lock(mutex_);
+    if (compressor_) compress({}, Compressor::Rest::end);
+    compressor_.reset();
+  }
+  signals_.reset();
   const int fd = std::exchange(fd_, -1);
   if (fd >= 0 && ::close(fd) != 0) fail_to_write(name_);
 }

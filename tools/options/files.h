@@ -1,17 +1,20 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/compression.h"
+#include "tools/options/before_signal.h"
 
 namespace fuselage {
 
 /// An output text: a file, or standard output for "-" and "stdout". A file whose name ends in .gz
-/// or .zst is compressed. Every failed write is an Error with the path and the system's reason,
-/// except for a closed pipe; see fail_to_write.
+/// or .zst is compressed, and ends as a valid stream also when a signal ends the process. Every
+/// failed write is an Error with the path and the system's reason, except for a closed pipe; see
+/// fail_to_write.
 class OutputFile {
  public:
   /// Opens the file and empties it. Throws Error, and leaves the file unchanged, when it is one of
@@ -28,7 +31,7 @@ class OutputFile {
   /// Whether the output is a terminal.
   bool is_terminal() const;
 
-  /// Writes `text`. Compressed output is buffered.
+  /// Writes `text`, whole lines. Compressed output is buffered.
   void write(std::string_view text);
 
   /// Ends the output and closes the file. Must be called at the end: late failures show only here.
@@ -38,11 +41,14 @@ class OutputFile {
   void open(const std::string& path);
   void compress(std::string_view text, Compressor::Rest rest);
   void write_bytes(std::string_view bytes);
+  void end_at_signal();
 
   std::string name_;
   int fd_;
   std::unique_ptr<Compressor> compressor_;  ///< null: the file is not compressed
   std::string compressed_;                  ///< compressed bytes that are not yet written
+  std::timed_mutex mutex_;                  ///< of fd_ and the compressor
+  std::unique_ptr<BeforeSignal> signals_;   ///< null: the file is not compressed
 };
 
 /// Throws Error with the system's reason, in errno, for a failed write to `name`. For a closed pipe

@@ -8,6 +8,7 @@
 
 #include "fuselage/base/error.h"
 #include "fuselage/ops/arithmetic/pointwise.h"
+#include "ops/call_op.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -124,7 +125,7 @@ ElementwiseTiles::ElementwiseTiles(const ElementwiseExpression& expression,
       Node node;
       node.op = from.op;
       node.attrs = from.attrs;
-      step.row = from.op->row(node);
+      step.row = bind_row_function(node);
     } else if (from.arguments.size() == 1) {
       step.unary = table.unary_row(*unary_named(from.op->name), step.arguments[0].scalar);
     } else {

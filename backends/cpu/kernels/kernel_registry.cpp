@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/cpu/kernels/kernel_families.h"
+#include "base/registrant.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/ops/registry.h"
@@ -70,7 +71,10 @@ void register_kernels(std::span<const KernelEntry> kernels) {
       throw Error(fmt::format("two kernels of '{}' are called '{}'; choose another name for one",
                               entry.op, entry.name));
   }
-  all.entries.insert(all.entries.end(), kernels.begin(), kernels.end());
+  for (KernelEntry entry : kernels) {
+    entry.registered_by = current_registrant();
+    all.entries.push_back(entry);
+  }
 }
 
 void register_kernels(std::initializer_list<KernelEntry> kernels) {

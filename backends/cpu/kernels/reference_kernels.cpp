@@ -12,6 +12,7 @@
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/evaluate.h"
 #include "fuselage/ops/precision/quantize.h"
+#include "ops/call_op.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -68,7 +69,7 @@ class Reference final : public Kernel {
     for (const auto& operand : operands) context.operands.push_back(&operand);
     for (const BufferView& result : in.results)
       context.results.emplace_back(row_count(in, run), result.cols);
-    node.op->evaluate_f32(context);
+    evaluate_op(context);
     for (std::size_t i = 0; i < in.results.size() - quantized_.size(); ++i)
       store(context.results[i], in.results[i], run, graph_.value(node.results[i]).type);
     quantized_.quantize(in, run);

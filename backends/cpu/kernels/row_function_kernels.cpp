@@ -8,6 +8,7 @@
 #include "fuselage/backends/cpu/runtime/make_kernel.h"
 #include "fuselage/backends/cpu/runtime/operands.h"
 #include "fuselage/ops/row_function.h"
+#include "ops/call_op.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::size_t kMaxOperands = 16;
 class RowFunctionKernel final : public Kernel {
  public:
   RowFunctionKernel(const PlannedInstruction&, const Binding& binding)
-      : function_(binding.node.op->row(binding.node)) {}
+      : function_(bind_row_function(binding.node)) {}
 
   void run(const PlannedInstruction& in, const Run& run) const override {
     const std::size_t count = in.operands.size();

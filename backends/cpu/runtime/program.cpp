@@ -1,6 +1,10 @@
 #include "backends/cpu/runtime/program.h"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "base/registrant.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -18,17 +22,31 @@ void ask_for_weights(Program& program, WeightRegion& weights, const BufferView& 
     ask_for_weight(program, weights, static_cast<std::uint32_t>(view.fallback_buffer));
 }
 
+std::unique_ptr<Kernel> bind_kernel(const KernelEntry& entry, const PlannedInstruction& in,
+                                    const Binding& binding) {
+  std::unique_ptr<Kernel> kernel;
+  try {
+    kernel = entry.make(in, binding);
+  } catch (...) {
+    rethrow_for(entry.registered_by, fmt::format("kernel '{}'", entry.name));
+  }
+  if (!kernel && !entry.registered_by.empty())
+    fail_for(entry.registered_by, fmt::format("kernel '{}'", entry.name),
+             "its factory function gives no kernel");
+  return kernel;
+}
+
 void bind_instruction(Program& program, WeightRegion& weights, std::size_t number) {
   const PlannedInstruction& in = program.plan.instructions[number];
   if (!in.kernel) return;
   const Graph& graph = program.plan.graph;
   std::vector<bool> has_own_form(in.operands.size(), false);
-  program.kernels[number] = static_cast<const KernelEntry&>(*in.kernel)
-                                .make(in, {.graph = graph,
-                                           .node = graph.node(in.node),
-                                           .plan = program.plan,
-                                           .weights = weights,
-                                           .has_own_form = has_own_form});
+  program.kernels[number] = bind_kernel(static_cast<const KernelEntry&>(*in.kernel), in,
+                                        {.graph = graph,
+                                         .node = graph.node(in.node),
+                                         .plan = program.plan,
+                                         .weights = weights,
+                                         .has_own_form = has_own_form});
   for (std::size_t i = 0; i < in.operands.size(); ++i)
     if (!has_own_form[i]) ask_for_weights(program, weights, in.operands[i]);
 }

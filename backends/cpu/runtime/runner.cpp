@@ -1,11 +1,14 @@
 #include "backends/cpu/runtime/runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <new>
 
 #include "backends/cpu/simd/table.h"
 #include "base/mapped_memory.h"
+#include "base/registrant.h"
 #include "fuselage/base/error.h"
 #include "passes/lowering/plan_memory.h"
 
@@ -45,8 +48,13 @@ ProgramRunner::ProgramRunner(const Program& program, const KernelTable& kernels,
     if (program.weights[i])
       // Kernels only read weights; the table holds one kind of pointer for all.
       buffers_[i] = const_cast<std::byte*>(program.weights[i]->bytes());
-  for (const auto& kernel : program.kernels)
-    states_.push_back(kernel ? kernel->make_state() : nullptr);
+  for (std::size_t i = 0; i < program.kernels.size(); ++i) {
+    try {
+      states_.push_back(program.kernels[i] ? program.kernels[i]->make_state() : nullptr);
+    } catch (...) {
+      rethrow_for_kernel(i);
+    }
+  }
 }
 
 void ProgramRunner::plan_batch(const RowFrame& frame) {
@@ -85,7 +93,11 @@ void ProgramRunner::begin_kernels(const RowFrame& frame) {
   Run run = run_of(frame);
   for (std::size_t i = 0; i < states_.size(); ++i) {
     run.state = states_[i].get();
-    if (run.state) program_.kernels[i]->begin_batch(plan_.instructions[i], run);
+    try {
+      if (run.state) program_.kernels[i]->begin_batch(plan_.instructions[i], run);
+    } catch (...) {
+      rethrow_for_kernel(i);
+    }
   }
 }
 
@@ -122,10 +134,19 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run&
 
 void ProgramRunner::run_kernel(std::uint32_t instruction, const Run& run) const {
   const Kernel& kernel = *program_.kernels[instruction];
-  if (!states_[instruction]) return kernel.run(plan_.instructions[instruction], run);
-  Run with_state = run;
-  with_state.state = states_[instruction].get();
-  kernel.run(plan_.instructions[instruction], with_state);
+  try {
+    if (!states_[instruction]) return kernel.run(plan_.instructions[instruction], run);
+    Run with_state = run;
+    with_state.state = states_[instruction].get();
+    kernel.run(plan_.instructions[instruction], with_state);
+  } catch (...) {
+    rethrow_for_kernel(instruction);
+  }
+}
+
+void ProgramRunner::rethrow_for_kernel(std::size_t instruction) const {
+  const KernelInfo& kernel = *plan_.instructions[instruction].kernel;
+  rethrow_for(kernel.registered_by, fmt::format("kernel '{}'", kernel.name));
 }
 
 void ProgramRunner::run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const {

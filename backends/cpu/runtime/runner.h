@@ -50,6 +50,8 @@ class ProgramRunner {
   Run run_of(const RowFrame& frame) const;
   void run_range(std::uint32_t begin, std::uint32_t end, const Run& run) const;
   void run_kernel(std::uint32_t instruction, const Run& run) const;
+  /// Throws the exception in flight, which names a registered kernel.
+  [[noreturn]] void rethrow_for_kernel(std::size_t instruction) const;
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
   const Program& program_;

@@ -23,6 +23,13 @@ class LocatedError : public Error {
   using Error::Error;
 };
 
+/// A fault of an op, pass, kernel or architecture that an extension or a program registered, and
+/// not of Fuselage. The message names it and the extension.
+class ExtensionError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// An Error for want of memory for a batch: a smaller one may fit.
 class OutOfMemory : public Error {
  public:

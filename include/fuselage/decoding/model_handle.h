@@ -7,6 +7,7 @@
 
 #include "fuselage/backends/usage.h"
 #include "fuselage/base/api.h"
+#include "fuselage/base/stack.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -30,6 +31,7 @@ class ModelHandle {
   /// The private part of a subclass.
   class State {
    public:
+    State() { expect_stack(); }
     virtual ~State() = default;
     virtual const Options& options() const = 0;
     virtual const std::vector<std::string>& notes() const = 0;
@@ -39,7 +41,10 @@ class ModelHandle {
 
   explicit ModelHandle(std::unique_ptr<const State> state) : state_(std::move(state)) {}
 
-  const State& state() const { return *state_; }
+  const State& state() const {
+    expect_stack();
+    return *state_;
+  }
 
  private:
   std::unique_ptr<const State> state_;

@@ -54,4 +54,9 @@ std::string format_generation(std::size_t line, const Generation& generation,
 /// The line of one scored pair, with a line break; `line` is counted from 0.
 std::string format_score(std::size_t line, const PairScore& score, const OutputFormat& format);
 
+/// The line of a scored entry of an n-best list, with a line break: the entry with the feature
+/// `name` (add_feature), or a JSON object with the number of its source line, text and scores.
+std::string format_n_best_score(const NBestEntry& entry, const PairScore& score,
+                                std::string_view name, const OutputFormat& format);
+
 }  // namespace fuselage

@@ -13,6 +13,7 @@
 #include "fuselage/base/log.h"
 #include "fuselage/decoding/batch_options.h"
 #include "fuselage/decoding/model_handle.h"
+#include "fuselage/decoding/n_best_list.h"
 #include "fuselage/decoding/translation.h"
 #include "fuselage/decoding/vocabulary_options.h"
 #include "fuselage/models/model.h"
@@ -47,6 +48,9 @@ class Scorer : public ModelHandle<ScorerOptions> {
   /// time. An exception that it throws ends the call.
   using Sink = std::function<void(std::size_t line, PairScore&& score)>;
 
+  /// The same for the entries of an n-best list.
+  using NBestSink = std::function<void(NBestEntry&& entry, PairScore&& score)>;
+
   /// Throws Error as Translator does.
   explicit Scorer(Model model, ScorerOptions options = {});
 
@@ -79,6 +83,21 @@ class Scorer : public ModelHandle<ScorerOptions> {
 
   /// The word or piece with an id of the target vocabulary (PairScore::words); empty for no word.
   std::string target_word(std::int32_t id) const;
+
+  /// Gives the scores of the entries of an n-best list (NBestEntry), each as a translation of its
+  /// line of the sources. PairScore::source_oddities are given with the first entry of a line.
+  /// Throws Error, after the scores before it, for a line that is no entry, for entries that are
+  /// not in the order of their lines, and for a line that the sources do not have.
+  void score_n_best(std::istream& sources, std::istream& n_best, const NBestSink& sink) const;
+
+  /// The same by a language model, which reads no sources.
+  void score_n_best(std::istream& n_best, const NBestSink& sink) const;
+
+  /// The scores of several translations of each line. Throws Error when there is not one list of
+  /// hypotheses per source.
+  std::vector<std::vector<PairScore>> score_n_best(
+      const std::vector<std::string>& sources,
+      const std::vector<std::vector<std::string>>& hypotheses) const;
 
  private:
   class Impl;

@@ -172,6 +172,10 @@ struct OpDef {
   /// The file of ops/ that defines it, without ".cpp"; empty for ops from outside the tree.
   std::string_view family = {};
 
+  /// Who registered it: "the extension FILE" or "this program"; empty for ops of the tree.
+  /// register_ops sets it.
+  std::string_view registered_by = {};
+
   bool has(Trait trait) const { return traits.has(trait); }
 
   /// Index of the attribute, or nullopt.

@@ -33,6 +33,9 @@ struct KernelInfo {
   bool is_reference = false;
   /// For kernels of any op: whether nodes of this op can run on it at all; nullptr: all ops.
   bool (*serves)(const OpDef&) = nullptr;
+  /// Who registered it: "the extension FILE" or "this program"; empty for kernels of the tree.
+  /// register_kernels sets it.
+  std::string_view registered_by = {};
 };
 
 /// A back-end's kernels, best first.

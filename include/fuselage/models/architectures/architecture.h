@@ -21,6 +21,9 @@ struct ArchitectureDef {
   /// Adds the model to the builder of `parameters`, with the outputs that Model describes. Reads
   /// all options that it knows. Throws Error for options that it does not support.
   std::function<void(Parameters& parameters, const ModelOptions& options)> build = {};
+  /// Who registered it: "the extension FILE" or "this program"; empty for those of the tree.
+  /// register_architecture sets it.
+  std::string registered_by = {};
 };
 
 /// Adds an architecture for loaders and build_model. Thread-safe, and possible during the static

@@ -26,6 +26,9 @@ struct Pass {
   /// The pass does not depend on the search head: it makes the tables that bake() stores, or
   /// prepares them. Such passes come first in a pipeline.
   bool for_tables = false;
+  /// Who registered it: "the extension FILE" or "this program"; empty for passes of the tree.
+  /// register_pass sets it.
+  std::string registered_by = {};
 };
 
 /// Run-time options of the pass manager.

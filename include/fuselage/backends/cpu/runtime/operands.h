@@ -5,12 +5,16 @@
 
 #include "fuselage/backends/cpu/runtime/kernel.h"
 #include "fuselage/backends/cpu/simd/rows.h"
+#include "fuselage/backends/cpu/simd/simd_functions.h"
 #include "fuselage/base/api.h"
 
 namespace FUSELAGE_API fuselage {
 namespace cpu {
 
 // Access of kernels to operands and results of an instruction.
+
+/// The vector functions for the instruction-set level of the executable.
+const SimdFunctions& simd_functions(const Run& run);
 
 inline std::int64_t first_row(const Run& run, DomainId domain) {
   return run.rows.first_new(domain);
