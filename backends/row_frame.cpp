@@ -71,6 +71,9 @@ void RowFrame::fill_source_map(MapId id) {
     case MapKind::neighbour:
       fill_neighbours(id);
       break;
+    case MapKind::token:
+      fill_tokens_at(id);
+      break;
     case MapKind::position:
       fill_positions(id);
       break;
@@ -135,6 +138,17 @@ void RowFrame::fill_neighbours(MapId id) {
   for (std::size_t s = 0; s + 1 < begin.size(); ++s)
     for (std::int64_t at = begin[s] + map.offset; at < begin[s + 1] + map.offset; ++at)
       index.push_back(at >= begin[s] && at < begin[s + 1] ? static_cast<std::int32_t>(at) : -1);
+}
+
+void RowFrame::fill_tokens_at(MapId id) {
+  const RowMap& map = graph_.map(id);
+  const auto begin = batch_.begin(map.to);
+  auto& index = table_.map(id).index;
+  index.clear();
+  for (std::size_t s = 0; s + 1 < begin.size(); ++s) {
+    const std::int64_t at = (map.offset < 0 ? begin[s + 1] : begin[s]) + map.offset;
+    index.push_back(at >= begin[s] && at < begin[s + 1] ? static_cast<std::int32_t>(at) : -1);
+  }
 }
 
 /// Right rows of a prefix are in order, so their distances count up to that of the last pair.

@@ -139,6 +139,8 @@ class Appender {
         return whole_.add_word_map(std::move(name), from, to, map.partial);
       case MapKind::neighbour:
         return whole_.add_neighbour_map(std::move(name), to, map.offset);
+      case MapKind::token:
+        return whole_.add_token_map(std::move(name), to, map.offset);
       case MapKind::position:
         return whole_.add_position_map(std::move(name), from, to, map.offset);
       case MapKind::distance:

@@ -276,6 +276,22 @@ MapId Graph::add_neighbour_map(std::string name, DomainId tokens, std::int64_t d
                   .offset = distance});
 }
 
+MapId Graph::add_token_map(std::string name, DomainId source, std::int64_t position) {
+  const Domain& domain = this->domain(source);
+  if (domain.kind != DomainKind::source)
+    throw Error(
+        fmt::format("map '{}': a sentence has tokens of a source domain, but '{}' is a {} domain",
+                    name, domain.name, to_string(domain.kind)));
+  expect_distance("map", name, position);
+  // A sentence has one token or more.
+  return add_map({.name = std::move(name),
+                  .from = domain.of,
+                  .to = source,
+                  .kind = MapKind::token,
+                  .partial = position != 0 && position != -1,
+                  .offset = position});
+}
+
 MapId Graph::add_position_map(std::string name, DomainId tokens, DomainId table,
                               std::int64_t offset) {
   const DomainKind kind = domain(tokens).kind;

@@ -251,6 +251,13 @@ class GraphParser {
         in.fail(fmt::format("neighbours in '{}' belong to rows of '{}', not of '{}'",
                             graph_.domain(to).name, graph_.domain(graph_.map(map).from).name,
                             graph_.domain(from).name));
+    } else if (in.accept("token")) {
+      const auto position = in.number<std::int64_t>();
+      const MapId map = graph_.add_token_map(std::move(name), to, position);
+      if (graph_.map(map).from != from)
+        in.fail(fmt::format("tokens of '{}' belong to rows of '{}', not of '{}'",
+                            graph_.domain(to).name, graph_.domain(graph_.map(map).from).name,
+                            graph_.domain(from).name));
     } else if (in.accept("position")) {
       graph_.add_position_map(std::move(name), from, to,
                               in.at_end() ? 0 : in.number<std::int64_t>());

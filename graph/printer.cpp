@@ -81,6 +81,9 @@ std::string print_map(const Graph& graph, const RowMap& map) {
     case MapKind::neighbour:
       text += fmt::format(" neighbour {}", map.offset);
       break;
+    case MapKind::token:
+      text += fmt::format(" token {}", map.offset);
+      break;
     case MapKind::position:
       text += " position";
       if (map.offset != 0) text += fmt::format(" {}", map.offset);

@@ -280,8 +280,10 @@ Expr cast(Operand x, DType to) {
   return builder_of(x).add(op::Cast{.to = to}, {x.expr}, x.location);
 }
 
-Expr select_rows(Operand x, MapPath via) {
-  return builder_of(x).add(op::SelectRows{.via = std::move(via)}, {x.expr}, x.location);
+Expr select_rows(Operand x, MapPath via, Expr default_row) {
+  std::vector<Expr> operands{x.expr};
+  if (default_row.valid()) operands.push_back(default_row);
+  return builder_of(x).add(op::SelectRows{.via = std::move(via)}, operands, x.location);
 }
 
 Expr broadcast(Operand x, DomainId domain) {

@@ -317,8 +317,33 @@ def tiny_translator():
     write("tiny_translator", weights, inputs, {"logits": logits, "alignment": alignment})
 
 
+def ends():
+    """The last, first, second and last token but two of each text; a decoder that starts with a symbol."""
+    steps = [2, 3, 1, 2]
+    words = RANDOM.integers(0, 7, sum(steps))
+    bias, missing, start = weight(6), weight(6), weight(6)
+    states, logits = np.zeros_like(X), []
+    firsts, seconds, thirds = ([] for _ in range(3))
+    for (first, last), (begin, end) in zip(sentences(steps), sentences(LENGTHS)):
+        words[first] = -1  # no word yet
+        state = np.zeros(6)
+        for t in range(begin, end):
+            state = np.tanh(X[t] + state @ PRODUCTS["Wq"])
+            states[t] = state
+        firsts.append(states[begin] - states[end - 1])
+        seconds.append((states[begin + 1] if end - begin > 1 else missing) @ PRODUCTS["Wk"] + bias)
+        thirds.append(states[end - 3] if end - begin > 2 else np.zeros(6))
+        for word in words[first:last]:
+            state = np.tanh((start if word < 0 else E[word]) @ PRODUCTS["Wv"] + bias + state)
+            logits.append((state + states[end - 1]) @ E.T)
+    differences = [states[t] - states[end - 1] for begin, end in sentences(LENGTHS) for t in range(begin, end)]
+    outputs = {"f": firsts, "s": seconds, "t": thirds, "d": differences, "logits": logits}
+    weights = {"E": E, "bias": bias, "missing": missing, "start": start, **PRODUCTS}
+    write("ends", weights, SOURCE | {"hyp.word": (words, steps)}, outputs)
+
+
 CASES = [convolution, attention, reductions, linear_attention, texts, decoder, rotary_language_model]
-CASES += [sequence_labels, frame_encoder, recurrent_mixing, tiny_translator]
+CASES += [sequence_labels, frame_encoder, recurrent_mixing, tiny_translator, ends]
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:

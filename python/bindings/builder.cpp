@@ -118,6 +118,13 @@ void bind_maps(Cls& cls) {
           "name"_a, "tokens"_a, "distance"_a,
           "A map from each token to the token so many positions later.")
       .def(
+          "add_token_map",
+          [](BoundBuilder& self, std::string name, DomainId source, std::int64_t position) {
+            return self.graph().add_token_map(std::move(name), source, position);
+          },
+          "name"_a, "source"_a, "position"_a,
+          "A map from each sentence to its token at a position; -1 is the last token, 0 the first.")
+      .def(
           "add_position_map",
           [](BoundBuilder& self, Text name, DomainId tokens, DomainId table, std::int64_t offset) {
             return self.graph().add_position_map(std::move(name), tokens, table, offset);

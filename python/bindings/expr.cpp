@@ -73,6 +73,29 @@ std::string type_text(const BoundExpr& value) {
          dims + "]";
 }
 
+/// x[..., begin:end]: elements along the last dimension, with Python's negative and missing bounds.
+BoundExpr elements(const BoundExpr& x, const nb::handle& key) {
+  constexpr const char* kForm = "a value of a graph takes x[..., begin:end]";
+  if (!nb::isinstance<nb::tuple>(key)) throw nb::type_error(kForm);
+  const auto parts = nb::borrow<nb::tuple>(key);
+  if (parts.size() != 2 || !parts[0].is(nb::ellipsis()) || !nb::isinstance<nb::slice>(parts[1]))
+    throw nb::type_error(kForm);
+  const auto number = [&](const char* name, std::int64_t missing) {
+    const nb::object given = parts[1].attr(name);
+    std::int64_t found = missing;
+    if (!given.is_none() && !nb::try_cast(given, found)) throw nb::type_error(kForm);
+    return found;
+  };
+  if (number("step", 1) != 1)
+    throw Error("x[..., begin:end] takes no step; it gives elements side by side");
+  const std::int64_t width = x.expr.width();
+  std::int64_t begin = number("start", 0), end = number("stop", width);
+  if (begin < 0) begin += width;
+  if (end < 0) end += width;
+  Equation e;
+  return e.result(slice({e(x), e.at()}, begin, end));
+}
+
 void bind_expr(nb::module_& module) {
   nb::class_<BoundExpr> cls(module, "Expr", "A value of a graph under construction.");
   cls.def_prop_ro(
@@ -89,6 +112,8 @@ void bind_expr(nb::module_& module) {
             return self;
           },
           "name"_a, "Names the value, for dumps and messages.")
+      .def("__getitem__", elements, "key"_a,
+           "x[..., begin:end]: elements begin ... end - 1 of the last dimension.")
       .def("__repr__", [](const BoundExpr& self) { return "Expr(" + type_text(self) + ")"; });
   bind_operators(cls);
 }
@@ -261,11 +286,15 @@ void bind_shapes(nb::module_& module) {
 void bind_rows(nb::module_& module) {
   module.def(
       "select_rows",
-      [](const BoundOperand& x, const MapPath& via) {
+      [](const BoundOperand& x, const MapPath& via, const std::optional<BoundExpr>& fallback) {
         Equation e;
-        return e.result(select_rows(e(x), via));
+        const Operand operand = e(x);
+        return e.result(select_rows(operand, via, fallback ? e(*fallback) : Expr()));
       },
-      "x"_a, "via"_a, "Row via(r) of x, for each row r of the domain where the path starts.");
+      "x"_a, "via"_a, "default"_a = nb::none(),
+      "Row via(r) of x, for each row r of the domain where the path starts; where it leads "
+      "nowhere, "
+      "the default row, else zeros.");
   const auto to_domain = [&](const char* name, Expr (*f)(Operand, DomainId), const char* domain,
                              const char* doc) {
     module.def(

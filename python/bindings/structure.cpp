@@ -65,6 +65,8 @@ std::string_view name_of(MapKind kind) {
       return "word";
     case MapKind::neighbour:
       return "neighbour";
+    case MapKind::token:
+      return "token";
     case MapKind::position:
       return "position";
     case MapKind::distance:

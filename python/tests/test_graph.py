@@ -141,6 +141,73 @@ def test_operators_with_numbers():
     np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
+def test_rows_where_a_path_leads_nowhere_have_the_default():
+    b = Builder("defaults")
+    words = b.add_vocabulary("words", 4)
+    sentence = b.add_sentences("sentence")
+    source = b.add_source("source", sentence)
+    word = b.add_word_map("source.word", source, words)
+    x = select_rows(b.param("E", [2], words), [word])
+    missing = b.param("missing", [2])
+    for name, position in (("first", 0), ("third", 2), ("last", -1), ("second_last", -2)):
+        token = b.add_token_map(f"source.{name}", source, position)
+        b.output(name, select_rows(x, [token], default=missing))
+        b.output(f"{name}_or_zero", select_rows(x, [token]))
+    table = np.arange(8, dtype=np.float32).reshape(4, 2)
+    weights = {"E": table, "missing": np.array([-1, -2], np.float32)}
+    inputs = {"source.word": [[3, 1, 2], [0], [2, 1]]}
+    for options in ({}, {"passes": "none"}, {"device": "reference"}):
+        found = b.build().run(inputs, weights, **options)
+        for name, ids in (
+            ("first", [3, 0, 2]),
+            ("third", [2, -1, -1]),
+            ("last", [2, 0, 1]),
+            ("second_last", [1, -1, 2]),
+        ):
+            rows = [table[i] if i >= 0 else weights["missing"] for i in ids]
+            np.testing.assert_array_equal(found[name], rows)
+            zeros = [table[i] if i >= 0 else [0, 0] for i in ids]
+            np.testing.assert_array_equal(found[f"{name}_or_zero"], zeros)
+    with pytest.raises(fuselage.Error, match=r"default row must be f32\[2\], not f32\[3\]"):
+        select_rows(x, [token], default=b.constant(0, [3]))
+    with pytest.raises(fuselage.Error, match="'words' is a vocabulary domain"):
+        b.add_token_map("m", words, -1)
+
+
+def test_slices_of_values():
+    b = Builder("slices")
+    sentence = b.add_sentences("sentence")
+    x = b.input("x", sentence, [2, 5])
+    parts = {
+        "middle": x[..., 1:4],
+        "start": x[..., :2],
+        "end": x[..., 3:],
+        "negative": x[..., -3:-1],
+        "all": x[..., :],
+        "step": x[..., 0:2:1],
+    }
+    for name, part in parts.items():
+        b.output(name, part)
+    values = np.arange(20, dtype=np.float32).reshape(2, 2, 5)
+    found = b.build().run({"x": values})
+    np.testing.assert_array_equal(found["middle"], values[..., 1:4])
+    np.testing.assert_array_equal(found["start"], values[..., :2])
+    np.testing.assert_array_equal(found["end"], values[..., 3:])
+    np.testing.assert_array_equal(found["negative"], values[..., -3:-1])
+    np.testing.assert_array_equal(found["all"], values)
+    np.testing.assert_array_equal(found["step"], values[..., :2])
+    for begin, end in ((0, 6), (-6, 2), (3, 3), (4, 2)):
+        with pytest.raises(fuselage.Error, match=r"test_graph.py:\d+.*not a part of sentence f32"):
+            x[..., begin:end]
+    with pytest.raises(fuselage.Error, match="takes no step"):
+        x[..., ::2]
+    for key in (0, slice(0, 2), (..., 0), (0, slice(0, 2)), (..., slice(0.5, 2)), (..., slice(0, 1 << 70))):
+        with pytest.raises(TypeError, match=r"x\[..., begin:end\]"):
+            x[key]
+    with pytest.raises(TypeError):
+        list(x)
+
+
 def test_wrong_inputs_are_errors():
     graph = tagger()
     runner = graph.compile(random_weights(graph))

@@ -114,6 +114,10 @@ domain recent = pairs of hyp, prefix within -1 inf
 map src.word : src -> words
 map src.next : src -> src neighbour 1
 map src.second : src -> src neighbour -2
+map src.first : sentence -> src token 0
+map src.last : sentence -> src token -1
+map src.third : sentence -> src token 2
+map src.third_last : sentence -> src token -3
 map src.place : src -> places position -1
 map near.bucket : near -> five distance clipped
 map hyp.word : hyp -> words partial
@@ -129,6 +133,10 @@ TEST(Batch, MapsFollowFromPositions) {
   const auto index = [&](std::string_view map) { return frame.table().index(graph.find_map(map)); };
   EXPECT_THAT(index("src.next"), ElementsAre(1, 2, -1, 4, -1));
   EXPECT_THAT(index("src.second"), ElementsAre(-1, -1, 0, -1, -1));
+  EXPECT_THAT(index("src.first"), ElementsAre(0, 3));
+  EXPECT_THAT(index("src.last"), ElementsAre(2, 4));
+  EXPECT_THAT(index("src.third"), ElementsAre(2, -1));
+  EXPECT_THAT(index("src.third_last"), ElementsAre(0, -1));
   EXPECT_THAT(index("src.place"), ElementsAre(0, 0, 1, 0, 0));
   EXPECT_THAT(index("near.left"), ElementsAre(0, 1, 1, 2, 2, 3, 4, 4));
   EXPECT_THAT(index("near.right"), ElementsAre(0, 0, 1, 1, 2, 3, 3, 4));

@@ -91,7 +91,7 @@ TEST_P(Language, HasTheResultsOfNumpyOnTheDevice) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Language,
-                         ::testing::Values("attention", "convolution", "decoder",
+                         ::testing::Values("attention", "convolution", "decoder", "ends",
                                            "linear_attention", "reductions",
                                            "rotary_language_model", "texts", "sequence_labels",
                                            "frame_encoder", "recurrent_mixing", "tiny_translator"),

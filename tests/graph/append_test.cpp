@@ -98,6 +98,20 @@ TEST(AppendGraph, PutsMorePrefixesBeforeANameThatIsStillTaken) {
   EXPECT_TRUE(whole.find_domain("1.bwd").valid());
 }
 
+TEST(AppendGraph, SharesMapsToTheSameTokens) {
+  constexpr std::string_view kLast = R"(domain sentence = sentence
+domain source = source of sentence
+map last : sentence -> source token -1
+)";
+  Graph whole = declared(kLast);
+  append_graph(whole, declared(std::string(kLast) + "map first : sentence -> source token 0\n"),
+               "1.");
+  EXPECT_TRUE(
+      same_graph(whole, declared(std::string(kLast) + "map first : sentence -> source token 0\n")));
+  EXPECT_EQ(whole.map(whole.find_map("first")).offset, 0);
+  EXPECT_EQ(whole.map_count(), 3u);
+}
+
 TEST(AppendGraph, KeepsTwoDomainsOfOneGraphApart) {
   constexpr std::string_view kTwo = R"(domain sentence = sentence
 domain source = source of sentence

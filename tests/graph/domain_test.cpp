@@ -119,6 +119,22 @@ TEST_F(Domains, NeighboursAreTokensOfOneText) {
               HasSubstr("out of the range"));
 }
 
+TEST_F(Domains, ASentenceHasTokens) {
+  const RowMap& last = graph_.map(graph_.add_token_map("last", source_, -1));
+  EXPECT_EQ(last.kind, MapKind::token);
+  EXPECT_TRUE(last.from == sentence_ && last.to == source_ && last.offset == -1);
+  EXPECT_FALSE(last.partial);
+  EXPECT_FALSE(graph_.map(graph_.add_token_map("first", source_, 0)).partial);
+  EXPECT_TRUE(graph_.map(graph_.add_token_map("second", source_, 1)).partial);
+  EXPECT_TRUE(graph_.map(graph_.add_token_map("last_but_one", source_, -2)).partial);
+  EXPECT_THAT(error_of([&] { graph_.add_token_map("m", hyp_, -1); }),
+              HasSubstr("map 'm': a sentence has tokens of a source domain, but 'hyp' is a "));
+  EXPECT_THAT(error_of([&] { graph_.add_token_map("m", source_, std::int64_t{1} << 40); }),
+              HasSubstr("out of the range"));
+  EXPECT_THAT(error_of([&] { graph_.add_token_map("last", source_, 0); }),
+              HasSubstr("map 'last' is declared twice"));
+}
+
 TEST_F(Domains, PositionsAndDistancesLeadToTables) {
   const RowMap& place = graph_.map(graph_.add_position_map("place", hyp_, vocab_, 2));
   EXPECT_TRUE(place.from == hyp_ && place.to == vocab_ && !place.partial && place.offset == 2);

@@ -49,6 +49,8 @@ TEST(GraphText, DeclarationsRoundTrip) {
   const Graph graph = graph_of(R"(domain places = vocabulary 8
 map source.next : source -> source neighbour 1
 map hyp.before : hyp -> prefix neighbour -3
+map source.first : sentence -> source token 0
+map source.last : sentence -> source token -1
 map source.place : source -> places position
 map hyp.place : hyp -> places position -2
 map self.bucket : self -> vocab distance clipped
@@ -281,6 +283,11 @@ constexpr BadText kBadTexts[] = {
     {"map a : source -> source neighbour 0", "has no neighbour at the distance 0"},
     {"map a : source -> prefix neighbour -1",
      "neighbours in 'prefix' belong to rows of 'hyp', not of 'source'"},
+    {"map a : sentence -> source token", "expected a number before the end of the line"},
+    {"map a : sentence -> source token last", "expected a number before 'last'"},
+    {"map a : sentence -> vocab token -1", "'vocab' is a vocabulary domain"},
+    {"map a : source -> source token -1",
+     "tokens of 'source' belong to rows of 'sentence', not of 'source'"},
     {"map a : source -> vocab position x", "expected a number before 'x'"},
     {"map a : self -> vocab distance", "expected 'clipped' before the end of the line"},
     {"map a : self -> vocab distance logarithmic", "expected a number before the end of the line"},

@@ -181,6 +181,19 @@ TEST_F(BuilderTest, FunctionsGiveTheirOpsAndAttributes) {
   EXPECT_EQ(type_of(fill), "f32[2, 3]");
 }
 
+TEST_F(BuilderTest, RowsThatArePickedMayHaveADefault) {
+  const MapId last = graph_.add_token_map("source.last", source_, -1);
+  const Expr ends = select_rows(x_, {last});
+  EXPECT_EQ(type_of(ends), "sentence f32[4]");
+  EXPECT_EQ(node(ends).operands.size(), 1u);
+  const MapId second = graph_.add_token_map("source.second", source_, 1);
+  const Expr seconds = select_rows(x_, {second}, b_);
+  EXPECT_EQ(type_of(seconds), "sentence f32[4]");
+  EXPECT_EQ(operand(seconds, 1).id(), b_.id());
+  EXPECT_THROW(select_rows(x_, {second}, w_), Error);
+  verify(graph_);
+}
+
 TEST_F(BuilderTest, SpreadFollowsTheRowsThatRowsBelongTo) {
   using Names = std::vector<std::string>;
   const Expr sent = import("sent", sentence_, {4});

@@ -37,6 +37,8 @@ class Generator : RandomOps {
     keep(sentence_,
          add(kReductions[random_() % std::size(kReductions)], {add("tanh", {pick(source_)})},
              {{"to", MapPath{graph_.find_map("src.sentence")}}}));
+    keep(sentence_, select(pick(source_), {source_last_}));
+    keep(sentence_, select(pick(source_), {source_second_}));
     grow(sentence_, 3);
     step();
     give_out();
@@ -75,6 +77,8 @@ class Generator : RandomOps {
   void declare_positions() {
     places_ = graph_.add_vocabulary("places", 3);
     source_next_ = graph_.add_neighbour_map("src.next", source_, 1);
+    source_last_ = graph_.add_token_map("src.last", source_, -1);
+    source_second_ = graph_.add_token_map("src.second", source_, 1);
     source_place_ = graph_.add_position_map("src.place", source_, places_, 1);
     hypothesis_before_ = graph_.add_neighbour_map("hyp.before", prefix_, -1);
     hypothesis_place_ = graph_.add_position_map("hyp.place", hypothesis_, places_);
@@ -151,6 +155,7 @@ class Generator : RandomOps {
         add("select_rows", {pick(sentence_)}, {{"via", MapPath{to_sentence}}});
     keep(parent_, on_parents);
     keep(hypothesis_, add("select_rows", {on_parents}, {{"via", MapPath{to_parent}}}));
+    keep(hypothesis_, select(pick(source_), {to_parent, to_sentence, source_last_}));
     keep(hypothesis_, add("select_rows", {table_, vector(chance(2) ? 0 : 0.25, 4)},
                           {{"via", MapPath{hypothesis_word_}}}));
     grow(hypothesis_, 5);
@@ -310,7 +315,7 @@ class Generator : RandomOps {
   DomainId parent_, hypothesis_, prefix_, cross_pairs_, prefix_pairs_;
   DomainId shortlist_, shortlist_pairs_;
   MapId source_word_, hypothesis_word_, shortlist_word_;
-  MapId source_next_, source_place_, source_distance_;
+  MapId source_next_, source_last_, source_second_, source_place_, source_distance_;
   MapId hypothesis_before_, hypothesis_place_, prefix_distance_;
 };
 

@@ -74,6 +74,7 @@ class RowFrame {
   void fill_source_map(MapId id);
   void fill_positions(MapId id);
   void fill_neighbours(MapId id);
+  void fill_tokens_at(MapId id);
   void fill_distances(MapId id);
   void fill_pairs(DomainId id);
   void add_token_pairs(const Domain& pairs, std::int64_t left, std::vector<std::int32_t>& right);

@@ -66,6 +66,7 @@ enum class MapKind : std::uint8_t {
   newest,      ///< a hypothesis to the prefix row of its last token
   word,        ///< a row to a vocabulary entry that the caller supplies; declared by the model
   neighbour,   ///< a token to the token of the same sentence at a distance; partial
+  token,       ///< a sentence to its token at a position; partial but for the first and the last
   position,    ///< a token to the entry of a table at its position
   distance,    ///< a pair to the entry of a table for the distance of its members
 };
@@ -98,8 +99,9 @@ struct RowMap {
   DomainId from, to;
   MapKind kind = MapKind::structural;
   bool partial = false;
-  /// neighbour: the neighbour's position minus the token's. position: added to the position, before
-  /// it is limited to the table.
+  /// neighbour: the neighbour's position minus the token's. token: the token's position, counted
+  /// from the end if negative: -1 is the last. position: added to the position, before it is
+  /// limited to the table.
   std::int64_t offset = 0;
   DistanceBuckets buckets = {};  ///< distance
 };

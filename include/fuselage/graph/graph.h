@@ -152,6 +152,10 @@ class Graph {
   /// A partial map from each token of a source domain to the token `distance` positions later; for
   /// a prefix domain, from each hypothesis to the token `-distance` positions before its newest.
   MapId add_neighbour_map(std::string name, DomainId tokens, std::int64_t distance);
+  /// A map from each sentence to its token of the source domain at `position`; negative positions
+  /// count from the end, -1 is the last token. Only the first and the last are there in every
+  /// sentence: with any other position the map is partial.
+  MapId add_token_map(std::string name, DomainId source, std::int64_t position);
   /// A map from the tokens of a source domain or from hypotheses to the entries of `table`, a
   /// vocabulary: entry min(max(position + offset, 0), size - 1).
   MapId add_position_map(std::string name, DomainId tokens, DomainId table,

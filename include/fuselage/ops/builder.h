@@ -205,8 +205,10 @@ Expr permute(Operand x, Dims order);
 /// x as numbers of another type: i32 to f32, and weights between f32 and bf16 or f16.
 Expr cast(Operand x, DType to);
 
-/// Row via(r) of x, for each row r of the domain where the path starts; zeros for unmapped rows.
-Expr select_rows(Operand x, MapPath via);
+/// Row via(r) of x, for each row r of the domain where the path starts. Rows that the path leads
+/// nowhere have `default_row`, a value without rows, or zeros if it is an invalid Expr: the
+/// embedding of the symbol that a decoder starts with, for example.
+Expr select_rows(Operand x, MapPath via, Expr default_row = {});
 /// Broadcasts x to `domain`, which x's domain owns: a sentence's value to each of its hypotheses, a
 /// parent's value to each child. For pairs, x is a value of the left or right member.
 Expr broadcast(Operand x, DomainId domain);

@@ -144,6 +144,8 @@ class Rows:
             return _with_axes(value, 1, missing), None
         if row_map.kind == "neighbour":
             return self._neighbours(value, row_map, dims)
+        if row_map.kind == "token":
+            return self._tokens(value, row_map, dims)
         return self._entries(value, row_map)
 
     def words(self, row_map: RowMap) -> Tensor:
@@ -176,6 +178,20 @@ class Rows:
         if length > 1:
             value = value.index_select(axis, at[0].clamp(0, length - 1))
         return value, found
+
+    def _tokens(self, value: Tensor, row_map: RowMap, dims: int) -> tuple[Tensor, Tensor | None]:
+        """The token of each sentence at a position, which counts from the end if it is negative."""
+        counted = self.counted(row_map.target)
+        lengths = self.lengths.get(counted)
+        if lengths is None:
+            lengths = torch.tensor([self.size(Axis(counted))], device=self.device)
+        at = row_map.offset + (lengths if row_map.offset < 0 else torch.zeros_like(lengths))
+        found = (at >= 0) & (at < lengths) if row_map.partial else None
+        axis = value.dim() - dims - 1
+        at = at.clamp(min=0).clamp(max=value.shape[axis] - 1)
+        sentences = max(value.shape[0], len(at))
+        value = value.expand(sentences, *value.shape[1:])
+        return value[torch.arange(sentences, device=value.device), at.expand(sentences)], found
 
     def _distances(self, domain: int) -> Tensor:
         """Position of the right member minus that of the left one: [left, right]."""
