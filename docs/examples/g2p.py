@@ -49,7 +49,7 @@ def read_weights() -> dict[str, np.ndarray]:
 
 
 def gru(b: Builder, side: str, x: Expr, h: Expr) -> Expr:
-    """A gated recurrent unit as PyTorch has it, with its three gates in one matrix."""
+    """Give a gated recurrent unit in the form of PyTorch, with its gates in one matrix."""
     size = h.width
     of_x = dot_transposed(x, b.param(f"{side}_w_ih", [3 * size, x.width]))
     of_h = dot_transposed(h, b.param(f"{side}_w_hh", [3 * size, size]))

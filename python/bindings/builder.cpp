@@ -119,7 +119,7 @@ void bind_maps(Cls& cls) {
           "A map from each token to the token so many positions later.")
       .def(
           "add_token_map",
-          [](BoundBuilder& self, std::string name, DomainId source, std::int64_t position) {
+          [](BoundBuilder& self, Text name, DomainId source, std::int64_t position) {
             return self.graph().add_token_map(std::move(name), source, position);
           },
           "name"_a, "source"_a, "position"_a,

@@ -182,7 +182,7 @@ class NodeTime(NamedTuple):
 
 
 def load_model(path: Path_) -> tuple[Graph, dict[str, np.ndarray], list[str]]:
-    """Read a model of any format: its graph, its weights, and the paths of its vocabularies."""
+    """Read a model of any format; gives its graph, weights and paths of vocabularies."""
     graph, weights, vocabularies = _core.load_model(os.fspath(path))
     return Graph(graph), weights, vocabularies
 

@@ -62,6 +62,22 @@ class Scorer:
             return self._core.score_texts(sources)
         return self._core.score_pairs(sources, _lines("targets", "a target", targets))
 
+    def score_n_best(
+        self, sources: Sequence[str], hypotheses: Sequence[Sequence[str]]
+    ) -> list[list[_core.Score]]:
+        """Score several translations of each source; gives a list for each."""
+        sources = _lines("sources", "a source", sources)
+        lists = [_lines("hypotheses", "a hypothesis", texts) for texts in hypotheses]
+        if len(sources) != len(lists):
+            raise _core.Error(
+                f"there are {len(sources)} source lines and {len(lists)} lists of hypotheses; "
+                "give one list for each"
+            )
+        repeated = [source for source, texts in zip(sources, lists, strict=True) for _ in texts]
+        targets = [text for texts in lists for text in texts]
+        scores = iter(self._core.score_pairs(repeated, targets))
+        return [[next(scores) for _ in texts] for texts in lists]
+
     def target_word(self, word: int) -> str:
         """Give the word or piece with an id of the target vocabulary (Score.words)."""
         return self._core.target_word(whole("word", word))
@@ -71,20 +87,6 @@ def _lines(names: str, name: str, texts: Any) -> list[str]:
     if isinstance(texts, (str, *BYTES)) or not isinstance(texts, Iterable):
         raise TypeError(f"{names} are a list of texts, not {type(texts).__name__}")
     return [one_line(name, text) for text in texts]
-
-    def score_n_best(
-        self, sources: Sequence[str], hypotheses: Sequence[Sequence[str]]
-    ) -> list[list[_core.Score]]:
-        """Score several translations of each source: a list for each."""
-        sources, lists = list(sources), [list(texts) for texts in hypotheses]
-        if len(sources) != len(lists):
-            raise _core.Error(
-                f"there are {len(sources)} source lines and {len(lists)} lists of hypotheses; "
-                "give one list for each"
-            )
-        repeated = [source for source, texts in zip(sources, lists) for _ in texts]
-        scores = iter(self._core.score_pairs(repeated, [text for texts in lists for text in texts]))
-        return [[next(scores) for _ in texts] for texts in lists]
 
 
 def _opened(arguments: list[str], alignment: bool) -> Scorer:

@@ -1,4 +1,4 @@
-"""docs/examples/g2p.py and docs/bring-a-model.md: a published model, compared with its equations in numpy."""
+"""docs/examples/g2p.py and its page: a published model beside its equations in numpy."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_words_have_the_phonemes_of_numpy(stored, example, words, tmp_path):
     expected = [
         " ".join(example.PHONEMES[each] for each in phoneme_ids(stored, word)) for word in words
     ]
-    assert len(words) > 500 and max(len(text.split()) for text in expected) == 20
+    assert len(words) > 500 and 10 < max(len(text.split()) for text in expected) <= 20
     example.save(tmp_path)
     options = {"beam_size": 1, "max_words": 20, "allow_unk": True}
     translator = fuselage.Translator(tmp_path / "model", **options)
@@ -122,7 +122,9 @@ def test_logits_are_those_of_numpy(stored, example):
         expected.append(np.array(rows))
     inputs = {"letter.symbol": ids, "hyp.phoneme": given}
     for options in ({}, {"passes": "none"}, {"device": "reference"}):
-        for got, wanted in zip(graph.run(inputs, weights, **options)["logits"], expected, strict=True):
+        for got, wanted in zip(
+            graph.run(inputs, weights, **options)["logits"], expected, strict=True
+        ):
             np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4)
     assert str(Graph.parse(str(graph))) == str(graph)
 

@@ -201,7 +201,14 @@ def test_slices_of_values():
             x[..., begin:end]
     with pytest.raises(fuselage.Error, match="takes no step"):
         x[..., ::2]
-    for key in (0, slice(0, 2), (..., 0), (0, slice(0, 2)), (..., slice(0.5, 2)), (..., slice(0, 1 << 70))):
+    for key in (
+        0,
+        slice(0, 2),
+        (..., 0),
+        (0, slice(0, 2)),
+        (..., slice(0.5, 2)),
+        (..., slice(0, 1 << 70)),
+    ):
         with pytest.raises(TypeError, match=r"x\[..., begin:end\]"):
             x[key]
     with pytest.raises(TypeError):

@@ -180,7 +180,7 @@ class Rows:
         return value, found
 
     def _tokens(self, value: Tensor, row_map: RowMap, dims: int) -> tuple[Tensor, Tensor | None]:
-        """The token of each sentence at a position, which counts from the end if it is negative."""
+        """Give the token of each sentence at a position, from the end if it is negative."""
         counted = self.counted(row_map.target)
         lengths = self.lengths.get(counted)
         if lengths is None:
