@@ -1,6 +1,6 @@
 #pragma once
 
-#include <locale.h>
+#include <clocale>  // with newlocale() and uselocale() of POSIX
 
 namespace fuselage {
 

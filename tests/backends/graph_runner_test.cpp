@@ -57,7 +57,7 @@ TEST(GraphRunner, EvaluatesInDoubleWithTheReference) {
   ASSERT_EQ(tags.dtype(), DType::f64);
   EXPECT_NEAR(tags.data<double>()[0], std::tanh(-.5), 1e-15);
   try {
-    GraphRunner(classifier(), classifier_weights(), {.in_double = true});
+    const GraphRunner runner(classifier(), classifier_weights(), {.in_double = true});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(),
