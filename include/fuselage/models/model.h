@@ -11,6 +11,7 @@
 #include "fuselage/graph/graph.h"
 #include "fuselage/models/decode_defaults.h"
 #include "fuselage/models/probes.h"
+#include "fuselage/models/text_format.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -29,6 +30,8 @@ struct Model {
   /// words of these vocabularies; empty if the vocabularies split text by themselves, or it is
   /// already split.
   std::vector<std::string> splitters = {};
+  /// How text becomes words, beyond these files.
+  TextFormat text = {};
   /// Digests of the vocabularies and splitters by path, if the model lists them.
   std::map<std::string, ListedDigest> vocabulary_digests;
   /// Source and target are read from right to left.

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fuselage/base/api.h"
+
+namespace FUSELAGE_API fuselage {
+
+/// A word that a model has beside those of its vocabulary files.
+struct AddedWord {
+  std::int32_t id = 0;
+  std::string text;
+
+  bool operator==(const AddedWord&) const = default;
+};
+
+/// A language of a model that translates between several.
+struct Language {
+  std::string code;  ///< as users state it: "deu_Latn", "de"
+  std::string word;  ///< the word of the vocabulary that stands for it: "deu_Latn", "__de__"
+
+  bool operator==(const Language&) const = default;
+};
+
+/// The text by which a model is told a task, before its source text.
+struct TaskText {
+  std::string source, target;  ///< codes of languages
+  std::string text;            ///< "translate English to German: "
+
+  bool operator==(const TaskText&) const = default;
+};
+
+/// How text becomes the words of a model, beyond its vocabularies and splitters.
+struct TextFormat {
+  /// The symbols of end and unknown words in the vocabulary files; empty: </s> and <unk>, or those
+  /// that a file states itself.
+  std::string end = {}, unknown = {};
+  /// Words that the vocabulary files lack, of both sides. No text is split into them, and they have
+  /// no place in a decoded text: symbols, and names of languages.
+  std::vector<AddedWord> added_words = {};
+  /// The number by which ids of pieces differ from those in a SentencePiece model: 1 in models of
+  /// fairseq, whose first words, up to the unknown one, are among added_words.
+  std::int32_t piece_offset = 0;
+  /// Whether the end symbol is the last word of a source text.
+  bool source_end = true;
+  /// Words before a source text, words behind its end symbol, and words that each translation begins
+  /// with, which are no part of its text and have a score of 0. "{source}" and "{target}" stand for
+  /// the words of its languages, and are left out without these.
+  std::vector<std::string> source_prefix = {}, source_suffix = {}, target_prefix = {};
+  std::vector<Language> languages = {};
+  std::vector<TaskText> tasks = {};
+  /// Codes of the languages that count unless others are stated; empty: none.
+  std::string source_language = {}, target_language = {};
+
+  bool operator==(const TextFormat&) const = default;
+};
+
+}  // namespace fuselage
