@@ -33,7 +33,7 @@ SearchOptions search_options(const GeneratorOptions& options, const Vocabulary& 
           .normalize = options.normalize.value(),
           .word_penalty = options.word_penalty.value(),
           .max_words = options.max_new_tokens,
-          .min_length = options.min_length,
+          .min_length = options.min_length.value(),
           .end_id = vocabulary.end_id(),
           .suppressed =
               words_to_suppress(vocabulary, options.allow_unk.value(), options.allow_special)};
@@ -95,7 +95,7 @@ Generator::Impl::Impl(Model model, GeneratorOptions options)
   search_ = search_options(options_, *vocabularies_.target);
   verify(search_);
   verify(options_.repetition);
-  if (options_.sampling && options_.min_length > 0)
+  if (options_.sampling && *options_.min_length > 0)
     throw Error(
         "min-length cannot go with output-sampling: the end symbol is drawn as any word; leave one "
         "of the two out");

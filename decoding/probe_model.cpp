@@ -42,7 +42,9 @@ ProbeModel::ProbeModel(const Model& model, const VocabularyPairOptions& vocabula
       vocabularies_(load_vocabularies(model, vocabularies)) {
   const LineEncoder::Options reading{kMaxLineWords, model.right_left, false, ""};
   if (vocabularies_.source)
-    source_ = std::make_unique<SourceEncoder>(model.graph, vocabularies_, reading);
+    source_ = std::make_unique<SourceEncoder>(
+        model.graph, vocabularies_, reading,
+        text_frame(model.text, *vocabularies_.source, *vocabularies_.target, "", ""));
   else if (model.right_left)
     throw Error("the model reads texts from right to left, so it cannot continue probe sentences");
   else
@@ -71,6 +73,7 @@ std::vector<Hypothesis> ProbeModel::translate(const std::vector<EncodedLine>& li
   const SearchOptions options{.beam_size = 1,
                               .max_length_factor = kLengthFactor,
                               .max_words = prompt_ ? kWordsOfContinuation : 0,
+                              .beginning = beginning(),
                               .end_id = vocabularies_.target->end_id(),
                               .suppressed = words_to_suppress(*vocabularies_.target, false, false)};
   const auto executable = compiled(SearchHead::k_best, BeamSearch::candidates_per_row(options));
@@ -87,7 +90,7 @@ std::vector<Hypothesis> ProbeModel::translate(const std::vector<EncodedLine>& li
   std::vector<Hypothesis> results;
   for (std::size_t i = 0; i < found.size(); ++i) {
     Hypothesis hypothesis = std::move(found[i].at(0));
-    const auto prompt = static_cast<std::ptrdiff_t>(with_prompt(lines[i], {}).size());
+    const auto prompt = source_ ? 0 : std::ssize(with_prompt(lines[i], {}));
     hypothesis.words.erase(hypothesis.words.begin(), hypothesis.words.begin() + prompt);
     hypothesis.word_scores.erase(hypothesis.word_scores.begin(),
                                  hypothesis.word_scores.begin() + prompt);
@@ -118,10 +121,13 @@ std::vector<std::vector<float>> ProbeModel::score(const std::vector<EncodedLine>
   return scores;
 }
 
-/// The words of the steps: for a language model, the prompt before the continuation.
+WordIds ProbeModel::beginning() const { return source_ ? source_->frame().beginning : WordIds{}; }
+
+/// The words of the steps: those that all translations begin with, or, for a language model, the
+/// prompt before the continuation.
 WordIds ProbeModel::with_prompt(const EncodedLine& line, const WordIds& words) const {
-  if (source_) return words;
-  WordIds all(line.words.begin(), line.words.end() - 1);
+  WordIds all = beginning();
+  if (!source_) all.assign(line.words.begin(), line.words.end() - 1);
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }
@@ -143,7 +149,9 @@ std::vector<NamedRows> ProbeModel::inputs(const std::vector<EncodedLine>& lines,
         if (source_->fields()[f].name == input.name) field = f;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (graph.domain(input.type.domain).kind == DomainKind::source) {
-        sentences.push_back(field == 0 ? lines[i].words : lines[i].further[field - 1]);
+        sentences.push_back(field > 0 ? lines[i].further[field - 1]
+                            : source_ ? source_->frame().framed(lines[i].words)
+                                      : lines[i].words);
         continue;
       }
       WordIds read = with_prompt(lines[i], translations[i]);

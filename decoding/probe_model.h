@@ -47,6 +47,7 @@ class ProbeModel {
 
  private:
   std::unique_ptr<const Executable> compiled(SearchHead head, std::int64_t k) const;
+  WordIds beginning() const;
   WordIds with_prompt(const EncodedLine& line, const WordIds& words) const;
 
   const Model& model_;

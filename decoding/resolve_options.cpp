@@ -56,6 +56,19 @@ void set_common(Options& options, const DecodeDefaults& values) {
   if (options.threads == 0) options.threads = default_threads(options.compile);
 }
 
+/// Measures that are off count as not stated.
+void state_repetition(DecodeDefaults& stated, const Repetition& repetition) {
+  verify(repetition);
+  if (repetition.penalty != 1) stated.repetition_penalty = repetition.penalty;
+  if (repetition.no_repeat_ngram_size != 0)
+    stated.no_repeat_ngram_size = repetition.no_repeat_ngram_size;
+}
+
+Repetition repetition_of(const DecodeDefaults& values) {
+  return {.penalty = values.repetition_penalty.value_or(1.0f),
+          .no_repeat_ngram_size = values.no_repeat_ngram_size.value_or(0)};
+}
+
 DecodeDefaults with_defaults_of(const Model& model, DecodeDefaults stated) {
   verify(stated);
   add_decode_defaults(stated, model.decode);
@@ -77,14 +90,24 @@ TranslatorOptions resolved(TranslatorOptions options, const Model& model) {
   stated.beam_size = options.beam_size;
   stated.max_length_factor = options.max_length_factor;
   stated.allow_unk = options.allow_unk;
+  stated.keep_beam = options.keep_beam;
+  stated.early_stopping = options.early_stopping;
+  stated.forced_end = options.forced_end;
+  stated.max_words = options.max_words;
+  stated.min_length = options.min_length;
+  if (options.max_length_factor && !options.max_words) stated.max_words = 0;
+  state_repetition(stated, options.repetition);
   const DecodeDefaults values = with_defaults_of(model, stated);
   const SearchOptions marian;
   options.beam_size =
       options.sampling ? samples_of(options) : values.beam_size.value_or(marian.beam_size);
   options.max_length_factor = values.max_length_factor.value_or(marian.max_length_factor);
-  if (options.max_words < 0 || options.max_words > kMaxWords)
-    throw Error(
-        fmt::format("max-words must be from 0 to {}, not {}", kMaxWords, options.max_words));
+  options.max_words = values.max_words.value_or(0);
+  options.min_length = values.min_length.value_or(0);
+  options.keep_beam = values.keep_beam.value_or(false);
+  options.early_stopping = values.early_stopping.value_or(EarlyStopping::never);
+  options.forced_end = values.forced_end.value_or(false);
+  options.repetition = repetition_of(values);
   if (!options.dictionary.empty()) options.replace_unknowns = true;
   options.allow_unk = options.replace_unknowns || values.allow_unk.value_or(false);
   if (options.force_decode || options.constraints || !options.terminology.empty())
@@ -101,7 +124,11 @@ GeneratorOptions resolved(GeneratorOptions options, const Model& model) {
   DecodeDefaults stated = stated_by(options);
   stated.beam_size = options.beam_size;
   stated.allow_unk = options.allow_unk;
+  stated.min_length = options.min_length;
+  state_repetition(stated, options.repetition);
   const DecodeDefaults values = with_defaults_of(model, stated);
+  options.min_length = values.min_length.value_or(0);
+  options.repetition = repetition_of(values);
   options.beam_size = options.sampling ? samples_of(options) : values.beam_size.value_or(1);
   options.allow_unk = values.allow_unk.value_or(false);
   set_common(options, values);

@@ -13,6 +13,7 @@
 #include "decoding/lines/line_encoder.h"
 #include "decoding/lines/line_reader.h"
 #include "decoding/lines/shared_log.h"
+#include "decoding/lines/source_encoder.h"
 #include "decoding/lines/vocabulary_pair.h"
 #include "decoding/lines/word_ranks.h"
 #include "decoding/resolve_options.h"
@@ -176,13 +177,14 @@ class Scorer::Impl : public State {
   PairScore score(const Pair& pair) const;
   bool is_certain(const Pair& pair) const;
   std::vector<Scored> score_batch(ForcedDecoder& decoder, std::vector<Pair>& batch) const;
+  WordIds beginning() const;
   PairScore make_score(const Pair& pair, ForcedScores scores) const;
   LineEncoder::Options reading(std::string text) const;
 
   ScorerOptions options_;
   bool right_left_;
   VocabularyPair vocabularies_;
-  std::unique_ptr<const LineEncoder> source_encoder_;  ///< null: the model is a language model
+  std::unique_ptr<const SourceEncoder> source_encoder_;  ///< null: the model is a language model
   std::unique_ptr<const LineEncoder> target_encoder_;
   BatchBounds fastest_{};
   std::unique_ptr<const Executable> executable_;
@@ -198,7 +200,10 @@ Scorer::Impl::Impl(Model model, ScorerOptions options)
   vocabularies_ = load_vocabularies(model, options_.vocabularies);
   expect_one_text(vocabularies_, "scoring");
   if (vocabularies_.source)
-    source_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.source, reading("source"));
+    source_encoder_ = std::make_unique<SourceEncoder>(
+        model.graph, vocabularies_, reading("source"),
+        text_frame(model.text, *vocabularies_.source, *vocabularies_.target,
+                   options_.source_language, options_.target_language));
   target_encoder_ = std::make_unique<LineEncoder>(*vocabularies_.target,
                                                   reading(source_encoder_ ? "target" : ""));
   if (options_.alignment) expect_alignment(model.graph);
@@ -348,8 +353,10 @@ std::vector<Scorer::Impl::Scored> Scorer::Impl::score_batch(ForcedDecoder& decod
   std::vector<WordIds> sources, targets;
   for (const Pair& pair : batch) {
     if (is_certain(pair)) continue;
-    sources.push_back(pair.source.words);
-    targets.push_back(pair.target.words);
+    sources.push_back(source_encoder_ ? source_encoder_->frame().framed(pair.source.words)
+                                      : pair.source.words);
+    WordIds& target = targets.emplace_back(beginning());
+    target.insert(target.end(), pair.target.words.begin(), pair.target.words.end());
   }
   std::vector<ForcedScores> scores;
   if (!sources.empty()) scores = decoder.score(sources, targets);
@@ -365,7 +372,18 @@ std::vector<Scorer::Impl::Scored> Scorer::Impl::score_batch(ForcedDecoder& decod
   return results;
 }
 
+/// The words that all translations begin with, which have no score.
+WordIds Scorer::Impl::beginning() const {
+  return source_encoder_ ? source_encoder_->frame().beginning : WordIds{};
+}
+
 PairScore Scorer::Impl::make_score(const Pair& pair, ForcedScores scores) const {
+  const auto first = std::ssize(scores.word_scores) - std::ssize(pair.target.words);
+  scores.word_scores.erase(scores.word_scores.begin(), scores.word_scores.begin() + first);
+  if (!scores.alignment.empty())
+    scores.alignment.erase(scores.alignment.begin(), scores.alignment.begin() + first);
+  if (source_encoder_ && !is_certain(pair))
+    for (std::vector<float>& weights : scores.alignment) source_encoder_->frame().unframe(weights);
   const EncodedLine& read = source_encoder_ ? pair.source : pair.target;
   PairScore result{.word_scores = std::move(scores.word_scores),
                    .alignment = std::move(scores.alignment),
@@ -375,7 +393,8 @@ PairScore Scorer::Impl::make_score(const Pair& pair, ForcedScores scores) const 
                    .source_bytes = read.bytes,
                    .words = pair.target.words};
   for (const float score : result.word_scores) result.log_probability += score;
-  const auto length = static_cast<float>(result.word_scores.size());
+  // The length counts as it does in the search.
+  const auto length = static_cast<float>(result.word_scores.size() + beginning().size());
   result.score = (result.log_probability - *options_.word_penalty * length) /
                  std::pow(length, *options_.normalize);
   return result;

@@ -45,8 +45,12 @@ SearchOptions search_options(const TranslatorOptions& options, const Vocabulary&
           .word_penalty = options.word_penalty.value(),
           .coverage_penalty = options.coverage_penalty,
           .max_length_factor = options.max_length_factor.value(),
-          .max_words = options.max_words,
-          .min_length = options.min_length,
+          .max_words = options.max_words.value(),
+          .min_length = options.min_length.value(),
+          .beginning = {},
+          .keep_beam = options.keep_beam.value(),
+          .early_stopping = options.early_stopping.value(),
+          .forced_end = options.forced_end.value(),
           .n_best = sampling ? 1 : options.n_best,
           .end_id = target.end_id(),
           .suppressed = words_to_suppress(target, options.allow_unk.value(), options.allow_special),
@@ -88,7 +92,7 @@ void expect_sampling_fits(const TranslatorOptions& options) {
     throw Error(
         "skip-cost cannot go with output-sampling: words are drawn by probabilities, and without "
         "their cost they have none; leave one of the two out");
-  if (options.min_length > 0)
+  if (*options.min_length > 0)
     throw Error(
         "min-length cannot go with output-sampling: the end symbol is drawn as any word; leave one "
         "of the two out");
@@ -178,6 +182,11 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
   expect_sampling_fits(options_);
   vocabularies_ = load_vocabulary_pair(model, options_.vocabularies);
   search_ = search_options(options_, *vocabularies_.target);
+  TextFrame frame = text_frame(model.text, *vocabularies_.source, *vocabularies_.target,
+                               options_.source_language, options_.target_language);
+  search_.beginning = frame.beginning;
+  search_.suppressed.insert(search_.suppressed.end(), model.text.suppressed.begin(),
+                            model.text.suppressed.end());
   // A penalty below 1 enlarges scores that rounding put above 0.
   search_.early_stop = !options_.skip_cost && options_.repetition.penalty >= 1 &&
                        never_above_zero(model.graph, scores_of(model.graph));
@@ -189,7 +198,8 @@ Translator::Impl::Impl(Model model, TranslatorOptions options)
                                                            .right_left = right_left_,
                                                            .strict = options_.strict,
                                                            .text = "",
-                                                           .texts = options_.replace_unknowns});
+                                                           .texts = options_.replace_unknowns},
+                                      std::move(frame));
   if (options_.replace_unknowns)
     replacement_ = std::make_unique<UnknownReplacement>(
         *vocabularies_.target,
@@ -260,8 +270,11 @@ void Translator::Impl::note_host_search() {
   if (!find_backend(options_.compile.backend).capabilities().needs_gpu) return;
   std::vector<std::string_view> reasons;
   if (options_.guided) reasons.emplace_back("prefixes and terms");
-  if (options_.min_length > 0) reasons.emplace_back("a min-length");
+  if (*options_.min_length > 0) reasons.emplace_back("a min-length");
   if (options_.coverage_penalty > 0) reasons.emplace_back("a coverage-penalty");
+  if (search_.keep_beam && *options_.beam_size > 1) reasons.emplace_back("a beam that is kept");
+  if (search_.forced_end) reasons.emplace_back("a forced end");
+  if (!search_.beginning.empty()) reasons.emplace_back("the word of a target language");
   if (options_.replace_unknowns) reasons.emplace_back("replaced unknown words");
   if (!reasons.empty())
     vocabularies_.notes.push_back(
@@ -418,6 +431,7 @@ Translation Translator::Impl::empty_translation(const EncodedLine& line) const {
 Translation Translator::Impl::make_translation(const EncodedLine& line, NBest hypotheses) const {
   Translation result = untranslated(line);
   for (Hypothesis& hypothesis : hypotheses) {
+    for (std::vector<float>& weights : hypothesis.alignment) encoder_->frame().unframe(weights);
     std::vector<WordId> words = hypothesis.words;
     std::vector<std::string> texts;
     if (replacement_) texts = replacement_->texts(hypothesis, line.texts, line.prefix_texts);

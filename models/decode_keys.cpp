@@ -20,7 +20,7 @@ template <typename T>
 using MemberOf = std::optional<T> DecodeDefaults::*;
 using Member = std::variant<MemberOf<std::int32_t>, MemberOf<std::size_t>, MemberOf<float>,
                             MemberOf<bool>, MemberOf<MaxiBatchSort>, MemberOf<Precision>,
-                            MemberOf<Activations>, MemberOf<KvCache>>;
+                            MemberOf<Activations>, MemberOf<KvCache>, MemberOf<EarlyStopping>>;
 
 struct Entry {
   std::string_view key;
@@ -29,19 +29,26 @@ struct Entry {
 };
 
 using Defaults = DecodeDefaults;
-constexpr std::array<Entry, 13> kEntries{{
+constexpr std::array<Entry, 20> kEntries{{
     {"activations", &Defaults::activations, {}},
     {"allow-unk", &Defaults::allow_unk, {}},
     {"beam-size", &Defaults::beam_size, {1, 1024}},
+    {"early-stopping", &Defaults::early_stopping, {}},
+    {"forced-end", &Defaults::forced_end, {}},
+    {"keep-beam", &Defaults::keep_beam, {}},
     {"kv-cache", &Defaults::kv_cache, {}},
     {"max-length", &Defaults::max_length, {1, 1000000}},
     {"max-length-factor", &Defaults::max_length_factor, {0, 1000, false, true}},
+    {"max-words", &Defaults::max_words, {0, 65536}},
     {"maxi-batch", &Defaults::maxi_batch, {1, 1000000}},
     {"maxi-batch-sort", &Defaults::maxi_batch_sort, {}},
+    {"min-length", &Defaults::min_length, {0, 1048576}},
     {"mini-batch", &Defaults::mini_batch, {1, 65536}},
     {"mini-batch-words", &Defaults::mini_batch_words, {0, 1000000000}},
+    {"no-repeat-ngram-size", &Defaults::no_repeat_ngram_size, {0, 1000}},
     {"normalize", &Defaults::normalize, {-10, 10, false}},
     {"precision", &Defaults::precision, {}},
+    {"repetition-penalty", &Defaults::repetition_penalty, {0, 1000, false, true}},
     {"word-penalty", &Defaults::word_penalty, {-1000000, 1000000, false}},
 }};
 
@@ -55,6 +62,7 @@ static_assert(std::is_sorted(kKeys.begin(), kKeys.end()));
 
 constexpr std::array<std::string_view, 2> kTruths{"false", "true"};
 constexpr std::array<std::string_view, 2> kSortOrders{"none", "src"};
+constexpr std::array<std::string_view, 3> kEarlyStopping{"never", "heuristic", "first"};
 /// marian-decoder's name of fp32.
 constexpr std::string_view kMarianFp32 = "float32";
 
@@ -75,6 +83,7 @@ template <typename T>
 std::span<const std::string_view> names_of() {
   if constexpr (std::is_same_v<T, bool>) return kTruths;
   if constexpr (std::is_same_v<T, MaxiBatchSort>) return kSortOrders;
+  if constexpr (std::is_same_v<T, EarlyStopping>) return kEarlyStopping;
   if constexpr (std::is_same_v<T, Precision>) return precision_names();
   if constexpr (std::is_same_v<T, Activations>) return activations_names();
   if constexpr (std::is_same_v<T, KvCache>) return kv_cache_names();

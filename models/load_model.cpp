@@ -22,6 +22,8 @@
 #include "models/directory/model_configuration.h"
 #include "models/finite_weights.h"
 #include "models/formats/foreign_models.h"
+#include "models/huggingface/config_files.h"
+#include "models/huggingface/huggingface_directory.h"
 #include "models/marian/decoder_config.h"
 #include "models/marian/marian_loader.h"
 #include "models/marian/published_directory.h"
@@ -30,8 +32,8 @@ namespace fuselage {
 namespace {
 
 constexpr std::string_view kSupported =
-    "a Marian model (.npz or .bin), a Fuselage model directory, or a directory of published files "
-    "can be loaded";
+    "a Marian model (.npz or .bin), a Fuselage model directory, or a directory of published files, "
+    "such as those of Hugging Face's Transformers, can be loaded";
 
 [[noreturn]] void refuse(const std::string& path) {
   const std::string_view extension = file_extension(path);
@@ -68,7 +70,8 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
       throw Error(
           fmt::format("{}: the model {} is a configuration too; name its models", path, file));
     if (std::error_code error;
-        std::filesystem::is_directory(file, error) && !is_model_directory(file))
+        std::filesystem::is_directory(file, error) && !is_model_directory(file) &&
+        !is_huggingface_directory(file))
       throw Error(fmt::format(
           "{}: the model {} is a directory, but no model directory; name the model in it", path,
           file));
@@ -89,6 +92,7 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
   if (!config.vocabularies.empty()) {
     model.vocabularies = std::move(config.vocabularies);
     model.splitters = std::move(config.splitters);
+    model.text = {};
     model.vocabulary_digests.clear();
   }
   model.format = std::move(config.format);
@@ -105,8 +109,9 @@ Model load_marian_model(const std::string& path, const LoadOptions& options) {
   return model;
 }
 
-/// A model directory, or published files.
+/// A model directory, one of Hugging Face's Transformers, or published files.
 Model load_directory(const std::string& path, const LoadOptions& options) {
+  if (is_huggingface_directory(path)) return load_huggingface_directory(path);
   refuse_foreign_directory(path);
   if (is_model_directory(path)) return load_model_directory(path, options);
   return load_configuration(read_published_directory(path, options.ignore_unknown), path, options);

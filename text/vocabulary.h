@@ -50,6 +50,12 @@ class Vocabulary {
   /// Whether the word or piece goes on with the word of the text that the one before it began.
   virtual bool continues_word(WordId) const { return false; }
 
+  std::optional<WordId> find(std::string_view text) const {
+    for (WordId id = 0; id < size(); ++id)
+      if (word(id) == text) return id;
+    return std::nullopt;
+  }
+
   WordId end_id() const { return end_id_; }
   WordId unknown_id() const { return unknown_id_; }
 

@@ -3,13 +3,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fuselage/base/error.h"
 
 namespace fuselage {
 
 SourceEncoder::SourceEncoder(const Graph& graph, const VocabularyPair& vocabularies,
-                             const LineEncoder::Options& options) {
+                             LineEncoder::Options options, TextFrame frame)
+    : frame_(std::move(frame)) {
+  options.max_length -= std::min(options.max_length, frame_.size());
   const std::vector<MapId> texts = source_texts(graph);
   const std::size_t count = 1 + vocabularies.further_sources.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -21,6 +24,12 @@ SourceEncoder::SourceEncoder(const Graph& graph, const VocabularyPair& vocabular
 }
 
 EncodedLine SourceEncoder::encode(std::string_view line, std::size_t number) const {
+  if (!frame_.task.empty() && !line.empty()) {
+    EncodedLine result =
+        fields_.front().encoder.encode(fmt::format("{}{}", frame_.task, line), number);
+    result.bytes = line.size() + 1;
+    return result;
+  }
   if (fields_.size() == 1 || line.empty()) return fields_.front().encoder.encode(line, number);
   const std::vector<std::string_view> parts = split(line, number);
   EncodedLine result = fields_.front().encoder.encode(parts.front(), number);
@@ -70,9 +79,9 @@ SourceBatch::SourceBatch(const SourceEncoder& encoder, std::span<const EncodedLi
   if (fields.size() > 1) rows_.resize(fields.size());
   for (const EncodedLine& line : lines) {
     if (line.empty()) continue;
-    sentences_.push_back(line.words);
+    sentences_.push_back(encoder.frame().framed(line.words));
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const WordIds& words = i == 0 ? line.words : line.further[i - 1];
+      const WordIds& words = i == 0 ? sentences_.back() : line.further[i - 1];
       rows_[i].lengths.push_back(static_cast<std::int32_t>(words.size()));
       rows_[i].words.insert(rows_[i].words.end(), words.begin(), words.end());
     }

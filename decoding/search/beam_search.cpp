@@ -15,7 +15,7 @@ namespace fuselage {
 namespace {
 
 /// Maximum number of words of a translation: factor × source length, rounded up, and at least 1.
-std::int32_t length_limit(float factor, std::int32_t source_length) {
+std::int32_t words_by_factor(float factor, std::int32_t source_length) {
   constexpr std::int32_t kMaxWords = 1 << 30;
   const float words = std::ceil(factor * static_cast<float>(source_length));
   if (words >= static_cast<float>(kMaxWords)) return kMaxWords;
@@ -30,8 +30,9 @@ BeamSearch::~BeamSearch() = default;
 
 std::int32_t BeamSearch::candidates_per_row(const SearchOptions& options) {
   // The end symbol is no candidate where terms are missing, and of short hypotheses.
+  // The end symbol takes no place of a beam that is kept.
   return options.beam_size + static_cast<std::int32_t>(options.suppressed.size()) +
-         (options.guided || options.min_length > 0 ? 1 : 0);
+         (options.guided || options.min_length > 0 || options.keep_beam ? 1 : 0);
 }
 
 void verify(const SearchOptions& options) {
@@ -85,9 +86,7 @@ void BeamSearch::reserve(const Batch& batch) {
   for (std::size_t s = 0; s < sentences.size(); ++s) {
     const auto length = static_cast<std::int32_t>(sentences[s].size());
     const std::int32_t prefix = prefix_length(static_cast<std::int32_t>(s));
-    const std::int32_t words = options_.max_words > 0
-                                   ? options_.max_words
-                                   : length_limit(options_.max_length_factor, length);
+    const std::int32_t words = length_limit(length);
     source_lengths_.push_back(length);
     limits.hypotheses.push_back(options_.beam_size);
     settings_.length_limits.push_back(prefix + words);
@@ -107,8 +106,11 @@ void BeamSearch::reserve(const Batch& batch) {
   live_.clear();
   live_.reserve(rows);
   next_live_.reserve(rows);
-  if (options_.early_stop) best_finished_.resize(sentences.size());
-  for (BestScores& best : best_finished_) best.reset(static_cast<std::size_t>(options_.n_best));
+  if (options_.early_stop || keeps_beam()) best_finished_.resize(sentences.size());
+  for (BestScores& best : best_finished_)
+    best.reset(keeps_beam() && options_.early_stopping != EarlyStopping::never
+                   ? beam
+                   : static_cast<std::size_t>(options_.n_best));
   candidates_.reserve(beam * static_cast<std::size_t>(candidates_per_row(options_)));
   for (auto* list : {&parents_, &parent_sentence_, &hypothesis_parent_, &words_, &positions_})
     list->reserve(rows);
@@ -132,8 +134,8 @@ std::vector<NBest> BeamSearch::search(const Batch& batch, std::span<const Search
   listing.shortlists = lists_;
   reserve(listing);
   steps_ = 0;
-  const bool by_steps =
-      options_.alignment || options_.models > 0 || options_.min_length > 0 || !guides_.empty();
+  const bool by_steps = options_.alignment || options_.models > 0 || options_.min_length > 0 ||
+                        options_.forced_end || keeps_beam() || !guides_.empty();
   if (by_steps || !worker_->search(settings_, record_)) search_by_steps();
   return n_best(batch.sentences);
 }
@@ -145,6 +147,14 @@ void BeamSearch::take_guides(const Batch& batch, std::span<const SearchGuide> gu
     return guide.prefix.empty() && guide.terms.empty();
   };
   guides_ = std::ranges::all_of(guides, is_plain) ? std::span<const SearchGuide>{} : guides;
+  if (!options_.beginning.empty()) {
+    own_guides_.assign(guides.begin(), guides.end());
+    own_guides_.resize(batch.size());
+    for (SearchGuide& guide : own_guides_)
+      guide.prefix.insert(guide.prefix.begin(), options_.beginning.begin(),
+                          options_.beginning.end());
+    guides_ = own_guides_;
+  }
   terms_.clear();
   if (std::ranges::any_of(guides_, has_terms)) {
     check(options_.guided, "terms need the scores of listed words");
@@ -169,6 +179,17 @@ void BeamSearch::list_words(const Batch& batch) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
+}
+
+std::int32_t BeamSearch::length_limit(std::int32_t source_length) const {
+  if (options_.max_words == 0) return words_by_factor(options_.max_length_factor, source_length);
+  const auto beginning = static_cast<std::int32_t>(options_.beginning.size());
+  return std::max(options_.max_words - beginning, 1);
+}
+
+std::int32_t BeamSearch::not_counted(std::int32_t sentence) const {
+  if (options_.guided) return 0;
+  return prefix_length(sentence) - static_cast<std::int32_t>(options_.beginning.size());
 }
 
 std::int32_t BeamSearch::prefix_length(std::int32_t sentence) const {
@@ -265,6 +286,11 @@ void BeamSearch::expand() {
     if (live.length < prefix_length(live.sentence)) {
       take_forced(begin, guides_[static_cast<std::size_t>(live.sentence)]
                              .prefix[static_cast<std::size_t>(live.length)]);
+    } else if (options_.forced_end &&
+               live.length + 1 >=
+                   settings_.length_limits[static_cast<std::size_t>(live.sentence)]) {
+      force_ends(begin, end);
+      take_candidates(begin, end);
     } else {
       collect_candidates(begin, end, /*may_be_short=*/false);
       // Where all other words are penalized, a short hypothesis may end.
@@ -282,7 +308,7 @@ void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
   check(word >= 0, "a word of a prefix is not in the vocabulary");
   const Live& live = live_[row];
   float score = 0;
-  if (options_.guided) {
+  if (options_.guided && live.length >= std::ssize(options_.beginning)) {
     score = listed_score(listed_scores_, row, word);
     if (!std::isfinite(score)) throw Error(scores_are_not_numbers(live.length));
   }
@@ -297,6 +323,13 @@ void BeamSearch::take_forced(std::size_t row, std::int32_t word) {
         terms_[static_cast<std::size_t>(live.sentence)].advance(states_[row], word));
 }
 
+void BeamSearch::force_ends(std::size_t begin, std::size_t end) {
+  candidates_.clear();
+  for (std::size_t row = begin; row < end; ++row)
+    candidates_.push_back(
+        {live_[row].path_score, 0, static_cast<std::int32_t>(row), options_.end_id});
+}
+
 bool BeamSearch::has_candidate() const {
   return std::ranges::any_of(candidates_, [](const Candidate& candidate) {
     return !(candidate.path_score == -std::numeric_limits<float>::infinity());
@@ -309,7 +342,9 @@ void BeamSearch::collect_candidates(std::size_t begin, std::size_t end, bool may
   const bool has_terms = has_terms_in(live_[begin].sentence);
   const bool is_short =
       !may_be_short &&
-      live_[begin].length - prefix_length(live_[begin].sentence) < options_.min_length;
+      live_[begin].length - (prefix_length(live_[begin].sentence) -
+                             static_cast<std::int32_t>(options_.beginning.size())) <
+          options_.min_length;
   candidates_.clear();
   for (std::size_t row = begin; row < end; ++row) {
     const bool may_end =
@@ -386,8 +421,9 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   const std::int32_t sentence = live_[begin].sentence;
   const std::int32_t length = live_[begin].length + 1;
   const bool first = live_[begin].length == prefix_length(sentence);
-  const std::size_t width = std::min(
-      first ? static_cast<std::size_t>(options_.beam_size) : end - begin, candidates_.size());
+  const auto beam = static_cast<std::size_t>(options_.beam_size);
+  const std::size_t wanted = keeps_beam() ? 2 * beam : first ? beam : end - begin;
+  const std::size_t width = std::min(wanted, candidates_.size());
   order_candidates(sentence, width);
   if (width == 0 || !std::isfinite(candidates_[0].path_score))
     throw Error(scores_are_not_numbers(length - 1));
@@ -397,12 +433,15 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
   for (std::size_t i = 0; i < width; ++i) {
     const Candidate& chosen = candidates_[i];
     if (!std::isfinite(chosen.path_score)) break;
+    const bool ends = chosen.word == options_.end_id || cut;
+    // Of a beam that is kept, only the first ranks end.
+    if (ends ? i >= beam : next_live_.size() - first_open == beam) continue;
     const auto row = static_cast<std::size_t>(chosen.row);
     const auto token = static_cast<std::int32_t>(record_.tokens.size());
     record_.tokens.push_back({chosen.word, live_[row].token, chosen.score});
     if (options_.alignment) keep_alignment(chosen.row);
     keep_model_scores(row, chosen.word);
-    if (chosen.word == options_.end_id || cut) {
+    if (ends) {
       record_.finished.push_back({sentence, token, length, chosen.path_score});
       continue;
     }
@@ -411,7 +450,7 @@ void BeamSearch::take_candidates(std::size_t begin, std::size_t end) {
       next_states_.push_back(
           terms_[static_cast<std::size_t>(sentence)].advance(states_[row], chosen.word));
   }
-  if (options_.early_stop) drop_if_decided(sentence, first_open, first_finished);
+  if (!best_finished_.empty()) drop_if_decided(sentence, first_open, first_finished);
 }
 
 void BeamSearch::drop_if_decided(std::int32_t sentence, std::size_t first_open,
@@ -419,17 +458,28 @@ void BeamSearch::drop_if_decided(std::int32_t sentence, std::size_t first_open,
   BestScores& best = best_finished_[static_cast<std::size_t>(sentence)];
   for (std::size_t i = first_finished; i < record_.finished.size(); ++i)
     best.add(final_score(record_.finished[i]));
-  const std::int32_t not_counted = options_.guided ? 0 : prefix_length(sentence);
-  const std::int32_t most =
-      settings_.length_limits[static_cast<std::size_t>(sentence)] - not_counted;
-  const bool decided = std::all_of(next_live_.begin() + static_cast<std::ptrdiff_t>(first_open),
-                                   next_live_.end(), [&](const Live& open) {
-                                     return best.beats(final_scores_->bound(
-                                         open.path_score, open.length + 1 - not_counted, most));
-                                   });
-  if (!decided) return;
+  if (!is_decided(sentence, std::span(next_live_).subspan(first_open), best)) return;
   next_live_.resize(first_open);
   if (!terms_.empty()) next_states_.resize(first_open);
+}
+
+/// Whether no open hypothesis of a sentence goes on.
+bool BeamSearch::is_decided(std::int32_t sentence, std::span<const Live> open,
+                            const BestScores& best) const {
+  if (open.empty()) return true;
+  const std::int32_t uncounted = not_counted(sentence);
+  if (keeps_beam() && options_.early_stopping == EarlyStopping::first) return best.is_full();
+  // As Transformers has it: the length is that of the step.
+  if (keeps_beam() && options_.early_stopping == EarlyStopping::heuristic)
+    return best.is_full() &&
+           !best.beaten_by(final_scores_->of(open[0].path_score, open[0].length - uncounted));
+  if (!options_.early_stop) return false;
+  const std::int32_t most =
+      settings_.length_limits[static_cast<std::size_t>(sentence)] - uncounted;
+  return std::ranges::all_of(open, [&](const Live& hypothesis) {
+    return best.beats(final_scores_->bound(hypothesis.path_score,
+                                           hypothesis.length + 1 - uncounted, most));
+  });
 }
 
 void BeamSearch::keep_alignment(std::int64_t row) {
@@ -442,7 +492,8 @@ void BeamSearch::keep_alignment(std::int64_t row) {
 
 void BeamSearch::keep_model_scores(std::size_t row, std::int32_t word) {
   const Live& live = live_[row];
-  const bool counts = live.length >= prefix_length(live.sentence) || options_.guided;
+  const bool counts = live.length >= (options_.guided ? std::ssize(options_.beginning)
+                                                      : prefix_length(live.sentence));
   for (std::size_t i = 0; i < model_outputs_.size(); ++i) {
     const float before =
         live.token < 0
@@ -468,8 +519,7 @@ float BeamSearch::listed_score(std::size_t output, std::size_t row, std::int32_t
 /// A coverage is not above 0, so final_scores_->bound() is a bound with it too.
 float BeamSearch::final_score(const SearchRecord::Finished& finished) const {
   const float score =
-      final_scores_->of(finished.path_score,
-                        finished.length - (options_.guided ? 0 : prefix_length(finished.sentence)));
+      final_scores_->of(finished.path_score, finished.length - not_counted(finished.sentence));
   return options_.coverage_penalty > 0 ? score + options_.coverage_penalty * coverage(finished)
                                        : score;
 }
@@ -507,9 +557,13 @@ Hypothesis BeamSearch::trace_back(const SearchRecord::Finished& finished,
     }
     at = token.previous;
   }
-  std::reverse(result.words.begin(), result.words.end());
-  std::reverse(result.word_scores.begin(), result.word_scores.end());
-  std::reverse(result.alignment.begin(), result.alignment.end());
+  const auto finish = [&](auto& list) {
+    std::reverse(list.begin(), list.end());
+    if (!list.empty()) list.erase(list.begin(), list.begin() + std::ssize(options_.beginning));
+  };
+  finish(result.words);
+  finish(result.word_scores);
+  finish(result.alignment);
   return result;
 }
 

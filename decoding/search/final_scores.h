@@ -32,7 +32,10 @@ class BestScores {
   void reset(std::size_t count);
   void add(float score);
   /// Whether a hypothesis with this score, and any later one, is not among the best.
-  bool beats(double score) const { return scores_.size() == count_ && score < scores_.back(); }
+  bool beats(double score) const { return is_full() && score < scores_.back(); }
+  /// Whether a hypothesis with this score would be among the best.
+  bool beaten_by(double score) const { return !is_full() || score > scores_.back(); }
+  bool is_full() const { return scores_.size() == count_; }
 
  private:
   std::size_t count_ = 0;

@@ -10,9 +10,11 @@
 #include "base/registrant.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/architectures/bart.h"
 #include "models/architectures/encoder_decoder.h"
 #include "models/architectures/rnn_stack.h"
 #include "models/architectures/scores.h"
+#include "models/architectures/t5.h"
 
 namespace fuselage {
 namespace {
@@ -32,11 +34,25 @@ ArchitectureDef of_marian(const MarianType& type) {
 struct Architectures {
   Architectures() {
     for (const MarianType& type : marian_types()) all.push_back(of_marian(type));
+    add_classes(bart_classes(), build_bart);
+    add_classes(t5_classes(), build_t5);
     all.push_back({.name = "rnn-stack",
                    .summary =
                        "Recurrent encoder, and a decoder whose layers are listed: the models "
                        "of Devlin, of Quinn and Ballesteros, and of Amun.",
                    .build = build_rnn_stack});
+  }
+
+  /// Classes of Hugging Face's Transformers, which live as long as the program.
+  template <typename Class>
+  void add_classes(std::span<const Class> classes,
+                   void (*build)(Parameters&, const ModelOptions&, const Class&)) {
+    for (const Class& kind : classes)
+      all.push_back({.name = kind.name,
+                     .summary = kind.summary,
+                     .build = [build, &kind](Parameters& parameters, const ModelOptions& options) {
+                       build(parameters, options, kind);
+                     }});
   }
 
   const ArchitectureDef* find(std::string_view name) const {

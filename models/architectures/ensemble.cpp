@@ -105,6 +105,7 @@ Model common_model(const std::vector<EnsembleMember>& members) {
   if (with_vocabularies != nullptr) {
     model.vocabularies = with_vocabularies->model.vocabularies;
     model.splitters = with_vocabularies->model.splitters;
+    model.text = with_vocabularies->model.text;
     model.vocabulary_digests = with_vocabularies->model.vocabulary_digests;
   }
   for (const EnsembleMember& member : members)

@@ -10,6 +10,26 @@ std::string numbered(const std::string& name, std::size_t index) {
   return index == 0 ? name : fmt::format("{}{}", name, index + 1);
 }
 
+Seq2SeqDomains declare_seq2seq(Graph& graph, const std::vector<DomainId>& source_vocabularies,
+                               DomainId target_vocabulary) {
+  Seq2SeqDomains d;
+  for (const DomainId vocabulary : source_vocabularies) d.texts.push_back({.vocabulary = vocabulary});
+  d.target_vocabulary = target_vocabulary;
+  d.sentence = graph.add_sentences("sentence");
+  for (std::size_t i = 0; i < d.texts.size(); ++i)
+    d.texts[i].source = graph.add_source(numbered("source", i), d.sentence);
+  d.parent = graph.add_parents("parent", d.sentence);
+  d.hypothesis = graph.add_hypotheses("hyp", d.parent);
+  for (std::size_t i = 0; i < d.texts.size(); ++i) {
+    SourceDomains& text = d.texts[i];
+    text.hypothesis = graph.add_pairs(numbered("hyp_source", i), d.hypothesis, text.source);
+    text.word =
+        graph.add_word_map(numbered("source", i) + ".word", text.source, text.vocabulary, false);
+  }
+  d.last_word = graph.add_word_map("hyp.word", d.hypothesis, d.target_vocabulary, true);
+  return d;
+}
+
 Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
                            const std::vector<std::string>& encoders, std::string output_prefix)
     : parameters_(parameters), options_(options), output_prefix_(std::move(output_prefix)) {
@@ -24,34 +44,23 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
                            sizes.empty() ? 0 : sizes[std::min(vocabulary, sizes.size() - 1)]);
   };
   Graph& graph = parameters.builder().graph();
-  Seq2SeqDomains& d = domains_;
+  std::vector<DomainId> sources;
   for (std::size_t i = 0; i < encoders.size(); ++i) {
     // The domain of texts before that have the same table.
     const auto same = std::find(source_tables_.begin(), source_tables_.end(), source_tables_[i]);
     const auto first = static_cast<std::size_t>(same - source_tables_.begin());
-    const DomainId vocabulary =
-        first < i ? d.texts[first].vocabulary
-                  : graph.add_vocabulary(shared ? "vocabulary" : numbered("source_vocabulary", i),
-                                         rows_of(source_tables_[i], i));
-    d.texts.push_back({.vocabulary = vocabulary});
+    sources.push_back(first < i
+                          ? sources[first]
+                          : graph.add_vocabulary(
+                                shared ? "vocabulary" : numbered("source_vocabulary", i),
+                                rows_of(source_tables_[i], i)));
   }
   const char* const name = encoders.empty() ? "vocabulary" : "target_vocabulary";
-  d.target_vocabulary =
+  const DomainId target =
       shared && !encoders.empty()
-          ? d.texts.front().vocabulary
+          ? sources.front()
           : graph.add_vocabulary(name, rows_of(target_table_, options.dim_vocabs.size() - 1));
-  d.sentence = graph.add_sentences("sentence");
-  for (std::size_t i = 0; i < encoders.size(); ++i)
-    d.texts[i].source = graph.add_source(numbered("source", i), d.sentence);
-  d.parent = graph.add_parents("parent", d.sentence);
-  d.hypothesis = graph.add_hypotheses("hyp", d.parent);
-  for (std::size_t i = 0; i < encoders.size(); ++i) {
-    SourceDomains& text = d.texts[i];
-    text.hypothesis = graph.add_pairs(numbered("hyp_source", i), d.hypothesis, text.source);
-    text.word =
-        graph.add_word_map(numbered("source", i) + ".word", text.source, text.vocabulary, false);
-  }
-  d.last_word = graph.add_word_map("hyp.word", d.hypothesis, d.target_vocabulary, true);
+  domains_ = declare_seq2seq(graph, sources, target);
 }
 
 Expr Vocabularies::source_embedding(std::size_t text) {

@@ -27,6 +27,10 @@ struct Seq2SeqDomains {
   MapId last_word;      ///< hypothesis → its last word; undefined at the first step
 };
 
+/// Declares them, with one source text for each of these vocabularies, which may be the same.
+Seq2SeqDomains declare_seq2seq(Graph& graph, const std::vector<DomainId>& source_vocabularies,
+                               DomainId target_vocabulary);
+
 /// Embeddings of both sides and the output matrix, under Marian's names, which depend on its tying
 /// options.
 class Vocabularies {

@@ -10,6 +10,7 @@
 #include "fuselage/base/error.h"
 #include "models/decode_keys.h"
 #include "models/directory/json_object.h"
+#include "models/directory/text_format_json.h"
 
 namespace fuselage {
 namespace {
@@ -17,9 +18,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kModelVersion = 1;
-constexpr std::array<std::string_view, 8> kConfigKeys = {
+constexpr std::array<std::string_view, 9> kConfigKeys = {
     "fuselage-model", "name",   "right-left",   "vocabularies",
-    "splitters",      "decode", "architecture", "options"};
+    "splitters",      "text",   "decode",       "architecture",
+    "options"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {
@@ -112,6 +114,9 @@ ModelConfig parse_model_config(std::string_view text, const std::string& path,
           .right_left = get<bool>(config, "right-left", false, "true or false", path),
           .vocabularies = file_names(config, "vocabularies", "vocabulary", path),
           .splitters = splitter_names(config, path),
+          .text = config.contains("text")
+                      ? parse_text_format(config.at("text"), path + ": text", ignore_unknown)
+                      : TextFormat{},
           .decode = decode_defaults(config, path, ignore_unknown),
           .architecture = get<std::string>(config, "architecture", "", "a text", path),
           .options = architecture_options(config, path)};
@@ -124,6 +129,7 @@ std::string print_model_config(const ModelConfig& config) {
   json["right-left"] = config.right_left;
   if (!config.vocabularies.empty()) json["vocabularies"] = config.vocabularies;
   if (!config.splitters.empty()) json["splitters"] = config.splitters;
+  if (config.text != TextFormat{}) json["text"] = print_text_format(config.text);
   for (const std::string_view key : decode_keys())
     if (const auto text = decode_text(config.decode, key))
       json["decode"][std::string(key)] = as_json(*text);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fuselage/models/decode_defaults.h"
+#include "fuselage/models/text_format.h"
 
 namespace fuselage {
 
@@ -15,6 +16,7 @@ struct ModelConfig {
   std::vector<std::string> vocabularies;  ///< file names, source and target; or empty
   /// File names of what splits the text of source and target; or empty.
   std::vector<std::string> splitters = {};
+  TextFormat text = {};
   DecodeDefaults decode;
   std::string architecture = {};  ///< builds the graph; empty: the directory has a graph
   std::string options = {};       ///< of the architecture, as JSON; empty: none

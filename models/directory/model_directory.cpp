@@ -272,6 +272,7 @@ void save_model_directory(const Model& model, const std::vector<std::string>& vo
                               .right_left = model.right_left,
                               .vocabularies = {names.begin(), splitters},
                               .splitters = {splitters, names.end()},
+                              .text = model.text,
                               .decode = model.decode};
 
   DirectoryWriter writer(directory);
@@ -309,6 +310,7 @@ Model load_model_directory(const std::string& directory, const LoadOptions& opti
   const ModelConfig config = parse_model_config(config_text, config_path, options.ignore_unknown);
   model.decode = config.decode;
   model.right_left = config.right_left;
+  model.text = config.text;
   const auto add_file = [&](const std::string& name, std::vector<std::string>& paths) {
     paths.push_back(path_in(directory, name));
     if (auto digest = reader.digest_of(name))

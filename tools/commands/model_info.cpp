@@ -1,6 +1,6 @@
 #include "tools/commands/model_info.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -93,6 +93,9 @@ void add_decode(const Model& model, ModelInfo& info) {
                                     .max_length_factor = resolved_options.max_length_factor,
                                     .max_length = resolved_options.max_length,
                                     .allow_unk = resolved_options.allow_unk,
+                                    .keep_beam = resolved_options.keep_beam,
+                                    .max_words = resolved_options.max_words,
+                                    .min_length = resolved_options.min_length,
                                     .precision = resolved_options.compile.precision,
                                     .activations = resolved_options.compile.activations,
                                     .kv_cache = resolved_options.compile.kv_cache};
@@ -126,10 +129,12 @@ ModelInfo model_info(const Model& model, const std::string& path) {
   ModelInfo info{.path = path,
                  .format = model.format,
                  .architecture = model.architecture,
+                 .license = model.license,
                  .right_left = model.right_left,
                  .options = options_of(model),
                  .shortlist = model.shortlist,
                  .notes = model.notes};
+  for (const Language& language : model.text.languages) info.languages.push_back(language.code);
   add_graph(model, info);
   add_weights(model, info);
   add_decode(model, info);
@@ -148,6 +153,7 @@ std::string print_info(const ModelInfo& info) {
   std::string text =
       line("model", info.path) + line("format", info.format) +
       line("architecture", info.architecture.empty() ? "as its graph states" : info.architecture);
+  text += line("licence", info.license);
   // What is off is left to JSON.
   for (const auto& [key, value] : info.options)
     if (value != "false" && value != "0" && key != "type")
@@ -177,6 +183,7 @@ std::string print_info(const ModelInfo& info) {
                  fmt::format("{}: {}, {}, {} words", file.side, file.path, file.kind, file.words));
   for (const ModelInfo::TextFile& file : info.splitters)
     text += line("splitter", fmt::format("{}: {}, {}", file.side, file.path, file.kind));
+  text += line("languages", fmt::format("{}", fmt::join(info.languages, " ")));
   text += line("shortlist", info.shortlist.path);
   text += line("decoding", joined(info.stated));
   text += line("by default", joined(info.defaults));
@@ -225,6 +232,8 @@ std::string print_info_json(const ModelInfo& info) {
   json["splitters"] = Json::array();
   for (const ModelInfo::TextFile& file : info.splitters)
     json["splitters"].push_back({{"side", file.side}, {"path", file.path}, {"kind", file.kind}});
+  if (!info.languages.empty()) json["languages"] = info.languages;
+  if (!info.license.empty()) json["license"] = info.license;
   if (!info.shortlist.path.empty()) json["shortlist"] = info.shortlist.path;
   json["decode"] = object_of(info.stated);
   json["defaults"] = object_of(info.defaults);

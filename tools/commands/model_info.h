@@ -31,6 +31,8 @@ struct ModelInfo {
   using Options = std::vector<std::pair<std::string, std::string>>;
 
   std::string path, format, architecture, name;
+  std::string license = {};
+  std::vector<std::string> languages = {};  ///< codes
   bool right_left = false, is_language_model = false;
   Options options;  ///< of the architecture
   std::int64_t source_words = 0, target_words = 0;

@@ -71,6 +71,7 @@ ScoreCommand::ScoreCommand()
       ->needs("--n-best")
       ->type_name("NAME")
       ->capture_default_str();
+  common_.add_languages_to(app);
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   const auto set_summary = [this](const std::string& name) {
@@ -90,13 +91,14 @@ ScoreCommand::ScoreCommand()
   common_.add_running_to(options());
   // Accepts configurations for translating, whose n-best is another one.
   options().pass_over({"allow-special", "allow-unk", "beam-size", "constraints", "coverage-penalty",
-                       "force-decode", "input", "max-length-factor", "min-length",
+                       "early-stopping", "force-decode", "forced-end", "input", "keep-beam", "max-length-factor", "max-words", "min-length",
                        "no-repeat-ngram-size", "repetition-penalty", "replace-unknowns",
                        "terminology", "n-best", "output-sampling", "skip-cost"});
 }
 
 void ScoreCommand::finish() {
   common_.apply_to(scorer_);
+  common_.apply_languages_to(scorer_);
   scorer_.alignment = format_.alignment.has_value();
 }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include "fuselage/decoding/output_format.h"
 #include "fuselage/decoding/translator.h"
 #include "fuselage/tools/open_translator.h"
+#include "models/decode_keys.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/progress.h"
 #include "tools/options/files.h"
@@ -66,6 +68,7 @@ TranslateCommand::TranslateCommand()
              {1, 1024})
       ->needs("--n-best")
       ->default_str("the beam size");
+  common_.add_languages_to(app);
   add_score_formats(app, format_);
   add_alignment_format(app, alignment_);
   options().begin_group(kSearchGroup);
@@ -86,7 +89,28 @@ void TranslateCommand::add_search_options() {
   add_number(app, "--max-words", translator_.max_words,
              "Most words of a translation, whatever its source, in the place of "
              "--max-length-factor; 0: by the factor",
-             {0, kMaxWords});
+             {0, kMaxWords})
+      ->default_str("the model's, or 0");
+  app.add_flag_function(
+      "--keep-beam", [this](std::int64_t count) { translator_.keep_beam = count > 0; },
+      "The beam keeps its width: hypotheses that end leave their places to others, as in "
+      "Transformers");
+  app.add_option_function<std::string>(
+         "--early-stopping",
+         [this](const std::string& when) {
+           DecodeDefaults parsed;
+           set_decode_default(parsed, "early-stopping", when, "--early-stopping");
+           translator_.early_stopping = parsed.early_stopping;
+         },
+         "With --keep-beam: the search ends when no open hypothesis can be among the best (never), "
+         "when the best open one is worse at its present length (heuristic), or when as many have "
+         "ended as the beam is wide (first)")
+      ->type_name("WHEN")
+      ->check(one_of(std::array<std::string_view, 3>{"never", "heuristic", "first"}))
+      ->default_str("the model's, or never");
+  app.add_flag_function(
+      "--forced-end", [this](std::int64_t count) { translator_.forced_end = count > 0; },
+      "The last word at the length limit is the end symbol, with a score of 0");
   app.add_flag_function(
       "--allow-unk", [this](std::int64_t count) { translator_.allow_unk = count > 0; },
       "The unknown word may be produced");
@@ -128,6 +152,7 @@ void TranslateCommand::add_search_options() {
 
 void TranslateCommand::finish() {
   common_.apply_to(translator_);
+  common_.apply_languages_to(translator_);
   // Else the model's own, if any.
   if (no_shortlist_ || !shortlist_.path.empty()) translator_.shortlist = shortlist_;
   translator_.alignment = format_.alignment.has_value();

@@ -89,6 +89,16 @@ void ModelCommandOptions::add_model_to(Options& options, Texts texts) {
       ->type_name("FILE");
 }
 
+void ModelCommandOptions::add_languages_to(CLI::App& app) {
+  app.add_option("--source-language", source_language,
+                 "Language of the text, for a model that translates between several: deu_Latn, de")
+      ->type_name("CODE")
+      ->default_str("the model's");
+  app.add_option("--target-language", target_language, "Language of the translation")
+      ->type_name("CODE")
+      ->default_str("the model's");
+}
+
 void ModelCommandOptions::add_scoring_to(CLI::App& app) {
   const auto set_normalize = [this](const std::string& text) {
     normalize = text.empty() ? 1.0f : static_cast<float>(parse_number(text).value());

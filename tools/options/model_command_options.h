@@ -43,6 +43,7 @@ struct ModelCommandOptions {
   std::size_t threads = 0;
   BatchOptions batches;
   std::optional<float> normalize, word_penalty;
+  std::string source_language, target_language;
   std::vector<std::string> files_read;  ///< set by load: model, vocabularies and configurations
 
   /// The vocabularies of a model: of a source and a target, or of one text.
@@ -50,6 +51,8 @@ struct ModelCommandOptions {
 
   /// Registers the options for model and vocabularies.
   void add_model_to(Options& options, Texts texts = Texts::pair);
+  /// Registers the options for the languages of a text and its translation.
+  void add_languages_to(CLI::App& app);
   /// Registers the options for the computation of scores.
   void add_scoring_to(CLI::App& app);
   /// Registers the options for input, output, speed and reports.
@@ -74,6 +77,12 @@ struct ModelCommandOptions {
     run.word_penalty = word_penalty;
     run.threads = threads;
     run.strict = strict;
+  }
+  /// The same of Translator and Scorer.
+  template <typename RunOptions>
+  void apply_languages_to(RunOptions& run) const {
+    run.source_language = source_language;
+    run.target_language = target_language;
   }
 
  private:

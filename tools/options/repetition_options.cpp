@@ -5,7 +5,7 @@
 
 namespace fuselage {
 
-void add_repetition_options(CLI::App& app, Repetition& repetition, std::int32_t& min_length) {
+void add_repetition_options(CLI::App& app, Repetition& repetition, std::optional<std::int32_t>& min_length) {
   add_number(app, "--repetition-penalty", repetition.penalty,
              "Multiply the log-probabilities of words that a hypothesis has already by this",
              {.least = 0, .most = 1000, .whole = false, .above = true});
@@ -15,7 +15,8 @@ void add_repetition_options(CLI::App& app, Repetition& repetition, std::int32_t&
   add_number(app, "--min-length", min_length,
              "Fewest tokens of a hypothesis, the end symbol not counted, unless its length "
              "limit is lower",
-             {0, kMaxMinLength});
+             {0, kMaxMinLength})
+      ->default_str("the model's, or 0");
 }
 
 }  // namespace fuselage

@@ -10,6 +10,7 @@
 #include "fuselage/base/api.h"
 #include "fuselage/decoding/search_guide.h"
 #include "fuselage/decoding/translation.h"
+#include "fuselage/models/decode_defaults.h"
 
 namespace FUSELAGE_API fuselage {
 
@@ -35,11 +36,22 @@ struct SearchOptions {
   /// system", equation 14.
   float coverage_penalty = 0;
   float max_length_factor = 3;  ///< maximum number of words per source word, end symbols included
-  /// Maximum number of words after the prefix, in place of max_length_factor; 0: by the factor.
+  /// Maximum number of words, those of a prefix not counted and those of `beginning` counted, in
+  /// place of max_length_factor; 0: by the factor.
   std::int32_t max_words = 0;
-  /// Words before the end symbol, a prefix not counted, unless the limits above are lower or no
+  /// Words before the end symbol, counted in the same way, unless the limits above are lower or no
   /// other word has a score; 0 to kMaxMinLength. The search then runs step by step.
   std::int32_t min_length = 0;
+  /// Words that all hypotheses begin with, before a prefix, and that results are given without: the
+  /// word of a target language, for example. They have the score 0 and count in the length by which
+  /// a score is normalized.
+  std::vector<std::int32_t> beginning = {};
+  /// A beam of 2 or more does not shrink: in each step the best open hypotheses take its places,
+  /// and those that end with a rank within the beam are results, as in Transformers' generate().
+  bool keep_beam = false;
+  EarlyStopping early_stopping = EarlyStopping::never;  ///< with keep_beam
+  /// At the length limit the end symbol is the only candidate, with a score of 0.
+  bool forced_end = false;
   /// Hypotheses of each result, the best ones; 0: all, as many as the beam is wide.
   std::int32_t n_best = 0;
   /// Word scores are not above 0, as log-probabilities. A search then ends when no open hypothesis
@@ -137,6 +149,10 @@ class BeamSearch {
     std::size_t candidate;
   };
 
+  bool keeps_beam() const { return options_.keep_beam && options_.beam_size > 1; }
+  /// Words at the beginning of a hypothesis that do not count in its length.
+  std::int32_t not_counted(std::int32_t sentence) const;
+  std::int32_t length_limit(std::int32_t source_length) const;
   void take_guides(const Batch& batch, std::span<const SearchGuide> guides);
   void list_words(const Batch& batch);
   void reserve(const Batch& batch);
@@ -145,6 +161,7 @@ class BeamSearch {
   void expand();
   void take_forced(std::size_t row, std::int32_t word);
   std::int32_t prefix_length(std::int32_t sentence) const;
+  void force_ends(std::size_t begin, std::size_t end);
   void collect_candidates(std::size_t begin, std::size_t end, bool may_be_short);
   bool has_candidate() const;
   void add_term_candidates(std::size_t row);
@@ -160,6 +177,7 @@ class BeamSearch {
   float final_score(const SearchRecord::Finished& finished) const;
   float coverage(const SearchRecord::Finished& finished) const;
   void drop_if_decided(std::int32_t sentence, std::size_t first_open, std::size_t first_finished);
+  bool is_decided(std::int32_t sentence, std::span<const Live> open, const BestScores& best) const;
   bool has_all_terms(const SearchRecord::Finished& finished) const;
   Hypothesis trace_back(const SearchRecord::Finished& finished, std::size_t source_length) const;
   bool suppressed(std::int32_t word) const;
@@ -169,7 +187,8 @@ class BeamSearch {
   std::size_t steps_ = 0;
   std::size_t best_scores_, best_words_, alignment_output_ = 0, listed_scores_ = 0;
 
-  std::span<const SearchGuide> guides_;  ///< of the current batch
+  std::span<const SearchGuide> guides_;   ///< of the current batch
+  std::vector<SearchGuide> own_guides_;  ///< guides_ with the beginning
   SearchSettings settings_;
   SearchRecord record_;
   std::vector<Live> live_, next_live_;
@@ -178,7 +197,7 @@ class BeamSearch {
   std::vector<TermState> states_, next_states_;  ///< of live_ and next_live_
   std::vector<Place> places_;
   std::unique_ptr<FinalScores> final_scores_;
-  std::vector<BestScores> best_finished_;  ///< of each sentence; empty without early_stop
+  std::vector<BestScores> best_finished_;  ///< of each sentence; empty if searches do not stop early
   std::vector<float> alignments_;
   std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
   mutable std::vector<float> covered_;         ///< of each source token, while a score is computed

@@ -36,7 +36,7 @@ struct GeneratorOptions {
   std::int32_t max_new_tokens = 256;
   /// Words of every continuation, the end symbol not counted, unless max_new_tokens is lower; 0 to
   /// kMaxMinLength.
-  std::int32_t min_length = 0;
+  std::optional<std::int32_t> min_length = {};
   Repetition repetition = {};              ///< the words of a prompt count
   std::optional<float> normalize = {};     ///< a score is divided by length^normalize; 0
   std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0

@@ -28,6 +28,8 @@ struct ScorerOptions {
   std::optional<float> word_penalty = {};  ///< subtracted from the score per word; 0
   /// Maximum number of words of a line, including the end symbol; 1000.
   std::optional<std::size_t> max_length = {};
+  /// As in TranslatorOptions.
+  std::string source_language = {}, target_language = {};
   bool alignment = false;   ///< scores have their alignment
   bool strict = false;      ///< invalid and too long lines are errors
   std::size_t threads = 1;  ///< as in TranslatorOptions

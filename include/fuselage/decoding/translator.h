@@ -43,8 +43,9 @@ struct TranslatorOptions {
   float coverage_penalty = 0;
   std::optional<float> max_length_factor = {};  ///< maximum number of words per source word; 3
   /// Maximum number of words of a translation, a prefix not counted, in place of max_length_factor;
-  /// 0 to kMaxWords, 0: by the factor.
-  std::int32_t max_words = 0;
+  /// 0 to kMaxWords, 0: by the factor; where max_length_factor is set and this is not, by the
+  /// factor.
+  std::optional<std::int32_t> max_words = {};
   /// Maximum number of words of a line, including the end symbol; 1000.
   std::optional<std::size_t> max_length = {};
   std::optional<bool> allow_unk = {};  ///< the unknown word may be produced; false
@@ -58,9 +59,18 @@ struct TranslatorOptions {
   /// search ends as soon as these are found.
   std::int32_t n_best = 0;
   /// Words of every translation, the end symbol and a prefix not counted, unless its length limit
-  /// is lower; 0 to kMaxMinLength.
-  std::int32_t min_length = 0;
-  Repetition repetition = {};  ///< needs scores that are normalized
+  /// is lower; 0 to kMaxMinLength; 0.
+  std::optional<std::int32_t> min_length = {};
+  /// Needs scores that are normalized. Members that are off have the values of the model.
+  Repetition repetition = {};
+  /// A beam of 2 or more keeps its width (SearchOptions::keep_beam); false.
+  std::optional<bool> keep_beam = {};
+  std::optional<EarlyStopping> early_stopping = {};  ///< with keep_beam; never
+  /// The last word at the length limit is the end symbol (SearchOptions::forced_end); false.
+  std::optional<bool> forced_end = {};
+  /// Codes of languages, for a model that translates between several (TextFormat); empty: those of
+  /// the model.
+  std::string source_language = {}, target_language = {};
   bool skip_cost = false;      ///< scores are logits, which is faster; needs a beam size of 1
   bool alignment = false;      ///< hypotheses have their alignment
   bool model_scores = false;   ///< hypotheses of an ensemble have each model's log-probability

@@ -47,6 +47,8 @@ struct Model {
   std::string format = {};
   /// The name of its architecture; empty: its graph is stored.
   std::string architecture = {};
+  /// The licence that a model card beside it states; empty: none.
+  std::string license = {};
   /// The options of the architecture as YAML, empty if there are none.
   std::string options = {};
   /// Notes for the user from loading.

@@ -10,7 +10,8 @@ namespace FUSELAGE_API fuselage {
 
 /// A word that a model has beside those of its vocabulary files.
 struct AddedWord {
-  std::int32_t id = 0;
+  /// -1: the number behind the word before it in the list, or behind the last one of the file.
+  std::int32_t id = -1;
   std::string text;
 
   bool operator==(const AddedWord&) const = default;
@@ -49,6 +50,11 @@ struct TextFormat {
   /// with, which are no part of its text and have a score of 0. "{source}" and "{target}" stand for
   /// the words of its languages, and are left out without these.
   std::vector<std::string> source_prefix = {}, source_suffix = {}, target_prefix = {};
+  /// The id of a word that takes the place of target_prefix where no target language is stated; -1:
+  /// none.
+  std::int32_t first_word = -1;
+  /// Ids of words that no translation has.
+  std::vector<std::int32_t> suppressed = {};
   std::vector<Language> languages = {};
   std::vector<TaskText> tasks = {};
   /// Codes of the languages that count unless others are stated; empty: none.
