@@ -177,6 +177,56 @@ TEST(BeamSearch, BeginsHypothesesWithTheirPrefixes) {
   EXPECT_THAT(results[1][0].words, ElementsAre(1, 1));
 }
 
+TEST(BeamSearch, KeepsTheWidthOfItsBeamOnRequest) {
+  Script script;
+  const ScriptedExecutable executable(script);
+  SearchOptions options{.beam_size = 2, .max_words = 3, .keep_beam = true};
+  const auto search = [&] {
+    script.steps_run = 0;
+    return BeamSearch(executable, options).search(std::vector<WordIds>{{5, 0}})[0];
+  };
+  auto results = search();
+  EXPECT_EQ(script.searches_run, 0);
+  EXPECT_EQ(script.steps_run, 3);
+  ASSERT_THAT(results, SizeIs(2));
+  EXPECT_THAT(results[0].words, ElementsAre(0));
+  EXPECT_THAT(results[1].words, ElementsAre(1, 0));
+  // Two have ended, but the open one, with -1, is better than the second.
+  options.early_stopping = EarlyStopping::heuristic;
+  EXPECT_THAT(search(), SizeIs(2));
+  EXPECT_EQ(script.steps_run, 3);
+  options.early_stopping = EarlyStopping::first;
+  EXPECT_THAT(search(), SizeIs(2));
+  EXPECT_EQ(script.steps_run, 2);
+  options.beam_size = 1;
+  EXPECT_THAT(search()[0].words, ElementsAre(1, 1, 1));
+}
+
+TEST(BeamSearch, EndsAtTheLengthLimitOnRequest) {
+  Script script;
+  const ScriptedExecutable executable(script);
+  BeamSearch search(executable, {.beam_size = 1, .max_words = 3, .forced_end = true});
+  const auto results = search.search(std::vector<WordIds>{{5, 0}});
+  EXPECT_THAT(results[0][0].words, ElementsAre(1, 1, 0));
+  EXPECT_THAT(results[0][0].word_scores, ElementsAre(-0.5f, -0.5f, 0));
+}
+
+TEST(BeamSearch, CountsWordsThatAllHypothesesBeginWithAndGivesResultsWithoutThem) {
+  Script script;
+  const ScriptedExecutable executable(script);
+  BeamSearch search(
+      executable,
+      {.beam_size = 1, .normalize = 1, .max_words = 3, .beginning = {9}, .end_id = 7});
+  const std::vector<WordIds> sentences{{5, 0}, {5, 0}};
+  const auto results =
+      search.search(sentences, {}, std::vector<SearchGuide>{{.prefix = {8}}, {}});
+  EXPECT_THAT(results[0][0].words, ElementsAre(8, 1, 1));
+  EXPECT_EQ(results[0][0].score, -1.0f / 3);
+  EXPECT_THAT(results[1][0].words, ElementsAre(1, 1));
+  EXPECT_THAT(results[1][0].word_scores, ElementsAre(-0.5f, -0.5f));
+  EXPECT_EQ(results[1][0].score, -1.0f / 3);
+}
+
 TEST(BeamSearch, ScoresPrefixesOnRequest) {
   Script script;
   const ScriptedExecutable executable(script);

@@ -1,0 +1,275 @@
+// Directories of Hugging Face's Transformers, against what its generate() and log-softmax give.
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/file.h"
+#include "fuselage/base/error.h"
+#include "fuselage/decoding/scorer.h"
+#include "fuselage/decoding/translator.h"
+#include "fuselage/models/directory/model_directory.h"
+#include "fuselage/models/formats/safetensors.h"
+#include "fuselage/models/load_model.h"
+#include "tests/decoding/marian_output.h"
+#include "tests/decoding/support.h"
+
+namespace fuselage::huggingface_test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+using Json = nlohmann::json;
+
+constexpr double kTolerance = 1e-4;
+constexpr std::int32_t kNewTokens = 24;  ///< with which the expected output was made
+
+std::string directory(const std::string& name) {
+  return support::conformance_case("huggingface/" + name);
+}
+
+std::vector<std::string> lines(const std::string& name, const std::string& file) {
+  return support::lines_of(read_file(directory(name) + "/" + file));
+}
+
+/// The words of a sequence of generate(): without those that it begins with, up to the end symbol.
+WordIds words_of(const Json& sequence, std::size_t first, std::int32_t end) {
+  WordIds words;
+  for (std::size_t i = first; i < sequence.size(); ++i) {
+    words.push_back(sequence[i].get<std::int32_t>());
+    if (words.back() == end) break;
+  }
+  return words;
+}
+
+struct Case {
+  std::string name;
+  std::size_t first;  ///< words before those of the translation: the decoder's first, a language
+  std::int32_t end;
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+class HuggingFace : public ::testing::TestWithParam<Case> {
+ protected:
+  Json expected() const {
+    return Json::parse(read_file(directory(GetParam().name) + "/expected.json"));
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Models, HuggingFace,
+                         ::testing::Values(Case{"marian", 1, 0}, Case{"m2m100", 2, 2},
+                                           Case{"t5", 1, 1}),
+                         [](const auto& tested) { return tested.param.name; });
+
+TranslatorOptions options(const std::string& backend, std::int32_t beam_size) {
+  TranslatorOptions options;
+  options.compile.backend = backend;
+  options.beam_size = beam_size;
+  options.max_words = kNewTokens;
+  return options;
+}
+
+/// Compares translations of the first lines with those of generate().
+void expect_output(const Translator& translator, const Case& c, const Json& expected,
+                   std::size_t count, bool scored) {
+  std::vector<std::string> input = lines(c.name, "input.txt");
+  ASSERT_EQ(input.size(), expected.size());
+  input.resize(count);
+  const std::vector<Translation> translations = translator.translate(input);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Hypothesis& best = translations[i].n_best[0].hypothesis;
+    EXPECT_THAT(best.words, ElementsAreArray(words_of(expected[i].at("ids"), c.first, c.end)))
+        << input[i];
+    if (!scored) continue;
+    EXPECT_NEAR(best.score, expected[i].at("score").get<double>(), kTolerance);
+  }
+}
+
+TEST_P(HuggingFace, FindsTheWordsOfGreedySearch) {
+  const std::string model = directory(GetParam().name);
+  const Json beam1 = expected().at("beam1");
+  expect_output(Translator(model, options("cpu", 1)), GetParam(), beam1, beam1.size(), false);
+  expect_output(Translator(model, options("reference", 1)), GetParam(), beam1, 3, false);
+}
+
+TEST_P(HuggingFace, FindsTheWordsAndScoresOfBeamSearch) {
+  const std::string model = directory(GetParam().name);
+  const Json beam4 = expected().at("beam4");
+  expect_output(Translator(model, options("cpu", 4)), GetParam(), beam4, beam4.size(), true);
+  // The exact end of a search finds hypotheses that are at least as good.
+  TranslatorOptions exact = options("cpu", 4);
+  exact.early_stopping = EarlyStopping::never;
+  const auto found = Translator(model, exact).translate(lines(GetParam().name, "input.txt"));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    EXPECT_GE(found[i].n_best[0].hypothesis.score,
+              beam4[i].at("score").get<double>() - kTolerance);
+}
+
+TEST_P(HuggingFace, GivesTheLogProbabilitiesOfTranslations) {
+  const Scorer scorer(directory(GetParam().name));
+  const Json forced = expected().at("forced");
+  const auto scores =
+      scorer.score(lines(GetParam().name, "input.txt"), lines(GetParam().name, "ref.txt"));
+  ASSERT_EQ(scores.size(), forced.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const Json& log_probs = forced[i].at("logprobs");
+    const std::size_t before = GetParam().first - 1;
+    ASSERT_EQ(scores[i].word_scores.size(), log_probs.size() - before) << i;
+    for (std::size_t w = 0; w < scores[i].word_scores.size(); ++w)
+      EXPECT_NEAR(scores[i].word_scores[w], log_probs[before + w].get<double>(), kTolerance)
+          << i << " " << w;
+  }
+}
+
+TEST_P(HuggingFace, IsTheSameAsAModelDirectory) {
+  const support::TemporaryFolder folder;
+  const std::string path = folder / "model";
+  const Model model = load_model(directory(GetParam().name));
+  save_model_directory(model, model.vocabularies, path, {});
+  const Model saved = load_model(path);
+  EXPECT_EQ(saved.text, model.text);
+  EXPECT_EQ(saved.decode, model.decode);
+  const Translator ours(saved, options("cpu", 4)), theirs(model, options("cpu", 4));
+  for (const std::string& line : lines(GetParam().name, "input.txt")) {
+    const Translation a = ours.translate(line), b = theirs.translate(line);
+    EXPECT_EQ(a.n_best[0].text, b.n_best[0].text);
+    EXPECT_EQ(a.n_best[0].hypothesis.score, b.n_best[0].hypothesis.score);
+  }
+}
+
+TEST_P(HuggingFace, AlignsEachWordWithTheWordsOfTheText) {
+  TranslatorOptions aligned = options("cpu", 2);
+  aligned.alignment = true;
+  const Translation translation =
+      Translator(directory(GetParam().name), aligned).translate("Tom is my friend.");
+  for (const std::vector<float>& weights : translation.n_best[0].hypothesis.alignment)
+    EXPECT_EQ(weights.size(), translation.source_words);
+}
+
+/// A copy of a directory, to be damaged.
+class Damaged : public ::testing::Test {
+ protected:
+  void SetUp() override { copy("marian"); }
+
+  void copy(const std::string& name) {
+    path_ = folder_ / name;
+    fs::copy(directory(name), path_);
+    for (const auto& entry : fs::directory_iterator(path_))
+      fs::permissions(entry, fs::perms::owner_write, fs::perm_options::add);
+  }
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+  void edit(const std::string& name, const std::string& key, const Json& value) {
+    Json json = Json::parse(read_file(file(name)));
+    json[key] = value;
+    write_file_atomically(file(name), json.dump());
+  }
+
+  auto load() {
+    return [this] { load_model(path_); };
+  }
+
+  support::TemporaryFolder folder_;
+  std::string path_;
+};
+
+TEST_F(Damaged, WeightsAreNamed) {
+  fs::rename(file("model.safetensors"), file("pytorch_model.bin"));
+  EXPECT_THAT(load(), ThrowsMessage<Error>(AllOf(HasSubstr("pytorch_model.bin: weights as a"),
+                                                 HasSubstr("save_pretrained"))));
+  fs::remove(file("pytorch_model.bin"));
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("neither model.safetensors nor")));
+}
+
+TEST_F(Damaged, SettingsAreRefusedByNameAndValue) {
+  edit("config.json", "decoder_start_token_id", 1072);
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr(
+                          "'decoder_start_token_id' is 1072, but the table of embeddings has 1072 "
+                          "rows")));
+  edit("config.json", "decoder_start_token_id", 1071);
+  edit("config.json", "activation_function", "mish");
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("activation function 'mish' is not known")));
+  edit("config.json", "activation_function", "swish");
+  edit("config.json", "decoder_layers", 3);
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("model.decoder.layers.2")));
+  edit("config.json", "decoder_layers", 1);
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("not used by the architecture")));
+  edit("config.json", "architectures", {"WhisperForConditionalGeneration"});
+  EXPECT_THAT(load(), ThrowsMessage<Error>(AllOf(
+                          HasSubstr("'WhisperForConditionalGeneration' (the family 'marian')"),
+                          HasSubstr("M2M100ForConditionalGeneration"))));
+}
+
+TEST_F(Damaged, SettingsOfTheSearchAreRefusedByNameAndValue) {
+  edit("generation_config.json", "num_beams", 0);
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("num_beams")));
+  edit("generation_config.json", "num_beams", 2);
+  edit("generation_config.json", "early_stopping", 3);
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("must be true, false or \"never\"")));
+  edit("generation_config.json", "early_stopping", true);
+  edit("generation_config.json", "bad_words_ids", {{1, 2}});
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("'bad_words_ids'")));
+  edit("generation_config.json", "bad_words_ids", {{3}});
+  const Model model = load_model(path_);
+  EXPECT_THAT(model.text.suppressed, ::testing::ElementsAre(3));
+  EXPECT_EQ(model.decode.beam_size, 2);
+  EXPECT_EQ(model.decode.early_stopping, EarlyStopping::first);
+}
+
+TEST_F(Damaged, ShardsGiveTheSameModel) {
+  const TensorMap weights = read_safetensors(file("model.safetensors"));
+  std::map<std::string, TensorMap> shards;
+  Json index;
+  std::size_t at = 0;
+  for (const auto& [name, tensor] : weights) {
+    const std::string shard = at++ % 2 == 0 ? "model-1.safetensors" : "model-2.safetensors";
+    shards[shard].emplace(name, tensor);
+    index["weight_map"][name] = shard;
+  }
+  for (const auto& [shard, tensors] : shards) write_safetensors(file(shard), tensors, {});
+  write_file_atomically(file("model.safetensors.index.json"), index.dump());
+  const Model whole = load_model(path_);
+  fs::remove(file("model.safetensors"));
+  const Model sharded = load_model(path_);
+  EXPECT_EQ(sharded.weights.size(), whole.weights.size());
+  index["weight_map"]["lm_head.bias"] = "model-1.safetensors";
+  write_file_atomically(file("model.safetensors.index.json"), index.dump());
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("'lm_head.bias'")));
+}
+
+TEST_F(Damaged, CopiesOfSharedTablesAreOne) {
+  TensorMap weights = read_safetensors(file("model.safetensors"));
+  for (const char* name : {"lm_head.weight", "model.encoder.embed_tokens.weight",
+                           "model.decoder.embed_tokens.weight"})
+    weights.emplace(name, weights.at("model.shared.weight"));
+  write_safetensors(file("model.safetensors"), weights, {});
+  EXPECT_EQ(load_model(path_).weights.count("lm_head.weight"), 0U);
+}
+
+TEST_F(Damaged, LanguagesHaveToBeThoseOfTheModel) {
+  copy("m2m100");
+  TranslatorOptions spoken;
+  spoken.target_language = "xx";
+  EXPECT_THAT([&] { Translator(path_, spoken); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("no language 'xx'"), HasSubstr("100"))));
+  spoken.target_language = "de";
+  spoken.source_language = "en";
+  EXPECT_EQ(Translator(path_, spoken).translate("Tom is here.").n_best[0].text,
+            Translator(path_).translate("Tom is here.").n_best[0].text);
+  edit("tokenizer_config.json", "tgt_lang", nullptr);
+  EXPECT_THAT([&] { Translator translator(path_); },
+              ThrowsMessage<Error>(HasSubstr("state a target-language")));
+  spoken.target_language = "de";
+  EXPECT_THAT([&] { Translator(directory("marian"), spoken); },
+              ThrowsMessage<Error>(HasSubstr("does not translate between several languages")));
+}
+
+}  // namespace
+}  // namespace fuselage::huggingface_test
