@@ -10,6 +10,7 @@
 #include "base/registrant.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/architectures/ctranslate2.h"
 #include "models/architectures/encoder_decoder.h"
 #include "models/architectures/rnn_stack.h"
 #include "models/architectures/scores.h"
@@ -37,6 +38,9 @@ struct Architectures {
                        "Recurrent encoder, and a decoder whose layers are listed: the models "
                        "of Devlin, of Quinn and Ballesteros, and of Amun.",
                    .build = build_rnn_stack});
+    all.push_back({.name = "ctranslate2-transformer",
+                   .summary = "Transformer with the variants of CTranslate2's models.",
+                   .build = build_ctranslate2_transformer});
   }
 
   const ArchitectureDef* find(std::string_view name) const {
