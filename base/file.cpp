@@ -12,6 +12,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/archive.h"
 #include "base/descriptor.h"
 #include "fuselage/base/error.h"
 
@@ -56,6 +57,10 @@ TemporaryFile make_temporary(const std::string& path, unsigned permissions) {
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 && errno == ENOTDIR) {
+    if (const auto member = archive_member(path)) return read_member(*member, max_bytes);
+    errno = ENOTDIR;
+  }
   if (file.get() < 0) throw Error(fmt::format("cannot open {}: {}", path, std::strerror(errno)));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0)

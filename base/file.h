@@ -10,7 +10,8 @@
 
 namespace fuselage {
 
-/// The whole content of a file or pipe. Throws Error with the path and the system's reason if it
+/// The whole content of a file or pipe, or of a file in a ZIP archive, which counts as a folder in
+/// `path` (archive.h). Throws Error with the path and the system's reason if it
 /// cannot be opened or read, is a directory, or has more than `max_bytes` bytes. Reads little
 /// beyond `max_bytes`.
 FUSELAGE_EXPORTED std::string read_file(

@@ -16,6 +16,7 @@
 #include "fuzz/zip.h"
 #include "models/formats/npz.h"
 #include "models/quantized/quantize_model.h"
+#include "tests/models/ctranslate2_writer.h"
 #include "tests/models/marian_bin_writer.h"
 
 namespace {
@@ -57,7 +58,7 @@ std::string small_options(const std::string& yaml) {
 
 template <typename T>
 std::string little_endian(T value) {
-  return testing::bytes_of(value);
+  return support::bytes_of(value);
 }
 
 std::string npy(const std::string& type, const std::string& shape, const std::string& data) {
@@ -84,10 +85,10 @@ std::string npz_of(const TensorMap& tensors, const std::string& options) {
 }
 
 std::string bin_of(const TensorMap& tensors, const std::string& options) {
-  std::vector<testing::BinItem> items;
-  for (const auto& [name, tensor] : tensors) items.push_back(testing::plain_item(name, tensor));
-  items.push_back(testing::config_item(options));
-  return testing::marian_bin(items);
+  std::vector<support::BinItem> items;
+  for (const auto& [name, tensor] : tensors) items.push_back(support::plain_item(name, tensor));
+  items.push_back(support::config_item(options));
+  return support::marian_bin(items);
 }
 
 /// The corpus to which seeds are written.
@@ -148,6 +149,15 @@ void add_seeds(const Corpus& corpus, const std::string& path) {
   for (int bits = 1; bits <= 4; ++bits) add_quantized(corpus, name, model, bits);
 }
 
+/// Adds files of CTranslate2 of several versions.
+void add_ctranslate2(const Corpus& corpus) {
+  support::Ctranslate2Model model;
+  for (const std::uint32_t version : {6U, 5U, 2U}) {
+    model.header.version = version;
+    corpus.add("ctranslate2", std::to_string(version) + ".bin", model.bytes());
+  }
+}
+
 /// Adds files of cached weights of several sizes.
 void add_cached_weights(const Corpus& corpus) {
   const std::string directory = (fs::temp_directory_path() / "fuselage-seed-weights").string();
@@ -165,6 +175,7 @@ int main(int count, char** arguments) {
   try {
     const Corpus corpus(arguments[1]);
     for (int i = 2; i < count; ++i) add_seeds(corpus, arguments[i]);
+    add_ctranslate2(corpus);
     add_cached_weights(corpus);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

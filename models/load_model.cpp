@@ -18,6 +18,8 @@
 #include "fuselage/base/stack.h"
 #include "fuselage/models/architectures/ensemble.h"
 #include "fuselage/models/directory/model_directory.h"
+#include "models/ctranslate2/argos.h"
+#include "models/ctranslate2/directory.h"
 #include "models/decode_keys.h"
 #include "models/directory/model_configuration.h"
 #include "models/finite_weights.h"
@@ -32,8 +34,9 @@ namespace fuselage {
 namespace {
 
 constexpr std::string_view kSupported =
-    "a Marian model (.npz or .bin), a Fuselage model directory, or a directory of published files, "
-    "such as those of Hugging Face's Transformers, can be loaded";
+    "a Marian model (.npz or .bin), a Fuselage model directory, a directory of Hugging Face's "
+    "Transformers, of CTranslate2 or of published files, or a package of Argos Translate can be "
+    "loaded";
 
 [[noreturn]] void refuse(const std::string& path) {
   const std::string_view extension = file_extension(path);
@@ -109,9 +112,12 @@ Model load_marian_model(const std::string& path, const LoadOptions& options) {
   return model;
 }
 
-/// A model directory, one of Hugging Face's Transformers, or published files.
+/// A package of Argos, a model of Transformers or CTranslate2, a model directory, or published
+/// files.
 Model load_directory(const std::string& path, const LoadOptions& options) {
+  if (is_argos_package(path)) return load_argos_package(path);
   if (is_huggingface_directory(path)) return load_huggingface_directory(path);
+  if (is_ctranslate2_directory(path)) return load_ctranslate2_directory(path);
   refuse_foreign_directory(path);
   if (is_model_directory(path)) return load_model_directory(path, options);
   return load_configuration(read_published_directory(path, options.ignore_unknown), path, options);
@@ -125,6 +131,7 @@ Model load_any(const std::string& path, const LoadOptions& options) {
   if (status.type() == std::filesystem::file_type::none)
     throw Error(fmt::format("cannot open model {}: {}", path, error.message()));
   if (status.type() == std::filesystem::file_type::directory) return load_directory(path, options);
+  if (is_argos_package(path)) return load_argos_package(path);
   refuse_foreign_file(path);
   if (const auto extension = file_extension(without_compression(path));
       extension == "npz" || extension == "bin")

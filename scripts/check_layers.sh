@@ -28,7 +28,7 @@ declare -A rooms=(
   [backends/cpu/simd]="elementwise gemm rows output"
   [backends/cuda/device]="runtime rows kernel normalization attention gather elementwise gemm output recurrent search executor"
   [decoding]="search lines"
-  [models]="formats architectures quantized directory marian|huggingface"
+  [models]="formats architectures quantized directory marian|huggingface|ctranslate2"
   [text]="words|sentencepiece|bpe|shortlist|terms"
   [tools]="options commands"
 )

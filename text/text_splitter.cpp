@@ -107,13 +107,17 @@ std::string TextSplitter::join(const std::vector<std::string>& words,
   return join(joined);
 }
 
+bool is_sentencepiece(const std::string& path, std::string_view bytes) {
+  const std::string_view extension = file_extension(without_compression(path));
+  return extension == "spm" || (extension == "model" && bytes.starts_with('\n'));
+}
+
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
                                                   const SplitterOptions& options) {
   std::string stored = read_file(path, kMaxVocabularyBytes);
   if (options.digest) expect_digest(stored, path, *options.digest);
   const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);
-  if (file_extension(without_compression(path)) != "spm")
-    return parse_bpe(bytes, path, options.glossaries);
+  if (!is_sentencepiece(path, bytes)) return parse_bpe(bytes, path, options.glossaries);
   if (!options.glossaries.empty())
     throw Error(
         fmt::format("{}: a SentencePiece model has no glossaries; they belong to BPE codes", path));

@@ -52,9 +52,13 @@ struct SplitterOptions {
   std::optional<ListedDigest> digest = {};
 };
 
-/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow), or BPE codes (any
-/// other name). Throws Error with the path for a file that cannot be read, is invalid, or has more
-/// than kMaxVocabularyBytes bytes.
+/// Whether a splitter is a SentencePiece model, by its extension or, for .model, which BPE codes
+/// may have too, by its content: it begins with a piece, whose field is a line feed.
+bool is_sentencepiece(const std::string& path, std::string_view bytes);
+
+/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow; .model, as its
+/// trainer names it), or BPE codes (any other name, also .model). Throws Error with the path for a
+/// file that cannot be read, is invalid, or has more than kMaxVocabularyBytes bytes.
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
                                                   const SplitterOptions& options = {});
 

@@ -11,6 +11,7 @@
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/bart.h"
+#include "models/architectures/ctranslate2.h"
 #include "models/architectures/encoder_decoder.h"
 #include "models/architectures/rnn_stack.h"
 #include "models/architectures/scores.h"
@@ -41,6 +42,9 @@ struct Architectures {
                        "Recurrent encoder, and a decoder whose layers are listed: the models "
                        "of Devlin, of Quinn and Ballesteros, and of Amun.",
                    .build = build_rnn_stack});
+    all.push_back({.name = "ctranslate2-transformer",
+                   .summary = "Transformer with the variants of CTranslate2's models.",
+                   .build = build_ctranslate2_transformer});
   }
 
   /// Classes of Hugging Face's Transformers, which live as long as the program.

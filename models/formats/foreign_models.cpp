@@ -143,7 +143,9 @@ struct ForeignFormat {
 
 /// The first entry that matches counts.
 constexpr ForeignFormat kForeignFormats[] = {
-    {"a CTranslate2 model", kUseMarian, is_ctranslate2},
+    {"a CTranslate2 model",
+     "if it is the model.bin of a directory, with vocabularies beside it, give that directory",
+     is_ctranslate2},
     {"a fairseq checkpoint (PyTorch)", kStoreParameters, is_fairseq},
     {"a checkpoint of OpenNMT-py (PyTorch)", kStoreParameters, is_opennmt},
     {"a PyTorch checkpoint", kStoreParameters, is_pytorch},
@@ -219,6 +221,11 @@ void refuse_foreign_model(std::string_view head, const std::string& path) {
   const std::string name = fs::path(without_compression(path)).filename().string();
   for (const ForeignFormat& format : kForeignFormats)
     if (format.matches({head, name})) refuse(path, format.name, format.advice);
+}
+
+bool is_ctranslate2_file(const std::string& path) {
+  const std::string head = head_of(path);
+  return is_ctranslate2({head, ""});
 }
 
 void refuse_foreign_file(const std::string& path) {

@@ -21,4 +21,7 @@ void refuse_foreign_file(const std::string& path);
 /// one whose only models are those of other systems.
 void refuse_foreign_directory(const std::string& path);
 
+/// Whether a file is the model.bin of a CTranslate2 directory, by its first bytes.
+bool is_ctranslate2_file(const std::string& path);
+
 }  // namespace fuselage

@@ -38,7 +38,7 @@ struct ForeignCase {
 
 const ForeignCase kForeignCases[] = {
     {"model.bin", kCTranslate2, "this is a CTranslate2 model"},
-    {"model.bin", kEarlyCTranslate2, "this is a CTranslate2 model"},
+    {"model.bin", kEarlyCTranslate2, "with vocabularies beside it, give that directory"},
     {"model.npz", kCTranslate2, "this is a CTranslate2 model"},
     {"model.pt", kPyTorch + "\x80\x02}q\0(X\x05\0\0\0model"s, "this is a PyTorch checkpoint"},
     {"pytorch_model.bin", kPyTorch, "store its parameters as .safetensors"},
@@ -105,10 +105,8 @@ TEST(ForeignModels, MayBeDirectories) {
           "the Marian model that it was converted from");
   refused({{"config.json", R"({"model_type": "t5"})"}},
           "this is a model of Hugging Face's Transformers, which cannot be loaded; store its");
-  refused({{"config.json", R"({"add_source_bos": false})"}, {"model.bin", kCTranslate2}},
-          "model.bin: this is a CTranslate2 model");
-  refused({{"model.bin", kCTranslate2}, {"shared_vocabulary.txt", "a"}},
-          "model.bin: this is a CTranslate2 model");
+  refused({{"model.bin", kEarlyCTranslate2}, {"shared_vocabulary.txt", "a"}},
+          "model.bin: version 1 of CTranslate2's binary format is not supported");
   refused({{"checkpoint_best.pt", kPyTorch + "fairseq"}, {"dict.en.txt", "a 1"}},
           "checkpoint_best.pt: this is a fairseq checkpoint");
   refused({{"saved_model.pb", "x"}}, "saved_model.pb: this is a TensorFlow SavedModel");

@@ -19,6 +19,14 @@ using ::testing::ThrowsMessage;
 constexpr const char* kModel = FUSELAGE_TEST_DATA "/vocab.spm";
 constexpr const char* kWords = FUSELAGE_TEST_DATA "/vocab.yml";
 
+TEST(TextSplitter, OfEitherKindMayBeCalledModel) {
+  const std::string pieces = temp_path("pieces.model"), codes = temp_path("codes.model");
+  write_file_atomically(pieces, read_file(kModel));
+  write_file_atomically(codes, "#version: 0.2\na b\n");
+  EXPECT_EQ(load_splitter(pieces)->split("Tom is"), load_splitter(kModel)->split("Tom is"));
+  EXPECT_EQ(load_splitter(codes)->split("abc"), "ab@@ c");
+}
+
 TEST(SentencePieceSplitter, SplitsAsTheVocabularyDoes) {
   const auto splitter = load_splitter(kModel);
   const auto vocabulary = load_vocabulary(kModel);

@@ -206,11 +206,41 @@ TEST(WordVocabulary, MayEndBeforeTheModelDoes) {
   EXPECT_EQ(vocabulary->word(9), "");
 }
 
+TEST(WordVocabulary, JsonMayListTheWords) {
+  const auto vocabulary = parse(R"( ["<unk>", "</s>", "a b", "eos"])", "json");
+  EXPECT_EQ(vocabulary->size(), 4);
+  EXPECT_EQ(vocabulary->end_id(), 1);
+  EXPECT_EQ(vocabulary->unknown_id(), 0);
+  EXPECT_EQ(vocabulary->word(2), "a b");
+  EXPECT_EQ(vocabulary->word(3), "eos");
+}
+
+TEST(WordVocabulary, ListsWithoutTheUnknownSymbolHaveItBehindTheLastWord) {
+  for (const auto& [text, extension] :
+       {std::pair("</s>\na\n", "txt"), std::pair(R"(["</s>", "a"])", "json")}) {
+    const auto vocabulary = parse(text, extension);
+    EXPECT_EQ(vocabulary->size(), 3);
+    EXPECT_EQ(vocabulary->unknown_id(), 2);
+    EXPECT_THAT(vocabulary->encode("a b"), ElementsAre(1, 2, 0));
+    EXPECT_THAT(error_of(text, extension, 2), HasSubstr("not below the limit of 2"));
+  }
+}
+
+TEST(WordVocabulary, FaultsInListsNameTheEntry) {
+  EXPECT_THAT(error_of(R"(["</s>", 1])", "json"), HasSubstr("entry 1 of the list is '1'"));
+  EXPECT_THAT(error_of(R"(["</s>", null])", "json"), HasSubstr("entry 1 of the list is 'null'"));
+  EXPECT_THAT(error_of(R"([{"</s>": 1}])", "json"), HasSubstr("entry 0 of the list"));
+  EXPECT_THAT(error_of(R"(["</s>", []])", "json"), HasSubstr("entry 1 of the list"));
+  EXPECT_THAT(error_of(R"(["</s>", "a", "a"])", "json"), HasSubstr("'a' occurs twice"));
+  EXPECT_THAT(error_of(R"(["</s>", "a")", "json"), HasSubstr("not valid JSON at byte 13"));
+  EXPECT_THAT(error_of(R"(["a"])", "json"), HasSubstr("no end symbol </s>"));
+  EXPECT_THAT(error_of("[]", "json"), HasSubstr("has no words"));
+}
+
 TEST(WordVocabulary, FaultsInTextNameTheLineOrWord) {
   EXPECT_THAT(error_of("</s>\n<unk>\n\na\n", "txt"), HasSubstr("line 3 is empty"));
   EXPECT_THAT(error_of("</s>\n<unk>\na\na\n", "txt"), HasSubstr("'a' occurs twice"));
   EXPECT_THAT(error_of("eos\nUNK\na\n", "txt"), HasSubstr("no end symbol </s>"));
-  EXPECT_THAT(error_of("</s>\na\n", "txt"), HasSubstr("no unknown symbol <unk>"));
   EXPECT_THAT(error_of("", "txt"), HasSubstr("has no words"));
 }
 
@@ -240,7 +270,7 @@ TEST(WordVocabulary, FaultsInMappingsNameTheWord) {
 TEST(WordVocabulary, OtherYamlIsRefused) {
   EXPECT_THAT(error_of("- a\n- b\n", "yml"), HasSubstr("not a mapping"));
   EXPECT_THAT(error_of("word", "yml"), HasSubstr("not a mapping"));
-  EXPECT_THAT(error_of("[1]", "json"), HasSubstr("not a mapping"));
+  EXPECT_THAT(error_of("[1]", "yml"), HasSubstr("not a mapping"));
   EXPECT_THAT(error_of("a: &x 5\nb: *x\n", "yml"), AllOf(HasSubstr("line 2"), HasSubstr("alias")));
   EXPECT_THAT(error_of("a: 1\n---\nb: 2\n", "yml"), HasSubstr("second document"));
   EXPECT_THAT(error_of("a: 1\n@@: 2\n", "yml"),

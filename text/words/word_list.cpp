@@ -43,6 +43,11 @@ class MappingBuilder {
         in_quotes(word), in_quotes(value), kLargestId));
   }
 
+  [[noreturn]] void refuse_entry(std::int64_t id, std::string_view value) const {
+    throw Error(fmt::format("{}: entry {} of the list is {}; a word is needed", name_, id,
+                            in_quotes(value)));
+  }
+
   [[noreturn]] void refuse_shape() const {
     throw Error(fmt::format("{}: the vocabulary is not a mapping of words to ids", name_));
   }
@@ -132,7 +137,8 @@ class YamlHandler : public YAML::EventHandler {
   std::optional<std::string> key_;
 };
 
-/// Handles the parser's events of a flat JSON object. Returning false stops the parser.
+/// Handles the parser's events of a flat JSON object, or of a list of words by id. Returning false
+/// stops the parser.
 class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit JsonHandler(MappingBuilder& builder) : builder_(builder) {}
@@ -145,17 +151,24 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
     return accept(static_cast<std::int64_t>(value));
   }
   bool number_float(number_float_t, const string_t& text) override { return refuse(text); }
-  bool string(string_t& text) override { return refuse(text); }
+  bool string(string_t& text) override {
+    if (!in_list_) return refuse(text);
+    builder_.add(text, next_id_++);
+    return true;
+  }
   bool binary(binary_t&) override { return refuse("binary"); }
   bool start_object(std::size_t) override {
-    return std::exchange(in_object_, true) ? refuse("{…}") : true;
+    return in_list_ || std::exchange(in_object_, true) ? refuse("{…}") : true;
   }
   bool key(string_t& text) override {
     key_ = text;
     return true;
   }
   bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return refuse("[…]"); }
+  bool start_array(std::size_t) override {
+    if (in_object_ || in_list_) return refuse("[…]");
+    return in_list_ = true;
+  }
   bool end_array() override { return true; }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception&) override {
@@ -168,11 +181,13 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   bool refuse(std::string_view value) {
+    if (in_list_) builder_.refuse_entry(next_id_, value);
     if (!in_object_) builder_.refuse_shape();
     builder_.refuse_value(key_, value);
   }
 
   bool accept(std::int64_t id) {
+    if (in_list_) builder_.refuse_entry(next_id_, std::to_string(id));
     if (!in_object_) builder_.refuse_shape();
     builder_.add(key_, id);
     return true;
@@ -180,6 +195,8 @@ class JsonHandler : public nlohmann::json_sax<nlohmann::json> {
 
   MappingBuilder& builder_;
   bool in_object_ = false;
+  bool in_list_ = false;
+  std::int64_t next_id_ = 0;  ///< of a list
   std::string key_;
   std::size_t error_position_ = 0;
 };
@@ -223,6 +240,21 @@ std::vector<WordEntry> parse_word_mapping(std::string_view bytes, const std::str
   if (braces) return parse_braces(text, name);
   if (auto entries = parse_flat_mapping(text, kLargestId)) return *std::move(entries);
   return parse_yaml(text, name);
+}
+
+bool is_word_list(std::string_view bytes) {
+  const std::string_view text = without_byte_order_mark(bytes);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '[';
+}
+
+std::vector<WordEntry> parse_word_list(std::string_view bytes, const std::string& name) {
+  const std::string_view text = without_byte_order_mark(bytes);
+  MappingBuilder builder(name);
+  JsonHandler handler(builder);
+  const ClassicLocale classic;
+  if (nlohmann::json::sax_parse(text.begin(), text.end(), &handler)) return builder.take();
+  throw Error(fmt::format("{}: not valid JSON at byte {}", name, handler.error_position()));
 }
 
 std::vector<WordEntry> parse_word_lines(std::string_view bytes, const std::string& name) {

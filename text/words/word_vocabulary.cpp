@@ -112,7 +112,15 @@ class WordVocabulary : public Vocabulary {
     else if (const auto found = ids_.find(std::string_view("<UNK>")); has_go && found != ids_.end())
       unknown_id_ = found->second;
     else
-      unknown_id_ = required(kUnknown, "unknown symbol", name);
+      unknown_id_ = is_mapping ? required(kUnknown, "unknown symbol", name) : last_word(kUnknown);
+  }
+
+  /// The id of a symbol, which a list that lacks it has behind its last word, as in CTranslate2.
+  WordId last_word(std::string_view symbol) {
+    const WordId next = entries_.back().id + 1;
+    const auto [entry, is_new] = ids_.emplace(symbol, next);
+    if (is_new) entries_.push_back({next, std::string(symbol)});
+    return entry->second;
   }
 
   WordId required(std::string_view symbol, std::string_view meaning, const std::string& name) {
@@ -144,9 +152,12 @@ std::unique_ptr<const Vocabulary> parse_word_vocabulary(std::string_view bytes,
                                                         std::string_view extension,
                                                         const std::string& name,
                                                         const VocabularyOptions& options) {
-  const bool is_mapping = extension == "yml" || extension == "yaml" || extension == "json";
-  std::vector<WordEntry> entries =
-      is_mapping ? parse_word_mapping(bytes, name) : parse_word_lines(bytes, name);
+  const bool is_list = extension == "json" && is_word_list(bytes);
+  const bool is_mapping =
+      !is_list && (extension == "yml" || extension == "yaml" || extension == "json");
+  std::vector<WordEntry> entries = is_list      ? parse_word_list(bytes, name)
+                                   : is_mapping ? parse_word_mapping(bytes, name)
+                                                : parse_word_lines(bytes, name);
   if (entries.empty()) throw Error(fmt::format("{}: the vocabulary has no words", name));
   const auto before = [](const WordEntry& a, const WordEntry& b) {
     return std::tie(a.id, a.word) < std::tie(b.id, b.word);

@@ -17,6 +17,7 @@
 #include "models/architectures/scores.h"
 #include "models/decode_keys.h"
 #include "models/formats/quantized_parts.h"
+#include "text/text_splitter.h"
 #include "text/vocabulary.h"
 
 namespace fuselage {
@@ -50,7 +51,7 @@ std::string vocabulary_kind(const std::string& path) {
 }
 
 std::string splitter_kind(const std::string& path) {
-  return file_extension(without_compression(path)) == "spm" ? "SentencePiece" : "BPE codes";
+  return is_sentencepiece(path, read_file(path)) ? "SentencePiece" : "BPE codes";
 }
 
 void add_graph(const Model& model, ModelInfo& info) {

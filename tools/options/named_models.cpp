@@ -37,8 +37,8 @@ std::vector<std::string> files_of(const std::string& path, const Model& model) {
   files.insert(files.end(), model.splitters.begin(), model.splitters.end());
   files.push_back(path);
   if (!model.shortlist.path.empty()) files.push_back(model.shortlist.path);
-  for (const char* name :
-       {"config.json", "graph.ir", "weights.safetensors", "probes.json", "SHA256SUMS"})
+  for (const char* name : {"config.json", "graph.ir", "weights.safetensors", "probes.json",
+                           "SHA256SUMS", "model.bin", "metadata.json"})
     files.push_back((fs::path(path) / name).string());
   return files;
 }
@@ -50,7 +50,7 @@ void expect_models(const std::vector<std::string>& paths) {
     std::error_code error;
     const fs::path extension = fs::path(without_compression(paths[i])).extension();
     if (extension != ".npz" && extension != ".bin" && extension != ".yml" &&
-        fs::is_regular_file(paths[i], error))
+        extension != ".argosmodel" && fs::is_regular_file(paths[i], error))
       throw Error(fmt::format(
           "{} stands behind -m but is no model; give a text before the options, or with -i",
           paths[i]));
@@ -93,10 +93,11 @@ void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
 }
 
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
-  app.add_option(names, paths,
-                 "A Marian .npz or .bin file, a model directory, or a directory of published files "
-                 "(Firefox, OPUS-MT, Nematus, Amun), or a .yml file that names an architecture; "
-                 "several are an ensemble")
+  app.add_option(
+         names, paths,
+         "A Marian .npz or .bin file, a model directory, or a directory of published files "
+         "(CTranslate2, Firefox, OPUS-MT, Nematus, Amun), an .argosmodel package, or a .yml "
+         "file that names an architecture; several are an ensemble")
       ->type_name("FILE")
       ->default_str("the bundled model");
   add_numbers(app, "--weights", weights,

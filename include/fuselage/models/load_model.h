@@ -31,8 +31,9 @@ struct LoadOptions {
   std::optional<std::uint64_t> random_weights = {};
 };
 
-/// Loads the model at `path`: a model directory; a directory of published files, such as those of
-/// Firefox or OPUS-MT (docs/model-formats.md); a Marian model (.npz or .bin, which .gz or .zst may
+/// Loads the model at `path`: a model directory; a directory of CTranslate2, or a package of Argos
+/// Translate (.argosmodel, or unpacked); a directory of published files, such as those of Firefox
+/// or OPUS-MT (docs/model-formats.md); a Marian model (.npz or .bin, which .gz or .zst may
 /// follow); or a configuration of marian-decoder (.yml or .yaml), which gives a model, or an
 /// ensemble, with its vocabularies, shortlist and settings for decoding; or a configuration that
 /// names an architecture, its options and a .safetensors file. Throws Error naming the
