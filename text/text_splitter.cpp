@@ -41,6 +41,7 @@ class SplitVocabulary : public Vocabulary {
     size_ = words_->size();
     stored_size_ = words_->stored_size();
     control_ids_ = words_->control_ids();
+    added_ = words_->added_words();
   }
 
   std::vector<WordId> encode(std::string_view line) const override {
@@ -72,7 +73,7 @@ class SplitVocabulary : public Vocabulary {
     if (texts.empty()) return splitter_->join(words_->decode(ids));
     std::vector<std::string> words, kept;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] == end_id_) continue;
+      if (ids[i] == end_id_ || is_added(ids[i])) continue;
       words.emplace_back(word(ids[i]));
       kept.push_back(texts[i]);
     }
@@ -80,6 +81,10 @@ class SplitVocabulary : public Vocabulary {
   }
 
   std::string_view word(WordId id) const override { return words_->word(id); }
+
+  std::optional<WordId> find(std::string_view word) const override { return words_->find(word); }
+
+  bool splits_text() const override { return true; }
 
   bool continues_word(WordId id) const override { return splitter_->continues_word(word(id)); }
 
@@ -112,8 +117,10 @@ std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
   std::string stored = read_file(path, kMaxVocabularyBytes);
   if (options.digest) expect_digest(stored, path, *options.digest);
   const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);
-  if (file_extension(without_compression(path)) != "spm")
-    return parse_bpe(bytes, path, options.glossaries);
+  const std::string_view extension = file_extension(without_compression(path));
+  const bool is_sentencepiece =
+      extension == "spm" || (extension == "model" && begins_sentencepiece_model(bytes));
+  if (!is_sentencepiece) return parse_bpe(bytes, path, options.glossaries);
   if (!options.glossaries.empty())
     throw Error(
         fmt::format("{}: a SentencePiece model has no glossaries; they belong to BPE codes", path));

@@ -52,9 +52,9 @@ struct SplitterOptions {
   std::optional<ListedDigest> digest = {};
 };
 
-/// Loads a splitter: a SentencePiece model (.spm, which .gz or .zst may follow), or BPE codes (any
-/// other name). Throws Error with the path for a file that cannot be read, is invalid, or has more
-/// than kMaxVocabularyBytes bytes.
+/// Loads a splitter: a SentencePiece model (.spm or .model, which .gz or .zst may follow), or BPE
+/// codes (any other name, and text in a .model). Throws Error with the path for a file that cannot
+/// be read, is invalid, or has more than kMaxVocabularyBytes bytes.
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,
                                                   const SplitterOptions& options = {});
 
