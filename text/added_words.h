@@ -23,6 +23,8 @@ class AddedWords {
   /// twice.
   AddedWords(const std::vector<WordEntry>& words, std::int64_t limit, const std::string& name);
 
+  bool empty() const { return texts_.empty(); }
+
   bool contains(WordId id) const { return texts_.contains(id); }
 
   /// "" for an id that is none of an added word; valid as long as this object.

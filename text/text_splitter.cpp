@@ -70,14 +70,14 @@ class SplitVocabulary : public Vocabulary {
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {
     if (!use_.join) return words_->decode(ids, texts);
-    if (texts.empty()) return splitter_->join(words_->decode(ids));
+    if (texts.empty()) return finished(splitter_->join(words_->decode(ids)));
     std::vector<std::string> words, kept;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] == end_id_ || is_added(ids[i])) continue;
       words.emplace_back(word(ids[i]));
       kept.push_back(texts[i]);
     }
-    return splitter_->join(words, kept);
+    return finished(splitter_->join(words, kept));
   }
 
   std::string_view word(WordId id) const override { return words_->word(id); }
@@ -89,6 +89,10 @@ class SplitVocabulary : public Vocabulary {
   bool continues_word(WordId id) const override { return splitter_->continues_word(word(id)); }
 
  private:
+  std::string finished(std::string text) const {
+    return added_.empty() ? text : std::string(without_outer_spaces(text));
+  }
+
   std::shared_ptr<const Vocabulary> words_;
   std::shared_ptr<const TextSplitter> splitter_;
   SplitterUse use_;

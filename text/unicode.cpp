@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "fuselage/base/error.h"
 #include "text/utf8.h"
@@ -39,6 +40,31 @@ utf8proc_option_t options_of(NormalForm form) {
   options |= composes ? UTF8PROC_COMPOSE : UTF8PROC_DECOMPOSE;
   if (is_compatible) options |= UTF8PROC_COMPAT;
   return static_cast<utf8proc_option_t>(options);
+}
+
+struct CodeRange {
+  char32_t first, last;
+};
+
+/// Consonants of Devanagari, Bengali, Gujarati, Oriya, Telugu and Malayalam that form conjuncts
+/// (property Indic_Conjunct_Break of Unicode 15.1), in ascending order.
+constexpr CodeRange kLinkedConsonants[] = {
+    {0x915, 0x939}, {0x958, 0x95F}, {0x978, 0x97F}, {0x995, 0x9A8}, {0x9AA, 0x9B0}, {0x9B2, 0x9B2},
+    {0x9B6, 0x9B9}, {0x9DC, 0x9DD}, {0x9DF, 0x9DF}, {0x9F0, 0x9F1}, {0xA95, 0xAA8}, {0xAAA, 0xAB0},
+    {0xAB2, 0xAB3}, {0xAB5, 0xAB9}, {0xAF9, 0xAF9}, {0xB15, 0xB28}, {0xB2A, 0xB30}, {0xB32, 0xB33},
+    {0xB35, 0xB39}, {0xB5C, 0xB5D}, {0xB5F, 0xB5F}, {0xB71, 0xB71}, {0xC15, 0xC28}, {0xC2A, 0xC39},
+    {0xC58, 0xC5A}, {0xD15, 0xD3A},
+};
+
+bool is_linked_consonant(char32_t code) {
+  const auto* range = std::ranges::lower_bound(kLinkedConsonants, code, {}, &CodeRange::last);
+  return range != std::end(kLinkedConsonants) && code >= range->first;
+}
+
+/// The viramas of the same scripts.
+bool is_consonant_linker(char32_t code) {
+  return code == 0x94D || code == 0x9CD || code == 0xACD || code == 0xB4D || code == 0xC4D ||
+         code == 0xD4D;
 }
 
 /// Hangul's medial vowels and final consonants, which compose with the character before them.
@@ -159,8 +185,16 @@ bool begins_normal_part(char32_t code, NormalForm form) {
 }
 
 bool GraphemeBreaker::breaks(char32_t left, char32_t right) {
-  return utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(left),
-                                          static_cast<utf8proc_int32_t>(right), &state_);
+  constexpr char32_t kJoiner = 0x200D;
+  if (is_linked_consonant(left))
+    conjunct_ = Conjunct::consonant;
+  else if (conjunct_ != Conjunct::none && is_consonant_linker(left))
+    conjunct_ = Conjunct::linked;
+  else if (category_of(left) != UTF8PROC_CATEGORY_MN && left != kJoiner)
+    conjunct_ = Conjunct::none;
+  const bool breaks = utf8proc_grapheme_break_stateful(
+      static_cast<utf8proc_int32_t>(left), static_cast<utf8proc_int32_t>(right), &state_);
+  return breaks && !(conjunct_ == Conjunct::linked && is_linked_consonant(right));
 }
 
 }  // namespace fuselage

@@ -58,7 +58,11 @@ class GraphemeBreaker {
   bool breaks(char32_t left, char32_t right);
 
  private:
+  /// What the left characters are of a conjunct of consonants (rule GB9c of Unicode 15.1).
+  enum class Conjunct : std::uint8_t { none, consonant, linked };
+
   std::int32_t state_ = 0;
+  Conjunct conjunct_ = Conjunct::none;
 };
 
 template <typename Action>

@@ -105,7 +105,8 @@ struct VocabularyOptions {
   std::string end = {}, unknown = {};
   /// Words beside those of the file, with ids of their own. No text is split into them, and they
   /// are skipped in a decoded text. A word that the file has with the same id becomes such a
-  /// symbol.
+  /// symbol. Where there are such words, texts that a splitter joins have no spaces around them, as
+  /// in the library `transformers`.
   std::vector<WordEntry> added_words = {};
   /// SentencePiece: how much larger the ids of pieces are than in the file. The ids that this
   /// leaves free, and those of symbols in the file, are for added words.
