@@ -108,16 +108,21 @@ class TokenizerVocabulary : public Vocabulary {
       return texts;
     }
     const std::string valid = with_replaced_errors(line);
-    std::size_t done = 0;  // a character of several tokens belongs to the first one
+    std::vector<TextRange> ranges;
     for_each_token(line, [&](const AlignedText& part, const Token& token) {
-      const TextRange range = part.origin(token.range);
-      const std::size_t begin = std::max(range.begin, done);
-      std::string text = begin < range.end ? valid.substr(begin, range.end - begin) : "";
-      done = std::max(done, range.end);
-      text.erase(0, text.find_first_not_of(' '));
-      text.erase(text.find_last_not_of(' ') + 1);
-      texts.push_back(std::move(text));
+      ranges.push_back(part.origin(token.range));
     });
+    // A character of several tokens belongs to the last one: those before it are a sign for a space
+    // that is not in the line, or bytes of the character.
+    std::size_t next = valid.size();
+    texts.resize(ranges.size());
+    for (std::size_t i = ranges.size(); i-- > 0;) {
+      const std::size_t end = std::min(ranges[i].end, next);
+      if (ranges[i].begin < end)
+        texts[i] = without_outer_spaces(
+            std::string_view(valid).substr(ranges[i].begin, end - ranges[i].begin));
+      next = std::min(ranges[i].begin, next);
+    }
     return texts;
   }
 

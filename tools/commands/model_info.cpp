@@ -50,7 +50,8 @@ std::string vocabulary_kind(const std::string& path) {
 }
 
 std::string splitter_kind(const std::string& path) {
-  return file_extension(without_compression(path)) == "spm" ? "SentencePiece" : "BPE codes";
+  const std::string_view extension = file_extension(without_compression(path));
+  return extension == "spm" || extension == "model" ? "SentencePiece" : "BPE codes";
 }
 
 void add_graph(const Model& model, ModelInfo& info) {
