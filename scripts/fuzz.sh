@@ -89,6 +89,7 @@ make_seeds() {
   sha256sum tests/data/vocab.* | sed "s: tests/data/: :" >"$corpus/manifest/small"
   cp tests/data/vocab.spm tests/data/hostile/*.spm "$corpus/sentencepiece_vocabulary"
   cp models/en-de/vocab.spm "$corpus/sentencepiece_vocabulary/en-de.spm"
+  cp tests/data/tokenizers/*.json "$corpus/tokenizer_vocabulary"
   head -n 100 tests/data/vocab.yml >"$corpus/word_vocabulary/head.yml"
   printf '{"</s>": 0, "<unk>": 1, "\\ud83d\\ude00": 2, "null": 3}' >"$corpus/word_vocabulary/small.json"
   printf '</s>\n<unk>\na\nb\n' >"$corpus/word_vocabulary/small.txt"
@@ -114,7 +115,9 @@ fi
 failed=()
 for name in "$@"; do
   say "Fuzzing $name for $seconds s, $(find "$corpus/$name" -type f | wc -l) inputs to begin with"
-  build-fuzz/fuzz/"${name}_fuzzer" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=60 \
+  dictionary=()
+  [[ ! -f fuzz/inputs/$name.dict ]] || dictionary=(-dict="fuzz/inputs/$name.dict")
+  build-fuzz/fuzz/"${name}_fuzzer" "${dictionary[@]}" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=60 \
     -artifact_prefix="$findings/$name-" "$corpus/$name" \
     >"build-fuzz/$name.log" 2>&1 </dev/null || failed+=("$name")
   grep -aE 'ERROR|SUMMARY|Done |Test unit written' "build-fuzz/$name.log" | sed 's/^/  /' >&2 || true

@@ -16,6 +16,13 @@ void for_each_word(std::string_view line, Action action) {
   }
 }
 
+/// `text` without spaces around it.
+inline std::string_view without_outer_spaces(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 /// `line` without a carriage return at its end.
 inline std::string_view without_carriage_return(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);

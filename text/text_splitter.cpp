@@ -41,6 +41,7 @@ class SplitVocabulary : public Vocabulary {
     size_ = words_->size();
     stored_size_ = words_->stored_size();
     control_ids_ = words_->control_ids();
+    added_ = words_->added_words();
   }
 
   std::vector<WordId> encode(std::string_view line) const override {
@@ -69,21 +70,29 @@ class SplitVocabulary : public Vocabulary {
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {
     if (!use_.join) return words_->decode(ids, texts);
-    if (texts.empty()) return splitter_->join(words_->decode(ids));
+    if (texts.empty()) return finished(splitter_->join(words_->decode(ids)));
     std::vector<std::string> words, kept;
     for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] == end_id_) continue;
+      if (ids[i] == end_id_ || is_added(ids[i])) continue;
       words.emplace_back(word(ids[i]));
       kept.push_back(texts[i]);
     }
-    return splitter_->join(words, kept);
+    return finished(splitter_->join(words, kept));
   }
 
   std::string_view word(WordId id) const override { return words_->word(id); }
 
+  std::optional<WordId> find(std::string_view word) const override { return words_->find(word); }
+
+  bool splits_text() const override { return true; }
+
   bool continues_word(WordId id) const override { return splitter_->continues_word(word(id)); }
 
  private:
+  std::string finished(std::string text) const {
+    return added_.empty() ? text : std::string(without_outer_spaces(text));
+  }
+
   std::shared_ptr<const Vocabulary> words_;
   std::shared_ptr<const TextSplitter> splitter_;
   SplitterUse use_;
@@ -109,7 +118,7 @@ std::string TextSplitter::join(const std::vector<std::string>& words,
 
 bool is_sentencepiece(const std::string& path, std::string_view bytes) {
   const std::string_view extension = file_extension(without_compression(path));
-  return extension == "spm" || (extension == "model" && bytes.starts_with('\n'));
+  return extension == "spm" || (extension == "model" && begins_sentencepiece_model(bytes));
 }
 
 std::unique_ptr<const TextSplitter> load_splitter(const std::string& path,

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "text/sentencepiece/vocabulary.h"
+#include "text/tokenizers/vocabulary.h"
 #include "text/words/word_vocabulary.h"
 
 namespace fuselage {
@@ -17,7 +18,7 @@ std::string joined_words(const Vocabulary& vocabulary, std::span<const WordId> i
   std::string text;
   bool first = true;
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] == vocabulary.end_id()) continue;
+    if (ids[i] == vocabulary.end_id() || vocabulary.is_added(ids[i])) continue;
     if (!std::exchange(first, false)) text += ' ';
     text += texts.empty() || texts[i].empty() ? vocabulary.word(ids[i]) : texts[i];
   }
@@ -33,7 +34,10 @@ std::unique_ptr<const Vocabulary> load_vocabulary(const std::string& path,
   std::string stored = read_file(path, kMaxVocabularyBytes);
   if (options.digest) expect_digest(stored, path, *options.digest);
   const std::string bytes = expand_text(std::move(stored), path, kMaxVocabularyBytes);
-  if (extension == "spm") return parse_sentencepiece_vocabulary(bytes, path, options);
+  if (extension == "spm" || extension == "model")
+    return parse_sentencepiece_vocabulary(bytes, path, options);
+  if (extension == "json" && is_tokenizer_file(bytes))
+    return parse_tokenizer_vocabulary(bytes, path, options);
   return parse_word_vocabulary(bytes, extension, path, options);
 }
 

@@ -8,8 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/compression.h"
-#include "base/file.h"
 #include "fuselage/backends/row_frame.h"
 #include "fuselage/base/error.h"
 #include "models/architectures/scores.h"
@@ -109,11 +107,6 @@ std::optional<ListedDigest> digest_of(const std::string& path, const Model& mode
   return found == model.vocabulary_digests.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Whether a vocabulary splits text by itself.
-bool splits_text(const std::string& path) {
-  return file_extension(without_compression(path)) == "spm";
-}
-
 /// Adds the splitters to the vocabularies of these paths.
 class Splitters {
  public:
@@ -132,7 +125,7 @@ class Splitters {
               bool is_target) {
     if (paths_.empty()) return;
     const std::string& splitter = paths_[is_target ? 1 : 0];
-    if (splits_text(path)) {
+    if (vocabulary->splits_text()) {
       // The model's own splitters are for its own vocabularies.
       if (options_.splitters.empty()) return;
       throw Error(fmt::format(
@@ -157,9 +150,15 @@ class Splitters {
 
 VocabularyOptions reading_of(const std::string& path, const Model& model,
                              const VocabularyPairOptions& options) {
-  return {.sentencepiece_encode = options.sentencepiece_encode,
-          .sentencepiece_decode = options.sentencepiece_decode,
-          .digest = digest_of(path, model)};
+  VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,
+                            .sentencepiece_decode = options.sentencepiece_decode,
+                            .end = model.text.end,
+                            .unknown = model.text.unknown,
+                            .piece_offset = model.text.piece_offset,
+                            .digest = digest_of(path, model)};
+  for (const AddedWord& word : model.text.added_words)
+    reading.added_words.push_back({word.id, word.text});
+  return reading;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuselage/base/error.h"
+#include "text/utf8.h"
 
 namespace fuselage {
 namespace {
@@ -135,6 +136,36 @@ void check_charsmap(std::string_view charsmap) {
                             charsmap.size()));
   check_texts(charsmap.substr(trie_bytes));
   Trie(charsmap.substr(0, trie_bytes), charsmap.size() - trie_bytes).check();
+}
+
+Charsmap::Charsmap(std::string_view charsmap) {
+  check_charsmap(charsmap);
+  if (charsmap.empty()) return;
+  std::uint32_t trie_bytes = 0;
+  std::memcpy(&trie_bytes, charsmap.data(), sizeof trie_bytes);
+  units_.resize(trie_bytes / sizeof(std::uint32_t));
+  std::memcpy(units_.data(), charsmap.data() + sizeof trie_bytes, trie_bytes);
+  texts_ = charsmap.substr(sizeof trie_bytes + trie_bytes);
+  for (std::size_t at = 0; at < texts_.size(); at += std::strlen(texts_.data() + at) + 1)
+    if (!is_valid_utf8(texts_.data() + at))
+      throw Error("a text of its normalization table is not valid UTF-8");
+}
+
+std::optional<std::string_view> Charsmap::replacement(std::string_view text) const {
+  if (units_.empty()) return std::nullopt;
+  std::uint32_t at = Unit(units_[0]).offset();
+  for (const char c : text) {
+    if (c == '\0') break;
+    at ^= static_cast<unsigned char>(c);
+    const Unit unit(units_[at]);
+    if (unit.is_leaf() || unit.label() != static_cast<unsigned char>(c)) break;
+    at ^= unit.offset();
+    if (!unit.has_leaf()) continue;
+    const std::string_view found = texts_.data() + Unit(units_[at]).text();
+    // A leaf may point into a character.
+    return is_valid_utf8(found) ? std::optional(found) : std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace fuselage

@@ -69,6 +69,11 @@ class SentencePieceSplitter : public TextSplitter {
 
 }  // namespace
 
+bool begins_sentencepiece_model(std::string_view bytes) {
+  constexpr char kFirstPiece = 1 << 3 | 2;  // field 1, with a length
+  return bytes.starts_with(kFirstPiece);
+}
+
 std::unique_ptr<const TextSplitter> parse_sentencepiece_splitter(std::string_view bytes,
                                                                  const std::string& name) {
   return std::make_unique<SentencePieceSplitter>(bytes, name);

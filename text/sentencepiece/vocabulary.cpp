@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/suggest.h"
@@ -15,28 +15,31 @@ namespace fuselage {
 namespace {
 
 constexpr int kFirstPrintableByte = 0x20;
+constexpr WordId kMaxPieceOffset = 1'000'000;
 
 class SentencePieceVocabulary : public Vocabulary {
  public:
   SentencePieceVocabulary(std::string_view bytes, const std::string& name,
                           const VocabularyOptions& options)
       : options_(options), segmenter_(bytes, name), processor_(segmenter_.library()) {
-    stored_size_ = size_ = segmenter_.size();
-    end_id_ = processor_.eos_id();
-    unknown_id_ = processor_.unk_id();
-    if (end_id_ < 0)
-      throw Error(fmt::format(
-          "{}: the SentencePiece model has no end symbol (eos); train it with one", name));
-    if (unknown_id_ < 0)
-      throw Error(fmt::format(
-          "{}: the SentencePiece model has no unknown symbol; train it with one", name));
+    if (options.piece_offset < 0 || options.piece_offset > kMaxPieceOffset)
+      throw Error(fmt::format("{}: the offset of its pieces is {}; 0 to {} is possible", name,
+                              options.piece_offset, kMaxPieceOffset));
+    options_.added_words =
+        numbered(options.added_words, segmenter_.size() + options.piece_offset);
+    added_ = AddedWords(options_.added_words, options.limit, name);
+    check_added_words(name);
+    stored_size_ = size_ = std::max(segmenter_.size() + options.piece_offset, added_.end());
+    end_id_ = symbol(options.end, "</s>", processor_.eos_id(), "end symbol (eos)", name);
+    unknown_id_ = symbol(options.unknown, "<unk>", processor_.unk_id(), "unknown symbol", name);
     apply_limit(name);
-    pieces_ = size_;
+    pieces_ = std::min(size_, segmenter_.size() + options.piece_offset);
     size_ = std::max(size_, static_cast<WordId>(options.least_size));
     stored_size_ = std::max(stored_size_, size_);
     for (int byte = 0; byte < kFirstPrintableByte; ++byte) {
-      const WordId id = processor_.PieceToId(byte_piece(byte));
-      if (id < pieces_ && id != unknown_id_ && processor_.IsByte(id)) control_ids_.push_back(id);
+      const WordId piece = processor_.PieceToId(byte_piece(byte));
+      const WordId id = id_of_piece(piece);
+      if (id < pieces_ && id != unknown_id_ && processor_.IsByte(piece)) control_ids_.push_back(id);
     }
     std::sort(control_ids_.begin(), control_ids_.end());
   }
@@ -54,8 +57,7 @@ class SentencePieceVocabulary : public Vocabulary {
       for_each_word(line,
                     [&](std::string_view piece) { ids.push_back(processor_.PieceToId(piece)); });
     }
-    for (WordId& id : ids)
-      if (id >= pieces_) id = unknown_id_;
+    for (WordId& id : ids) id = known_id(id);
     ids.push_back(end_id_);
     return ids;
   }
@@ -76,7 +78,7 @@ class SentencePieceVocabulary : public Vocabulary {
   std::string decode(std::span<const WordId> ids,
                      std::span<const std::string> texts) const override {
     if (!options_.sentencepiece_decode) return joined_words(*this, ids, texts);
-    const auto is_piece = [this](WordId id) { return id != end_id_ && id >= 0 && id < pieces_; };
+    const auto is_piece = [this](WordId id) { return id != end_id_ && holds_piece(id); };
     if (!texts.empty()) {
       std::vector<std::string> pieces, kept;
       for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -88,7 +90,8 @@ class SentencePieceVocabulary : public Vocabulary {
     }
     std::string text;
     std::vector<int> pieces;
-    std::copy_if(ids.begin(), ids.end(), std::back_inserter(pieces), is_piece);
+    for (const WordId id : ids)
+      if (is_piece(id)) pieces.push_back(id - options_.piece_offset);
     const auto status = processor_.Decode(pieces, &text);
     if (!status.ok())
       throw Error(fmt::format("SentencePiece cannot decode {} pieces: {}", ids.size(),
@@ -97,13 +100,71 @@ class SentencePieceVocabulary : public Vocabulary {
   }
 
   std::string_view word(WordId id) const override {
-    if (id < 0 || id >= pieces_) return "";
-    return processor_.IdToPiece(id);
+    if (is_added(id)) return added_.text(id);
+    return holds_piece(id) ? std::string_view(processor_.IdToPiece(id - options_.piece_offset))
+                           : std::string_view();
   }
+
+  std::optional<WordId> find(std::string_view word) const override {
+    if (const std::optional<WordId> id = added_.find(word)) return id;
+    const WordId piece = processor_.PieceToId(word);
+    if (processor_.IdToPiece(piece) != word) return std::nullopt;
+    const WordId id = id_of_piece(piece);
+    return holds_piece(id) ? std::optional(id) : std::nullopt;
+  }
+
+  bool splits_text() const override { return true; }
 
   bool continues_word(WordId id) const override { return piece_continues_word(word(id)); }
 
  private:
+  WordId id_of_piece(WordId piece) const { return piece + options_.piece_offset; }
+
+  /// Whether the id is that of a piece of the file, and not of an added word.
+  bool holds_piece(WordId id) const {
+    return id >= options_.piece_offset && id < pieces_ && !is_added(id);
+  }
+
+  /// The id of a piece of the file in a text.
+  WordId known_id(WordId piece) const {
+    const WordId id = id_of_piece(piece);
+    return piece != processor_.unk_id() && holds_piece(id) ? id : unknown_id_;
+  }
+
+  /// Throws Error for an added word whose id or text belongs to another piece. With an offset the
+  /// ids of symbols of the file are free.
+  void check_added_words(const std::string& name) const {
+    for (const WordEntry& added : options_.added_words) {
+      const WordId place = added.id - options_.piece_offset;
+      const bool is_held = place >= 0 && place < segmenter_.size() &&
+                           (options_.piece_offset == 0 ||
+                            !(processor_.IsControl(place) || processor_.IsUnknown(place)));
+      if (is_held && processor_.IdToPiece(place) != added.word)
+        throw Error(fmt::format(
+            "{}: id {} belongs to {}, so that it cannot be that of the added "
+            "word {}",
+            name, added.id, in_quotes(processor_.IdToPiece(place)), in_quotes(added.word)));
+    }
+  }
+
+  /// The id of a symbol: the stated one, else the usual one among the added words, else the file's.
+  WordId symbol(const std::string& stated, std::string_view usual, WordId piece,
+                std::string_view what, const std::string& name) const {
+    if (!stated.empty()) {
+      const std::optional<WordId> added = added_.find(stated);
+      const WordId found = processor_.PieceToId(stated);
+      if (!added && processor_.IdToPiece(found) != stated)
+        throw Error(fmt::format("{}: the SentencePiece model has no piece {}, the {}", name,
+                                in_quotes(stated), what));
+      return added.value_or(id_of_piece(found));
+    }
+    if (const std::optional<WordId> added = added_.find(usual)) return *added;
+    if (piece < 0)
+      throw Error(
+          fmt::format("{}: the SentencePiece model has no {}; train it with one", name, what));
+    return id_of_piece(piece);
+  }
+
   /// Replaces each run of pieces that spell unknown characters by one piece.
   void join_spelled(std::vector<WordId>& ids) const {
     const auto spelled = [this](WordId id) { return segmenter_.spells_unknown(id); };

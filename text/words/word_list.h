@@ -4,15 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "text/vocabulary.h"
+#include "text/word_entry.h"
 
 namespace fuselage {
-
-/// One word of a vocabulary file.
-struct WordEntry {
-  WordId id = 0;
-  std::string word;
-};
 
 /// Entries of a YAML or JSON mapping of words to ids, in file order, including repeated words and
 /// ids. Every key is read as text, also one that YAML would read as another type. Throws Error with

@@ -32,16 +32,19 @@ class WordVocabulary : public Vocabulary {
  public:
   /// `entries` are sorted by id.
   WordVocabulary(std::vector<WordEntry> entries, bool is_mapping, const std::string& name,
-                 const VocabularyOptions& options)
+                 VocabularyOptions options)
       : entries_(std::move(entries)) {
+    options.added_words = numbered(std::move(options.added_words), words_end());
     ids_.reserve(entries_.size());
     for (const WordEntry& entry : entries_)
       if (!ids_.emplace(entry.word, entry.id).second)
         throw Error(fmt::format("{}: the word {} occurs twice", name, in_quotes(entry.word)));
-    find_symbols(is_mapping, name);
-    stored_size_ = entries_.back().id + 1;
-    if (options.limit > 0) apply_limit(options.limit, name);
-    size_ = std::max(entries_.back().id + 1, static_cast<WordId>(options.least_size));
+    added_ = AddedWords(options.added_words, 0, name);
+    check_added_words(options.added_words, name);
+    find_symbols(is_mapping, name, options);
+    stored_size_ = words_end();
+    if (options.limit > 0) apply_limit(options, name);
+    size_ = std::max(words_end(), static_cast<WordId>(options.least_size));
     stored_size_ = std::max(stored_size_, size_);
   }
 
@@ -49,7 +52,8 @@ class WordVocabulary : public Vocabulary {
     std::vector<WordId> ids;
     for_each_word(without_carriage_return(line), [&](std::string_view word) {
       const auto found = ids_.find(word);
-      ids.push_back(found == ids_.end() ? unknown_id_ : found->second);
+      const bool is_known = found != ids_.end() && !is_added(found->second);
+      ids.push_back(is_known ? found->second : unknown_id_);
     });
     ids.push_back(end_id_);
     return ids;
@@ -68,7 +72,14 @@ class WordVocabulary : public Vocabulary {
     return joined_words(*this, ids, texts);
   }
 
+  std::optional<WordId> find(std::string_view word) const override {
+    if (const std::optional<WordId> id = added_.find(word)) return id;
+    const auto found = ids_.find(word);
+    return found == ids_.end() ? std::nullopt : std::optional(found->second);
+  }
+
   std::string_view word(WordId id) const override {
+    if (is_added(id)) return added_.text(id);
     const WordEntry* entry = find_entry(id);
     return entry ? std::string_view(entry->word) : std::string_view();
   }
@@ -101,7 +112,36 @@ class WordVocabulary : public Vocabulary {
     return true;
   }
 
-  void find_symbols(bool is_mapping, const std::string& name) {
+  /// The highest id of a word plus one.
+  WordId words_end() const {
+    return std::max(entries_.empty() ? 0 : entries_.back().id + 1, added_.end());
+  }
+
+  /// Throws Error for an added word whose id or text belongs to another word of the file.
+  void check_added_words(const std::vector<WordEntry>& words, const std::string& name) const {
+    for (const WordEntry& added : words) {
+      const WordEntry* held = find_entry(added.id);
+      if (held != nullptr && held->word != added.word)
+        throw Error(
+            fmt::format("{}: id {} belongs to {}, so that it cannot be that of the added "
+                        "word {}",
+                        name, added.id, in_quotes(held->word), in_quotes(added.word)));
+      if (const auto found = ids_.find(added.word);
+          found != ids_.end() && found->second != added.id)
+        throw Error(fmt::format("{}: the added word {} has the id {}, but {} in the file", name,
+                                in_quotes(added.word), added.id, found->second));
+    }
+  }
+
+  void find_symbols(bool is_mapping, const std::string& name, const VocabularyOptions& options) {
+    if (!options.end.empty() || !options.unknown.empty()) {
+      const auto stated = [](const std::string& symbol, std::string_view usual) {
+        return symbol.empty() ? usual : std::string_view(symbol);
+      };
+      end_id_ = required(stated(options.end, kEnd), "end symbol", name);
+      unknown_id_ = required(stated(options.unknown, kUnknown), "unknown symbol", name);
+      return;
+    }
     const bool has_go = word(0) == "<EOS>" && word(1) == "<GO>";
     if (is_mapping && claim_slot(0, {"eos", "<EOS>"}, kEnd))
       end_id_ = 0;
@@ -124,20 +164,22 @@ class WordVocabulary : public Vocabulary {
   }
 
   WordId required(std::string_view symbol, std::string_view meaning, const std::string& name) {
-    const auto found = ids_.find(symbol);
-    if (found == ids_.end())
+    const std::optional<WordId> id = find(symbol);
+    if (!id)
       throw Error(
           fmt::format("{}: the vocabulary has no {} {}; add it with the id that the model uses",
                       name, meaning, symbol));
-    return found->second;
+    return *id;
   }
 
-  void apply_limit(std::int64_t limit, const std::string& name) {
+  void apply_limit(const VocabularyOptions& options, const std::string& name) {
+    const std::int64_t limit = options.limit;
     if (end_id_ >= limit || unknown_id_ >= limit)
       throw Error(
           fmt::format("{}: end symbol {} or unknown symbol {} is not below the limit of {} words",
                       name, end_id_, unknown_id_, limit));
-    while (entries_.back().id >= limit) entries_.pop_back();
+    added_ = AddedWords(options.added_words, limit, name);
+    while (!entries_.empty() && entries_.back().id >= limit) entries_.pop_back();
     for (auto at = ids_.begin(); at != ids_.end();)
       at = at->second >= limit ? ids_.erase(at) : std::next(at);
   }

@@ -17,7 +17,7 @@ namespace fuselage {
 /// In a mapping, id 0 is the end symbol if its word is Nematus's `eos` or `<EOS>`, and id 1 is the
 /// unknown symbol if it has no word or the word `UNK`. Where ids 0 and 1 are `<EOS>` and `<GO>`,
 /// the unknown symbol is `<UNK>` if that occurs. Otherwise the end symbol is `</s>` and the unknown
-/// symbol `<unk>`.
+/// symbol `<unk>`. Symbols that the options state take the place of these rules.
 std::unique_ptr<const Vocabulary> parse_word_vocabulary(std::string_view bytes,
                                                         std::string_view extension,
                                                         const std::string& name,

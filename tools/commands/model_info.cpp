@@ -45,7 +45,7 @@ ModelInfo::Options options_of(const Model& model) {
 
 std::string vocabulary_kind(const std::string& path) {
   const std::string_view extension = file_extension(without_compression(path));
-  if (extension == "spm") return "SentencePiece";
+  if (extension == "spm" || extension == "model") return "SentencePiece";
   if (extension == "yml" || extension == "yaml") return "words (YAML)";
   return extension == "json" ? "words (JSON)" : "words (text)";
 }

@@ -10,7 +10,7 @@ namespace FUSELAGE_API fuselage {
 
 /// A word that a model has beside those of its vocabulary files.
 struct AddedWord {
-  /// -1: the number behind the word before it in the list, or behind the last one of the file.
+  /// -1: the number behind the last word of the file, or behind the word of -1 before it.
   std::int32_t id = -1;
   std::string text;
 
