@@ -150,18 +150,22 @@ class Splitters {
 
 VocabularyOptions reading_of(const std::string& path, const Model& model,
                              const VocabularyPairOptions& options) {
-  VocabularyOptions reading{.sentencepiece_encode = options.sentencepiece_encode,
-                            .sentencepiece_decode = options.sentencepiece_decode,
-                            .end = model.text.end,
-                            .unknown = model.text.unknown,
-                            .piece_offset = model.text.piece_offset,
-                            .digest = digest_of(path, model)};
-  for (const AddedWord& word : model.text.added_words)
-    reading.added_words.push_back({word.id, word.text});
+  VocabularyOptions reading = reading_of(model.text);
+  reading.sentencepiece_encode = options.sentencepiece_encode;
+  reading.sentencepiece_decode = options.sentencepiece_decode;
+  reading.digest = digest_of(path, model);
   return reading;
 }
 
 }  // namespace
+
+VocabularyOptions reading_of(const TextFormat& text) {
+  VocabularyOptions reading{
+      .end = text.end, .unknown = text.unknown, .piece_offset = text.piece_offset};
+  for (const AddedWord& word : text.added_words)
+    reading.added_words.push_back({word.id, word.text});
+  return reading;
+}
 
 VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOptions& options) {
   expect_translation_model(model);

@@ -26,6 +26,9 @@ struct VocabularyPair {
   std::vector<std::string> notes;
 };
 
+/// How a model's format of text has its vocabularies read.
+VocabularyOptions reading_of(const TextFormat& text);
+
 /// The word maps of a graph's source domains, in order of declaration: its source texts, and their
 /// factors.
 std::vector<MapId> source_texts(const Graph& graph);

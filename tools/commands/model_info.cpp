@@ -43,11 +43,12 @@ ModelInfo::Options options_of(const Model& model) {
   return options;
 }
 
-std::string vocabulary_kind(const std::string& path) {
+std::string vocabulary_kind(const std::string& path, const Vocabulary& vocabulary) {
   const std::string_view extension = file_extension(without_compression(path));
   if (extension == "spm" || extension == "model") return "SentencePiece";
   if (extension == "yml" || extension == "yaml") return "words (YAML)";
-  return extension == "json" ? "words (JSON)" : "words (text)";
+  if (extension != "json") return "words (text)";
+  return vocabulary.splits_text() ? "tokenizer.json" : "words (JSON)";
 }
 
 std::string splitter_kind(const std::string& path) {
@@ -141,8 +142,9 @@ ModelInfo model_info(const Model& model, const std::string& path) {
   add_decode(model, info);
   for (std::size_t i = 0; i < model.vocabularies.size(); ++i) {
     const std::string& file = model.vocabularies[i];
-    info.vocabularies.push_back({side_of(i, model.vocabularies.size()), file, vocabulary_kind(file),
-                                 load_vocabulary(file)->size()});
+    const auto vocabulary = load_vocabulary(file, reading_of(model.text));
+    info.vocabularies.push_back({side_of(i, model.vocabularies.size()), file,
+                                 vocabulary_kind(file, *vocabulary), vocabulary->size()});
   }
   for (std::size_t i = 0; i < model.splitters.size(); ++i)
     info.splitters.push_back({side_of(i, model.splitters.size()), model.splitters[i],
