@@ -120,11 +120,16 @@ class TextFinder {
       if (word.size() > 4 && word.starts_with(">>") && word.ends_with("<<"))
         add_language(word.substr(2, word.size() - 4), word);
     if (!files_.format.languages.empty()) files_.format.source_prefix = {"{target}"};
+    // Symbols have no place in a text.
+    for (const char* symbol : {"<pad>", "<unk>"})
+      if (const auto id = json.find(symbol); id != json.end() && id->is_number_unsigned())
+        files_.format.added_words.push_back({id->get<std::int32_t>(), symbol});
   }
 
   void find_m2m100() {
     files_.splitters.assign(2, config_.path(kPiecesFile));
     use(kWordsFile);
+    files_.format.added_words = {{0, "<s>"}, {1, "<pad>"}, {3, "<unk>"}};
     const bool is_wmt21 = text("language_codes") == "wmt21";
     for (const std::string& code : words_of(is_wmt21 ? kWmt21Languages : kM2m100Languages)) {
       const std::string word = fmt::format("__{}__", code);

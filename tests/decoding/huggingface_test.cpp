@@ -189,11 +189,11 @@ TEST_F(Damaged, WeightsAreNamed) {
 }
 
 TEST_F(Damaged, SettingsAreRefusedByNameAndValue) {
-  edit("config.json", "decoder_start_token_id", 1072);
+  edit("generation_config.json", "decoder_start_token_id", 1072);
   EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr(
                           "'decoder_start_token_id' is 1072, but the table of embeddings has 1072 "
                           "rows")));
-  edit("config.json", "decoder_start_token_id", 1071);
+  edit("generation_config.json", "decoder_start_token_id", 1071);
   edit("config.json", "activation_function", "mish");
   EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("activation function 'mish' is not known")));
   edit("config.json", "activation_function", "swish");

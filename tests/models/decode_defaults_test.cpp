@@ -101,15 +101,22 @@ TEST(ModelConfig, PrintsDefaultsAsBefore) {
     "activations": "fast",
     "allow-unk": true,
     "beam-size": 6,
+    "early-stopping": "heuristic",
+    "forced-end": true,
+    "keep-beam": true,
     "kv-cache": "int8",
     "max-length": 200,
     "max-length-factor": 3,
+    "max-words": 30,
     "maxi-batch": 10,
     "maxi-batch-sort": "src",
+    "min-length": 2,
     "mini-batch": 8,
     "mini-batch-words": 500,
+    "no-repeat-ngram-size": 3,
     "normalize": 0.6,
     "precision": "int4-log",
+    "repetition-penalty": 1.25,
     "word-penalty": -0.25
   }
 }
