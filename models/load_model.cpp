@@ -72,9 +72,8 @@ Model load_configuration(DecoderConfig config, const std::string& path, LoadOpti
     if (is_yaml(file) && !is_model_configuration(read_file(file, YamlLimits{}.bytes)))
       throw Error(
           fmt::format("{}: the model {} is a configuration too; name its models", path, file));
-    if (std::error_code error;
-        std::filesystem::is_directory(file, error) && !is_model_directory(file) &&
-        !is_huggingface_directory(file))
+    if (std::error_code error; std::filesystem::is_directory(file, error) &&
+                               !is_model_directory(file) && !is_huggingface_directory(file))
       throw Error(fmt::format(
           "{}: the model {} is a directory, but no model directory; name the model in it", path,
           file));

@@ -60,7 +60,7 @@ const Language& find_language(const std::vector<Language>& languages, const std:
     return *exact;
   std::vector<const Language*> found = beginning_with(languages, code);
   if (const auto* longer = std::ranges::find(kThreeLetters, std::string_view(code),
-                                       &std::pair<std::string_view, std::string_view>::first);
+                                             &std::pair<std::string_view, std::string_view>::first);
       found.empty() && longer != kThreeLetters.end())
     found = beginning_with(languages, longer->second);
   if (found.size() == 1) return *found.front();

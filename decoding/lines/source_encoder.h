@@ -19,8 +19,8 @@ namespace fuselage {
 /// factors reads lines with a field for each, separated by tabs, in the order of source_texts().
 class SourceEncoder {
  public:
-  /// The vocabularies must outlive the encoder; the frame is that of the first text. Throws Error as
-  /// LineEncoder does.
+  /// The vocabularies must outlive the encoder; the frame is that of the first text. Throws Error
+  /// as LineEncoder does.
   SourceEncoder(const Graph& graph, const VocabularyPair& vocabularies,
                 LineEncoder::Options options, TextFrame frame = {});
 
@@ -46,7 +46,8 @@ class SourceEncoder {
   TextFrame frame_;
 };
 
-/// Lines as a batch, with the words around their texts. Neither copies nor moves, since the batch refers to it.
+/// Lines as a batch, with the words around their texts. Neither copies nor moves, since the batch
+/// refers to it.
 class SourceBatch {
  public:
   SourceBatch(const SourceEncoder& encoder, std::span<const EncodedLine> lines);

@@ -31,9 +31,9 @@ class Framer {
           "the model does not translate between several languages; leave source-language and "
           "target-language out");
     if (target_.empty() && names(format.target_prefix, kTarget) && format.first_word < 0)
-      throw Error(fmt::format(
-          "the model translates into {} languages; state a target-language, such as {}",
-          format.languages.size(), in_quotes(format.languages.front().code)));
+      throw Error(
+          fmt::format("the model translates into {} languages; state a target-language, such as {}",
+                      format.languages.size(), in_quotes(format.languages.front().code)));
   }
 
   /// Words of the format as ids.
@@ -42,12 +42,11 @@ class Framer {
     for (const std::string& word : words) {
       const std::string code = word == kSource ? source_ : word == kTarget ? target_ : "";
       if ((word == kSource || word == kTarget) && code.empty()) continue;
-      const std::string& text =
-          code.empty() ? word : find_language(format_.languages, code).word;
+      const std::string& text = code.empty() ? word : find_language(format_.languages, code).word;
       const auto id = vocabulary.find(text);
       if (!id)
-        throw Error(fmt::format("the vocabulary has no word {}, which the model needs",
-                                in_quotes(text)));
+        throw Error(
+            fmt::format("the vocabulary has no word {}, which the model needs", in_quotes(text)));
       ids.push_back(*id);
     }
     return ids;

@@ -12,10 +12,10 @@ namespace fuselage {
 /// The words that a model has around a source text, and at the beginning of its translation, for a
 /// pair of languages.
 struct TextFrame {
-  std::string task = {};                ///< text before a source text
-  WordIds before = {}, behind = {};     ///< words around a source text
-  bool has_end = true;                  ///< the end symbol is the last word of the text
-  WordIds beginning = {};               ///< of translations
+  std::string task = {};             ///< text before a source text
+  WordIds before = {}, behind = {};  ///< words around a source text
+  bool has_end = true;               ///< the end symbol is the last word of the text
+  WordIds beginning = {};            ///< of translations
   /// The words of a source text, the end symbol last, with those around them.
   WordIds framed(const WordIds& words) const;
   /// Weights of these words as weights of the words of the text, the end symbol last.

@@ -474,11 +474,10 @@ bool BeamSearch::is_decided(std::int32_t sentence, std::span<const Live> open,
     return best.is_full() &&
            !best.beaten_by(final_scores_->of(open[0].path_score, open[0].length - uncounted));
   if (!options_.early_stop) return false;
-  const std::int32_t most =
-      settings_.length_limits[static_cast<std::size_t>(sentence)] - uncounted;
+  const std::int32_t most = settings_.length_limits[static_cast<std::size_t>(sentence)] - uncounted;
   return std::ranges::all_of(open, [&](const Live& hypothesis) {
-    return best.beats(final_scores_->bound(hypothesis.path_score,
-                                           hypothesis.length + 1 - uncounted, most));
+    return best.beats(
+        final_scores_->bound(hypothesis.path_score, hypothesis.length + 1 - uncounted, most));
   });
 }
 

@@ -30,16 +30,11 @@ Expr gelu_by_sigmoid(Expr x) { return x * sigmoid(1.702 * x); }
 
 Expr activation(const std::string& name, Expr x) {
   static const std::map<std::string, Expr (*)(Expr)> functions = {
-      {"gelu", gelu_of},
-      {"gelu_fast", gelu_by_tanh},
-      {"gelu_new", gelu_by_tanh},
-      {"gelu_pytorch_tanh", gelu_by_tanh},
-      {"linear", identity_of},
-      {"quick_gelu", gelu_by_sigmoid},
-      {"relu", relu_of},
-      {"sigmoid", sigmoid_of},
-      {"silu", swish_of},
-      {"swish", swish_of},
+      {"gelu", gelu_of},          {"gelu_fast", gelu_by_tanh},
+      {"gelu_new", gelu_by_tanh}, {"gelu_pytorch_tanh", gelu_by_tanh},
+      {"linear", identity_of},    {"quick_gelu", gelu_by_sigmoid},
+      {"relu", relu_of},          {"sigmoid", sigmoid_of},
+      {"silu", swish_of},         {"swish", swish_of},
       {"tanh", tanh_of},
   };
   const auto found = functions.find(name);

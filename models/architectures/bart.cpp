@@ -65,10 +65,9 @@ class Bart {
     const DomainId positions = b_.graph().add_vocabulary(
         b_.graph().domain(words).name + "_positions",
         p_.rows(table, o_.integer("max_position_embeddings", 1024) + kind_.position_offset));
-    const MapId position = b_.graph().add_position_map(
-        b_.graph().domain(words).name + ".position", words, positions, kind_.position_offset);
-    const Expr x =
-        scale_ * embedding + select_rows(p_.table(table, positions, size_), {position});
+    const MapId position = b_.graph().add_position_map(b_.graph().domain(words).name + ".position",
+                                                       words, positions, kind_.position_offset);
+    const Expr x = scale_ * embedding + select_rows(p_.table(table, positions, size_), {position});
     return kind_.norm_of_embeddings ? norm(side + ".layernorm_embedding", x) : x;
   }
 
@@ -146,8 +145,7 @@ class Bart {
   }
 
   void align(Expr weights) {
-    const Expr alignment =
-        kind_.aligns_by_first_head ? slice(weights, 0, 1) : reduce_mean(weights);
+    const Expr alignment = kind_.aligns_by_first_head ? slice(weights, 0, 1) : reduce_mean(weights);
     b_.output("alignment", alignment.named("alignment"));
   }
 

@@ -35,9 +35,8 @@ EmbeddingTables::EmbeddingTables(Parameters& parameters, const std::string& pref
 const Seq2SeqDomains& EmbeddingTables::declare() {
   Graph& graph = p_.builder().graph();
   const bool shared = source_ == target_;
-  const DomainId source =
-      graph.add_vocabulary(shared ? "vocabulary" : "source_vocabulary",
-                           p_.rows(source_, source_words_, "vocab_size"));
+  const DomainId source = graph.add_vocabulary(shared ? "vocabulary" : "source_vocabulary",
+                                               p_.rows(source_, source_words_, "vocab_size"));
   const DomainId target =
       shared ? source
              : graph.add_vocabulary("target_vocabulary",

@@ -13,7 +13,8 @@ std::string numbered(const std::string& name, std::size_t index) {
 Seq2SeqDomains declare_seq2seq(Graph& graph, const std::vector<DomainId>& source_vocabularies,
                                DomainId target_vocabulary) {
   Seq2SeqDomains d;
-  for (const DomainId vocabulary : source_vocabularies) d.texts.push_back({.vocabulary = vocabulary});
+  for (const DomainId vocabulary : source_vocabularies)
+    d.texts.push_back({.vocabulary = vocabulary});
   d.target_vocabulary = target_vocabulary;
   d.sentence = graph.add_sentences("sentence");
   for (std::size_t i = 0; i < d.texts.size(); ++i)
@@ -49,11 +50,10 @@ Vocabularies::Vocabularies(Parameters& parameters, const MarianOptions& options,
     // The domain of texts before that have the same table.
     const auto same = std::find(source_tables_.begin(), source_tables_.end(), source_tables_[i]);
     const auto first = static_cast<std::size_t>(same - source_tables_.begin());
-    sources.push_back(first < i
-                          ? sources[first]
-                          : graph.add_vocabulary(
-                                shared ? "vocabulary" : numbered("source_vocabulary", i),
-                                rows_of(source_tables_[i], i)));
+    sources.push_back(
+        first < i ? sources[first]
+                  : graph.add_vocabulary(shared ? "vocabulary" : numbered("source_vocabulary", i),
+                                         rows_of(source_tables_[i], i)));
   }
   const char* const name = encoders.empty() ? "vocabulary" : "target_vocabulary";
   const DomainId target =

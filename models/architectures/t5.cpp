@@ -30,10 +30,11 @@ class T5 {
         buckets_{.kind = DistanceBuckets::Kind::logarithmic,
                  .max_distance = options.integer("relative_attention_max_distance", 128)},
         // The vocabulary of the entries of the tables of relative positions.
-        entries_(b_.graph().add_vocabulary(
-            "relative_positions", options.integer("relative_attention_num_buckets", 32))),
-        scales_output_(options.flag("scale_decoder_outputs",
-                                    options.flag("tie_word_embeddings", true))) {
+        entries_(b_.graph().add_vocabulary("relative_positions",
+                                           options.integer("relative_attention_num_buckets", 32))),
+        scales_output_(
+            kind.scales_output &&
+            options.flag("scale_decoder_outputs", options.flag("tie_word_embeddings", true))) {
     const std::string function = options.text("feed_forward_proj", kind.feed_forward);
     gated_ = function.starts_with("gated-");
     activation_ = gated_ ? function.substr(std::string_view("gated-").size()) : function;
@@ -71,8 +72,7 @@ class T5 {
   }
 
   /// Multi-head attention without a scale. `positions` may be an invalid Expr: none.
-  Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs,
-                     Expr positions) {
+  Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs, Expr positions) {
     const Expr q = product(name + ".q", x, inner_);
     const Expr k = product(name + ".k", memory, inner_);
     const Expr v = product(name + ".v", memory, inner_);
@@ -85,10 +85,9 @@ class T5 {
   Expr feed_forward(const std::string& layer, Expr x) {
     const std::string name = layer + ".DenseReluDense";
     const Expr h = norm(layer + ".layer_norm", x);
-    const Expr hidden =
-        gated_ ? activation(activation_, product(name + ".wi_0", h, width_)) *
-                     product(name + ".wi_1", h, width_)
-               : activation(activation_, product(name + ".wi", h, width_));
+    const Expr hidden = gated_ ? activation(activation_, product(name + ".wi_0", h, width_)) *
+                                     product(name + ".wi_1", h, width_)
+                               : activation(activation_, product(name + ".wi", h, width_));
     return x + product(name + ".wo", hidden, size_);
   }
 
@@ -155,7 +154,8 @@ std::span<const T5Class> t5_classes() {
        .feed_forward = "relu"},
       {.name = "MT5ForConditionalGeneration",
        .summary = "mT5: T5 with gated layers.",
-       .feed_forward = "gated-gelu"},
+       .feed_forward = "gated-gelu",
+       .scales_output = false},
       {.name = "UMT5ForConditionalGeneration",
        .summary = "umT5: mT5 with relative positions of each layer.",
        .feed_forward = "gated-gelu",

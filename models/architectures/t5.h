@@ -11,9 +11,12 @@ namespace fuselage {
 /// A class of models of Hugging Face's Transformers with the equations of T5 (Raffel et al. 2020,
 /// section 2.1).
 struct T5Class {
-  std::string name;                ///< "T5ForConditionalGeneration"
-  std::string summary;             ///< one line for the documentation
-  std::string feed_forward;        ///< where feed_forward_proj is not stated
+  std::string name;          ///< "T5ForConditionalGeneration"
+  std::string summary;       ///< one line for the documentation
+  std::string feed_forward;  ///< where feed_forward_proj is not stated
+  /// What is multiplied by the output matrix is scaled by 1 / √d_model, unless the options say
+  /// otherwise.
+  bool scales_output = true;
   bool positions_in_each = false;  ///< each layer has its own table of relative positions
 };
 

@@ -19,9 +19,8 @@ using Json = nlohmann::json;
 
 constexpr int kModelVersion = 1;
 constexpr std::array<std::string_view, 9> kConfigKeys = {
-    "fuselage-model", "name",   "right-left",   "vocabularies",
-    "splitters",      "text",   "decode",       "architecture",
-    "options"};
+    "fuselage-model", "name",   "right-left",   "vocabularies", "splitters",
+    "text",           "decode", "architecture", "options"};
 
 /// A number or a boolean if the text is one, for readability of the file; else a string.
 Json as_json(const std::string& text) {

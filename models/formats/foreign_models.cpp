@@ -29,8 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStoreParameters =
     "store its parameters as .safetensors, and give a .yml that names them and an architecture";
-constexpr std::string_view kUseMarian =
-    "if it was converted from a Marian model, as those of OPUS-MT, give that";
 
 /// What is known of a file.
 struct ForeignHead {
@@ -159,7 +157,8 @@ constexpr ForeignFormat kForeignFormats[] = {
     {"a TensorFlow Lite model", "", is_tensorflow_lite},
     {"an ONNX model", "", is_onnx},
     {"an HDF5 file, as Keras writes", kStoreParameters, is_hdf5},
-    {"the weights of a model of Hugging Face's Transformers", kUseMarian, is_transformers_weights},
+    {"the weights of a model of Hugging Face's Transformers",
+     "give the directory that holds them with their config.json", is_transformers_weights},
 };
 
 [[noreturn]] void refuse(const std::string& path, std::string_view name, std::string_view advice) {
@@ -198,23 +197,6 @@ std::optional<nlohmann::json> configuration(const fs::path& directory) {
   return std::nullopt;
 }
 
-/// Refuses a config.json of Hugging Face's Transformers by the class of its model.
-void refuse_transformers(const nlohmann::json& config, const std::string& path) {
-  const auto classes = config.find("architectures");
-  if (classes == config.end() && !config.contains("model_type")) return;
-  std::string name = "a model of Hugging Face's Transformers";
-  bool is_marian = false;
-  if (classes != config.end() && classes->is_array() && !classes->empty() &&
-      classes->front().is_string()) {
-    const auto kind = classes->front().get<std::string>();
-    is_marian = kind == "MarianMTModel";
-    name = fmt::format("{} of Hugging Face's Transformers", in_quotes(kind));
-  }
-  refuse(path, name,
-         is_marian ? "give the Marian model that it was converted from, as OPUS-MT publishes it"
-                   : kStoreParameters);
-}
-
 }  // namespace
 
 void refuse_foreign_model(std::string_view head, const std::string& path) {
@@ -228,18 +210,10 @@ bool is_ctranslate2_file(const std::string& path) {
   return is_ctranslate2({head, ""});
 }
 
-void refuse_foreign_file(const std::string& path) {
-  if (fs::path(path).filename() == "config.json")
-    if (const auto config = configuration(fs::path(path).parent_path()))
-      refuse_transformers(*config, path);
-  refuse_foreign_model(head_of(path), path);
-}
+void refuse_foreign_file(const std::string& path) { refuse_foreign_model(head_of(path), path); }
 
 void refuse_foreign_directory(const std::string& path) {
-  if (const auto config = configuration(path)) {
-    if (config->contains("fuselage-model")) return;
-    refuse_transformers(*config, path);
-  }
+  if (const auto config = configuration(path); config && config->contains("fuselage-model")) return;
   constexpr std::size_t kMaxFiles = 10'000;
   std::vector<std::string> files;
   std::error_code error;

@@ -49,8 +49,8 @@ std::map<std::string, std::string> read_index(const std::string& path) {
   for (const auto& [name, file] : weights->items()) {
     const std::string text = file.is_string() ? file.get<std::string>() : "";
     if (text.empty() || text.find('/') != std::string::npos)
-      throw Error(fmt::format("{}: the file of {} must be one of the directory", path,
-                              in_quotes(name)));
+      throw Error(
+          fmt::format("{}: the file of {} must be one of the directory", path, in_quotes(name)));
     files.emplace(name, text);
   }
   return files;
@@ -104,8 +104,7 @@ void drop_unread(TensorMap& weights) {
   for (const char* name :
        {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
         "model.encoder.version", "model.decoder.version", "model.encoder.embed_positions.weights",
-        "model.decoder.embed_positions.weights",
-        "model.encoder.embed_positions._float_tensor",
+        "model.decoder.embed_positions.weights", "model.encoder.embed_positions._float_tensor",
         "model.decoder.embed_positions._float_tensor"})
     weights.erase(name);
 }

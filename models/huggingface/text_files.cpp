@@ -27,7 +27,8 @@ constexpr JsonLimits kWordsLimits{.bytes = std::size_t{64} << 20, .values = 4'00
 /// The languages of M2M-100 and of the models of fairseq's for WMT 2021, in the order of their
 /// words.
 constexpr std::string_view kM2m100Languages =
-    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha "
+    "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu "
+    "ha "
     "he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my "
     "ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz "
     "vi wo xh yi yo zh zu";
@@ -86,8 +87,8 @@ class TextFinder {
           "AutoTokenizer as T; T.from_pretrained('{}').save_pretrained('{}')\"",
           config_.directory, kTokenizerFile, config_.directory, config_.directory));
     else
-      files_.notes.push_back(fmt::format(
-          "{} has no files of a tokenizer; give vocabularies", config_.directory));
+      files_.notes.push_back(
+          fmt::format("{} has no files of a tokenizer; give vocabularies", config_.directory));
     if (!files_.vocabularies.empty()) describe();
     return std::move(files_);
   }
@@ -102,8 +103,8 @@ class TextFinder {
 
   std::string required(const char* file) const {
     if (!config_.has_file(file))
-      throw Error(fmt::format("{}: {}, a part of the tokenizer, is missing", config_.directory,
-                              file));
+      throw Error(
+          fmt::format("{}: {}, a part of the tokenizer, is missing", config_.directory, file));
     return config_.path(file);
   }
 
@@ -190,8 +191,8 @@ class TextFinder {
   /// What the class of the tokenizer puts around a text.
   void describe() {
     TextFormat& format = files_.format;
-    const bool is_legacy_nllb =
-        tokenizer_ == "NllbTokenizer" && config_.tokenizer.value("legacy_behaviour", Json(false)) == true;
+    const bool is_legacy_nllb = tokenizer_ == "NllbTokenizer" &&
+                                config_.tokenizer.value("legacy_behaviour", Json(false)) == true;
     const bool has_prefix = tokenizer_ == "MBart50Tokenizer" || tokenizer_ == "NllbTokenizer";
     if (has_prefix || tokenizer_ == "MBartTokenizer") {
       for (const std::string& word : language_words()) add_language(word, word);
@@ -254,9 +255,9 @@ class TextFinder {
                               config_.directory, shown(bad)));
     for (const Json& word : bad) {
       if (!word.is_array() || word.size() != 1 || !word.front().is_number_unsigned())
-        throw Error(fmt::format(
-            "{}: 'bad_words_ids' has {}; only lists of one id each are supported", config_.directory,
-            shown(word)));
+        throw Error(
+            fmt::format("{}: 'bad_words_ids' has {}; only lists of one id each are supported",
+                        config_.directory, shown(word)));
       files_.format.suppressed.push_back(word.front().get<std::int32_t>());
     }
   }

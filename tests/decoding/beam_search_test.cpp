@@ -198,7 +198,9 @@ TEST(BeamSearch, KeepsTheWidthOfItsBeamOnRequest) {
   options.early_stopping = EarlyStopping::first;
   EXPECT_THAT(search(), SizeIs(2));
   EXPECT_EQ(script.steps_run, 2);
+  // A beam of 1 is a greedy search.
   options.beam_size = 1;
+  script.searches = false;
   EXPECT_THAT(search()[0].words, ElementsAre(1, 1, 1));
 }
 
@@ -215,11 +217,9 @@ TEST(BeamSearch, CountsWordsThatAllHypothesesBeginWithAndGivesResultsWithoutThem
   Script script;
   const ScriptedExecutable executable(script);
   BeamSearch search(
-      executable,
-      {.beam_size = 1, .normalize = 1, .max_words = 3, .beginning = {9}, .end_id = 7});
+      executable, {.beam_size = 1, .normalize = 1, .max_words = 3, .beginning = {9}, .end_id = 7});
   const std::vector<WordIds> sentences{{5, 0}, {5, 0}};
-  const auto results =
-      search.search(sentences, {}, std::vector<SearchGuide>{{.prefix = {8}}, {}});
+  const auto results = search.search(sentences, {}, std::vector<SearchGuide>{{.prefix = {8}}, {}});
   EXPECT_THAT(results[0][0].words, ElementsAre(8, 1, 1));
   EXPECT_EQ(results[0][0].score, -1.0f / 3);
   EXPECT_THAT(results[1][0].words, ElementsAre(1, 1));

@@ -107,8 +107,7 @@ TEST_P(HuggingFace, FindsTheWordsAndScoresOfBeamSearch) {
   exact.early_stopping = EarlyStopping::never;
   const auto found = Translator(model, exact).translate(lines(GetParam().name, "input.txt"));
   for (std::size_t i = 0; i < found.size(); ++i)
-    EXPECT_GE(found[i].n_best[0].hypothesis.score,
-              beam4[i].at("score").get<double>() - kTolerance);
+    EXPECT_GE(found[i].n_best[0].hypothesis.score, beam4[i].at("score").get<double>() - kTolerance);
 }
 
 TEST_P(HuggingFace, GivesTheLogProbabilitiesOfTranslations) {
@@ -246,8 +245,8 @@ TEST_F(Damaged, ShardsGiveTheSameModel) {
 
 TEST_F(Damaged, CopiesOfSharedTablesAreOne) {
   TensorMap weights = read_safetensors(file("model.safetensors"));
-  for (const char* name : {"lm_head.weight", "model.encoder.embed_tokens.weight",
-                           "model.decoder.embed_tokens.weight"})
+  for (const char* name :
+       {"lm_head.weight", "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"})
     weights.emplace(name, weights.at("model.shared.weight"));
   write_safetensors(file("model.safetensors"), weights, {});
   EXPECT_EQ(load_model(path_).weights.count("lm_head.weight"), 0U);

@@ -99,12 +99,10 @@ TEST(ForeignModels, MayBeDirectories) {
     EXPECT_THAT([&] { load_model(directory); },
                 ThrowsMessage<Error>(AllOf(HasSubstr(directory), HasSubstr(message))));
   };
-  refused({{"config.json", R"({"architectures": ["MarianMTModel"], "model_type": "marian"})"},
-           {"model.safetensors", "x"}},
-          "this is 'MarianMTModel' of Hugging Face's Transformers, which cannot be loaded; give "
-          "the Marian model that it was converted from");
-  refused({{"config.json", R"({"model_type": "t5"})"}},
-          "this is a model of Hugging Face's Transformers, which cannot be loaded; store its");
+  refused(
+      {{"config.json", R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama"})"}},
+      "'LlamaForCausalLM' (the family 'llama') of Hugging Face's Transformers cannot be loaded");
+  refused({{"config.json", R"({"model_type": "t5"})"}}, "there is neither model.safetensors nor");
   refused({{"model.bin", kEarlyCTranslate2}, {"shared_vocabulary.txt", "a"}},
           "model.bin: version 1 of CTranslate2's binary format is not supported");
   refused({{"checkpoint_best.pt", kPyTorch + "fairseq"}, {"dict.en.txt", "a 1"}},

@@ -25,8 +25,7 @@ class SentencePieceVocabulary : public Vocabulary {
     if (options.piece_offset < 0 || options.piece_offset > kMaxPieceOffset)
       throw Error(fmt::format("{}: the offset of its pieces is {}; 0 to {} is possible", name,
                               options.piece_offset, kMaxPieceOffset));
-    options_.added_words =
-        numbered(options.added_words, segmenter_.size() + options.piece_offset);
+    options_.added_words = numbered(options.added_words, segmenter_.size() + options.piece_offset);
     added_ = AddedWords(options_.added_words, options.limit, name);
     check_added_words(name);
     stored_size_ = size_ = std::max(segmenter_.size() + options.piece_offset, added_.end());

@@ -90,10 +90,26 @@ ScoreCommand::ScoreCommand()
   common_.add_scoring_to(app);
   common_.add_running_to(options());
   // Accepts configurations for translating, whose n-best is another one.
-  options().pass_over({"allow-special", "allow-unk", "beam-size", "constraints", "coverage-penalty",
-                       "early-stopping", "force-decode", "forced-end", "input", "keep-beam", "max-length-factor", "max-words", "min-length",
-                       "no-repeat-ngram-size", "repetition-penalty", "replace-unknowns",
-                       "terminology", "n-best", "output-sampling", "skip-cost"});
+  options().pass_over({"allow-special",
+                       "allow-unk",
+                       "beam-size",
+                       "constraints",
+                       "coverage-penalty",
+                       "early-stopping",
+                       "force-decode",
+                       "forced-end",
+                       "input",
+                       "keep-beam",
+                       "max-length-factor",
+                       "max-words",
+                       "min-length",
+                       "no-repeat-ngram-size",
+                       "repetition-penalty",
+                       "replace-unknowns",
+                       "terminology",
+                       "n-best",
+                       "output-sampling",
+                       "skip-cost"});
 }
 
 void ScoreCommand::finish() {

@@ -5,7 +5,8 @@
 
 namespace fuselage {
 
-void add_repetition_options(CLI::App& app, Repetition& repetition, std::optional<std::int32_t>& min_length) {
+void add_repetition_options(CLI::App& app, Repetition& repetition,
+                            std::optional<std::int32_t>& min_length) {
   add_number(app, "--repetition-penalty", repetition.penalty,
              "Multiply the log-probabilities of words that a hypothesis has already by this",
              {.least = 0, .most = 1000, .whole = false, .above = true});

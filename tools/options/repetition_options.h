@@ -9,6 +9,7 @@
 namespace fuselage {
 
 /// Registers --repetition-penalty, --no-repeat-ngram-size and --min-length.
-void add_repetition_options(CLI::App& app, Repetition& repetition, std::optional<std::int32_t>& min_length);
+void add_repetition_options(CLI::App& app, Repetition& repetition,
+                            std::optional<std::int32_t>& min_length);
 
 }  // namespace fuselage

@@ -187,7 +187,7 @@ class BeamSearch {
   std::size_t steps_ = 0;
   std::size_t best_scores_, best_words_, alignment_output_ = 0, listed_scores_ = 0;
 
-  std::span<const SearchGuide> guides_;   ///< of the current batch
+  std::span<const SearchGuide> guides_;  ///< of the current batch
   std::vector<SearchGuide> own_guides_;  ///< guides_ with the beginning
   SearchSettings settings_;
   SearchRecord record_;
@@ -197,7 +197,8 @@ class BeamSearch {
   std::vector<TermState> states_, next_states_;  ///< of live_ and next_live_
   std::vector<Place> places_;
   std::unique_ptr<FinalScores> final_scores_;
-  std::vector<BestScores> best_finished_;  ///< of each sentence; empty if searches do not stop early
+  std::vector<BestScores>
+      best_finished_;  ///< of each sentence; empty if searches do not stop early
   std::vector<float> alignments_;
   std::vector<std::int64_t> token_alignment_;  ///< offset in alignments_ per token
   mutable std::vector<float> covered_;         ///< of each source token, while a score is computed

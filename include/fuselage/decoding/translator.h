@@ -71,10 +71,10 @@ struct TranslatorOptions {
   /// Codes of languages, for a model that translates between several (TextFormat); empty: those of
   /// the model.
   std::string source_language = {}, target_language = {};
-  bool skip_cost = false;      ///< scores are logits, which is faster; needs a beam size of 1
-  bool alignment = false;      ///< hypotheses have their alignment
-  bool model_scores = false;   ///< hypotheses of an ensemble have each model's log-probability
-  bool strict = false;         ///< invalid and too long lines are errors
+  bool skip_cost = false;     ///< scores are logits, which is faster; needs a beam size of 1
+  bool alignment = false;     ///< hypotheses have their alignment
+  bool model_scores = false;  ///< hypotheses of an ensemble have each model's log-probability
+  bool strict = false;        ///< invalid and too long lines are errors
   /// Lines may have a guide (LineGuide). On a GPU the search then runs on the host.
   bool guided = false;
   /// A line has a further field, behind a tab, with the prefix of its translation.

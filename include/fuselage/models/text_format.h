@@ -46,9 +46,9 @@ struct TextFormat {
   std::int32_t piece_offset = 0;
   /// Whether the end symbol is the last word of a source text.
   bool source_end = true;
-  /// Words before a source text, words behind its end symbol, and words that each translation begins
-  /// with, which are no part of its text and have a score of 0. "{source}" and "{target}" stand for
-  /// the words of its languages, and are left out without these.
+  /// Words before a source text, words behind its end symbol, and words that each translation
+  /// begins with, which are no part of its text and have a score of 0. "{source}" and "{target}"
+  /// stand for the words of its languages, and are left out without these.
   std::vector<std::string> source_prefix = {}, source_suffix = {}, target_prefix = {};
   /// The id of a word that takes the place of target_prefix where no target language is stated; -1:
   /// none.
