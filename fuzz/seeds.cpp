@@ -9,11 +9,14 @@
 #include <vector>
 
 #include "base/file.h"
+#include "fuselage/models/architectures/architecture.h"
 #include "fuselage/models/directory/model_directory.h"
+#include "fuselage/models/formats/safetensors.h"
 #include "fuselage/models/load_model.h"
 #include "fuzz/model_bundle.h"
 #include "fuzz/weight_cache.h"
 #include "fuzz/zip.h"
+#include "models/architectures/embedding_tables.h"
 #include "models/formats/npz.h"
 #include "models/quantized/quantize_model.h"
 #include "tests/models/ctranslate2_writer.h"
@@ -158,6 +161,53 @@ void add_ctranslate2(const Corpus& corpus) {
   }
 }
 
+/// A directory of Transformers by its files: a class, its options, and whether it is in shards.
+void add_huggingface(const Corpus& corpus, const std::string& class_name, std::string options,
+                     bool is_sharded) {
+  options += R"("vocab_size": 8, "d_model": 8, "max_position_embeddings": 16)";
+  TensorMap weights =
+      build_random_model(class_name, ModelOptions::from_yaml("{" + options + "}", "seed"), 1)
+          .weights;
+  weights.erase(kDecoderStart);
+  const fs::path path = fs::temp_directory_path() / "fuselage-seed.safetensors";
+  write_safetensors(path.string(), weights, {});
+  std::string map;
+  for (const auto& [name, tensor] : weights)
+    map += (map.empty() ? "\"" : ", \"") + name + R"(": "model-1.safetensors")";
+  ModelBundle bundle;
+  for (const std::string_view file : kHuggingFaceFiles) bundle.emplace_back(file, "");
+  bundle[0].second = R"({"architectures": [")" + class_name + R"("], )" + options + "}";
+  bundle[1].second =
+      R"({"decoder_start_token_id": 2, "eos_token_id": 2, "forced_bos_token_id": 3, "max_length": )"
+      R"(20, "num_beams": 4, "early_stopping": true, "bad_words_ids": [[1]]})";
+  bundle[2].second =
+      R"({"tokenizer_class": "NllbTokenizer", "src_lang": "eng_Latn", "extra_special_tokens": )"
+      R"([{"content": "eng_Latn"}, "deu_Latn"]})";
+  bundle[3].second = R"({"additional_special_tokens": ["de_DE"]})";
+  if (is_sharded) bundle[4].second = R"({"weight_map": {)" + map + "}}";
+  if (!is_sharded) bundle[5].second = R"({"</s>": 0, "<unk>": 1, ">>de<<": 2, "<pad>": 7})";
+  bundle[6].second = read_file(path.string());
+  fs::remove(path);
+  corpus.add("huggingface", class_name, print_model_bundle(bundle));
+}
+
+void add_huggingface(const Corpus& corpus) {
+  const std::string bart =
+      R"("encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, )"
+      R"("decoder_attention_heads": 4, "encoder_ffn_dim": 6, "decoder_ffn_dim": 4, )"
+      R"("scale_embedding": true, "activation_function": "relu", )";
+  const std::string t5 =
+      R"("num_layers": 1, "num_heads": 2, "d_kv": 3, "d_ff": 6, "layer_norm_epsilon": 1e-6, )"
+      R"("relative_attention_num_buckets": 4, "relative_attention_max_distance": 9, )"
+      R"("feed_forward_proj": "gated-gelu", "tie_word_embeddings": false, )";
+  for (const char* name : {"MarianMTModel", "BartForConditionalGeneration",
+                           "MBartForConditionalGeneration", "M2M100ForConditionalGeneration"})
+    add_huggingface(corpus, name, bart, name[0] == 'M' && name[1] == 'B');
+  for (const char* name : {"T5ForConditionalGeneration", "MT5ForConditionalGeneration",
+                           "UMT5ForConditionalGeneration"})
+    add_huggingface(corpus, name, t5, name[0] == 'U');
+}
+
 /// Adds files of cached weights of several sizes.
 void add_cached_weights(const Corpus& corpus) {
   const std::string directory = (fs::temp_directory_path() / "fuselage-seed-weights").string();
@@ -176,6 +226,7 @@ int main(int count, char** arguments) {
     const Corpus corpus(arguments[1]);
     for (int i = 2; i < count; ++i) add_seeds(corpus, arguments[i]);
     add_ctranslate2(corpus);
+    add_huggingface(corpus);
     add_cached_weights(corpus);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -25,7 +25,7 @@ class Bart {
         tables_(parameters, "model.", options.integer("vocab_size", 0),
                 options.integer("decoder_vocab_size", options.integer("vocab_size", 0))),
         d_(tables_.declare()),
-        size_(options.integer("d_model", 1024)),
+        size_(size_option(options, "d_model", 1024)),
         activation_(options.text("activation_function", "gelu")),
         scale_(options.flag("scale_embedding") ? std::sqrt(static_cast<double>(size_)) : 1) {}
 
@@ -43,8 +43,21 @@ class Bart {
     Expr output, weights;
   };
 
-  std::int64_t number(const char* side, const char* option, std::int64_t fallback) const {
-    return o_.integer(fmt::format("{}_{}", side, option), fallback);
+  std::int64_t layers(const char* side) const {
+    return size_option(o_, fmt::format("{}_layers", side), 12, kMostLayers);
+  }
+
+  std::int64_t hidden(const char* side) const {
+    return size_option(o_, fmt::format("{}_ffn_dim", side), 4096);
+  }
+
+  std::int64_t heads(const char* side) const {
+    const std::string name = fmt::format("{}_attention_heads", side);
+    const std::int64_t heads = size_option(o_, name, 16, kMostLayers);
+    if (size_ % heads != 0)
+      throw Error(fmt::format("{}: option 'd_model' is {}, which is not a multiple of '{}', {}",
+                              o_.where(), size_, name, heads));
+    return heads;
   }
 
   /// x Wᵀ + b.
@@ -64,7 +77,7 @@ class Bart {
     const std::string table = side + ".embed_positions.weight";
     const DomainId positions = b_.graph().add_vocabulary(
         b_.graph().domain(words).name + "_positions",
-        p_.rows(table, o_.integer("max_position_embeddings", 1024) + kind_.position_offset));
+        p_.rows(table, size_option(o_, "max_position_embeddings", 1024) + kind_.position_offset));
     const MapId position = b_.graph().add_position_map(b_.graph().domain(words).name + ".position",
                                                        words, positions, kind_.position_offset);
     const Expr x = scale_ * embedding + select_rows(p_.table(table, positions, size_), {position});
@@ -81,8 +94,6 @@ class Bart {
   /// Multi-head attention (Vaswani et al. 2017, section 3.2).
   Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs,
                      std::int64_t heads) {
-    if (heads < 1 || size_ % heads != 0)
-      throw Error(fmt::format("d_model {} is not a multiple of {} heads", size_, heads));
     const double scale = 1 / std::sqrt(static_cast<double>(size_ / heads));
     const Expr q = affine(name + ".q_proj", x, size_);
     const Expr k = affine(name + ".k_proj", memory, size_);
@@ -103,15 +114,15 @@ class Bart {
     const std::string side = "model.encoder";
     const DomainId source = d_.texts[0].source;
     const DomainId pairs = b_.graph().add_pairs("source_pairs", source, source);
-    const std::int64_t heads = number("encoder", "attention_heads", 16);
+    const std::int64_t heads = this->heads("encoder"), layers = this->layers("encoder");
     Expr x = embed(side, embedding);
-    for (std::int64_t i = 0; i < number("encoder", "layers", 12); ++i) {
+    for (std::int64_t i = 0; i < layers; ++i) {
       const std::string layer = fmt::format("{}.layers.{}", side, i);
       const Builder::Scope scope(b_, layer);
       x = residual(layer + ".self_attn_layer_norm", x, [&](Expr h) {
         return attention(layer + ".self_attn", h, h, pairs, heads).output;
       });
-      x = feed_forward(layer, x, number("encoder", "ffn_dim", 4096));
+      x = feed_forward(layer, x, hidden("encoder"));
     }
     return kind_.norm_at_top ? norm(side + ".layer_norm", x) : x;
   }
@@ -120,8 +131,7 @@ class Bart {
     const std::string side = "model.decoder";
     const DomainId prefix = b_.graph().add_prefix("prefix", d_.hypothesis);
     const DomainId pairs = b_.graph().add_pairs("hyp_prefix", d_.hypothesis, prefix);
-    const std::int64_t heads = number("decoder", "attention_heads", 16);
-    const std::int64_t layers = number("decoder", "layers", 12);
+    const std::int64_t heads = this->heads("decoder"), layers = this->layers("decoder");
     Expr x = embed(side, embedding);
     for (std::int64_t i = 0; i < layers; ++i) {
       const std::string layer = fmt::format("{}.layers.{}", side, i);
@@ -135,7 +145,7 @@ class Bart {
         if (i == aligned_layer(layers)) align(attended.weights);
         return attended.output;
       });
-      x = feed_forward(layer, x, number("decoder", "ffn_dim", 4096));
+      x = feed_forward(layer, x, hidden("decoder"));
     }
     return kind_.norm_at_top ? norm(side + ".layer_norm", x) : x;
   }

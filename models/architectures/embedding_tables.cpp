@@ -1,6 +1,10 @@
 #include "models/architectures/embedding_tables.h"
 
+#include <fmt/format.h>
+
 #include <initializer_list>
+
+#include "fuselage/base/error.h"
 
 namespace fuselage {
 namespace {
@@ -13,6 +17,15 @@ std::string first_stored(const Parameters& parameters, std::initializer_list<std
 }
 
 }  // namespace
+
+std::int64_t size_option(const ModelOptions& options, const std::string& name,
+                         std::int64_t fallback, std::int64_t most) {
+  const std::int64_t size = options.integer(name, fallback);
+  if (size < 1 || size > most)
+    throw Error(fmt::format("{}: option '{}' is {}; it must be a whole number from 1 to {}",
+                            options.where(), name, size, most));
+  return size;
+}
 
 EmbeddingTables::EmbeddingTables(Parameters& parameters, const std::string& prefix,
                                  std::int64_t source_words, std::int64_t target_words)

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "fuselage/models/architectures/model_options.h"
 #include "fuselage/models/architectures/parameters.h"
 #include "models/architectures/seq2seq.h"
 
@@ -10,6 +11,14 @@ namespace fuselage {
 /// The vector that stands for the embedding of the last word at the first step: the row of the word
 /// `decoder_start_token_id` in the table of the decoder.
 inline constexpr const char* kDecoderStart = "decoder_start_embedding";
+
+/// A number of layers, heads or dimensions: an option from 1 to `most`. Throws Error, with the name
+/// and the value, for others.
+std::int64_t size_option(const ModelOptions& options, const std::string& name,
+                         std::int64_t fallback, std::int64_t most = 1'000'000);
+
+/// The most layers or heads of a model.
+inline constexpr std::int64_t kMostLayers = 1'000;
 
 /// The embeddings of both sides and the output matrix of a checkpoint of Hugging Face's
 /// Transformers, which stores a table once that several of these share: shared.weight,

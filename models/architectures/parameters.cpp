@@ -152,7 +152,8 @@ Expr Parameters::table(const std::string& name, DomainId vocabulary, std::int64_
 TensorMap Parameters::take() const {
   std::vector<std::string> unused;
   for (const auto& [name, tensor] : weights_)
-    if (declared_.count(name) == 0 && as_numbers_.count(name) == 0) unused.push_back(name);
+    if (declared_.count(name) == 0 && as_numbers_.count(name) == 0)
+      unused.push_back(in_quotes(name));
   if (!unused.empty())
     throw LocatedError(fmt::format(
         "{}: {} parameter{} not used by the architecture that the configuration describes: {}; an "

@@ -16,6 +16,7 @@
 #include "fuselage/models/formats/safetensors.h"
 #include "models/architectures/bart.h"
 #include "models/architectures/embedding_tables.h"
+#include "models/directory/json_object.h"
 #include "models/formats/json.h"
 
 namespace fuselage {
@@ -39,6 +40,13 @@ constexpr JsonLimits kIndexLimits{.bytes = std::size_t{64} << 20, .values = 1'00
                           config.directory, kSingleFile, kIndexFile));
 }
 
+/// Whether an index may name a file so: a file of the directory, which messages can show.
+bool is_name_of_shard(std::string_view name) {
+  return name.ends_with(".safetensors") && std::ranges::none_of(name, [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == '/';
+         });
+}
+
 /// The file of each weight.
 std::map<std::string, std::string> read_index(const std::string& path) {
   const Json json = load_json(read_file(path, kIndexLimits.bytes), path, kIndexLimits);
@@ -48,9 +56,10 @@ std::map<std::string, std::string> read_index(const std::string& path) {
   std::map<std::string, std::string> files;
   for (const auto& [name, file] : weights->items()) {
     const std::string text = file.is_string() ? file.get<std::string>() : "";
-    if (text.empty() || text.find('/') != std::string::npos)
+    if (!is_name_of_shard(text))
       throw Error(
-          fmt::format("{}: the file of {} must be one of the directory", path, in_quotes(name)));
+          fmt::format("{}: the file of {} must be a .safetensors file of the directory, not {}",
+                      path, in_quotes(name), shown(file)));
     files.emplace(name, text);
   }
   return files;
@@ -133,10 +142,12 @@ Tensor sinusoids(std::int64_t rows, std::int64_t size, bool as_in_fairseq) {
   return table;
 }
 
+/// Positions as MarianMTModel and M2M-100 compute them. Their table takes no more than the largest
+/// models have, since its size is not that of a file.
 void add_sinusoids(const HuggingFaceConfig& config, TensorMap& weights) {
   const bool is_marian = config.class_name == "MarianMTModel";
   if (!is_marian && config.class_name != "M2M100ForConditionalGeneration") return;
-  constexpr std::int64_t kMaxPositions = 1 << 20, kMaxSize = 1 << 16;
+  constexpr std::int64_t kMaxPositions = 1 << 17, kMaxSize = 1 << 16, kMaxNumbers = 1 << 26;
   const std::int64_t positions = config.integer("max_position_embeddings").value_or(1024);
   const std::int64_t size = config.integer("d_model").value_or(1024);
   if (positions < 1 || positions > kMaxPositions || size < 4 || size > kMaxSize || size % 2 != 0)
@@ -144,6 +155,13 @@ void add_sinusoids(const HuggingFaceConfig& config, TensorMap& weights) {
         "{}: 'max_position_embeddings' must be from 1 to {} and 'd_model' even and from 4 to {}, "
         "not {} and {}",
         config.path("config.json"), kMaxPositions, kMaxSize, positions, size));
+  if (const std::int64_t width = weights.at(kDecoderStart).size(); width != size)
+    throw Error(fmt::format("{}: 'd_model' is {}, but the table of embeddings has {} columns",
+                            config.path("config.json"), size, width));
+  if (positions * size > kMaxNumbers)
+    throw Error(fmt::format(
+        "{}: 'max_position_embeddings' times 'd_model' must be at most {}, not {} times {}",
+        config.path("config.json"), kMaxNumbers, positions, size));
   const Tensor table = sinusoids(positions + (is_marian ? 0 : 2), size, !is_marian);
   for (const char* side : {"encoder", "decoder"})
     weights.insert_or_assign(fmt::format("model.{}.embed_positions.weight", side), table);
@@ -156,15 +174,23 @@ void add_decoder_start(const HuggingFaceConfig& config, const std::string& prefi
     throw Error(fmt::format(
         "{}: 'decoder_start_token_id', the word that a translation begins with, is missing",
         config.path("config.json")));
+  std::string table_name;
   const Tensor* table = nullptr;
   for (const std::string& name :
        {prefix + "decoder.embed_tokens.weight", prefix + "shared.weight",
         std::string("lm_head.weight"), prefix + "encoder.embed_tokens.weight"})
-    if (const auto found = weights.find(name); found != weights.end() && table == nullptr)
+    if (const auto found = weights.find(name); found != weights.end() && table == nullptr) {
       table = &found->second;
-  if (table == nullptr || table->shape().size() != 2)
+      table_name = name;
+    }
+  if (table == nullptr)
     throw Error(fmt::format("{}: the weights have no table of embeddings, such as {}",
                             config.directory, in_quotes(prefix + "shared.weight")));
+  if (table->shape().size() != 2)
+    throw Error(
+        fmt::format("{}: the table of embeddings {} has shape {}; it must have a row for "
+                    "each word",
+                    config.directory, in_quotes(table_name), shape_to_string(table->shape())));
   const std::int64_t rows = table->shape()[0], size = table->shape()[1];
   if (*start < 0 || *start >= rows)
     throw Error(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -102,7 +103,10 @@ Json HuggingFaceConfig::setting(const std::string& key) const {
 std::optional<std::int64_t> HuggingFaceConfig::integer(const std::string& key) const {
   const Json value = setting(key);
   if (value.is_null()) return std::nullopt;
-  if (!value.is_number_integer()) refuse_setting(*this, key, "an integer", value);
+  // So that sums of a few stay in range.
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  if (!value.is_number_integer() || std::abs(value.get<double>()) > static_cast<double>(kMost))
+    refuse_setting(*this, key, fmt::format("a whole number from {} to {}", -kMost, kMost), value);
   return value.get<std::int64_t>();
 }
 
@@ -124,14 +128,18 @@ std::vector<std::int32_t> HuggingFaceConfig::ids(const std::string& key) const {
   const Json value = setting(key);
   if (value.is_null()) return {};
   std::vector<std::int32_t> ids;
-  for (const Json& id : value.is_array() ? value : Json::array({value})) {
-    if (!id.is_number_unsigned() ||
-        id.get<std::uint64_t>() >
-            static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-      refuse_setting(*this, key, "an id of a word, or a list of ids", id);
-    ids.push_back(id.get<std::int32_t>());
+  for (const Json& item : value.is_array() ? value : Json::array({value})) {
+    const auto id = word_id(item);
+    if (!id) refuse_setting(*this, key, "an id of a word, or a list of ids", item);
+    ids.push_back(*id);
   }
   return ids;
+}
+
+std::optional<std::int32_t> word_id(const Json& value) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMost) return std::nullopt;
+  return value.get<std::int32_t>();
 }
 
 bool is_huggingface_directory(const std::string& directory) {

@@ -35,6 +35,9 @@ struct HuggingFaceConfig {
   std::vector<std::int32_t> ids(const std::string& key) const;
 };
 
+/// A whole number from 0 on that fits; nullopt for other values.
+std::optional<std::int32_t> word_id(const nlohmann::json& value);
+
 /// Whether a directory has the config.json of a model of Transformers.
 bool is_huggingface_directory(const std::string& directory);
 

@@ -42,6 +42,14 @@ std::int64_t least_words(const HuggingFaceConfig& config) {
   return std::max({by_length, config.integer("min_new_tokens").value_or(0), std::int64_t{0}});
 }
 
+/// Sets a member to a number of words, or to the most that it can be, which no search reaches.
+void set_words(DecodeDefaults& settings, std::string_view key, std::int64_t words,
+               const HuggingFaceConfig& config) {
+  if (words <= 0) return;
+  const auto most = static_cast<std::int64_t>(decode_range(key).most);
+  set_decode_default(settings, key, std::to_string(std::min(words, most)), config.directory);
+}
+
 void note_ignored(const HuggingFaceConfig& config, std::vector<std::string>& notes) {
   constexpr std::array<std::pair<const char*, std::string_view>, 7> kIgnored = {{
       {"do_sample", "false"},
@@ -78,13 +86,9 @@ DecodeDefaults generation_settings(const HuggingFaceConfig& config,
     if (const nlohmann::json value = config.setting(theirs); !value.is_null())
       set_decode_default(settings, ours, text_of(value),
                          fmt::format("{}: {}", config.directory, theirs));
-  if (const std::int64_t words = most_words(config); words > 0)
-    set_decode_default(settings, "max-words", std::to_string(words), config.directory);
-  if (const std::int64_t words = least_words(config); words > 0)
-    set_decode_default(settings, "min-length", std::to_string(words), config.directory);
-  if (const std::int64_t positions = config.integer("max_position_embeddings").value_or(0);
-      positions > 0)
-    set_decode_default(settings, "max-length", std::to_string(positions), config.directory);
+  set_words(settings, "max-words", most_words(config), config);
+  set_words(settings, "min-length", least_words(config), config);
+  set_words(settings, "max-length", config.integer("max_position_embeddings").value_or(0), config);
   if (!config.setting("forced_eos_token_id").is_null()) settings.forced_end = true;
   note_ignored(config, notes);
   return settings;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "fuselage/base/error.h"
 #include "fuselage/models/architectures/architecture.h"
+#include "models/directory/json_object.h"
 #include "models/huggingface/checkpoint.h"
 #include "models/huggingface/config_files.h"
 #include "models/huggingface/generation_settings.h"
@@ -50,8 +51,12 @@ ModelOptions model_options(const HuggingFaceConfig& config) {
   std::string json = "{";
   for (const char* key : kOptions)
     if (const auto value = config.model.find(key);
-        value != config.model.end() && value->is_primitive() && !value->is_null())
+        value != config.model.end() && !value->is_null()) {
+      if (value->is_structured())
+        throw Error(fmt::format("{}: '{}' must be a single value, not {}",
+                                config.path("config.json"), key, shown(*value)));
       json += fmt::format("{}\"{}\": {}", json.size() > 1 ? ", " : "", key, value->dump());
+    }
   return ModelOptions::from_yaml(json + "}", config.path("config.json"), /*ignore_unknown=*/true);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -123,8 +124,8 @@ class TextFinder {
     if (!files_.format.languages.empty()) files_.format.source_prefix = {"{target}"};
     // Symbols have no place in a text.
     for (const char* symbol : {"<pad>", "<unk>"})
-      if (const auto id = json.find(symbol); id != json.end() && id->is_number_unsigned())
-        files_.format.added_words.push_back({id->get<std::int32_t>(), symbol});
+      if (const auto found = json.find(symbol); found != json.end())
+        if (const auto id = word_id(*found)) files_.format.added_words.push_back({*id, symbol});
   }
 
   void find_m2m100() {
@@ -160,13 +161,13 @@ class TextFinder {
   /// The words of languages that the settings of the tokenizer list.
   std::vector<std::string> language_words() const {
     std::vector<std::string> words;
-    const auto add = [&words](const Json& word) {
+    std::set<std::string> seen;
+    const auto add = [&](const Json& word) {
       const Json& content =
           word.is_object() && word.contains("content") ? word.at("content") : word;
       if (!content.is_string()) return;
       const auto text = content.get<std::string>();
-      if (names_language(text) && std::ranges::find(words, text) == words.end())
-        words.push_back(text);
+      if (names_language(text) && seen.insert(text).second) words.push_back(text);
     };
     for (const Json* json : {&config_.tokenizer, &config_.special_tokens_map})
       for (const char* key : {"additional_special_tokens", "extra_special_tokens"})
@@ -254,11 +255,12 @@ class TextFinder {
       throw Error(fmt::format("{}: 'bad_words_ids' must be a list of lists of ids, not {}",
                               config_.directory, shown(bad)));
     for (const Json& word : bad) {
-      if (!word.is_array() || word.size() != 1 || !word.front().is_number_unsigned())
+      const auto id = word.is_array() && word.size() == 1 ? word_id(word.front()) : std::nullopt;
+      if (!id)
         throw Error(
             fmt::format("{}: 'bad_words_ids' has {}; only lists of one id each are supported",
                         config_.directory, shown(word)));
-      files_.format.suppressed.push_back(word.front().get<std::int32_t>());
+      files_.format.suppressed.push_back(*id);
     }
   }
 
