@@ -93,11 +93,11 @@ void add_extension_option(CLI::App& app, std::vector<std::string>& extensions) {
 }
 
 void ModelChoice::add_to(CLI::App& app, const std::string& names) {
-  app.add_option(
-         names, paths,
-         "A Marian .npz or .bin file, a model directory, or a directory of published files "
-         "(CTranslate2, Firefox, OPUS-MT, Nematus, Amun), an .argosmodel package, or a .yml "
-         "file that names an architecture; several are an ensemble")
+  app.add_option(names, paths,
+                 "A Marian .npz or .bin file, a model directory, or a directory of published files "
+                 "(Hugging Face, CTranslate2, Firefox, OPUS-MT, Nematus, Amun), an .argosmodel "
+                 "package, or a .yml "
+                 "file that names an architecture; several are an ensemble")
       ->type_name("FILE")
       ->default_str("the bundled model");
   add_numbers(app, "--weights", weights,
