@@ -31,13 +31,14 @@ struct LoadOptions {
   std::optional<std::uint64_t> random_weights = {};
 };
 
-/// Loads the model at `path`: a model directory; a directory of CTranslate2, or a package of Argos
-/// Translate (.argosmodel, or unpacked); a directory of published files, such as those of Firefox
-/// or OPUS-MT (docs/model-formats.md); a Marian model (.npz or .bin, which .gz or .zst may
-/// follow); or a configuration of marian-decoder (.yml or .yaml), which gives a model, or an
-/// ensemble, with its vocabularies, shortlist and settings for decoding; or a configuration that
-/// names an architecture, its options and a .safetensors file. Throws Error naming the
-/// file and the cause, among them an unsupported format and parameters that are not finite.
+/// Loads the model at `path`: a model directory; a directory of Hugging Face's Transformers or of
+/// CTranslate2, or a package of Argos Translate (.argosmodel, or unpacked); a directory of
+/// published files, such as those of Firefox or OPUS-MT (docs/model-formats.md); a Marian model
+/// (.npz or .bin, which .gz or .zst may follow); or a configuration of marian-decoder (.yml or
+/// .yaml), which gives a model, or an ensemble, with its vocabularies, shortlist and settings for
+/// decoding; or a configuration that names an architecture, its options and a .safetensors file.
+/// Throws Error naming the file and the cause, among them an unsupported format and parameters that
+/// are not finite.
 Model load_model(const std::string& path, const LoadOptions& options = {});
 
 }  // namespace fuselage
