@@ -89,7 +89,7 @@ class SplitVocabulary : public Vocabulary {
   bool continues_word(WordId id) const override { return splitter_->continues_word(word(id)); }
 
  private:
-  std::string finished(std::string text) const {
+  std::string finished(const std::string& text) const {
     return added_.empty() ? text : std::string(without_outer_spaces(text));
   }
 

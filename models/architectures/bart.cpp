@@ -94,7 +94,8 @@ class Bart {
   /// Multi-head attention (Vaswani et al. 2017, section 3.2).
   Attended attention(const std::string& name, Expr x, Expr memory, DomainId pairs,
                      std::int64_t heads) {
-    const double scale = 1 / std::sqrt(static_cast<double>(size_ / heads));
+    const std::int64_t head_width = size_ / heads;
+    const double scale = 1 / std::sqrt(static_cast<double>(head_width));
     const Expr q = affine(name + ".q_proj", x, size_);
     const Expr k = affine(name + ".k_proj", memory, size_);
     const Expr v = affine(name + ".v_proj", memory, size_);

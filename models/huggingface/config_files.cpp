@@ -53,7 +53,7 @@ std::string class_of(const Json& model) {
     return classes->front().get<std::string>();
   const auto type = model.find("model_type");
   if (type == model.end() || !type->is_string()) return "";
-  const auto name = type->get<std::string>();
+  auto name = type->get<std::string>();
   for (const auto& [known, class_name] : kClassOfType)
     if (known == name) return std::string(class_name);
   return name;

@@ -12,7 +12,6 @@ namespace fuselage::archive_test {
 namespace {
 
 using namespace std::string_literals;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

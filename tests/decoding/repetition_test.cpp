@@ -163,7 +163,7 @@ TEST(Repetition, RefusesContradictions) {
   expect_error(options, "penalties of repeated words are for log-probabilities");
   options = small_options();
   options.min_length = -1;
-  expect_error(options, "min-length must be from 0 to 1048576, not -1");
+  expect_error(options, "min-length must be a whole number from 0 to 1048576, not -1");
 }
 
 }  // namespace

@@ -176,7 +176,7 @@ TEST(Translator, EndsAfterAGivenNumberOfWords) {
   EXPECT_EQ(show(Translator(small_model(), options).translate(input_lines())), show(free));
   options.max_words = -1;
   EXPECT_THAT([&] { Translator(small_model(), options); },
-              ThrowsMessage<Error>(HasSubstr("max-words must be from 0 to")));
+              ThrowsMessage<Error>(HasSubstr("max-words must be a whole number from 0 to")));
 }
 
 TEST(Translator, RefusesOptionsThatContradictEachOther) {

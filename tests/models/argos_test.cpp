@@ -35,12 +35,12 @@ class ArgosPackage : public ::testing::Test {
  protected:
   ArgosPackage() {
     const Ctranslate2Model model;
-    files = {{"metadata.json", R"({"from_code": "en", "to_code": "de", "package_version": "1.9"})"},
+    files_ = {{"metadata.json", R"({"from_code": "en", "to_code": "de", "package_version": "1.9"})"},
              {"model/model.bin", model.bytes()},
              {"model/config.json", model.config},
              {"sentencepiece.model", "\nx"},
              {"README.md", "words"}};
-    for (const auto& [name, text] : model.vocabularies) files["model/" + name] = text;
+    for (const auto& [name, text] : model.vocabularies) files_["model/" + name] = text;
   }
 
   std::string archive() const { return folder_ / "translate-en_de.argosmodel"; }
@@ -49,11 +49,11 @@ class ArgosPackage : public ::testing::Test {
   /// The model of the archive; that of the unpacked directory is the same.
   Model load() const {
     Files members;
-    for (const auto& [name, text] : files) members["en_de/" + name] = text;
+    for (const auto& [name, text] : files_) members["en_de/" + name] = text;
     write_archive(archive(), members);
     Model packed = load_model(archive());
     std::filesystem::remove_all(directory());
-    for (const auto& [name, text] : files) {
+    for (const auto& [name, text] : files_) {
       const std::filesystem::path path = directory() + "/" + name;
       std::filesystem::create_directories(path.parent_path());
       write_file_atomically(path.string(), text);
@@ -66,7 +66,7 @@ class ArgosPackage : public ::testing::Test {
     return packed;
   }
 
-  Files files;
+  Files files_;
   support::TemporaryFolder folder_;
 };
 
@@ -88,14 +88,14 @@ TEST_F(ArgosPackage, IsReadFromItsArchiveOrADirectory) {
 }
 
 TEST_F(ArgosPackage, MayHaveAPrefixAndOtherFiles) {
-  files["metadata.json"] = R"({"from_code": "en", "to_code": "de", "target_prefix": "__de__"})";
-  files["stanza/en/tokenize/x.pt"] = "x";
-  files["bpe.model"] = "#version: 0.2\n";
+  files_["metadata.json"] = R"({"from_code": "en", "to_code": "de", "target_prefix": "__de__"})";
+  files_["stanza/en/tokenize/x.pt"] = "x";
+  files_["bpe.model"] = "#version: 0.2\n";
   Model model = load();
   EXPECT_THAT(model.text.target_prefix, ElementsAre("__de__"));
   EXPECT_THAT(model.notes, ElementsAre(HasSubstr("Stanza")));
   EXPECT_TRUE(model.splitters[0].ends_with("sentencepiece.model"));
-  files.erase("sentencepiece.model");
+  files_.erase("sentencepiece.model");
   model = load();
   EXPECT_TRUE(model.splitters[0].ends_with("bpe.model"));
   EXPECT_THAT(model.notes, ElementsAre(HasSubstr("Moses"), HasSubstr("Stanza")));
@@ -106,23 +106,23 @@ TEST_F(ArgosPackage, IsRefusedForWhatIsMissing) {
     EXPECT_THAT([this] { load(); },
                 ThrowsMessage<Error>(AllOf(HasSubstr(archive()), HasSubstr(message))));
   };
-  const Files all = files;
-  files.erase("sentencepiece.model");
+  const Files all = files_;
+  files_.erase("sentencepiece.model");
   refused("neither sentencepiece.model nor bpe.model");
-  files = all;
-  files.erase("metadata.json");
+  files_ = all;
+  files_.erase("metadata.json");
   refused("has no metadata.json");
-  files["metadata.json"] = "[]";
+  files_["metadata.json"] = "[]";
   refused("are an object");
-  files["metadata.json"] = R"({"from_code": 1})";
+  files_["metadata.json"] = R"({"from_code": 1})";
   refused("'from_code' must be a text");
-  files["metadata.json"] = R"({"type": "sbd"})";
+  files_["metadata.json"] = R"({"type": "sbd"})";
   refused("packages of the type 'sbd'");
-  files = all;
-  files.erase("model/model.bin");
+  files_ = all;
+  files_.erase("model/model.bin");
   refused("model/model.bin: the archive has no such file");
-  files = all;
-  files["model/model.bin"].pop_back();
+  files_ = all;
+  files_["model/model.bin"].pop_back();
   refused("model/model.bin: the file is truncated");
 }
 

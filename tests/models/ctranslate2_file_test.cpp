@@ -107,7 +107,7 @@ TEST(Ctranslate2File, HasNamesThatEnd) {
   bytes = ctranslate2_bin({kPair});
   bytes[bytes.find("pair") + 1] = '\n';
   EXPECT_THAT(error_of(bytes), HasSubstr("has a control character"));
-  bytes[bytes.rfind("p") - 2] = 0;
+  bytes[bytes.rfind('p') - 2] = 0;
   EXPECT_THAT(error_of(bytes), HasSubstr("damaged"));
 }
 

@@ -13,7 +13,6 @@
 namespace fuselage::ctranslate2_test {
 namespace {
 
-using support::bytes_of;
 using support::Ctranslate2Model;
 using ::testing::AllOf;
 using ::testing::ElementsAre;

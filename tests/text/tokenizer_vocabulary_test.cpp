@@ -11,7 +11,6 @@
 namespace fuselage::tokenizer_vocabulary_test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;

@@ -76,7 +76,8 @@ std::vector<AddedTokens::Part> AddedTokens::split(AlignedText line) const {
   return parts;
 }
 
-void AddedTokens::split(AlignedText text, const PieceTrie& trie, std::vector<Part>& parts) const {
+void AddedTokens::split(const AlignedText& text, const PieceTrie& trie,
+                        std::vector<Part>& parts) const {
   const std::string_view whole = text.text();
   std::size_t finished = 0;
   for (std::size_t at = 0; at < whole.size();) {

@@ -52,7 +52,7 @@ class AddedTokens {
 
  private:
   /// Appends the parts of a text by the tokens in a trie.
-  void split(AlignedText text, const PieceTrie& trie, std::vector<Part>& parts) const;
+  void split(const AlignedText& text, const PieceTrie& trie, std::vector<Part>& parts) const;
 
   std::vector<AddedToken> tokens_;
   const TextNormalizers& normalizers_;

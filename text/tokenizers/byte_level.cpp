@@ -14,7 +14,7 @@ constexpr char32_t kByteCharacters = 0x144;
 
 /// The character of each byte.
 const std::array<char32_t, kByteValues>& byte_characters() {
-  static const auto kCharacters = [] {
+  static const auto table = [] {
     std::array<char32_t, kByteValues> characters{};
     char32_t next = 0x100;
     for (char32_t byte = 0; byte < kByteValues; ++byte) {
@@ -23,19 +23,19 @@ const std::array<char32_t, kByteValues>& byte_characters() {
     }
     return characters;
   }();
-  return kCharacters;
+  return table;
 }
 
 /// The byte of each character below kByteCharacters; -1: none.
 const std::array<std::int16_t, kByteCharacters>& character_bytes() {
-  static const auto kBytes = [] {
+  static const auto table = [] {
     std::array<std::int16_t, kByteCharacters> bytes{};
     bytes.fill(-1);
     for (std::size_t byte = 0; byte < kByteValues; ++byte)
       bytes[byte_characters()[byte]] = static_cast<std::int16_t>(byte);
     return bytes;
   }();
-  return kBytes;
+  return table;
 }
 
 enum class Kind : std::uint8_t { letter, number, space, other };

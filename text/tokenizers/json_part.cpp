@@ -20,9 +20,9 @@ JsonPart::JsonPart(const nlohmann::json& value, std::string where, std::string_v
 }
 
 const nlohmann::json& JsonPart::member(const char* key) const {
-  static const nlohmann::json kNull;
+  static const nlohmann::json null;
   const auto found = value_.find(key);
-  return found == value_.end() ? kNull : *found;
+  return found == value_.end() ? null : *found;
 }
 
 bool JsonPart::has(const char* key) const { return !member(key).is_null(); }

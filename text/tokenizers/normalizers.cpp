@@ -22,7 +22,7 @@ using Change = AlignedText::Change;
 
 /// The content of a Base64 text (RFC 4648, section 4); nothing for any other text.
 std::optional<std::string> decoded_base64(std::string_view text) {
-  static const auto kValues = [] {
+  static const auto value_of = [] {
     std::array<std::int8_t, 256> values{};
     values.fill(-1);
     std::int8_t value = 0;
@@ -38,7 +38,7 @@ std::optional<std::string> decoded_base64(std::string_view text) {
   std::uint32_t bits = 0;
   int count = 0;
   for (const char c : text) {
-    const std::int8_t value = kValues[static_cast<unsigned char>(c)];
+    const std::int8_t value = value_of[static_cast<unsigned char>(c)];
     if (value < 0) return std::nullopt;
     bits = bits << 6 | static_cast<std::uint32_t>(value);
     count += 6;

@@ -15,7 +15,7 @@ constexpr int kLargestPower = 308;
 
 /// 10^exponent, rounded to the nearest value.
 double power_of_ten(int exponent) {
-  static const auto kPowers = [] {
+  static const auto table = [] {
     std::array<double, kLargestPower + 1> powers{};
     for (int i = 0; i <= kLargestPower; ++i) {
       const std::string text = "1e" + std::to_string(i);
@@ -23,7 +23,7 @@ double power_of_ten(int exponent) {
     }
     return powers;
   }();
-  return kPowers[static_cast<std::size_t>(exponent)];
+  return table[static_cast<std::size_t>(exponent)];
 }
 
 }  // namespace
