@@ -35,11 +35,12 @@ class ArgosPackage : public ::testing::Test {
  protected:
   ArgosPackage() {
     const Ctranslate2Model model;
-    files_ = {{"metadata.json", R"({"from_code": "en", "to_code": "de", "package_version": "1.9"})"},
-             {"model/model.bin", model.bytes()},
-             {"model/config.json", model.config},
-             {"sentencepiece.model", "\nx"},
-             {"README.md", "words"}};
+    files_ = {
+        {"metadata.json", R"({"from_code": "en", "to_code": "de", "package_version": "1.9"})"},
+        {"model/model.bin", model.bytes()},
+        {"model/config.json", model.config},
+        {"sentencepiece.model", "\nx"},
+        {"README.md", "words"}};
     for (const auto& [name, text] : model.vocabularies) files_["model/" + name] = text;
   }
 

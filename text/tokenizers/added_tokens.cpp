@@ -62,15 +62,15 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const TextNormalizers& 
   normalized_ = PieceTrie(std::move(normalized));
 }
 
-std::vector<AddedTokens::Part> AddedTokens::split(AlignedText line) const {
+std::vector<AddedTokens::Part> AddedTokens::split(const AlignedText& line) const {
   std::vector<Part> plain, parts;
-  split(std::move(line), plain_, plain);
+  split(line, plain_, plain);
   for (Part& part : plain) {
     if (part.token) {
       parts.push_back(std::move(part));
     } else {
       apply(normalizers_, part.text);
-      split(std::move(part.text), normalized_, parts);
+      split(part.text, normalized_, parts);
     }
   }
   return parts;

@@ -38,7 +38,7 @@ class AddedTokens {
   AddedTokens(std::vector<AddedToken> tokens, const TextNormalizers& normalizers);
 
   /// The parts of a line that are not empty.
-  std::vector<Part> split(AlignedText line) const;
+  std::vector<Part> split(const AlignedText& line) const;
 
   /// In the order of the file.
   const std::vector<AddedToken>& tokens() const { return tokens_; }
