@@ -35,7 +35,7 @@ struct TaskText {
 
 /// How text becomes the words of a model, beyond its vocabularies and splitters.
 struct TextFormat {
-  /// The symbols of end and unknown words in the vocabulary files; empty: </s> and <unk>, or those
+  /// The symbols of end and unknown words in the vocabulary files; empty: the usual ones, or those
   /// that a file states itself.
   std::string end = {}, unknown = {};
   /// Words that the vocabulary files lack, of both sides. No text is split into them, and they have
