@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -204,6 +205,61 @@ TEST_F(Damaged, SettingsAreRefusedByNameAndValue) {
   EXPECT_THAT(load(), ThrowsMessage<Error>(AllOf(
                           HasSubstr("'WhisperForConditionalGeneration' (the family 'marian')"),
                           HasSubstr("M2M100ForConditionalGeneration"))));
+}
+
+TEST_F(Damaged, SizesAreRefusedByNameAndValue) {
+  const auto refused = [this](const std::string& name, const Json& value, const char* message) {
+    const std::string before = read_file(file("config.json"));
+    edit("config.json", name, value);
+    EXPECT_THAT(load(), ThrowsMessage<Error>(AllOf(HasSubstr(name), HasSubstr(message))));
+    write_file_atomically(file("config.json"), before);
+  };
+  refused("d_model", 1000, "is 1000, but the table of embeddings has");
+  refused("max_position_embeddings", 1'000'000'000, "1000000000");
+  refused("max_position_embeddings", -1, "-1");
+  refused("encoder_layers", 0, "is 0; it must be a whole number from 1 to 1000");
+  refused("decoder_layers", 1'000'000'000, "from 1 to 1000");
+  refused("encoder_attention_heads", 0, "from 1 to 1000");
+  refused("decoder_attention_heads", 7, "is not a multiple of");
+  refused("decoder_ffn_dim", -8, "is -8");
+  refused("activation_function", Json::array({"relu"}), "must be a single value");
+  refused("max_length", std::numeric_limits<std::int64_t>::min(), "must be a whole number from");
+  copy("t5");
+  for (const char* name : {"d_model", "num_heads", "d_kv", "d_ff", "num_layers"})
+    refused(name, 0, "is 0; it must be a whole number from 1");
+  refused("d_kv", std::numeric_limits<std::int64_t>::max(), "from 1 to 1000000");
+  for (const char* key : {"relative_attention_num_buckets", "relative_attention_max_distance"})
+    for (const std::int64_t value : {0, 1'000'000'000}) {
+      edit("config.json", key, value);
+      EXPECT_THAT(load(), ::testing::Throws<Error>()) << key << " " << value;
+    }
+}
+
+TEST_F(Damaged, TablesOfEmbeddingsAreMatricesOfFloats) {
+  TensorMap weights = read_safetensors(file("model.safetensors"));
+  Tensor& table = weights.at("model.shared.weight");
+  const Tensor whole = table;
+  table = whole.reshaped({whole.size()});
+  write_safetensors(file("model.safetensors"), weights, {});
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("it must have a row for each word")));
+  table = Tensor(DType::i32, whole.shape());
+  write_safetensors(file("model.safetensors"), weights, {});
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("weights must be floating-point")));
+}
+
+TEST_F(Damaged, ShardsAreFilesOfTheDirectory) {
+  fs::remove(file("model.safetensors"));
+  for (const char* name : {"../model.safetensors", "a\nb.safetensors", "model.bin", ""}) {
+    const Json index = {{"weight_map", {{"model.shared.weight", name}}}};
+    write_file_atomically(file("model.safetensors.index.json"), index.dump());
+    EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("must be a .safetensors file of the")));
+  }
+}
+
+TEST_F(Damaged, NumbersOfWordsBeyondThoseOfASearchAreTheMost) {
+  edit("config.json", "max_position_embeddings", 100'000);
+  edit("generation_config.json", "max_length", 1'000'000'000);
+  EXPECT_EQ(load_model(path_).decode.max_words, 65'536U);
 }
 
 TEST_F(Damaged, SettingsOfTheSearchAreRefusedByNameAndValue) {
