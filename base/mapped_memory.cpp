@@ -49,6 +49,10 @@ void give_back_pages(std::byte* block, std::size_t bytes) {
   ::madvise(block + before, (bytes - before) / page * page, MADV_DONTNEED);
 }
 
+void give_back_mapped(std::string_view bytes) {
+  give_back_pages(reinterpret_cast<std::byte*>(const_cast<char*>(bytes.data())), bytes.size());
+}
+
 MappedFile map_file(const std::string& path) {
   // Opening a pipe does not wait for a writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

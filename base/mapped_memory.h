@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/descriptor.h"
 
@@ -18,6 +19,10 @@ Pages allocate_pages(std::size_t bytes);
 /// Returns to the system the pages that lie entirely within a block of memory, from any allocator,
 /// whose content is no longer needed.
 void give_back_pages(std::byte* block, std::size_t bytes);
+
+/// Gives back the pages of a file within `bytes`, part of a mapping that nothing was written to; they
+/// are read again when they are needed.
+void give_back_mapped(std::string_view bytes);
 
 /// The content of a file, read on access and shared by all processes that map it. Writes through
 /// this mapping change neither the file nor other mappings.

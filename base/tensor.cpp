@@ -91,6 +91,12 @@ const DeferredTensor* Tensor::source() const {
   return deferred_ && !deferred_->may_have_changed ? &deferred_->source : nullptr;
 }
 
+std::string_view Tensor::mapped_bytes() const {
+  const DeferredTensor* from = source();
+  return from != nullptr && from->is_mapped && from->conversion.empty() ? from->stored
+                                                                        : std::string_view();
+}
+
 const std::byte* Tensor::made_bytes() const {
   std::call_once(deferred_->once, [this] {
     Tensor made = deferred_->source.make();

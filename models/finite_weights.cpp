@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
@@ -76,22 +77,26 @@ float number_at(const Tensor& tensor, std::int64_t i) {
 
 }  // namespace
 
-void expect_finite(const TensorMap& weights, const std::string& where) {
-  for (const auto& [name, tensor] : weights) {
-    if (tensor.source() != nullptr) continue;
-    if (is_quantized(tensor.dtype())) {
-      if (const auto vector = first_bad_scale(tensor))
-        throw Error(
-            fmt::format("{}: parameter {}: the scale of its vector {} is not a finite number; the "
-                        "file is damaged",
-                        where, in_quotes(name), *vector));
-    } else if (const auto index = first_not_finite(tensor)) {
-      throw Error(fmt::format(
-          "{}: parameter {} holds {} at element {}; weights must be finite, so the file "
-          "is damaged or its training diverged",
-          where, in_quotes(name), number_at(tensor, *index), *index));
-    }
+void expect_finite(const Tensor& tensor, const std::string& name, const std::string& where) {
+  if (is_quantized(tensor.dtype())) {
+    if (const auto vector = first_bad_scale(tensor))
+      throw Error(
+          fmt::format("{}: parameter {}: the scale of its vector {} is not a finite number; the "
+                      "file is damaged",
+                      where, in_quotes(name), *vector));
+  } else if (const auto index = first_not_finite(tensor)) {
+    throw Error(
+        fmt::format("{}: parameter {} holds {} at element {}; weights must be finite, so the file "
+                    "is damaged or its training diverged",
+                    where, in_quotes(name), number_at(tensor, *index), *index));
   }
+  give_back_mapped(tensor.mapped_bytes());
+}
+
+void expect_finite(const TensorMap& weights, const std::string& where) {
+  for (const auto& [name, tensor] : weights)
+    if (tensor.source() == nullptr || tensor.source()->conversion.empty())
+      expect_finite(tensor, name, where);
 }
 
 }  // namespace fuselage

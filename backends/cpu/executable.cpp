@@ -154,6 +154,7 @@ TensorMap run_load_program(const Graph& program, TensorMap weights,
   runner.plan_batch(frame);
   runner.begin_batch(frame);
   runner.begin_kernels(frame);
+  runner.give_back_weights();
   runner.run(frame);
   std::map<ValueId, Tensor> taken;
   for (std::size_t i = 0; i < program.outputs().size(); ++i) {
@@ -245,7 +246,7 @@ class CpuExecutable : public Executable {
     step_ = cpu::make_program(programs.step, weights_, kernels);
     note_reference_ops();
     if (options.weights_cache.empty())
-      weights_.make(load(programs.load, std::move(weights)));
+      weights_.make(load(programs.load, std::move(weights)), /*may_stay=*/true);
     else
       find_or_make(programs, std::move(weights), options.weights_cache);
   }
@@ -301,7 +302,7 @@ class CpuExecutable : public Executable {
     if (!ids) {
       add_note(
           "weights are not cached: this program or an extension was linked without a build ID");
-      weights_.make(load(programs.load, std::move(weights)));
+      weights_.make(load(programs.load, std::move(weights)), /*may_stay=*/true);
       return;
     }
     const cpu::WeightCache cache(directory, content_of(programs, weights, weights_, *ids));

@@ -11,6 +11,7 @@
 #include "fuselage/base/quantized.h"
 #include "fuselage/ops/precision/quantize.h"
 #include "models/architectures/random_tensor.h"
+#include "models/formats/widened.h"
 
 namespace fuselage {
 namespace {
@@ -166,7 +167,8 @@ TensorMap Parameters::take() const {
     if (type.domain != builder_.graph().none())
       dims.insert(dims.begin(), builder_.graph().domain(type.domain).size);
     const Tensor& tensor = weights_.at(name);
-    result.emplace(name, (is_in_integers(name) ? tensor : tensor.to_f32()).reshaped(dims));
+    result.emplace(name,
+                   (is_in_integers(name) ? tensor : widened(tensor, name, where_)).reshaped(dims));
   }
   return result;
 }

@@ -11,6 +11,7 @@
 #include "fuselage/ops/structure/leaf.h"
 #include "graph/weights.h"
 #include "models/formats/quantized_parts.h"
+#include "models/formats/widened.h"
 
 namespace fuselage {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 Tensor as_declared(const Tensor& tensor, DType dtype, const std::string& name,
                    const std::string& path) {
   if (tensor.dtype() == dtype) return tensor;
-  if (dtype == DType::f32 && is_half(tensor.dtype())) return tensor.to_f32();
+  if (dtype == DType::f32 && is_half(tensor.dtype())) return widened(tensor, name, path);
   throw Error(fmt::format("{}: weight {} is {}, but the graph declares {}{}", path, in_quotes(name),
                           to_string(tensor.dtype()), to_string(dtype),
                           is_quantized(dtype) ? fmt::format(": integers with their scales in {}",

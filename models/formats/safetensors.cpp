@@ -232,13 +232,20 @@ std::string make_header(const TensorMap& tensors, const std::vector<std::string>
   return text;
 }
 
-/// The tensor at `from`: a reference if `owner` keeps the memory, else a copy.
-Tensor tensor_at(const Entry& entry, const char* from, const Pages& owner) {
-  auto* bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(from));
-  if (owner && reinterpret_cast<std::uintptr_t>(bytes) % kDataAlignment == 0)
-    return {entry.dtype, entry.shape, {owner, bytes}};
+/// The tensor whose bytes are `stored`: these bytes if `owner` keeps them and elements are aligned
+/// there, else a copy.
+Tensor tensor_of(const Entry& entry, std::string_view stored, const Pages& owner) {
+  auto* bytes = const_cast<std::byte*>(reinterpret_cast<const std::byte*>(stored.data()));
+  if (owner && reinterpret_cast<std::uintptr_t>(bytes) % size_of(entry.dtype) == 0) {
+    const auto in_place = [=, dtype = entry.dtype, shape = entry.shape] {
+      return Tensor(dtype, shape, {owner, bytes});
+    };
+    return {
+        entry.dtype, entry.shape,
+        DeferredTensor{.make = in_place, .stored = stored, .conversion = "", .is_mapped = true}};
+  }
   Tensor tensor(entry.dtype, entry.shape);
-  if (entry.end > entry.begin) std::memcpy(tensor.mutable_bytes(), from, entry.end - entry.begin);
+  if (!stored.empty()) std::memcpy(tensor.mutable_bytes(), stored.data(), stored.size());
   return tensor;
 }
 
@@ -259,7 +266,8 @@ SafetensorsFile read(std::string_view bytes, const std::string& file, const Page
                             entries.size(), kMaxTensors));
   check_tiling(entries, data.size(), file);
   for (const Entry& entry : entries)
-    result.tensors.emplace(entry.name, tensor_at(entry, data.data() + entry.begin, owner));
+    result.tensors.emplace(
+        entry.name, tensor_of(entry, data.substr(entry.begin, entry.end - entry.begin), owner));
   return result;
 }
 

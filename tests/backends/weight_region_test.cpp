@@ -6,8 +6,11 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/file.h"
+#include "base/mapped_memory.h"
 #include "fuselage/base/error.h"
 #include "fuselage/base/quantized.h"
+#include "tests/temp_path.h"
 
 namespace fuselage::cpu {
 namespace {
@@ -105,6 +108,45 @@ TEST(WeightRegion, MadeApartLeavesWeightsWhereTheyAre) {
   region.make_apart({{"w", counting({3, 37}, 0)}, {"b", b}});
   EXPECT_EQ(stored->bytes(), b.bytes());
   EXPECT_NE(packed->bytes(), nullptr);
+}
+
+/// A weight in a mapped file.
+Tensor mapped(const Tensor& tensor) {
+  const std::string path = temp_path("mapped.bin");
+  write_file_atomically(
+      path, std::string(reinterpret_cast<const char*>(tensor.bytes()), tensor.size_bytes()));
+  const MappedFile file = map_file(path);
+  const std::string_view stored(reinterpret_cast<const char*>(file.bytes.get()), file.size);
+  const auto in_place = [=, shape = tensor.shape()] {
+    return Tensor(DType::f32, shape, file.bytes);
+  };
+  return {DType::f32, tensor.shape(),
+          DeferredTensor{.make = in_place, .stored = stored, .conversion = "", .is_mapped = true}};
+}
+
+TEST(WeightRegion, LeavesALargeTableInItsFile) {
+  const Tensor large = counting({4 << 20, 1}, 0);
+  for (const bool may_stay : {true, false}) {
+    const Tensor table = mapped(large);
+    WeightRegion region;
+    const auto stored = region.stored(declared("t", large.shape()));
+    const auto bias = region.stored(declared("b", {5}));
+    region.make({{"t", table}, {"b", counting({5}, 1)}}, may_stay);
+    EXPECT_EQ(stored->bytes() == table.bytes(), may_stay);
+    EXPECT_EQ(region.size_bytes(), may_stay ? 64 : 64 + large.size_bytes());
+    EXPECT_EQ(std::memcmp(stored->bytes(), large.bytes(), large.size_bytes()), 0);
+    EXPECT_THAT(numbers_of(*bias), ElementsAreArray({1, 2, 3, 4, 5}));
+  }
+}
+
+TEST(WeightRegion, CopiesATableThatIsNotTheFilesAnyMore) {
+  Tensor table = mapped(counting({4 << 20, 1}, 0));
+  table.mutable_data<float>()[7] = -1;
+  WeightRegion region;
+  const auto stored = region.stored(declared("t", table.shape()));
+  region.make({{"t", table}}, /*may_stay=*/true);
+  EXPECT_NE(stored->bytes(), table.bytes());
+  EXPECT_EQ(stored->data<float>()[7], -1);
 }
 
 TEST(WeightRegion, MayBeEmpty) {

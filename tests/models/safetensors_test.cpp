@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/mapped_memory.h"
 #include "fuselage/base/error.h"
 #include "tests/temp_path.h"
 #include "tests/temporary_folder.h"
@@ -99,6 +100,36 @@ TEST(Safetensors, AlignsTheDataAndPutsAlignedTensorsFirst) {
   EXPECT_THAT(bytes, HasSubstr(R"("data_offsets":[0,256])"));
   EXPECT_THAT(bytes, HasSubstr(R"("data_offsets":[256,276])"));
   EXPECT_THAT(bytes, HasSubstr(R"("data_offsets":[276,279])"));
+}
+
+TEST(Safetensors, TensorsAreTheirPlacesInTheMappedFile) {
+  TensorMap tensors;
+  tensors["floats"] = ramp(DType::f32, {4, 17});
+  tensors["others"] = ramp(DType::f32, {3});
+  const std::string path = temp_path("mapped.safetensors");
+  write_safetensors(path, tensors, {});
+  const TensorMap read = read_safetensors(path);
+  for (const auto& [name, tensor] : read) {
+    EXPECT_EQ(tensor.mapped_bytes().size(), tensor.size_bytes()) << name;
+    give_back_mapped(tensor.mapped_bytes());
+    EXPECT_EQ(std::memcmp(tensor.bytes(), tensors[name].bytes(), tensor.size_bytes()), 0) << name;
+    EXPECT_EQ(static_cast<const void*>(tensor.bytes()), tensor.mapped_bytes().data()) << name;
+  }
+  EXPECT_TRUE(
+      read_safetensors_file(read_file(path), path).tensors.at("floats").mapped_bytes().empty());
+}
+
+TEST(Safetensors, ElementsThatAreNotAlignedInTheFileAreCopied) {
+  const std::string header = R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                             R"("b":{"dtype":"F32","shape":[1],"data_offsets":[1,5]}})";
+  const std::string path = temp_path("odd.safetensors");
+  const float number = 2.5F;
+  std::string data = "x";
+  data.append(reinterpret_cast<const char*>(&number), sizeof number);
+  write_file_atomically(path, file(header, data));
+  const Tensor tensor = read_safetensors(path).at("b");
+  EXPECT_TRUE(tensor.mapped_bytes().empty());
+  EXPECT_EQ(*tensor.data<float>(), number);
 }
 
 TEST(Safetensors, AnEmptyFileOfTensorsIsAllowed) {

@@ -128,8 +128,16 @@ void ProgramRunner::run_range(std::uint32_t begin, std::uint32_t end, const Run&
     return;
   }
   for (std::uint32_t i = begin; i < end; ++i) {
-    if (program_.kernels[i]) run_kernel(i, run);
+    if (!program_.kernels[i]) continue;
+    run_kernel(i, run);
+    if (gives_back_) give_back_weights_of(plan_.instructions[i]);
   }
+}
+
+void ProgramRunner::give_back_weights_of(const PlannedInstruction& in) const {
+  for (const BufferView& operand : in.operands)
+    if (const auto& weight = program_.weights[operand.buffer])
+      give_back_mapped(weight->mapped_bytes());
 }
 
 void ProgramRunner::run_kernel(std::uint32_t instruction, const Run& run) const {

@@ -31,6 +31,10 @@ class ProgramRunner {
   /// Runs the program once.
   void run(RowFrame& frame);
 
+  /// After each instruction of later runs, gives back the pages of files that its weights are in: for a
+  /// program that runs once.
+  void give_back_weights() { gives_back_ = true; }
+
   /// Accumulates the time of each later node run, by node index; nullptr: stops.
   void set_profile(std::vector<NodeTime>* times);
 
@@ -52,6 +56,7 @@ class ProgramRunner {
   void run_kernel(std::uint32_t instruction, const Run& run) const;
   /// Throws the exception in flight, which names a registered kernel.
   [[noreturn]] void rethrow_for_kernel(std::size_t instruction) const;
+  void give_back_weights_of(const PlannedInstruction& in) const;
   void run_timed(std::uint32_t begin, std::uint32_t end, const Run& run) const;
 
   const Program& program_;
@@ -67,6 +72,7 @@ class ProgramRunner {
   std::vector<const std::int32_t*> indexes_;
   std::vector<std::unique_ptr<BatchState>> states_;  ///< of kernels, by instruction; or null
   std::vector<NodeTime>* times_ = nullptr;
+  bool gives_back_ = false;
 };
 
 }  // namespace fuselage::cpu

@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <utility>
 
+#include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
 #include "graph/weights.h"
@@ -120,16 +124,18 @@ void WeightRegion::Entry::set_bytes(const Pages& bytes) {
     *tensor = Tensor(weight.dtype, tensor_shape(), bytes);
 }
 
+std::size_t WeightRegion::Entry::block_bytes() const { return stays ? 0 : aligned(size_bytes()); }
+
 std::size_t WeightRegion::size_bytes() const {
   std::size_t bytes = 0;
-  for (const Entry& entry : entries_) bytes += aligned(entry.size_bytes());
+  for (const Entry& entry : entries_) bytes += entry.block_bytes();
   return bytes;
 }
 
 std::size_t WeightRegion::packed_bytes() const {
   std::size_t bytes = 0;
   for (const Entry& entry : entries_)
-    if (entry.matrix) bytes += aligned(entry.size_bytes());
+    if (entry.matrix) bytes += entry.block_bytes();
   return bytes;
 }
 
@@ -137,19 +143,36 @@ void WeightRegion::make_apart(const TensorMap& weights) {
   for (Entry& entry : entries_) entry.make(weights, nullptr);
 }
 
-void WeightRegion::make(TensorMap weights) {
-  std::map<std::string, std::size_t> last_use;
-  for (std::size_t i = 0; i < entries_.size(); ++i) last_use[entries_[i].weight.name] = i;
-  std::erase_if(weights, [&](const auto& weight) { return !last_use.contains(weight.first); });
-  const Pages region = allocate_pages(size_bytes());
-  std::byte* at = region.get();
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    Entry& entry = entries_[i];
-    entry.make(weights, {region, at});
-    at += aligned(entry.size_bytes());
-    if (last_use[entry.weight.name] == i) weights.erase(entry.weight.name);
+void WeightRegion::make(TensorMap weights, bool may_stay) {
+  std::map<std::string, std::size_t> uses;
+  for (const Entry& entry : entries_) ++uses[entry.weight.name];
+  std::erase_if(weights, [&](const auto& weight) { return !uses.contains(weight.first); });
+  for (Entry& entry : entries_) entry.stays = may_stay && can_stay(entry, weights);
+  const Pages block = allocate_pages(size_bytes());
+  std::vector<std::pair<Entry*, Pages>> places;
+  std::byte* at = block.get();
+  for (Entry& entry : entries_) {
+    places.emplace_back(&entry, entry.stays ? nullptr : Pages(block, at));
+    at += entry.block_bytes();
   }
-  bytes_ = region;
+  // The largest first: its source and the little that is made then are in memory together.
+  std::ranges::stable_sort(places, std::greater(),
+                           [](const auto& place) { return place.first->size_bytes(); });
+  for (const auto& [entry, place] : places) {
+    entry->make(weights, place);
+    const auto weight = weights.find(entry->weight.name);
+    give_back_mapped(weight->second.mapped_bytes());
+    if (--uses[weight->first] == 0) weights.erase(weight);
+  }
+  bytes_ = block;
+}
+
+bool WeightRegion::can_stay(const Entry& entry, const TensorMap& weights) {
+  constexpr std::size_t kLeast = std::size_t{16} << 20;
+  const auto found = weights.find(entry.weight.name);
+  return entry.form == Form::stored && found != weights.end() &&
+         found->second.dtype() == entry.weight.dtype &&
+         found->second.mapped_bytes().size() >= kLeast;
 }
 
 void WeightRegion::set_bytes(const Pages& bytes) {
@@ -157,7 +180,7 @@ void WeightRegion::set_bytes(const Pages& bytes) {
   std::byte* at = bytes.get();
   for (Entry& entry : entries_) {
     entry.set_bytes({bytes, at});
-    at += aligned(entry.size_bytes());
+    at += entry.block_bytes();
   }
 }
 

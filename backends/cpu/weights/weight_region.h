@@ -51,8 +51,9 @@ class WeightRegion {
   std::shared_ptr<const PackedMatrix> packed(const WeightType& weight, const MatrixShape& shape);
 
   /// Makes all requested weights in one block of memory and frees each source weight after its last
-  /// use. Throws Error for a weight that is missing or does not fit.
-  void make(TensorMap weights);
+  /// use. Tables of a mapped file that kernels read as stored stay there if `may_stay`, so that only
+  /// the rows in use take memory. Throws Error for a weight that is missing or does not fit.
+  void make(TensorMap weights, bool may_stay = false);
 
   /// Makes each weight in its own memory, without copying weights read as stored: for a program
   /// that runs once.
@@ -79,14 +80,19 @@ class WeightRegion {
     std::shared_ptr<Tensor> tensor;
     std::shared_ptr<PackedMatrix> matrix;
 
+    bool stays = false;  ///< where it is, outside of the block
+
     std::vector<std::int64_t> tensor_shape() const;
     std::size_t size_bytes() const;
+    /// Bytes in the block.
+    std::size_t block_bytes() const;
     /// Makes the weight in `at`, or where it needs no copy if that is null.
     void make(const TensorMap& weights, const Pages& at);
     void set_bytes(const Pages& bytes);
   };
 
   Entry& entry(const WeightType& weight, Form form, const MatrixShape& shape);
+  static bool can_stay(const Entry& entry, const TensorMap& weights);
 
   std::vector<Entry> entries_;
   Pages bytes_;

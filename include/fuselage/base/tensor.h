@@ -24,6 +24,9 @@ struct DeferredTensor {
   /// What they are made from, and the conversion: together they determine the numbers.
   std::string_view stored;
   std::string conversion;
+  /// Whether `stored` is mapped from a file, so that its pages are read again after they were given
+  /// back. Without a conversion the tensor has these very bytes.
+  bool is_mapped = false;
 };
 
 /// A dense row-major array in memory. Copies share the bytes, so a Tensor is cheap to copy; fill it
@@ -65,6 +68,10 @@ class Tensor {
   T* mutable_data() {
     return reinterpret_cast<T*>(mutable_bytes());
   }
+
+  /// The pages of a file that have these bytes; empty if they are in other memory, or may have been
+  /// changed.
+  std::string_view mapped_bytes() const;
 
   /// The same bytes with another shape of the same size.
   Tensor reshaped(std::vector<std::int64_t> shape) const;
