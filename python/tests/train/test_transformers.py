@@ -159,7 +159,7 @@ def first_words(model: Any) -> list[int]:
 
 
 def generate(model: Any, source: list[int], beams: int) -> tuple[list[int], float | None]:
-    """The words of generate(), without the first ones and those that follow the end, and its score."""
+    """The words of generate(), without the first ones and those behind the end, and its score."""
     end = model.config.eos_token_id
     found = model.generate(
         torch.tensor([[*source, end]]),
