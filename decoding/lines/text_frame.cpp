@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSource = "{source}", kTarget = "{target}";
 
-bool names(const std::vector<std::string>& words, std::string_view placeholder) {
+bool has_placeholder(const std::vector<std::string>& words, std::string_view placeholder) {
   return std::ranges::find(words, placeholder) != words.end();
 }
 
@@ -30,7 +30,7 @@ class Framer {
       throw Error(
           "the model does not translate between several languages; leave source-language and "
           "target-language out");
-    if (target_.empty() && names(format.target_prefix, kTarget) && format.first_word < 0)
+    if (target_.empty() && has_placeholder(format.target_prefix, kTarget) && format.first_word < 0)
       throw Error(
           fmt::format("the model translates into {} languages; state a target-language, such as {}",
                       format.languages.size(), in_quotes(format.languages.front().code)));

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "fuselage/base/error.h"
 #include "models/architectures/activation.h"
+#include "models/architectures/alignment_heads.h"
 #include "models/architectures/embedding_tables.h"
 #include "models/architectures/seq2seq.h"
 
@@ -133,6 +135,7 @@ class Bart {
     const DomainId prefix = b_.graph().add_prefix("prefix", d_.hypothesis);
     const DomainId pairs = b_.graph().add_pairs("hyp_prefix", d_.hypothesis, prefix);
     const std::int64_t heads = this->heads("decoder"), layers = this->layers("decoder");
+    const AlignmentHeads aligned = alignment_heads(o_, layers, heads, usual_alignment(layers));
     Expr x = embed(side, embedding);
     for (std::int64_t i = 0; i < layers; ++i) {
       const std::string layer = fmt::format("{}.layers.{}", side, i);
@@ -143,7 +146,7 @@ class Bart {
       x = residual(layer + ".encoder_attn_layer_norm", x, [&](Expr h) {
         const Attended attended =
             attention(layer + ".encoder_attn", h, context, d_.texts[0].hypothesis, heads);
-        if (i == aligned_layer(layers)) align(attended.weights);
+        if (i == aligned.layer) add_alignment(b_, attended.weights, aligned);
         return attended.output;
       });
       x = feed_forward(layer, x, hidden("decoder"));
@@ -151,13 +154,9 @@ class Bart {
     return kind_.norm_at_top ? norm(side + ".layer_norm", x) : x;
   }
 
-  std::int64_t aligned_layer(std::int64_t layers) const {
-    return kind_.aligns_by_first_head ? layers - 1 : std::max<std::int64_t>(layers - 2, 0);
-  }
-
-  void align(Expr weights) {
-    const Expr alignment = kind_.aligns_by_first_head ? slice(weights, 0, 1) : reduce_mean(weights);
-    b_.output("alignment", alignment.named("alignment"));
+  AlignmentHeads usual_alignment(std::int64_t layers) const {
+    if (kind_.aligns_by_first_head) return {.layer = layers - 1, .heads = {0}};
+    return {.layer = std::max<std::int64_t>(layers - 2, 0), .heads = {}};
   }
 
   Parameters& p_;
@@ -177,6 +176,7 @@ std::span<const BartClass> bart_classes() {
   static const std::array<BartClass, 4> classes = {{
       {.name = "MarianMTModel",
        .summary = "Marian's transformer as Hugging Face's Transformers has it: OPUS-MT.",
+       .sinusoids = Sinusoids::paper,
        .aligns_by_first_head = true},
       {.name = "BartForConditionalGeneration",
        .summary = "BART.",
@@ -192,9 +192,15 @@ std::span<const BartClass> bart_classes() {
        .summary = "M2M-100 and NLLB-200.",
        .norm_before = true,
        .norm_at_top = true,
-       .position_offset = 2},
+       .position_offset = 2,
+       .sinusoids = Sinusoids::fairseq},
   }};
   return classes;
+}
+
+const BartClass* find_bart_class(std::string_view name) {
+  const auto found = std::ranges::find(bart_classes(), name, &BartClass::name);
+  return found == bart_classes().end() ? nullptr : &*found;
 }
 
 void build_bart(Parameters& parameters, const ModelOptions& options, const BartClass& kind) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/architectures/activation.h"
+#include "models/architectures/alignment_heads.h"
 #include "models/architectures/embedding_tables.h"
 #include "models/architectures/seq2seq.h"
 
@@ -34,7 +35,11 @@ class T5 {
                                            options.integer("relative_attention_num_buckets", 32))),
         scales_output_(
             kind.scales_output &&
-            options.flag("scale_decoder_outputs", options.flag("tie_word_embeddings", true))) {
+            options.flag("scale_decoder_outputs", options.flag("tie_word_embeddings", true))),
+        // Of the layers, the last but one aligns best (Garg et al. 2019).
+        aligned_(alignment_heads(
+            options, decoder_layers_, heads_,
+            {.layer = std::max<std::int64_t>(decoder_layers_ - 2, 0), .heads = {}})) {
     const std::string function = options.text("feed_forward_proj", kind.feed_forward);
     gated_ = function.starts_with("gated-");
     activation_ = gated_ ? function.substr(std::string_view("gated-").size()) : function;
@@ -124,9 +129,7 @@ class T5 {
       const Attended attended =
           attention(block + ".1.EncDecAttention", norm(block + ".1.layer_norm", x), context,
                     d_.texts[0].hypothesis, {});
-      // Of the layers, the last but one aligns best (Garg et al. 2019).
-      if (i == std::max<std::int64_t>(decoder_layers_ - 2, 0))
-        b_.output("alignment", reduce_mean(attended.weights).named("alignment"));
+      if (i == aligned_.layer) add_alignment(b_, attended.weights, aligned_);
       x = feed_forward(block + ".2", x + attended.output);
     }
     return norm("decoder.final_layer_norm", x);
@@ -142,6 +145,7 @@ class T5 {
   DistanceBuckets buckets_;
   DomainId entries_;
   bool scales_output_, gated_ = false;
+  AlignmentHeads aligned_;
   std::string activation_;
 };
 

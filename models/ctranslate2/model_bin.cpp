@@ -9,6 +9,7 @@
 
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/formats/byte_cursor.h"
 #include "models/limits.h"
 
 namespace fuselage {
@@ -33,48 +34,33 @@ std::optional<DType> type_of_size(unsigned bytes) {
 /// Reads a file front to back.
 class ModelBinReader {
  public:
-  ModelBinReader(std::string_view bytes, const std::string& file) : rest_(bytes), file_(file) {}
+  ModelBinReader(std::string_view bytes, const std::string& file)
+      : cursor_(bytes, file), file_(file) {}
 
   Ctranslate2File read() {
     Ctranslate2File file;
-    file.version = number<std::uint32_t>("the version");
+    file.version = cursor_.number<std::uint32_t>("the version");
     if (file.version < kFirstVersion || file.version > kLastVersion)
       throw Error(
           fmt::format("{}: version {} of CTranslate2's binary format is not supported, only {} to "
                       "{}; convert the model again, with a release of CTranslate2 that has these",
                       file_, file.version, kFirstVersion, kLastVersion));
     file.kind = text("the kind of model");
-    file.revision = number<std::uint32_t>("the revision");
+    file.revision = cursor_.number<std::uint32_t>("the revision");
     for (std::uint32_t left = count("variables"); left > 0; --left) read_variable(file);
     if (file.version >= kFirstWithAliases)
       for (std::uint32_t left = count("aliases"); left > 0; --left) read_alias(file);
-    if (!rest_.empty())
+    if (cursor_.remaining() > 0)
       throw Error(fmt::format("{}: {} bytes follow the last entry; the file is damaged", file_,
-                              rest_.size()));
+                              cursor_.remaining()));
     return file;
   }
 
  private:
-  std::string_view take(std::uint64_t bytes, std::string_view what) {
-    if (bytes > rest_.size())
-      throw Error(fmt::format("{}: the file is truncated: {} takes {} bytes but {} follow", file_,
-                              what, bytes, rest_.size()));
-    const std::string_view taken = rest_.substr(0, bytes);
-    rest_.remove_prefix(bytes);
-    return taken;
-  }
-
-  template <typename T>
-  T number(std::string_view what) {
-    T value = 0;
-    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
-    return value;
-  }
-
   /// A text, whose length counts the NUL behind it.
   std::string text(std::string_view what) {
-    const auto length = number<std::uint16_t>(what);
-    const std::string_view bytes = take(length, what);
+    const auto length = cursor_.number<std::uint16_t>(what);
+    const std::string_view bytes = cursor_.take(length, what);
     if (bytes.empty() || bytes.find('\0') != bytes.size() - 1)
       throw Error(
           fmt::format("{}: {}, {}, does not end where its length of {} says; the file is damaged",
@@ -88,7 +74,7 @@ class ModelBinReader {
   }
 
   std::uint32_t count(std::string_view what) {
-    const auto entries = number<std::uint32_t>(fmt::format("the number of {}", what));
+    const auto entries = cursor_.number<std::uint32_t>(fmt::format("the number of {}", what));
     if (entries > kMaxTensors)
       throw Error(fmt::format("{}: the file has {} {}, at most {} are read", file_, entries, what,
                               kMaxTensors));
@@ -99,19 +85,19 @@ class ModelBinReader {
     const std::string name = text("the name of a variable");
     const std::string where = fmt::format("{}: variable {}", file_, in_quotes(name));
     Ctranslate2Variable variable;
-    const unsigned dimensions = number<std::uint8_t>("a shape");
+    const unsigned dimensions = cursor_.number<std::uint8_t>("a shape");
     if (dimensions > kMaxVariableDimensions)
       throw Error(fmt::format("{}: it has {} dimensions, at most {} are allowed", where, dimensions,
                               kMaxVariableDimensions));
     for (unsigned d = 0; d < dimensions; ++d)
-      variable.shape.push_back(number<std::uint32_t>("a shape"));
+      variable.shape.push_back(cursor_.number<std::uint32_t>("a shape"));
     const bool is_typed = file.version >= kFirstWithTypes;
-    const unsigned code = number<std::uint8_t>("a type");
+    const unsigned code = cursor_.number<std::uint8_t>("a type");
     variable.dtype = is_typed ? type_of_code(code, where) : type_of_width(code, where);
-    std::uint64_t bytes = number<std::uint32_t>("a size");
+    std::uint64_t bytes = cursor_.number<std::uint32_t>("a size");
     if (!is_typed) bytes *= code;
     expect_size(variable, bytes, where);
-    variable.bytes = take(bytes, fmt::format("variable {}", in_quotes(name)));
+    variable.bytes = cursor_.take(bytes, fmt::format("variable {}", in_quotes(name)));
     if (!file.variables.emplace(name, std::move(variable)).second)
       throw Error(fmt::format("{}: the file has two variables of that name", where));
   }
@@ -155,7 +141,7 @@ class ModelBinReader {
     file.aliases.emplace(std::move(alias), std::move(name));
   }
 
-  std::string_view rest_;
+  ByteCursor cursor_;
   const std::string& file_;
 };
 

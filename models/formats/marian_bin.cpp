@@ -11,6 +11,7 @@
 #include "base/mapped_memory.h"
 #include "base/suggest.h"
 #include "fuselage/base/error.h"
+#include "models/formats/byte_cursor.h"
 #include "models/formats/compressed_model.h"
 #include "models/formats/foreign_models.h"
 #include "models/formats/intgemm.h"
@@ -63,35 +64,6 @@ auto find_type(const Types& types, std::uint64_t code) {
   return found == types.end() ? nullptr : &*found;
 }
 
-/// Reads a file front to back.
-class Cursor {
- public:
-  Cursor(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
-
-  std::uint64_t remaining() const { return bytes_.size(); }
-
-  /// The next `count` bytes; `what` describes them in messages.
-  std::string_view take(std::uint64_t count, std::string_view what) {
-    if (count > bytes_.size())
-      throw Error(fmt::format("{}: the file is truncated: {} takes {} bytes but {} follow", file_,
-                              what, count, bytes_.size()));
-    const std::string_view taken = bytes_.substr(0, count);
-    bytes_.remove_prefix(count);
-    return taken;
-  }
-
-  template <typename T>
-  T number(std::string_view what) {
-    T value = 0;
-    std::memcpy(&value, take(sizeof value, what).data(), sizeof value);
-    return value;
-  }
-
- private:
-  std::string_view bytes_;
-  const std::string& file_;
-};
-
 std::string place_of(const Item& item, const std::string& file) {
   return fmt::format("{}: item {}", file, in_quotes(item.name));
 }
@@ -110,7 +82,7 @@ void check_version(std::uint64_t version, const std::string& file) {
         file, version, kPlain));
 }
 
-std::vector<Item> read_sizes(Cursor& cursor, const std::string& file) {
+std::vector<Item> read_sizes(ByteCursor& cursor, const std::string& file) {
   const auto count = cursor.number<std::uint64_t>("the number of items");
   constexpr std::uint64_t kEntryBytes = 4 * sizeof(std::uint64_t);
   if (count > cursor.remaining() / kEntryBytes)
@@ -130,7 +102,7 @@ std::vector<Item> read_sizes(Cursor& cursor, const std::string& file) {
   return items;
 }
 
-void read_name(Cursor& cursor, Item& item, const std::string& file) {
+void read_name(ByteCursor& cursor, Item& item, const std::string& file) {
   const std::string_view name = cursor.take(item.name_length, "the name of an item");
   if (name.size() < 2 || name.find('\0') != name.size() - 1)
     throw Error(fmt::format(
@@ -140,7 +112,7 @@ void read_name(Cursor& cursor, Item& item, const std::string& file) {
   item.name = name.substr(0, name.size() - 1);
 }
 
-void read_shape(Cursor& cursor, Item& item, const std::string& file) {
+void read_shape(ByteCursor& cursor, Item& item, const std::string& file) {
   if (item.dimensions > kMaxMarianBinDimensions)
     throw Error(fmt::format("{}: it has {} dimensions, at most {} are allowed",
                             place_of(item, file), item.dimensions, kMaxMarianBinDimensions));
@@ -153,7 +125,7 @@ void read_shape(Cursor& cursor, Item& item, const std::string& file) {
 }
 
 std::vector<Item> read_items(std::string_view bytes, const std::string& file) {
-  Cursor cursor(bytes, file);
+  ByteCursor cursor(bytes, file);
   // Here too, since the file may be compressed.
   refuse_foreign_model(bytes.substr(0, kForeignHeadBytes), file);
   check_version(cursor.number<std::uint64_t>("the version"), file);

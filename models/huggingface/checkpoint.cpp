@@ -118,35 +118,31 @@ void drop_unread(TensorMap& weights) {
     weights.erase(name);
 }
 
-/// The angles of positions: p / 10000^(2i / size) (Vaswani et al. 2017, section 3.5), or those of
-/// fairseq, p / 10000^(i / (size/2 - 1)), rounded to float as Transformers does.
-double angle_of(std::int64_t position, std::int64_t i, std::int64_t half, bool as_in_fairseq) {
+double angle_of(std::int64_t position, std::int64_t i, std::int64_t half, Sinusoids form) {
   const auto p = static_cast<double>(position), k = static_cast<double>(i);
-  if (!as_in_fairseq) return p / std::pow(10000.0, k / static_cast<double>(half));
+  if (form == Sinusoids::paper) return p / std::pow(10000.0, k / static_cast<double>(half));
   const double step = std::log(10000.0) / static_cast<double>(half - 1);
   const auto frequency = static_cast<float>(std::exp(-k * step));
   return static_cast<double>(static_cast<float>(p) * frequency);
 }
 
 /// A row for each position: all sines, then all cosines.
-Tensor sinusoids(std::int64_t rows, std::int64_t size, bool as_in_fairseq) {
+Tensor sinusoids(std::int64_t rows, std::int64_t size, Sinusoids form) {
   Tensor table(DType::f32, {rows, size});
   auto* out = table.mutable_data<float>();
   const std::int64_t half = size / 2;
   for (std::int64_t p = 0; p < rows; ++p)
     for (std::int64_t i = 0; i < half; ++i) {
-      const double angle = angle_of(p, i, half, as_in_fairseq);
+      const double angle = angle_of(p, i, half, form);
       out[p * size + i] = static_cast<float>(std::sin(angle));
       out[p * size + half + i] = static_cast<float>(std::cos(angle));
     }
   return table;
 }
 
-/// Positions as MarianMTModel and M2M-100 compute them. Their table takes no more than the largest
-/// models have, since its size is not that of a file.
-void add_sinusoids(const HuggingFaceConfig& config, TensorMap& weights) {
-  const bool is_marian = config.class_name == "MarianMTModel";
-  if (!is_marian && config.class_name != "M2M100ForConditionalGeneration") return;
+/// The tables of positions that a checkpoint does not have. They take no more than those of the
+/// largest models, since their size is not that of a file.
+void add_sinusoids(const HuggingFaceConfig& config, const BartClass& kind, TensorMap& weights) {
   constexpr std::int64_t kMaxPositions = 1 << 17, kMaxSize = 1 << 16, kMaxNumbers = 1 << 26;
   const std::int64_t positions = config.integer("max_position_embeddings").value_or(1024);
   const std::int64_t size = config.integer("d_model").value_or(1024);
@@ -162,7 +158,7 @@ void add_sinusoids(const HuggingFaceConfig& config, TensorMap& weights) {
     throw Error(fmt::format(
         "{}: 'max_position_embeddings' times 'd_model' must be at most {}, not {} times {}",
         config.path("config.json"), kMaxNumbers, positions, size));
-  const Tensor table = sinusoids(positions + (is_marian ? 0 : 2), size, !is_marian);
+  const Tensor table = sinusoids(positions + kind.position_offset, size, *kind.sinusoids);
   for (const char* side : {"encoder", "decoder"})
     weights.insert_or_assign(fmt::format("model.{}.embed_positions.weight", side), table);
 }
@@ -213,15 +209,12 @@ TensorMap read_checkpoint(const HuggingFaceConfig& config) {
     weights = read_shards(config);
   else
     refuse_missing(config);
-  const auto& classes = bart_classes();
-  const bool is_bart = std::any_of(classes.begin(), classes.end(), [&](const BartClass& kind) {
-    return kind.name == config.class_name;
-  });
-  const std::string prefix = is_bart ? "model." : "";
+  const BartClass* const kind = find_bart_class(config.class_name);
+  const std::string prefix = kind != nullptr ? "model." : "";
   drop_unread(weights);
   add_decoder_start(config, prefix, weights);
   keep_tables_once(weights, prefix);
-  add_sinusoids(config, weights);
+  if (kind != nullptr && kind->sinusoids) add_sinusoids(config, *kind, weights);
   return weights;
 }
 

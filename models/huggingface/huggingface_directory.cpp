@@ -45,6 +45,9 @@ constexpr const char* kOptions[] = {
     "feed_forward_proj",
     "scale_decoder_outputs",
     "tie_word_embeddings",
+    // Not of Transformers: the choice of a user.
+    "alignment_layer",
+    "alignment_heads",
 };
 
 ModelOptions model_options(const HuggingFaceConfig& config) {
@@ -52,7 +55,7 @@ ModelOptions model_options(const HuggingFaceConfig& config) {
   for (const char* key : kOptions)
     if (const auto value = config.model.find(key);
         value != config.model.end() && !value->is_null()) {
-      if (value->is_structured())
+      if (value->is_object() || (value->is_array() && std::string_view(key) != "alignment_heads"))
         throw Error(fmt::format("{}: '{}' must be a single value, not {}",
                                 config.path("config.json"), key, shown(*value)));
       json += fmt::format("{}\"{}\": {}", json.size() > 1 ? ", " : "", key, value->dump());

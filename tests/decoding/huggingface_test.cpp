@@ -180,6 +180,33 @@ class Damaged : public ::testing::Test {
   std::string path_;
 };
 
+TEST_F(Damaged, AlignmentsAreOfTheHeadsThatItsConfigurationNames) {
+  copy("m2m100");
+  const auto weights_of = [this](const Json& heads) {
+    edit("config.json", "alignment_layer", 0);
+    edit("config.json", "alignment_heads", heads);
+    TranslatorOptions aligned = options("cpu", 1);
+    aligned.alignment = true;
+    const Translation translation = Translator(path_, aligned).translate("Tom is my friend.");
+    std::vector<float> weights;
+    for (const auto& word : translation.n_best[0].hypothesis.alignment)
+      weights.insert(weights.end(), word.begin(), word.end());
+    return weights;
+  };
+  const std::vector<float> first = weights_of({0}), third = weights_of({2});
+  const std::vector<float> both = weights_of(Json::array({0, 2}));
+  EXPECT_NE(first, third);
+  ASSERT_EQ(both.size(), first.size());
+  for (std::size_t i = 0; i < both.size(); ++i)
+    EXPECT_NEAR(both[i], (first[i] + third[i]) / 2, 1e-6);
+  EXPECT_NE(weights_of(Json::array()), both) << "the mean of all";
+  edit("config.json", "alignment_heads", Json::array({0, 99}));
+  EXPECT_THAT(load(),
+              ThrowsMessage<Error>(HasSubstr("'alignment_heads' names 99, but the decoder")));
+  edit("config.json", "alignment_layer", 9);
+  EXPECT_THAT(load(), ThrowsMessage<Error>(HasSubstr("'alignment_layer' names 9")));
+}
+
 TEST_F(Damaged, WeightsAreNamed) {
   fs::rename(file("model.safetensors"), file("pytorch_model.bin"));
   EXPECT_THAT(load(), ThrowsMessage<Error>(AllOf(HasSubstr("pytorch_model.bin: weights as a"),
