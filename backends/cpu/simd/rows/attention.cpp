@@ -62,6 +62,21 @@ void dot_scores(const RowsIn& q, const RowsIn& k, std::size_t heads, float scale
   finish(pairs_of(segments, segments.count - 1).end);
 }
 
+// out = f(row of x, pair) for the rows of pairs, for a vector of heads; x and out point at the
+// first of them and may be the same. A row is read before the row ahead of it is written: after a
+// part of a vector is written, a read of what lies behind that part waits.
+template <class Lanes, class F>
+HWY_INLINE void map_rows(const float* x, std::size_t heads, Pairs pairs, Lanes lanes, float* out,
+                         const F& f) {
+  if (pairs.begin == pairs.end) return;
+  Vector row = read(x + pairs.begin * heads, lanes);
+  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
+    const Vector next = p + 1 < pairs.end ? read(x + (p + 1) * heads, lanes) : row;
+    write(f(row, p), out + p * heads, lanes);
+    row = next;
+  }
+}
+
 HWY_INLINE Vector denominator(Vector q, Vector k) {
   // Clamped where tanh is exactly 1, so that a product of four squares does not overflow.
   const Vector root = min_of(broadcast(3e4f), hn::Mul(q, k));
@@ -145,16 +160,14 @@ void softmax_down(const float* e, std::size_t heads, Pairs pairs, Lanes lanes, f
     largest = max_of(read(e + p * heads, lanes), largest);
   largest = hn::IfThenElse(hn::Eq(largest, broadcast(-kInfinity)), zero, largest);
   Vector sum = zero;
-  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
-    const Vector y = exp_of_nonpositive(hn::Sub(read(e + p * heads, lanes), largest));
+  map_rows(e, heads, pairs, lanes, out, [&](Vector x, std::size_t) HWY_ATTR {
+    const Vector y = exp_of_nonpositive(hn::Sub(x, largest));
     sum = hn::Add(sum, y);
-    write(y, out + p * heads, lanes);
-  }
+    return y;
+  });
   sum = hn::IfThenElse(hn::Eq(sum, zero), broadcast(1.0f), sum);
-  for (std::size_t p = pairs.begin; p < pairs.end; ++p) {
-    float* y = out + p * heads;
-    write(hn::Div(read(y, lanes), sum), y, lanes);
-  }
+  map_rows(out, heads, pairs, lanes, out,
+           [&](Vector y, std::size_t) HWY_ATTR { return hn::Div(y, sum); });
 }
 
 // The same for all heads of pairs that are contiguous, if their number divides kSumLanes: lane i of
