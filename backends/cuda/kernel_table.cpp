@@ -208,7 +208,7 @@ constexpr KernelInfo kRows[] = {
      .rounds = true},
     {.op = op::DotAttention::kName,
      .name = "dot_attention",
-     .reads = {slice, slice, slice},
+     .reads = {slice, slice, slice, view},
      .refuse = refuse_dot_attention,
      .rounds = true},
     {.op = op::MixRows::kName, .name = "mix_rows", .reads = {whole, slice}},

@@ -77,13 +77,25 @@ ValueId real_vectors(Decomposition& in, std::size_t operand) {
   return in.add(op::Reshape{.dims = {width}}, {numbers});
 }
 
+/// The scores with their bias, if the node has one.
+ValueId biased(Decomposition& in, ValueId score) {
+  constexpr std::size_t kBias = 3;
+  if (in.operands().size() <= kBias) return score;
+  const Graph& graph = in.graph();
+  const Type& type = graph.value(score).type;
+  if (in.type(kBias) != type)
+    in.fail(fmt::format("its bias must be {}, a number for each head of a pair, not {}",
+                        graph.show(type), graph.show(in.type(kBias))));
+  return in.add(op::Add{}, {score, in.operands()[kBias]});
+}
+
 std::vector<ValueId> decompose_dot_attention(Decomposition& in) {
   const auto [left, right] = in.as<op::PairMembers>();
   const auto [heads, scale] = in.as<op::Heads>();
   const ValueId query = in.add(op::SelectRows{.via = left}, {real_vectors(in, 0)});
   const ValueId key = in.add(op::SelectRows{.via = right}, {real_vectors(in, 1)});
   const ValueId score = in.add(op::HeadDot{.heads = heads, .scale = scale}, {query, key});
-  const ValueId weights = in.add(op::SegmentSoftmax{.to = left}, {score});
+  const ValueId weights = in.add(op::SegmentSoftmax{.to = left}, {biased(in, score)});
   return {weights, in.add(op::MixRows{.to = left, .via = right}, {weights, real_vectors(in, 2)})};
 }
 
@@ -100,12 +112,14 @@ std::span<const OpDef> attention_ops() {
            .evaluate_f32 = evaluate_head_dot<float>,
            .evaluate_f64 = evaluate_head_dot<double>}),
       define<op::DotAttention>(
-          {.summary = "w = softmax over the pairs of a left row of scale × (query · key), for each "
-                      "head; results: w, and the sum of w × value over these pairs. Operands may "
-                      "be quantized, with a vector for each head.",
+          {.summary = "w = softmax over the pairs of a left row of scale × (query · key) + bias, "
+                      "for each head; results: w, and the sum of w × value over these pairs. "
+                      "Query, keys and values may be quantized, with a vector for each head; bias "
+                      "has a number for each head of a pair.",
            .operands = {{.name = "query", .through = "left"},
                         {.name = "keys", .through = "right"},
-                        {"values"}},
+                        {"values"},
+                        {"bias", OperandSpec::Arity::optional}},
            .infer = infer_decomposed,
            .cost = cost_decomposed,
            .evaluate_f32 = evaluate_decomposed,

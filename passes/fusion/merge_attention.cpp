@@ -47,6 +47,17 @@ std::optional<std::string> in_windows(const Match& match) {
                      match.graph().domain(crossed(match).from).name, pairs.name);
 }
 
+std::optional<std::string> has_bias(const Match& match) {
+  const Node& root = match.root_node();
+  const Graph& graph = match.graph();
+  for (const ValueId operand : root.operands)
+    if (graph.value(operand).type.domain == pairs_of(match))
+      return fmt::format("{} is added to its scores, for each pair of '{}'",
+                         graph.describe(graph.producer(operand)),
+                         graph.domain(crossed(match).from).name);
+  return std::nullopt;
+}
+
 std::optional<std::string> has_default(const Match& match) {
   if (match.node(kQuery).operands.size() == 1 && !crossed(match).partial) return std::nullopt;
   return "some queries are a default row";
@@ -114,6 +125,7 @@ Pass merge_attention(const Workload& workload) {
                .guards = {{"weights_unused", needs_weights},
                           {"source_rows", of_prefixes},
                           {"same_pairs", in_windows},
+                          {"no_bias", has_bias},
                           {"no_default", has_default},
                           {"fewer_rows",
                            [workload](const Match& match) { return not_fewer(match, workload); }}},

@@ -53,7 +53,10 @@ void quantize_operands(Rewriter& rewriter, const Match& match) {
   const ValueId query = add_quantize(rewriter, match[kQuery], of_queries, heads);
   const ValueId keys = add_quantize(rewriter, match[kKeys], {}, heads);
   const ValueId values = add_quantize(rewriter, match[kValues], {}, heads);
-  const NodeId quantized = rewriter.clone(root, {query, keys, values});
+  std::vector<ValueId> operands{query, keys, values};
+  operands.insert(operands.end(), root.operands.begin() + std::ssize(operands),
+                  root.operands.end());
+  const NodeId quantized = rewriter.clone(root, std::move(operands));
   for (std::size_t i = 0; i < root.results.size(); ++i)
     rewriter.replace(root.results[i], rewriter.graph().result(quantized, i));
 }
@@ -62,7 +65,8 @@ void quantize_operands(Rewriter& rewriter, const Match& match) {
 
 Pass quantize_attention() {
   Pattern attention =
-      match::op<op::DotAttention>({match::any(kQuery), match::any(kKeys), match::any(kValues)});
+      match::op<op::DotAttention>({match::any(kQuery), match::any(kKeys), match::any(kValues)})
+          .variadic();
   return {.name = "quantize_attention",
           .rules = {{.name = "int8_keys_values",
                      .pattern = std::move(attention).where(reads_f32),

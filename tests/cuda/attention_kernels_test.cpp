@@ -53,6 +53,28 @@ return y = %y, z = %z
                             hypotheses);
 }
 
+TEST_F(AttentionKernelsTest, DotAttentionWithABias) {
+  for (const int heads : {1, 3, 12})
+    for (const int width : {5, 40})
+      for (const int hypotheses : {0, 1, 33})
+        expect_as_reference(with(with(with(R"(%q = import() {name = "q", domain = hyp, dims = [$n]}
+%k = import() {name = "k", domain = source, dims = [$n]}
+%t = param() {name = "t", domain = vocab, dims = [$h]}
+%b = import() {name = "b", domain = cross, dims = [$m]}
+%p = slice(%b) {begin = 2, end = $m}
+%y, %z = dot_attention(%q, %k, %k, %p) {left = [cross.left], right = [cross.right], heads = $h, scale = 0.25}
+%r = select_rows(%t) {via = [cross.left, hyp.word]}
+%w, %x = dot_attention(%q, %k, %k, %r) {left = [cross.left], right = [cross.right], heads = $h}
+%s = select_rows(%t) {via = [self.left, source.word]}
+%u, %v = dot_attention(%k, %k, %k, %s) {left = [self.left], right = [self.right], heads = $h, scale = 0.125}
+return y = %y, z = %z, w = %w, x = %x, u = %u, v = %v
+)",
+                                           "$n", heads * width),
+                                      "$m", heads + 2),
+                                 "$h", heads),
+                            hypotheses);
+}
+
 TEST_F(AttentionKernelsTest, AttentionOverTheSourceItself) {
   expect_as_reference(R"(%q = import() {name = "q", domain = source, dims = [96]}
 %a = slice(%q) {begin = 0, end = 32}

@@ -193,12 +193,14 @@ return y = %y, s = %s
         {"dot_attention", R"(%q = import() {name = "q", domain = hyp, dims = [4]}
 %k = import() {name = "k", domain = source, dims = [4]}
 %x = import() {name = "x", domain = source, dims = [6]}
+%s = import() {name = "s", domain = cross, dims = [2]}
 %a, %y = dot_attention(%q, %k, %x) {left = [cross.left], right = [cross.right], heads = 2, scale = 0.5}
+%c, %u = dot_attention(%q, %k, %x, %s) {left = [cross.left], right = [cross.right], heads = 2}
 %q16 = quantize(%q) {to = qint16, largest = 8191, vectors = 2}
 %k8 = quantize(%k) {vectors = 2}
 %x8 = quantize(%x) {vectors = 2}
 %b, %z = dot_attention(%q16, %k8, %x8) {left = [cross.left], right = [cross.right], heads = 2, scale = 0.5}
-return a = %a, y = %y, b = %b, z = %z
+return a = %a, y = %y, b = %b, z = %z, c = %c, u = %u
 )"},
         {"additive_attention", R"(%q = import() {name = "q", domain = hyp, dims = [3]}
 %k = import() {name = "k", domain = source, dims = [3]}

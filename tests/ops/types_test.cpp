@@ -157,6 +157,9 @@ constexpr Good kGood[] = {
     {"%y, %a = dot_attention(%h4, %x4, %x4) {left = [cross.left], right = [cross.right], heads = "
      "2}",
      "cross f32[2]"},
+    {"%y, %a = dot_attention(%h4, %x4, %x4, %c) {left = [cross.left], right = [cross.right], heads "
+     "= 2}",
+     "cross f32[2]"},
     {"%w1 = constant() {values = [1], dims = [2, 1]}\n"
      "%y, %a = additive_attention(%h, %x, %w1, %x4) {left = [cross.left], right = [cross.right]}",
      "cross f32[1]"},
@@ -487,6 +490,12 @@ constexpr Bad kBad[] = {
     {"%y, %a = dot_attention(%h4, %x4, %x4) {left = [cross.left], right = [cross.right], heads = "
      "3}",
      "cannot be cut into 3 heads"},
+    {"%y, %a = dot_attention(%h4, %x4, %x4, %c) {left = [cross.left], right = [cross.right], heads "
+     "= 4}",
+     "its bias must be cross f32[4], a number for each head of a pair, not cross f32[2]"},
+    {"%y, %a = dot_attention(%h4, %x4, %x4, %v) {left = [cross.left], right = [cross.right], heads "
+     "= 2}",
+     "its bias must be cross f32[2], a number for each head of a pair, not f32[2]"},
     {"%w1 = constant() {values = [1], dims = [3, 1]}\n"
      "%y, %a = additive_attention(%h, %x, %w1, %x4) {left = [cross.left], right = [cross.right]}",
      "inner dimensions differ"},

@@ -63,6 +63,14 @@ class Attention : public Kernel {
              });
   }
 
+  /// Adds the rows of operand `bias`, if there is one, to the scores of the pairs of some left
+  /// rows.
+  static void add_bias(const PlannedInstruction& in, const Run& run, std::size_t bias,
+                       const Segments& rows) {
+    if (bias < in.operands.size())
+      run.kernels.add_biases(rows_in(in, run, bias), heads_of(in), rows, result_at(in, run, 0));
+  }
+
   static std::size_t heads_of(const PlannedInstruction& in) {
     return static_cast<std::size_t>(in.results[0].cols);
   }
@@ -129,6 +137,7 @@ class DotAttention final : public Attention {
                              scores_.heads, scores_.scale,
                              static_cast<std::size_t>(in.operands[0].cols),
                              share_of(segments, first, last), result_at(in, run, 0));
+      add_bias(in, run, 3, share_of(segments, first, last));
     };
     attend(in, run, score, mix_floats(in, run, 2));
   }
@@ -148,6 +157,7 @@ class QuantizedDotAttention final : public Attention {
       run.kernels.quantized_dot_scores(through_index(in, run, 0, 0), through_index(in, run, 1, 1),
                                        of_keys_, share_of(segments, first, last),
                                        result_at(in, run, 0));
+      add_bias(in, run, 3, share_of(segments, first, last));
     };
     const auto mix = [&](const float* weights, const Segments& segments, const RowsOut& out) {
       run.kernels.mix_quantized_rows(weights, of_values_, through_index(in, run, 2, 1), segments,
@@ -245,13 +255,13 @@ std::span<const KernelEntry> attention_kernels() {
        make_kernel<AdditiveAttention>},
       {{.op = op::DotAttention::kName,
         .name = "dot_attention",
-        .reads = {slice, slice, slice},
+        .reads = {slice, slice, slice, view},
         .refuse = refuse_dot_attention,
         .quantizes = true},
        make_kernel<DotAttention>},
       {{.op = op::DotAttention::kName,
         .name = "quantized_dot_attention",
-        .reads = {slice, slice, slice},
+        .reads = {slice, slice, slice, view},
         .refuse = refuse_quantized_attention,
         .quantizes = true},
        make_kernel<QuantizedDotAttention>},

@@ -107,6 +107,32 @@ TEST_P(AttentionTest, DotScoresAreTheDotProductsOfPairs) {
                        nullptr);
 }
 
+TEST_P(AttentionTest, BiasesAreAddedToTheScoresOfPairs) {
+  const std::size_t pairs = pair_count();
+  std::vector<std::int32_t> index(pairs);
+  for (std::size_t p = 0; p < pairs; ++p) index[p] = static_cast<std::int32_t>(p * 7 % 5) - 1;
+  for (const std::size_t heads : {1, 3, 7, 8, 12, 15, 16, 17, 33})
+    for (const std::size_t gap : {0, 3}) {
+      const Matrix rows = Matrix::random(pairs, heads, 50, 1.0f, gap);
+      const Matrix table = Matrix::random(4, heads, 51, 1.0f, gap);
+      const Matrix scores = Matrix::random(pairs, heads, 52, 1.0f, 0);
+      for (const RowsIn& biases : {rows.in(), table.in(index, nullptr)}) {
+        Matrix y = Matrix::result(pairs, heads, 0);
+        for (std::size_t p = 0; p < pairs; ++p)
+          for (std::size_t h = 0; h < heads; ++h) y(p, h) = scores(p, h);
+        kernels().add_biases(biases, heads, all_segments(), y.row(0));
+        ASSERT_TRUE(y.guards_intact());
+        for (std::size_t p = 0; p < pairs; ++p) {
+          const bool is_paired = p >= static_cast<std::size_t>(kBegin.front());
+          for (std::size_t h = 0; h < heads; ++h)
+            ASSERT_EQ(y(p, h), scores(p, h) + (is_paired ? row_of(biases, p, heads)[h] : 0.0f))
+                << "pair " << p << ", head " << h << " of " << heads;
+        }
+      }
+    }
+  kernels().add_biases(Matrix(0, 4).in(), 4, {kBegin.data(), 0}, nullptr);
+}
+
 /// exp of random numbers, some of them as large as they may be.
 Matrix factors(std::size_t rows, std::size_t cols, unsigned seed, bool extreme) {
   Matrix m = Matrix::random(rows, cols, seed, 2.0f);

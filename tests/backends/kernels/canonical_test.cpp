@@ -181,6 +181,8 @@ TEST(Canonical, Attention) {
         kernels().dot_scores(q.in(lefts, nullptr), k.in(rights, nullptr), heads, 0.125f, cols,
                              {starts.data(), 7}, shared.row(0));
         bytes.add(shared);
+        kernels().add_biases(e.in(), heads, segments, scores.row(0));
+        bytes.add(scores);
         kernels().factored_scores(exp_q.in(), exp_k.in(), v.row(0), cols, segments, scores.row(0));
         bytes.add(scores.row(0), 17);
         kernels().segment_softmax(e.row(0), heads, segments, scores.row(0));

@@ -77,6 +77,26 @@ HWY_INLINE void map_rows(const float* x, std::size_t heads, Pairs pairs, Lanes l
   }
 }
 
+void add_biases(const RowsIn& biases, std::size_t heads, const Segments& segments, float* scores) {
+  check(biases.columns == heads, "add_biases: it has another number of heads");
+  if (segments.count == 0) return;
+  const Pairs pairs{pairs_of(segments, 0).begin, pairs_of(segments, segments.count - 1).end};
+  // Rows one after another are one row.
+  if (!biases.rows && biases.stride == heads) {
+    const float* bias = biases.data + pairs.begin * heads;
+    float* to = scores + pairs.begin * heads;
+    return for_each_vector(
+        (pairs.end - pairs.begin) * heads, [&](std::size_t i, auto lanes) HWY_ATTR {
+          write(hn::Add(read(to + i, lanes), read(bias + i, lanes)), to + i, lanes);
+        });
+  }
+  for_each_vector(heads, [&](std::size_t h, auto lanes) HWY_ATTR {
+    map_rows(scores + h, heads, pairs, lanes, scores + h,
+             [&](Vector score, std::size_t p)
+                 HWY_ATTR { return hn::Add(score, read(row_of(biases, p, heads) + h, lanes)); });
+  });
+}
+
 HWY_INLINE Vector denominator(Vector q, Vector k) {
   // Clamped where tanh is exactly 1, so that a product of four squares does not overflow.
   const Vector root = min_of(broadcast(3e4f), hn::Mul(q, k));
@@ -303,6 +323,7 @@ void reduce_rows(RowReduction reduction, const RowsIn& x, std::size_t cols,
 std::int64_t fill_attention(KernelTable& table) {
   table.head_dot = head_dot;
   table.dot_scores = dot_scores;
+  table.add_biases = add_biases;
   table.factored_scores = factored_scores;
   table.segment_softmax = segment_softmax;
   table.mix_rows = mix_rows;

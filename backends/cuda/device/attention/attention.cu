@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kThreads = 256;
 
+/// The bias of a pair for head blockIdx.y.
+__device__ float bias_of(const Attention& in, std::int64_t pair) {
+  return in.biases.data ? element(row_of(in.biases, pair), blockIdx.y) : 0.0f;
+}
+
 /// The attention weights of left row blockIdx.x and head blockIdx.y. Groups of kLanes lanes call
 /// score(query, key) for a pair each. Scores are stored in `weights`, not in shared memory, so that
 /// segments can have any length.
@@ -36,7 +41,8 @@ __device__ void attend(const Attention& in, std::int64_t head_width, Score score
     const bool has_pair = p + own < end;
     const float value =
         score(query, has_pair ? head_of(row_of(in.keys, p + own)) : StridedVector{}, head_width);
-    if (has_pair && threadIdx.x % kLanes == 0) out[(p + own - begin) * weights.stride] = value;
+    if (has_pair && threadIdx.x % kLanes == 0)
+      out[(p + own - begin) * weights.stride] = value + bias_of(in, p + own);
   }
   __syncthreads();
   softmax_of<kThreads>({out, weights.stride}, end - begin, out, weights.stride);

@@ -14,13 +14,14 @@ struct Attention {
   RowsIn queries;  ///< by left row
   RowsIn keys;     ///< by pair, through an index
   RowsIn values;   ///< by pair, through an index
+  RowsIn biases;   ///< by pair and head, for dot_attention; no data: none
   Segments segments;
   Rows left;
 };
 
 /// Scaled dot-product attention with `heads` heads. weights[p], by pair and head, is the softmax
-/// over the pairs of left row i of scale * (query · key); mixtures[i] is the weighted sum of the
-/// values.
+/// over the pairs of left row i of scale * (query · key) + bias; mixtures[i] is the weighted sum of
+/// the values.
 void dot_attention(cudaStream_t stream, const Attention& in, std::int64_t heads, float scale,
                    const RowsOut& weights, const FloatsOut& mixtures);
 

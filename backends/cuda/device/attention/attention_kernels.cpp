@@ -75,8 +75,10 @@ class DotAttention final : public AttentionKernel {
         scale_(static_cast<float>(binding.node.as<op::Heads>().scale)) {}
 
   void launch(const PlannedInstruction& in, const Run& run) const override {
-    dot_attention(run.stream, attention(in, run, 2), heads_, scale_, rows_out(in, run, 0),
-                  mixtures(in, run));
+    constexpr std::size_t kBias = 3;
+    Attention operands = attention(in, run, 2);
+    if (in.operands.size() > kBias) operands.biases = rows_in(in, run, kBias);
+    dot_attention(run.stream, operands, heads_, scale_, rows_out(in, run, 0), mixtures(in, run));
   }
 
  private:

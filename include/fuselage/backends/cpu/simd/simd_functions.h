@@ -91,6 +91,10 @@ struct SimdFunctions {
   void (*dot_scores)(const RowsIn& q, const RowsIn& k, size_t heads, float scale, size_t cols,
                      const Segments& segments, float* out) = nullptr;
 
+  /// scores [pairs, heads] += row p of biases, for the pairs p of all segments.
+  void (*add_biases)(const RowsIn& biases, size_t heads, const Segments& segments,
+                     float* scores) = nullptr;
+
   /// out [pairs]: for the pairs p of segment i, the sum over c of -2 v[c] / (1 + (q[i, c] k[p,
   /// c])^2): the dot product of v and tanh(log q + log k), up to a constant. q and k hold
   /// exponentials, positive and finite; v is [cols].
