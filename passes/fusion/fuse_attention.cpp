@@ -15,7 +15,7 @@ namespace fuselage {
 namespace {
 
 constexpr Capture kWeights{"weights"}, kValues{"values"}, kV{"v"}, kQueries{"query"}, kKey{"key"},
-    kScore{"score"};
+    kScore{"score"}, kPairBias{"bias"};
 
 /// For x up to this bound both exp(x) and exp(-x) are normal floats.
 constexpr double kLargest = 87;
@@ -142,20 +142,49 @@ void fuse_dot(Rewriter& rewriter, const Match& match) {
                        {match[kValues]});
 }
 
+void fuse_biased_dot(Rewriter& rewriter, const Match& match) {
+  const auto [heads, scale] = match.node(kScore).as<op::HeadDot>();
+  replace_by_attention(rewriter, match, op::DotAttention{.heads = heads, .scale = scale}, as_it_is,
+                       {match[kValues], match[kPairBias]});
+}
+
+/// Neither operand of the sum is repeated: the bias has the rows and the heads of the dot products.
+std::optional<std::string> repeated_bias(const Match& match) {
+  const Graph& graph = match.graph();
+  if (match.type(kPairBias) == match.type(kScore)) return std::nullopt;
+  return fmt::format("the bias is {}, not {}, a number for each head of a pair",
+                     graph.show(match.type(kPairBias)), graph.show(match.type(kScore)));
+}
+
+Pattern dot_product() {
+  return match::op<op::HeadDot>({selected(kQueries, MapKind::left), selected(kKey, MapKind::right)})
+      .named(kScore);
+}
+
 Rule dot_attention() {
-  Pattern score =
-      match::op<op::HeadDot>({selected(kQueries, MapKind::left), selected(kKey, MapKind::right)})
-          .named(kScore);
   return {.name = "dot_attention",
-          .pattern = mixture_by(std::move(score)),
+          .pattern = mixture_by(dot_product()),
           .guards = common_guards(),
           .build = fuse_dot};
+}
+
+/// With a number for each head of a pair, as of relative positions. It cannot depend on the
+/// weights, which depend on it.
+Rule biased_dot_attention() {
+  Pattern score = match::op<op::Add>({dot_product(), match::any(kPairBias)}).commutative();
+  Rule rule{.name = "biased_dot_attention",
+            .pattern = mixture_by(std::move(score)),
+            .guards = common_guards(),
+            .build = fuse_biased_dot};
+  rule.guards.push_back({"bias_of_heads", repeated_bias});
+  return rule;
 }
 
 }  // namespace
 
 Pass fuse_attention() {
-  return {.name = "fuse_attention", .rules = {additive_attention(), dot_attention()}};
+  return {.name = "fuse_attention",
+          .rules = {additive_attention(), dot_attention(), biased_dot_attention()}};
 }
 
 }  // namespace fuselage
