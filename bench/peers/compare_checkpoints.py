@@ -135,7 +135,11 @@ def main():
         f"Fuselage {precision}": Fuselage(options.folder, precision)
         for precision in ("int8", "fp32")
     }
-    engines |= {name: PEERS[name](options.folder) for name in options.peers}
+    for name in options.peers:
+        try:
+            engines[name] = PEERS[name](options.folder)
+        except (ImportError, OSError, RuntimeError) as error:
+            print(f"{name} is left out: {error}")
     for batch, beam in ((1, 1), (16, 1), (16, 4)):
         speeds = {name: [] for name in engines}
         for _ in range(options.rounds):

@@ -130,7 +130,7 @@ def main():
     for make in (make_ctranslate2, make_onnx, make_openvino):
         try:
             make(options.folder)
-        except ImportError as error:
+        except Exception as error:  # a package that is missing, or does not know the model
             print(f"{make.__name__}: {error}")
 
 
