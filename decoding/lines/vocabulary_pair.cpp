@@ -67,16 +67,23 @@ class LoadedVocabularies {
       loaded_;
 };
 
+/// The rows that a table of embeddings may have behind the vocabulary without a note: published
+/// models pad their own tables to a multiple of up to 128 rows.
+std::int64_t usual_padding(const VocabularyPairOptions& options) {
+  return options.paths.empty() ? 127 : 0;
+}
+
 std::shared_ptr<const Vocabulary> load_fitting(LoadedVocabularies& files, const std::string& path,
-                                               std::int64_t words, bool cap,
+                                               std::int64_t words, bool cap, std::int64_t padding,
                                                VocabularyOptions options, std::string_view side,
                                                std::vector<std::string>& notes) {
   auto vocabulary = files.load(path, options);
   if (vocabulary->size() < words) {
-    notes.push_back(
-        fmt::format("{}: the {} has {} words, but the model has {}, so that the last ones have no "
-                    "text; is it the vocabulary that the model was trained with?",
-                    path, side, vocabulary->size(), words));
+    if (vocabulary->size() + padding < words)
+      notes.push_back(fmt::format(
+          "{}: the {} has {} words, but the model has {}, so that the last ones have no "
+          "text; is it the vocabulary that the model was trained with?",
+          path, side, vocabulary->size(), words));
     options.least_size = words;
     return files.load(path, options);
   }
@@ -182,7 +189,7 @@ VocabularyPair load_vocabulary_pair(const Model& model, const VocabularyPairOpti
   LoadedVocabularies files;
   Splitters splitters(model, options);
   const auto load = [&](std::size_t i, std::int64_t count, bool cap, std::string_view side) {
-    auto vocabulary = load_fitting(files, paths[i], count, cap,
+    auto vocabulary = load_fitting(files, paths[i], count, cap, usual_padding(options),
                                    reading_of(paths[i], model, options), side, pair.notes);
     splitters.add_to(vocabulary, paths[i], i + 1 == paths.size());
     return vocabulary;
@@ -218,8 +225,9 @@ VocabularyPair load_text_vocabulary(const Model& model, const VocabularyPairOpti
           paths[0], path));
   VocabularyPair pair{.shared = true, .notes = model.notes};
   LoadedVocabularies files;
-  pair.target = load_fitting(files, paths[0], scores_of(model.graph).words, true,
-                             reading_of(paths[0], model, options), "vocabulary", pair.notes);
+  pair.target =
+      load_fitting(files, paths[0], scores_of(model.graph).words, true, usual_padding(options),
+                   reading_of(paths[0], model, options), "vocabulary", pair.notes);
   Splitters(model, options).add_to(pair.target, paths[0], true);
   return pair;
 }

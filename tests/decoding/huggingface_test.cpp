@@ -22,8 +22,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 using Json = nlohmann::json;
 
@@ -141,6 +143,11 @@ TEST_P(HuggingFace, IsTheSameAsAModelDirectory) {
     EXPECT_EQ(a.n_best[0].text, b.n_best[0].text);
     EXPECT_EQ(a.n_best[0].hypothesis.score, b.n_best[0].hypothesis.score);
   }
+}
+
+TEST_P(HuggingFace, PaddedTablesOfEmbeddingsAreNoReasonForANote) {
+  EXPECT_THAT(Translator(directory(GetParam().name), options("cpu", 1)).notes(),
+              Not(Contains(HasSubstr("is it the vocabulary"))));
 }
 
 TEST_P(HuggingFace, AlignsEachWordWithTheWordsOfTheText) {
