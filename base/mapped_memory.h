@@ -20,8 +20,8 @@ Pages allocate_pages(std::size_t bytes);
 /// whose content is no longer needed.
 void give_back_pages(std::byte* block, std::size_t bytes);
 
-/// Gives back the pages of a file within `bytes`, part of a mapping that nothing was written to; they
-/// are read again when they are needed.
+/// Gives back the pages of a file within `bytes`, part of a mapping that nothing was written to;
+/// they are read again when they are needed.
 void give_back_mapped(std::string_view bytes);
 
 /// The content of a file, read on access and shared by all processes that map it. Writes through

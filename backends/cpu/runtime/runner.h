@@ -31,8 +31,8 @@ class ProgramRunner {
   /// Runs the program once.
   void run(RowFrame& frame);
 
-  /// After each instruction of later runs, gives back the pages of files that its weights are in: for a
-  /// program that runs once.
+  /// After each instruction of later runs, gives back the pages of files that its weights are in:
+  /// for a program that runs once.
   void give_back_weights() { gives_back_ = true; }
 
   /// Accumulates the time of each later node run, by node index; nullptr: stops.

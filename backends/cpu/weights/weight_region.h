@@ -51,8 +51,8 @@ class WeightRegion {
   std::shared_ptr<const PackedMatrix> packed(const WeightType& weight, const MatrixShape& shape);
 
   /// Makes all requested weights in one block of memory and frees each source weight after its last
-  /// use. Tables of a mapped file that kernels read as stored stay there if `may_stay`, so that only
-  /// the rows in use take memory. Throws Error for a weight that is missing or does not fit.
+  /// use. Tables of a mapped file that kernels read as stored stay there if `may_stay`, so that
+  /// only the rows in use take memory. Throws Error for a weight that is missing or does not fit.
   void make(TensorMap weights, bool may_stay = false);
 
   /// Makes each weight in its own memory, without copying weights read as stored: for a program
