@@ -140,8 +140,8 @@ Tensor sinusoids(std::int64_t rows, std::int64_t size, Sinusoids form) {
   return table;
 }
 
-/// The tables of positions that a checkpoint does not have. They take no more than those of the
-/// largest models, since their size is not that of a file.
+/// Adds the tables of positions that a checkpoint does not have. Their size is limited, since no
+/// file bounds it.
 void add_sinusoids(const HuggingFaceConfig& config, const BartClass& kind, TensorMap& weights) {
   constexpr std::int64_t kMaxPositions = 1 << 17, kMaxSize = 1 << 16, kMaxNumbers = 1 << 26;
   const std::int64_t positions = config.integer("max_position_embeddings").value_or(1024);

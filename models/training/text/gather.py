@@ -91,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line asks for; 1 after an error of the user."""
+    """Run the command line; return 1 after an error of the user."""
     command = parser()
     given = command.parse_args(arguments)
     try:

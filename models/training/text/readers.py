@@ -1,7 +1,7 @@
 """Pairs in the forms that sources have, one function a form.
 
 A side of a text is a list of places, such as the parts of a set, which are read one after the
-other. Most texts have a file for each language; those of `ONE_SIDED` have both in one.
+other. Most forms have a file for each language; the forms in `ONE_SIDED` have both in one.
 """
 
 from __future__ import annotations
