@@ -1,7 +1,7 @@
 """Translates a checkpoint of make_checkpoint.py with Fuselage and in its forms for other engines, in
-turn, with one thread, and prints words a second of processor time (median of the rounds) and the
-ratios of Fuselage's int8 to them. All outputs have the same length. Needs the packages of the
-engines; those that are not named are left out."""
+turn, and prints words a second (median of the rounds) and the ratios of Fuselage's int8 to them: of
+processor time with one thread, of wall time with several. All outputs have the same length. Needs the
+packages of the engines; those that are not named are left out."""
 
 import argparse
 import os
@@ -9,48 +9,66 @@ import pathlib
 import statistics
 import time
 
-os.environ["OMP_NUM_THREADS"] = "1"
 WORDS = 30
+SETTINGS = {"threads": 1}
+
+
+def now():
+    return time.process_time() if SETTINGS["threads"] == 1 else time.perf_counter()
+
+
+def division(batch):
+    """Threads at work on different batches, and threads at work on one: what serves each engine best."""
+    threads = SETTINGS["threads"]
+    return (1, threads) if batch == 1 else (threads, 1)
 
 
 class Fuselage:
     """In a precision. A search has its own translator, which is made before the time is taken."""
 
     def __init__(self, folder, precision):
-        self.model = {"path": folder, "precision": precision, "threads": 1}
+        self.model = {"path": folder, "precision": precision}
         self.made = None, None
 
     def seconds(self, lines, batch, beam):
         import fuselage
 
+        threads, team = division(batch)
         search = {"mini_batch": batch, "beam_size": beam}
+        search |= {"threads": threads, "threads_per_sentence": team}
         if self.made[0] != search:
             length = {"max_words": WORDS, "min_length": WORDS - 1}
             self.made = search, fuselage.Translator(**self.model, **search, **length)
-        start = time.process_time()
+        start = now()
         self.made[1].translate(lines)
-        return time.process_time() - start
+        return now() - start
 
 
 class CTranslate2:
     def __init__(self, folder):
         import ctranslate2
 
-        self.model = ctranslate2.Translator(
-            str(folder / "ctranslate2"), compute_type="int8", inter_threads=1, intra_threads=1
-        )
+        del ctranslate2
+        self.folder = str(folder / "ctranslate2")
+        self.made = None, None
 
     def seconds(self, lines, batch, beam):
+        import ctranslate2
+
+        threads, team = division(batch)
+        if self.made[0] != (threads, team):
+            kind = {"compute_type": "int8", "inter_threads": threads, "intra_threads": team}
+            self.made = (threads, team), ctranslate2.Translator(self.folder, **kind)
         source = [[f"\u2581{word}" for word in line.split()] + ["</s>"] for line in lines]
-        start = time.process_time()
-        self.model.translate_batch(
+        start = now()
+        self.made[1].translate_batch(
             source,
             beam_size=beam,
             max_batch_size=batch,
             max_decoding_length=WORDS,
             min_decoding_length=WORDS,
         )
-        return time.process_time() - start
+        return now() - start
 
 
 class Generate:
@@ -63,7 +81,7 @@ class Generate:
         import torch
 
         config = self.model.config
-        start = time.process_time()
+        start = now()
         for first in range(0, len(lines), batch):
             texts = [
                 [int(word[1:]) for word in line.split()] + [config.eos_token_id]
@@ -80,14 +98,14 @@ class Generate:
                 max_new_tokens=WORDS,
                 min_new_tokens=WORDS,
             )
-        return time.process_time() - start
+        return now() - start
 
 
 def transformers_model(folder):
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(SETTINGS["threads"])
     return Generate(AutoModelForSeq2SeqLM.from_pretrained(folder).eval())
 
 
@@ -96,7 +114,8 @@ def onnx_model(folder):
     from optimum.onnxruntime import ORTModelForSeq2SeqLM
 
     settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = settings.inter_op_num_threads = 1
+    settings.intra_op_num_threads = SETTINGS["threads"]
+    settings.inter_op_num_threads = 1
     files = {
         f"{part}_file_name": f"{part}_model_quantized.onnx"
         for part in ("encoder", "decoder", "decoder_with_past")
@@ -108,8 +127,8 @@ def onnx_model(folder):
 def openvino_model(folder):
     from optimum.intel import OVModelForSeq2SeqLM
 
-    one_thread = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": "1"}
-    return Generate(OVModelForSeq2SeqLM.from_pretrained(folder / "openvino", ov_config=one_thread))
+    config = {"INFERENCE_NUM_THREADS": SETTINGS["threads"], "NUM_STREAMS": "1"}
+    return Generate(OVModelForSeq2SeqLM.from_pretrained(folder / "openvino", ov_config=config))
 
 
 PEERS = {
@@ -127,9 +146,12 @@ def main():
     parser.add_argument("--sentences", type=int, default=32, help="of Fuselage and CTranslate2")
     parser.add_argument("--fewer", type=int, default=16, help="of the others")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--processor", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 16])
     options = parser.parse_args()
-    os.sched_setaffinity(0, {options.processor})
+    SETTINGS["threads"] = options.threads
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     lines = (options.folder / "input.txt").read_text().splitlines()
     engines = {
         f"Fuselage {precision}": Fuselage(options.folder, precision)
@@ -140,13 +162,14 @@ def main():
             engines[name] = PEERS[name](options.folder)
         except (ImportError, OSError, RuntimeError) as error:
             print(f"{name} is left out: {error}")
-    for batch, beam in ((1, 1), (16, 1), (16, 4)):
+    for batch, beam in ((batch, beam) for batch in options.batches for beam in (1, 4)):
         speeds = {name: [] for name in engines}
         for _ in range(options.rounds):
             for name, engine in engines.items():
                 is_fast = name == "CTranslate2 int8" or name.startswith("Fuselage")
                 count = options.sentences if is_fast else options.fewer
-                seconds = engine.seconds(lines[:count], batch, beam)
+                count = max(count, batch * (options.threads if is_fast else 1))
+                seconds = engine.seconds((lines * count)[:count], batch, beam)
                 speeds[name].append(count * WORDS / seconds)
         ours = statistics.median(speeds["Fuselage int8"])
         print(f"{options.folder.name}, {batch} at a time, beam {beam}")
